@@ -1,0 +1,1 @@
+//! Scenario to network to run to result: studies, replications, statistics, result files.

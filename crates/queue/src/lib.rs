@@ -1,0 +1,1 @@
+//! Queue disciplines and the port around them.

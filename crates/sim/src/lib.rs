@@ -1,0 +1,1 @@
+//! The event core: clock, event list, packets, links, nodes, routing, random streams, traces.
