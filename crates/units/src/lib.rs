@@ -4,10 +4,13 @@
 //! [`Bytes`] or [`Packets`], the most a queue holds a [`Limit`], a probability a [`Ratio`].
 
 mod convert;
+pub mod error;
 pub mod rate;
 pub mod size;
+mod text;
 pub mod time;
 
+pub use error::{UnitError, UnitErrorKind, nearest};
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};
 pub use time::{Span, Time};

@@ -11,6 +11,16 @@ use crate::time::{PS_PER_S, Span};
 const PS_PER_BYTE_AT_1_BPS: u64 = 8 * PS_PER_S;
 
 /// A rate in bits per second.
+///
+/// ```
+/// use sojourn_units::{Rate, Span};
+///
+/// let rate: Rate = "1.5 Mbps".parse()?;
+/// assert_eq!(rate, Rate::kbps(1500));
+/// assert_eq!(rate.serialization(1500), Span::from_ms(8));
+/// assert_eq!(rate.bytes_in(Span::from_secs(1)), 187_500);
+/// # Ok::<(), sojourn_units::UnitError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 

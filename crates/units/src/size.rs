@@ -125,10 +125,25 @@ macro_rules! count {
 }
 
 /// A number of bytes.
+///
+/// ```
+/// use sojourn_units::Bytes;
+///
+/// assert_eq!("64kB".parse(), Ok(Bytes::new(64_000)));
+/// assert_eq!("64KiB".parse(), Ok(Bytes::new(65_536)));
+/// assert_eq!(Bytes::new(1500).to_string(), "1500B");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
 /// A number of packets.
+///
+/// ```
+/// use sojourn_units::Packets;
+///
+/// assert_eq!("50 packets".parse(), Ok(Packets::new(50)));
+/// assert_eq!(Packets::new(50).to_string(), "50p");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packets(u64);
 
@@ -136,6 +151,14 @@ count!(Bytes, "bytes");
 count!(Packets, "packets");
 
 /// The most a queue may hold, in packets or in bytes: never in a bare number that could be either.
+///
+/// ```
+/// use sojourn_units::{Bytes, Limit, Packets};
+///
+/// assert_eq!("100p".parse(), Ok(Limit::Packets(Packets::new(100))));
+/// assert_eq!("64kB".parse(), Ok(Limit::Bytes(Bytes::new(64_000))));
+/// assert!("100".parse::<Limit>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// At most so many packets, whatever their sizes.
@@ -165,6 +188,13 @@ impl Limit {
 }
 
 /// A probability or a fraction: a number from 0 to 1.
+///
+/// ```
+/// use sojourn_units::Ratio;
+///
+/// assert_eq!("10%".parse::<Ratio>(), "0.1".parse::<Ratio>());
+/// assert_eq!(Ratio::new(1.5), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Ratio(f64);
 
