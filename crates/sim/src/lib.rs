@@ -1,1 +1,31 @@
 //! The event core: clock, event list, packets, links, nodes, routing, random streams, traces.
+//!
+//! This crate knows no algorithm: queues come in through [`port::Port`], endpoints through [`agent::Agent`].
+//! It uses no clock, no thread, no file and no global.
+
+pub mod agent;
+pub mod fel;
+pub mod histogram;
+pub mod impair;
+mod link;
+pub mod network;
+pub mod packet;
+pub mod port;
+pub mod ring;
+pub mod rng;
+pub mod routing;
+pub mod slab;
+pub mod topology;
+pub mod trace;
+
+pub use agent::{Agent, Host, Timers};
+pub use impair::{ImpairmentSpec, Loss, LossAt};
+pub use link::{Ties, TxRounding};
+pub use network::{
+    AgentSpec, BuildError, Census, FlowCounts, FlowSpec, Key, LinkSpec, Network, NetworkSpec,
+};
+pub use packet::{Ecn, Flags, Kind, Outgoing, Packet};
+pub use port::{DropReason, MarkReason, Port, PortSink};
+pub use ring::Ring;
+pub use rng::Stream;
+pub use slab::Side;

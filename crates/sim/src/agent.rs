@@ -1,0 +1,100 @@
+//! Endpoints: what sits on a node, receives the packets addressed to it and sends its own.
+
+use crate::packet::{Outgoing, Packet};
+use crate::slab::Side;
+use sojourn_units::Time;
+
+/// What the frame offers to an endpoint while it handles an event.
+pub trait Host {
+    /// The simulated time.
+    fn now(&self) -> Time;
+    /// Sends a packet of `flow` to the peer of this endpoint.
+    fn send(&mut self, flow: u32, packet: Outgoing);
+    /// Sends a packet with side data.
+    fn send_with(&mut self, flow: u32, packet: Outgoing, side: Side);
+    /// The side data of a received packet.
+    fn side(&self, packet: &Packet) -> Option<&Side>;
+    /// The endpoint's event fires at `at`; replaces the one that is pending. `armed` is when the timer was set, which
+    /// orders it among events at the same instant.
+    fn wake(&mut self, at: Time, armed: Time);
+}
+
+/// An endpoint. It is told of packets and of its timer, and knows no queue.
+pub trait Agent {
+    /// The run begins: time zero.
+    fn on_start<H: Host>(&mut self, host: &mut H);
+    /// A packet addressed to it has arrived.
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H);
+    /// Its event fires.
+    fn on_wake<H: Host>(&mut self, host: &mut H);
+    /// The warm-up is over: what was measured so far is left out.
+    fn start_measuring(&mut self, now: Time);
+}
+
+/// The timers of one endpoint: at most one per kind, of which only the earliest is in the event list.
+///
+/// Timers are re-armed lazily: a deadline that moves later costs nothing until the earlier event fires.
+/// Timers due at one instant fire in the order of their numbers.
+#[derive(Clone, Debug)]
+pub struct Timers<const N: usize> {
+    deadlines: [Option<(Time, Time)>; N],
+    listed: Option<Time>,
+}
+
+impl<const N: usize> Default for Timers<N> {
+    fn default() -> Self {
+        Timers {
+            deadlines: [None; N],
+            listed: None,
+        }
+    }
+}
+
+impl<const N: usize> Timers<N> {
+    /// Sets timer `kind` to fire at `at`.
+    #[inline]
+    pub fn set<H: Host>(&mut self, kind: usize, at: Time, host: &mut H) {
+        let now = host.now();
+        self.deadlines[kind] = Some((at, now));
+        if self.listed.is_none_or(|listed| at < listed) {
+            self.listed = Some(at);
+            host.wake(at, now);
+        }
+    }
+
+    /// Timer `kind` does not fire.
+    #[inline]
+    pub fn clear(&mut self, kind: usize) {
+        self.deadlines[kind] = None;
+    }
+
+    /// When timer `kind` fires, if it is set.
+    #[inline]
+    pub fn deadline(&self, kind: usize) -> Option<Time> {
+        self.deadlines[kind].map(|(at, _)| at)
+    }
+
+    /// The endpoint's event has fired: the lowest-numbered timer that is due now, cleared. Call it until it says
+    /// `None`, then [`Timers::relist`].
+    #[inline]
+    pub fn due(&mut self, now: Time) -> Option<usize> {
+        self.listed = None;
+        let kind = self
+            .deadlines
+            .iter()
+            .position(|d| d.is_some_and(|(at, _)| at <= now))?;
+        self.deadlines[kind] = None;
+        Some(kind)
+    }
+
+    /// Puts the earliest timer into the event list.
+    #[inline]
+    pub fn relist<H: Host>(&mut self, host: &mut H) {
+        if let Some((at, armed)) = self.deadlines.iter().flatten().min().copied()
+            && self.listed.is_none_or(|listed| at < listed)
+        {
+            self.listed = Some(at);
+            host.wake(at, armed);
+        }
+    }
+}

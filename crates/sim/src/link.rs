@@ -1,0 +1,492 @@
+//! A link: transmitter, wire, and the queue in front of it. One event per packet.
+//!
+//! In lazy mode (the normal one) the only event of a link is the arrival of the packet in flight that
+//! arrives next. Departures are replayed when something needs to know: before an arrival at the queue,
+//! at each delivery, before a change or a reading of the link. The departure instants of a link follow
+//! from its own arrivals, so replaying them later gives the same decisions at the same times. In eager mode
+//! every end of transmission is an event; both modes give the same result bit for bit, and the eager
+//! one is the oracle of the other.
+
+use crate::impair::{Impairments, LossAt};
+use crate::network::Key;
+use crate::packet::{Flags, Packet};
+use crate::port::{DropReason, Port, PortSink};
+use crate::ring::Ring;
+use crate::trace::Event;
+use sojourn_units::{Rate, Span, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How the serialization time of a packet is brought to whole picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TxRounding {
+    /// The remainder below a picosecond is carried to the next packet and cleared when the link goes idle.
+    #[default]
+    Carry,
+    /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
+    TruncateNs,
+}
+
+/// Which of two events at one instant comes first: a departure of a link or another component's event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ties {
+    /// A departure at or before t precedes an arrival at t.
+    #[default]
+    DeparturesFirst,
+    /// The one that was scheduled earlier, then the component of lower rank: the order of ns-2 and ns-3.
+    Birth,
+}
+
+/// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
+const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
+
+/// Serialization times of one rate.
+#[derive(Debug)]
+struct Serializer {
+    rate: u64,
+    /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
+    whole: u64,
+    remainder: u64,
+    rounding: TxRounding,
+}
+
+impl Serializer {
+    fn new(rate: Rate, rounding: TxRounding) -> Self {
+        let mut serializer = Serializer {
+            rate: 0,
+            whole: 0,
+            remainder: 0,
+            rounding,
+        };
+        serializer.set_rate(rate);
+        serializer
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        let bps = rate.as_bps();
+        assert!(bps > 0, "a link needs a rate above zero");
+        self.rate = bps;
+        self.remainder = 0;
+        let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps);
+        self.whole = if exact && self.rounding == TxRounding::Carry {
+            BIT_PICOSECONDS_PER_BYTE / bps
+        } else {
+            0
+        };
+    }
+
+    #[inline]
+    fn span(&mut self, bytes: u32) -> Span {
+        if self.whole != 0 {
+            return Span::from_ps(u64::from(bytes) * self.whole);
+        }
+        self.rounded(bytes)
+    }
+
+    fn rounded(&mut self, bytes: u32) -> Span {
+        match self.rounding {
+            TxRounding::Carry => {
+                // A packet of 2^20 bytes still fits: 8.4e18 < 1.8e19.
+                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE + self.remainder;
+                self.remainder = work % self.rate;
+                Span::from_ps(work / self.rate)
+            }
+            TxRounding::TruncateNs => {
+                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE;
+                Span::from_ns(work / self.rate / 1000)
+            }
+        }
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.remainder = 0;
+    }
+}
+
+/// A packet in flight on a link that lets packets overtake.
+#[derive(Debug)]
+struct Overtaking {
+    at: Time,
+    launched: Time,
+    number: u64,
+    packet: Packet,
+}
+
+impl Overtaking {
+    fn order(&self) -> (Time, Time, u64) {
+        (self.at, self.launched, self.number)
+    }
+}
+impl PartialEq for Overtaking {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+impl Eq for Overtaking {}
+impl PartialOrd for Overtaking {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Overtaking {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+/// What only impaired links need.
+#[derive(Debug)]
+struct Impaired {
+    state: Impairments,
+    /// In flight, when packets may overtake; otherwise the ring holds them.
+    air: BinaryHeap<Reverse<Overtaking>>,
+    launched: u64,
+}
+
+/// Everything that a link needs to be built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkShape {
+    pub(crate) id: u32,
+    pub(crate) index: u32,
+    pub(crate) to: u32,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) rounding: TxRounding,
+    pub(crate) ties: Ties,
+    pub(crate) eager: bool,
+    pub(crate) device_queue: u32,
+}
+
+/// What a link tells its surroundings while it works. [`PortSink`] is the part that ports see.
+pub(crate) trait LinkSink: PortSink {
+    /// False compiles the trace calls away.
+    const TRACES: bool;
+    /// The key of what happens from here on, for traces.
+    fn at_key(&mut self, key: Key, link: u32);
+    /// An event of `packet`.
+    fn event(&mut self, event: Event, packet: &Packet);
+}
+
+/// One direction of a link.
+pub(crate) struct Link<P> {
+    ring: Ring,
+    pub(crate) free_at: Time,
+    last_start: Time,
+    last_arrival: Time,
+    serializer: Serializer,
+    delay: Span,
+    pub(crate) id: u32,
+    index: u32,
+    pub(crate) to: u32,
+    device_queue: u32,
+    idle: bool,
+    pub(crate) eager: bool,
+    ties: Ties,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) port: P,
+    impaired: Option<Box<Impaired>>,
+}
+
+impl<P: Port> Link<P> {
+    pub(crate) fn new(shape: LinkShape, mut port: P, impairments: Option<Impairments>) -> Self {
+        port.on_rate(shape.rate);
+        let impaired = impairments.map(|state| {
+            Box::new(Impaired {
+                state,
+                air: BinaryHeap::new(),
+                launched: 0,
+            })
+        });
+        Link {
+            ring: Ring::new(),
+            free_at: Time::ZERO,
+            last_start: Time::ZERO,
+            last_arrival: Time::ZERO,
+            serializer: Serializer::new(shape.rate, shape.rounding),
+            delay: shape.delay,
+            id: shape.id,
+            index: shape.index,
+            to: shape.to,
+            device_queue: shape.device_queue,
+            idle: true,
+            eager: shape.eager,
+            ties: shape.ties,
+            sent_packets: 0,
+            sent_bytes: 0,
+            port,
+            impaired,
+        }
+    }
+
+    /// The key of the next departure: when the transmitter becomes free.
+    #[inline]
+    fn departure_key(&self) -> Key {
+        let birth = match self.ties {
+            Ties::Birth => self.last_start,
+            Ties::DeparturesFirst => Time::ZERO,
+        };
+        Key {
+            time: self.free_at,
+            birth,
+            order: Key::departure_order(self.id),
+        }
+    }
+
+    /// True if the next departure comes before `bound`.
+    #[inline]
+    fn departs_before(&self, bound: &Key) -> bool {
+        match self.ties {
+            Ties::DeparturesFirst => self.free_at <= bound.time,
+            Ties::Birth => {
+                self.free_at < bound.time
+                    || (self.free_at == bound.time && self.departure_key() < *bound)
+            }
+        }
+    }
+
+    /// Replays every departure before `bound`.
+    #[inline]
+    pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
+        // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
+        if self.eager && self.ties == Ties::Birth {
+            return;
+        }
+        while !self.idle && self.departs_before(bound) {
+            self.depart(sink);
+        }
+    }
+
+    /// The transmitter is free at `free_at`: starts the next packet or goes idle.
+    #[inline]
+    fn depart<S: LinkSink>(&mut self, sink: &mut S) {
+        let key = self.departure_key();
+        if self.nothing_to_send() || !self.start(key, sink) {
+            self.idle = true;
+            self.serializer.clear();
+            self.port.on_idle(key.time);
+        }
+    }
+
+    /// The departure event of an eager link. Ignored if the departure has happened already.
+    pub(crate) fn on_departure_event<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
+        if !self.idle && self.free_at == now {
+            self.depart(sink);
+        }
+    }
+
+    #[inline]
+    fn nothing_to_send(&self) -> bool {
+        self.ring.held() == 0 && self.port.backlog_packets() == 0
+    }
+
+    /// Starts a transmission at `key.time`, unless the discipline drops everything that it holds.
+    #[inline]
+    fn start<S: LinkSink>(&mut self, key: Key, sink: &mut S) -> bool {
+        let now = key.time;
+        if S::TRACES {
+            sink.at_key(key, self.index);
+        }
+        if self.ring.held() == 0 && !self.port.dequeue(&mut self.ring, now, sink) {
+            return false;
+        }
+        let packet = self.ring.launch();
+        let serialization = self.serializer.span(packet.size);
+        packet.launched = now;
+        self.last_start = now;
+        self.free_at = now + serialization;
+        self.idle = false;
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(packet.size);
+        // The order of arrival is kept when the delay has become shorter.
+        let arrival = (self.free_at + self.delay).max(self.last_arrival);
+        packet.at = arrival;
+        if S::TRACES {
+            sink.event(Event::Dequeue, packet);
+        }
+        if self.impaired.is_none() {
+            self.last_arrival = arrival;
+        } else {
+            self.impair();
+        }
+        if self.device_queue > 0 {
+            self.fill_device(now, sink);
+        }
+        true
+    }
+
+    /// The device takes packets from the discipline as soon as it has room.
+    #[cold]
+    fn fill_device<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
+        while self.ring.held() < u64::from(self.device_queue)
+            && self.port.backlog_packets() > 0
+            && self.port.dequeue(&mut self.ring, now, sink)
+        {}
+    }
+
+    #[cold]
+    fn impair(&mut self) {
+        let Some(impaired) = &mut self.impaired else {
+            return;
+        };
+        let state = &mut impaired.state;
+        let lost = state.loss_at() == LossAt::Wire && state.loses();
+        let doubled = state.doubles();
+        let own = self.free_at + self.delay + state.extra_delay();
+        let (overtakes, number) = (state.reorders(), impaired.launched);
+        impaired.launched += 1;
+        let Some(packet) = self.ring.launched_last() else {
+            return;
+        };
+        if lost {
+            packet.flags = packet.flags.with(Flags::LOST);
+        } else if doubled {
+            packet.flags = packet.flags.with(Flags::DOUBLED);
+        }
+        if overtakes {
+            packet.at = own;
+            if let Some(packet) = self.ring.land() {
+                let flight = Overtaking {
+                    at: own,
+                    launched: packet.launched,
+                    number,
+                    packet,
+                };
+                impaired.air.push(Reverse(flight));
+            }
+        } else {
+            packet.at = own.max(self.last_arrival);
+            self.last_arrival = packet.at;
+        }
+    }
+
+    /// A packet is handed to the queue by the event `key`.
+    #[inline]
+    pub(crate) fn arrive<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
+        self.catch_up(key, sink);
+        let now = key.time;
+        if S::TRACES {
+            sink.at_key(*key, self.index);
+        }
+        if let Some(impaired) = &mut self.impaired
+            && impaired.state.loss_at() == LossAt::Queue
+            && impaired.state.loses()
+        {
+            sink.dropped(packet, DropReason::Wire, now);
+            return;
+        }
+        if S::TRACES {
+            sink.event(Event::Enqueue, &packet);
+        }
+        packet.stamp(now);
+        self.port.enqueue(packet, &mut self.ring, now, sink);
+        if self.idle {
+            if self.port.backlog_packets() > 0 && !self.start(*key, sink) {
+                self.port.on_idle(now);
+            }
+        } else if self.device_queue > 0 {
+            self.fill_device(now, sink);
+        }
+    }
+
+    /// The next event of the link in lazy mode: when the next packet in flight arrives, and its birth.
+    #[inline]
+    pub(crate) fn next_delivery(&self) -> Option<(Time, Time)> {
+        if let Some(impaired) = &self.impaired
+            && impaired.state.reorders()
+        {
+            return impaired.air.peek().map(|Reverse(f)| (f.at, f.launched));
+        }
+        self.ring.flight_head().map(|p| (p.at, p.launched))
+    }
+
+    /// The departure event of an eager link, while it transmits: when, and its birth.
+    #[inline]
+    pub(crate) fn next_departure(&self) -> Option<(Time, Time)> {
+        if !self.eager || self.idle {
+            return None;
+        }
+        let key = self.departure_key();
+        Some((key.time, key.birth))
+    }
+
+    /// Takes the packet that has arrived at the far end.
+    #[inline]
+    pub(crate) fn land(&mut self) -> Option<Packet> {
+        if let Some(impaired) = &mut self.impaired
+            && impaired.state.reorders()
+        {
+            return impaired.air.pop().map(|Reverse(f)| f.packet);
+        }
+        self.ring.land()
+    }
+
+    /// Packets handed to the link and not yet at the far end: waiting, held, in flight.
+    pub(crate) fn population(&self) -> u64 {
+        let air = self.impaired.as_ref().map_or(0, |i| i.air.len());
+        self.port.backlog_packets()
+            + self.ring.held()
+            + self.ring.in_flight()
+            + u64::try_from(air).unwrap_or(u64::MAX)
+    }
+
+    /// Applies a new rate from the next start of transmission on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.serializer.set_rate(rate);
+        self.port.on_rate(rate);
+    }
+
+    /// Applies a new delay to packets that start from now on.
+    pub(crate) fn set_delay(&mut self, delay: Span) {
+        self.delay = delay;
+    }
+
+    /// The longest time from the start of a transmission to the arrival, without serialization.
+    pub(crate) fn longest_wire(&self) -> Span {
+        let jitter = self
+            .impaired
+            .as_ref()
+            .map_or(Span::ZERO, |i| i.state.max_jitter());
+        self.delay + jitter
+    }
+
+    /// Ends the run: hands every packet of the link to `sink`, and closes the accounts of the port.
+    pub(crate) fn finish<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
+        self.port.finish(now, self.ring.waiting(), sink);
+        while self.ring.waiting() > 0 {
+            self.ring.take();
+        }
+        while self.ring.held() > 0 {
+            self.ring.launch();
+        }
+        while let Some(packet) = self.ring.land() {
+            sink.dropped(packet, DropReason::EndOfRun, now);
+        }
+        if let Some(impaired) = &mut self.impaired {
+            while let Some(Reverse(flight)) = impaired.air.pop() {
+                sink.dropped(flight.packet, DropReason::EndOfRun, now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_rates_carry_their_remainder() {
+        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry);
+        let total: u64 = (0..3).map(|_| serializer.span(1).as_ps()).sum();
+        assert_eq!(total, BIT_PICOSECONDS_PER_BYTE);
+    }
+
+    #[test]
+    fn ns3_rounding_cuts_to_nanoseconds() {
+        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs);
+        // 1500 B at 3 Mbps is 4 ms; 1000 B is 2.666666666... ms.
+        assert_eq!(serializer.span(1500), Span::from_ms(4));
+        assert_eq!(serializer.span(1000), Span::from_ns(2_666_666));
+    }
+}

@@ -1,0 +1,954 @@
+//! The network: components, the loop that runs them, and the conservation of packets.
+
+use crate::agent::{Agent, Host};
+use crate::fel::{AutoList, EventList};
+use crate::impair::{ImpairmentSpec, Impairments};
+use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
+use crate::packet::{Flags, NONE, Outgoing, Packet};
+use crate::port::{DropReason, MarkReason, Port, PortSink};
+use crate::routing::Routes;
+use crate::slab::{Side, Slab, to_usize};
+use crate::trace::{Event, Record, Tracer};
+use sojourn_units::{Rate, Span, Time};
+
+/// The order of events: time, then birth (the instant the event was scheduled), then the rank of the component.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Key {
+    /// When it happens.
+    pub time: Time,
+    /// When it was scheduled; read only when times are equal.
+    pub birth: Time,
+    /// Twice the component's id; a departure of a link comes right after the link's deliveries.
+    pub order: u64,
+}
+
+impl Key {
+    /// The key of an event of component `id`.
+    #[inline]
+    pub fn event(time: Time, birth: Time, id: u32) -> Key {
+        Key {
+            time,
+            birth,
+            order: 2 * u64::from(id),
+        }
+    }
+
+    /// The place of a departure of link `id` among events of equal time and birth.
+    #[inline]
+    pub(crate) fn departure_order(id: u32) -> u64 {
+        2 * u64::from(id) + 1
+    }
+
+    /// Before every event at `time`.
+    #[inline]
+    pub fn before(time: Time) -> Key {
+        Key {
+            time,
+            birth: Time::ZERO,
+            order: 0,
+        }
+    }
+
+    /// After every event of component `id` at `time` that was born by `birth`.
+    #[inline]
+    fn including_departure(self) -> Key {
+        Key {
+            order: self.order + 2,
+            ..self
+        }
+    }
+}
+
+/// One direction of a link, as a scenario describes it.
+#[derive(Clone, Debug)]
+pub struct LinkSpec<P> {
+    /// Stable name, such as `link/left-right`: streams and rank derive from it.
+    pub name: String,
+    /// Index of the node at the head.
+    pub from: u32,
+    /// Index of the node at the far end.
+    pub to: u32,
+    /// Rate of serialization.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Rounding of serialization times.
+    pub rounding: TxRounding,
+    /// Packets that the device takes from the discipline ahead of their transmission.
+    pub device_queue: u32,
+    /// What the wire does to packets.
+    pub impairments: ImpairmentSpec,
+    /// The queue.
+    pub port: P,
+}
+
+/// An endpoint and where it sits.
+#[derive(Clone, Debug)]
+pub struct AgentSpec<A> {
+    /// Stable name, such as `flow/reno-1/sender`.
+    pub name: String,
+    /// Index of its node.
+    pub node: u32,
+    /// The endpoint.
+    pub agent: A,
+}
+
+/// A flow: who sends and who receives.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Stable name, such as `flow/reno-1`.
+    pub name: String,
+    /// Node of the sender.
+    pub source: u32,
+    /// Node of the receiver.
+    pub sink: u32,
+    /// Index of the sending agent.
+    pub sender: u32,
+    /// Index of the receiving agent; `None` for a passive sink, where packets are only counted.
+    pub receiver: Option<u32>,
+}
+
+/// A whole network, ready to be built.
+#[derive(Clone, Debug)]
+pub struct NetworkSpec<P, A> {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Link directions.
+    pub links: Vec<LinkSpec<P>>,
+    /// Endpoints.
+    pub agents: Vec<AgentSpec<A>>,
+    /// Flows.
+    pub flows: Vec<FlowSpec>,
+    /// Order of events at one instant.
+    pub ties: Ties,
+    /// True runs every link in eager mode: slower, the same result.
+    pub eager: bool,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Replication of the run.
+    pub replication: u64,
+}
+
+/// Why a network cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// No path leads from a flow's source to its sink, or back.
+    Unreachable {
+        /// The flow.
+        flow: String,
+        /// Name of the node from which no path leads.
+        from: String,
+        /// Name of the node that cannot be reached.
+        to: String,
+    },
+    /// A path is longer than a packet may travel.
+    TooFar {
+        /// The flow.
+        flow: String,
+        /// Links on its path.
+        links: usize,
+    },
+    /// Two components have one name.
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BuildError::Unreachable { flow, from, to } => write!(
+                f,
+                "{flow}: no path leads from node \"{from}\" to node \"{to}\"; connect them with a link"
+            ),
+            BuildError::TooFar { flow, links } => write!(
+                f,
+                "{flow}: its path has {links} links, a packet may cross at most {MAX_HOPS}"
+            ),
+            BuildError::Duplicate { name } => {
+                write!(f, "two components are called \"{name}\"; names must differ")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Links that a packet may cross.
+pub const MAX_HOPS: u8 = 254;
+
+/// Counts of one direction of a flow, from the end of the warm-up on.
+#[derive(Clone, Debug, Default)]
+pub struct FlowCounts {
+    /// Packets that the endpoint sent.
+    pub sent_packets: u64,
+    /// Bytes on the wire that the endpoint sent.
+    pub sent_bytes: u64,
+    /// Packets that arrived.
+    pub delivered_packets: u64,
+    /// Bytes on the wire that arrived.
+    pub delivered_bytes: u64,
+    /// Packets dropped anywhere on the path.
+    pub dropped_packets: u64,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
+    /// Sum of one-way delays of delivered packets, picoseconds.
+    pub delay_sum: u128,
+    /// Shortest one-way delay, if any packet arrived.
+    pub delay_min: Option<Span>,
+    /// Longest one-way delay.
+    pub delay_max: Span,
+    /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
+    pub jitter_sixteenths: u64,
+    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
+    pub jitter_sum: u128,
+    last_transit: Option<Span>,
+    /// Distribution of one-way delays.
+    pub delays: crate::histogram::Histogram,
+}
+
+impl FlowCounts {
+    #[inline]
+    fn deliver(&mut self, packet: &Packet, now: Time) {
+        let delay = now.since(packet.created);
+        self.delivered_packets += 1;
+        self.delivered_bytes += u64::from(packet.size);
+        self.marked_packets += u64::from(packet.tos & 3 == 3);
+        self.delay_sum += u128::from(delay.as_ps());
+        self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
+        self.delay_max = self.delay_max.max(delay);
+        self.delays.record(delay.as_ps());
+        if let Some(last) = self.last_transit {
+            let d = delay.as_ps().abs_diff(last.as_ps());
+            self.jitter_sum += u128::from(d);
+            // J += (|D| - J) / 16 with J held in sixteenths: J16 += |D| - J16 / 16.
+            self.jitter_sixteenths = self.jitter_sixteenths - self.jitter_sixteenths / 16 + d;
+        }
+        self.last_transit = Some(delay);
+    }
+}
+
+struct Flow {
+    /// Node and agent that receive: forward packets, reverse packets.
+    ends: [(u32, u32); 2],
+    counts: [FlowCounts; 2],
+}
+
+#[derive(Clone, Copy)]
+enum Component {
+    Delivery(u32),
+    Departure(u32),
+    Agent(u32),
+}
+
+/// Packets made and consumed in the whole run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Census {
+    /// Made by endpoints.
+    pub created: u64,
+    /// Made by duplication.
+    pub replicated: u64,
+    /// Handed to an endpoint or a passive sink.
+    pub delivered: u64,
+    /// Dropped before the end of the run.
+    pub dropped: u64,
+    /// In queues and on wires when the run ended.
+    pub left: u64,
+    /// Packet-hops: packets that arrived at the far end of a link.
+    pub hops: u64,
+    /// Events taken from the event list.
+    pub events: u64,
+}
+
+struct Core<P, T> {
+    key: Key,
+    fel: AutoList,
+    links: Vec<Link<P>>,
+    routes: Routes,
+    flows: Vec<Flow>,
+    agent_nodes: Vec<u32>,
+    agent_ids: Vec<u32>,
+    slab: Slab,
+    next_uid: u32,
+    census: Census,
+    tracer: T,
+}
+
+/// What ports and links hand to the frame while one of them works.
+struct Sink<'a, T> {
+    key: Key,
+    link: u32,
+    tracer: &'a mut T,
+    flows: &'a mut [Flow],
+    slab: &'a mut Slab,
+    census: &'a mut Census,
+}
+
+impl<T: Tracer> PortSink for Sink<'_, T> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time) {
+        if reason == DropReason::EndOfRun {
+            self.census.left += 1;
+        } else {
+            self.census.dropped += 1;
+            if let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
+                flow.counts[direction(&packet)].dropped_packets += 1;
+            }
+            if T::ON {
+                let key = Key {
+                    time: at,
+                    ..self.key
+                };
+                self.tracer
+                    .record(Record::new(key, Event::Drop(reason), self.link, &packet));
+            }
+        }
+        if packet.side != NONE {
+            self.slab.release(packet.side);
+        }
+    }
+
+    fn marked(&mut self, packet: &Packet, _reason: MarkReason, at: Time) {
+        if T::ON {
+            let key = Key {
+                time: at,
+                ..self.key
+            };
+            self.tracer
+                .record(Record::new(key, Event::Mark, self.link, packet));
+        }
+    }
+}
+
+impl<T: Tracer> LinkSink for Sink<'_, T> {
+    const TRACES: bool = T::ON;
+
+    fn at_key(&mut self, key: Key, link: u32) {
+        self.key = key;
+        self.link = link;
+    }
+
+    fn event(&mut self, event: Event, packet: &Packet) {
+        self.tracer
+            .record(Record::new(self.key, event, self.link, packet));
+    }
+}
+
+#[inline]
+fn direction(packet: &Packet) -> usize {
+    usize::from(packet.flags.has(Flags::REVERSE))
+}
+
+/// A network that runs.
+pub struct Network<P, A, T> {
+    core: Core<P, T>,
+    agents: Vec<A>,
+    components: Vec<Component>,
+    link_names: Vec<String>,
+    flow_names: Vec<String>,
+    node_names: Vec<String>,
+    link_ends: Vec<(u32, u32)>,
+    measuring_from: Time,
+    finished: bool,
+}
+
+impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+    /// Builds the network and lets every endpoint start.
+    ///
+    /// # Errors
+    /// If a flow has no path, a path is too long, or two components share a name.
+    pub fn build(spec: NetworkSpec<P, A>, tracer: T) -> Result<Self, BuildError> {
+        let NetworkSpec {
+            nodes,
+            links,
+            agents,
+            flows,
+            ties,
+            eager,
+            seed,
+            replication,
+        } = spec;
+        let ends: Vec<(u32, u32)> = links.iter().map(|l| (l.from, l.to)).collect();
+        let endpoints: Vec<u32> = flows.iter().flat_map(|f| [f.source, f.sink]).collect();
+        let routes = Routes::shortest(nodes.len(), &ends, &endpoints);
+        for flow in &flows {
+            for (from, to) in [(flow.source, flow.sink), (flow.sink, flow.source)] {
+                let node_name = |i: u32| nodes.get(to_usize(i)).cloned().unwrap_or_default();
+                match routes.path_length(from, to, &ends) {
+                    None => {
+                        return Err(BuildError::Unreachable {
+                            flow: flow.name.clone(),
+                            from: node_name(from),
+                            to: node_name(to),
+                        });
+                    }
+                    Some(links) if links > usize::from(MAX_HOPS) => {
+                        return Err(BuildError::TooFar {
+                            flow: flow.name.clone(),
+                            links,
+                        });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let (components, link_ids, agent_ids) = rank(
+            links
+                .iter()
+                .map(|l| (l.name.as_str(), eager || l.impairments.reorder)),
+            agents.iter().map(|a| a.name.as_str()),
+        )?;
+        let mut core = Core {
+            key: Key::default(),
+            fel: AutoList::with_components(components.len()),
+            links: Vec::with_capacity(links.len()),
+            routes,
+            flows: flows
+                .iter()
+                .map(|f| Flow {
+                    ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
+                    counts: Default::default(),
+                })
+                .collect(),
+            agent_nodes: agents.iter().map(|a| a.node).collect(),
+            agent_ids,
+            slab: Slab::default(),
+            next_uid: 0,
+            census: Census::default(),
+            tracer,
+        };
+        let mut link_names = Vec::with_capacity(links.len());
+        for (link, id) in links.into_iter().zip(link_ids) {
+            let shape = LinkShape {
+                id,
+                index: u32::try_from(core.links.len()).expect("fewer than 2^32 links"),
+                to: link.to,
+                rate: link.rate,
+                delay: link.delay,
+                rounding: link.rounding,
+                ties,
+                eager: eager || link.impairments.reorder,
+                device_queue: link.device_queue,
+            };
+            let impairments = (!link.impairments.is_none())
+                .then(|| Impairments::new(link.impairments, seed, replication, &link.name));
+            core.links.push(Link::new(shape, link.port, impairments));
+            link_names.push(link.name);
+        }
+        let mut network = Network {
+            core,
+            agents: agents.into_iter().map(|a| a.agent).collect(),
+            components,
+            link_names,
+            flow_names: flows.into_iter().map(|f| f.name).collect(),
+            node_names: nodes,
+            link_ends: ends,
+            measuring_from: Time::ZERO,
+            finished: false,
+        };
+        for (agent, i) in network.agents.iter_mut().zip(0..) {
+            agent.on_start(&mut Cx {
+                core: &mut network.core,
+                agent: i,
+            });
+        }
+        Ok(network)
+    }
+
+    /// Runs every event before `until`.
+    pub fn run_before(&mut self, until: Time) {
+        let limit = until.as_ps();
+        while let Some(event) = self.core.fel.pop() {
+            if event.time >= limit {
+                self.core.fel.set(event.id, event.time, event.birth);
+                break;
+            }
+            let key = Key::event(
+                Time::from_ps(event.time),
+                Time::from_ps(event.birth),
+                event.id,
+            );
+            self.core.key = key;
+            self.core.census.events += 1;
+            if T::ON {
+                self.core.tracer.advance(key.time);
+            }
+            match self.components[to_usize(event.id)] {
+                Component::Delivery(link) => self.deliver(link, key),
+                Component::Departure(link) => self.core.depart(link, key),
+                Component::Agent(agent) => {
+                    let cx = &mut Cx {
+                        core: &mut self.core,
+                        agent,
+                    };
+                    self.agents[to_usize(agent)].on_wake(cx);
+                }
+            }
+        }
+        self.core.key = Key::before(until);
+    }
+
+    #[inline]
+    fn deliver(&mut self, link: u32, key: Key) {
+        let Some(packet) = self.core.land(link, key) else {
+            return;
+        };
+        let to = self.core.links[to_usize(link)].to;
+        if packet.flags.has(Flags::DOUBLED) {
+            self.deliver_twice(packet, to, key);
+        } else {
+            self.at_node(packet, to, &key);
+        }
+    }
+
+    #[cold]
+    fn deliver_twice(&mut self, mut packet: Packet, to: u32, key: Key) {
+        packet.flags = packet.flags.without(Flags::DOUBLED);
+        if packet.side != NONE {
+            self.core.slab.share(packet.side);
+        }
+        self.core.census.replicated += 1;
+        let copy = packet.replicate();
+        self.at_node(packet, to, &key);
+        self.at_node(copy, to, &key);
+    }
+
+    /// A packet has arrived at `node`: its endpoint gets it, or the next link does.
+    #[inline]
+    fn at_node(&mut self, packet: Packet, node: u32, key: &Key) {
+        if packet.dst != node {
+            self.core.forward(packet, node, key);
+            return;
+        }
+        let core = &mut self.core;
+        core.census.delivered += 1;
+        let direction = direction(&packet);
+        let flow = &mut core.flows[to_usize(packet.flow)];
+        flow.counts[direction].deliver(&packet, key.time);
+        let agent = flow.ends[direction].1;
+        if agent != NONE {
+            self.agents[to_usize(agent)].on_packet(&packet, &mut Cx { core, agent });
+        }
+        if packet.side != NONE {
+            core.slab.release(packet.side);
+        }
+    }
+
+    /// Brings the link's state up to (and not including) events at the current time of the run.
+    pub fn settle(&mut self, link: usize) {
+        self.core.settle(link);
+    }
+
+    /// Brings every link's state up to the current time of the run.
+    pub fn settle_all(&mut self) {
+        for link in 0..self.core.links.len() {
+            self.core.settle(link);
+        }
+    }
+
+    /// The warm-up ends at the current time of the run: measures count from here on.
+    pub fn start_measuring(&mut self) {
+        self.settle_all();
+        let now = self.core.key.time;
+        self.measuring_from = now;
+        for link in &mut self.core.links {
+            link.port.start_measuring(now);
+            link.sent_packets = 0;
+            link.sent_bytes = 0;
+        }
+        for flow in &mut self.core.flows {
+            for counts in &mut flow.counts {
+                *counts = FlowCounts {
+                    last_transit: counts.last_transit,
+                    ..FlowCounts::default()
+                };
+            }
+        }
+        for agent in &mut self.agents {
+            agent.start_measuring(now);
+        }
+    }
+
+    /// Changes the rate of a link from the next start of transmission on.
+    pub fn set_rate(&mut self, link: usize, rate: Rate) {
+        self.core.settle(link);
+        self.core.links[link].set_rate(rate);
+    }
+
+    /// Changes the delay of a link for packets that start from now on.
+    pub fn set_delay(&mut self, link: usize, delay: Span) {
+        self.core.settle(link);
+        self.core.links[link].set_delay(delay);
+    }
+
+    /// Ends the run at its current time: closes accounts, empties every queue and wire, and asserts that
+    /// packets were conserved and that no side data is left.
+    ///
+    /// # Panics
+    /// If a packet was lost track of: a fault of the simulator.
+    pub fn finish(&mut self) -> Census {
+        assert!(!self.finished, "a run ends once");
+        self.finished = true;
+        self.settle_all();
+        let now = self.core.key.time;
+        let population: u64 = self.core.links.iter().map(Link::population).sum();
+        for i in 0..self.core.links.len() {
+            let (link, mut sink) = self.core.link_and_sink(i);
+            link.finish(now, &mut sink);
+        }
+        self.core.tracer.finish();
+        let census = self.core.census;
+        assert_eq!(
+            census.left, population,
+            "packets left in queues and on wires"
+        );
+        assert_eq!(
+            census.created + census.replicated,
+            census.delivered + census.dropped + census.left,
+            "packets conserve: created + replicated = delivered + dropped + in queues + in flight"
+        );
+        assert!(
+            self.core.slab.is_empty(),
+            "side data of a packet that is gone"
+        );
+        census
+    }
+
+    /// The time up to which events have run.
+    pub fn now(&self) -> Time {
+        self.core.key.time
+    }
+
+    /// When measuring began.
+    pub fn measuring_from(&self) -> Time {
+        self.measuring_from
+    }
+
+    /// Counts of the whole run so far.
+    pub fn census(&self) -> Census {
+        self.core.census
+    }
+
+    /// Longest time by which a lazy link's events may reach the tracer late.
+    pub fn lag(&self) -> Span {
+        self.core
+            .links
+            .iter()
+            .map(Link::longest_wire)
+            .max()
+            .unwrap_or(Span::ZERO)
+    }
+
+    /// The tracer.
+    pub fn tracer(&self) -> &T {
+        &self.core.tracer
+    }
+
+    /// The tracer, to be configured once the network is known.
+    pub fn tracer_mut(&mut self) -> &mut T {
+        &mut self.core.tracer
+    }
+
+    /// Takes the tracer out of the network.
+    pub fn into_tracer(self) -> T {
+        self.core.tracer
+    }
+
+    /// The queue of a link.
+    pub fn port(&self, link: usize) -> &P {
+        &self.core.links[link].port
+    }
+
+    /// Packets and bytes that a link has started to send since measuring began.
+    pub fn sent(&self, link: usize) -> (u64, u64) {
+        let link = &self.core.links[link];
+        (link.sent_packets, link.sent_bytes)
+    }
+
+    /// Counts of a flow: packets of its sender, and packets of its receiver.
+    pub fn flow(&self, flow: usize) -> &[FlowCounts; 2] {
+        &self.core.flows[flow].counts
+    }
+
+    /// An endpoint.
+    pub fn agent(&self, agent: usize) -> &A {
+        &self.agents[agent]
+    }
+
+    /// Names of the links, in order of their index.
+    pub fn link_names(&self) -> &[String] {
+        &self.link_names
+    }
+
+    /// Nodes at the head and the far end of each link.
+    pub fn link_ends(&self) -> &[(u32, u32)] {
+        &self.link_ends
+    }
+
+    /// Names of the flows, in order of their index.
+    pub fn flow_names(&self) -> &[String] {
+        &self.flow_names
+    }
+
+    /// Names of the nodes, in order of their index.
+    pub fn node_names(&self) -> &[String] {
+        &self.node_names
+    }
+}
+
+impl<P: Port, T: Tracer> Core<P, T> {
+    #[inline]
+    fn link_and_sink(&mut self, link: usize) -> (&mut Link<P>, Sink<'_, T>) {
+        let sink = Sink {
+            key: self.key,
+            link: 0,
+            tracer: &mut self.tracer,
+            flows: &mut self.flows,
+            slab: &mut self.slab,
+            census: &mut self.census,
+        };
+        (&mut self.links[link], sink)
+    }
+
+    fn settle(&mut self, link: usize) {
+        let key = self.key;
+        let (l, mut sink) = self.link_and_sink(link);
+        // Strictly before the current time: events at it have not run.
+        if l.free_at < key.time {
+            let bound = Key {
+                time: Time::from_ps(key.time.as_ps() - 1),
+                birth: Time::MAX,
+                order: u64::MAX,
+            };
+            l.catch_up(&bound, &mut sink);
+        }
+        self.list_events(link);
+    }
+
+    /// The packet that has arrived at the far end of `link`, unless the wire lost it.
+    #[inline]
+    fn land(&mut self, link: u32, key: Key) -> Option<Packet> {
+        let index = to_usize(link);
+        let (l, mut sink) = self.link_and_sink(index);
+        l.catch_up(&key.including_departure(), &mut sink);
+        let packet = l.land()?;
+        if let Some((at, birth)) = l.next_delivery() {
+            let id = l.id;
+            self.fel.set(id, at.as_ps(), birth.as_ps());
+        }
+        if self.links[index].eager {
+            self.list_events(index);
+        }
+        if packet.flags.has(Flags::LOST) {
+            self.lose(packet, DropReason::Wire, link);
+            return None;
+        }
+        self.census.hops += 1;
+        if T::ON {
+            self.tracer
+                .record(Record::new(key, Event::Receive, link, &packet));
+        }
+        Some(packet)
+    }
+
+    fn depart(&mut self, link: u32, key: Key) {
+        let index = to_usize(link);
+        let (l, mut sink) = self.link_and_sink(index);
+        l.on_departure_event(key.time, &mut sink);
+        self.list_events(index);
+    }
+
+    /// Lists the events of a link whose state has changed outside the fast path.
+    fn list_events(&mut self, link: usize) {
+        let l = &self.links[link];
+        if let Some((at, birth)) = l.next_delivery() {
+            self.fel.set(l.id, at.as_ps(), birth.as_ps());
+        }
+        if let Some((at, birth)) = l.next_departure() {
+            self.fel.set(l.id + 1, at.as_ps(), birth.as_ps());
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, packet: Packet, reason: DropReason, link: u32) {
+        let at = self.key.time;
+        let mut sink = Sink {
+            key: self.key,
+            link,
+            tracer: &mut self.tracer,
+            flows: &mut self.flows,
+            slab: &mut self.slab,
+            census: &mut self.census,
+        };
+        sink.dropped(packet, reason, at);
+    }
+
+    /// Hands a packet at `node` to the link towards its destination.
+    #[inline]
+    fn forward(&mut self, mut packet: Packet, node: u32, key: &Key) {
+        let link = self.routes.next(node, packet.dst);
+        if link == NONE {
+            self.lose(packet, DropReason::Unroutable, 0);
+            return;
+        }
+        if packet.hops_left == 0 {
+            self.lose(packet, DropReason::HopLimit, link);
+            return;
+        }
+        packet.hops_left -= 1;
+        let index = to_usize(link);
+        let (l, mut sink) = self.link_and_sink(index);
+        let was_listed = l.next_delivery().is_some();
+        l.arrive(packet, key, &mut sink);
+        if l.eager {
+            self.list_events(index);
+        } else if !was_listed && let Some((at, birth)) = l.next_delivery() {
+            let id = l.id;
+            self.fel.set(id, at.as_ps(), birth.as_ps());
+        }
+    }
+}
+
+/// What an endpoint sees of the network.
+struct Cx<'a, P, T> {
+    core: &'a mut Core<P, T>,
+    agent: u32,
+}
+
+impl<P: Port, T: Tracer> Cx<'_, P, T> {
+    #[inline]
+    fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
+        let core = &mut *self.core;
+        let node = core.agent_nodes[to_usize(self.agent)];
+        let entry = &mut core.flows[to_usize(flow)];
+        // The receiver of the flow answers in the reverse direction; a sender sends forward.
+        let reverse = entry.ends[1].1 != self.agent;
+        let way = usize::from(reverse);
+        let counts = &mut entry.counts[way];
+        counts.sent_packets += 1;
+        counts.sent_bytes += u64::from(out.size);
+        let dst = entry.ends[way].0;
+        let flags = if reverse {
+            out.flags.with(Flags::REVERSE)
+        } else {
+            out.flags
+        };
+        let packet = Packet {
+            at: core.key.time,
+            launched: core.key.time,
+            created: core.key.time,
+            seq: out.seq,
+            ack: out.ack,
+            flow,
+            dst,
+            side,
+            uid: core.next_uid,
+            size: out.size,
+            kind: out.kind,
+            tos: out.tos,
+            flags,
+            hops_left: MAX_HOPS,
+        };
+        core.next_uid = core.next_uid.wrapping_add(1);
+        core.census.created += 1;
+        let key = core.key;
+        core.forward(packet, node, &key);
+    }
+}
+
+impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
+    #[inline]
+    fn now(&self) -> Time {
+        self.core.key.time
+    }
+
+    #[inline]
+    fn send(&mut self, flow: u32, packet: Outgoing) {
+        self.emit(flow, packet, NONE);
+    }
+
+    fn send_with(&mut self, flow: u32, packet: Outgoing, side: Side) {
+        let index = self.core.slab.insert(side);
+        self.emit(flow, packet, index);
+    }
+
+    #[inline]
+    fn side(&self, packet: &Packet) -> Option<&Side> {
+        self.core.slab.get(packet.side)
+    }
+
+    #[inline]
+    fn wake(&mut self, at: Time, armed: Time) {
+        let id = self.core.agent_ids[to_usize(self.agent)];
+        self.core.fel.set(id, at.as_ps(), armed.as_ps());
+    }
+}
+
+type Ranked = (Vec<Component>, Vec<u32>, Vec<u32>);
+
+/// Gives every component its id, in the order of its name: numbers inside names count by value. An eager link has two
+/// ids, the second for its departures.
+fn rank<'a>(
+    links: impl Iterator<Item = (&'a str, bool)>,
+    agents: impl Iterator<Item = &'a str>,
+) -> Result<Ranked, BuildError> {
+    let mut named: Vec<(Vec<Piece<'a>>, &'a str, Component, bool)> = Vec::new();
+    let mut counts = (0u32, 0u32);
+    for (name, eager) in links {
+        named.push((pieces(name), name, Component::Delivery(counts.0), eager));
+        counts.0 += 1;
+    }
+    for name in agents {
+        named.push((pieces(name), name, Component::Agent(counts.1), false));
+        counts.1 += 1;
+    }
+    named.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.cmp(b.1)));
+    if let Some(pair) = named.windows(2).find(|pair| pair[0].1 == pair[1].1) {
+        return Err(BuildError::Duplicate {
+            name: pair[0].1.to_owned(),
+        });
+    }
+    let mut components = Vec::with_capacity(named.len());
+    let mut link_ids = vec![0; to_usize(counts.0)];
+    let mut agent_ids = vec![0; to_usize(counts.1)];
+    for (_, _, component, eager) in named {
+        let id = u32::try_from(components.len()).expect("fewer than 2^31 components");
+        components.push(component);
+        match component {
+            Component::Delivery(link) => {
+                link_ids[to_usize(link)] = id;
+                if eager {
+                    components.push(Component::Departure(link));
+                }
+            }
+            Component::Agent(agent) => agent_ids[to_usize(agent)] = id,
+            Component::Departure(_) => {}
+        }
+    }
+    Ok((components, link_ids, agent_ids))
+}
+
+/// A part of a name: text, or a number compared by value.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Piece<'a> {
+    Number(u64),
+    Text(&'a str),
+}
+
+fn pieces(name: &str) -> Vec<Piece<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        let digits = first.is_ascii_digit();
+        let end = rest
+            .find(|c: char| c.is_ascii_digit() != digits)
+            .unwrap_or(rest.len());
+        let (part, tail) = rest.split_at(end);
+        parts.push(match part.parse() {
+            Ok(number) if digits => Piece::Number(number),
+            _ => Piece::Text(part),
+        });
+        rest = tail;
+    }
+    parts
+}

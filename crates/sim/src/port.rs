@@ -1,0 +1,145 @@
+//! What a link needs to know of the queue in front of it, and what the queue may tell the link.
+
+use crate::packet::Packet;
+use crate::ring::Ring;
+use sojourn_units::{Rate, Time};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum DropReason {
+    /// Refused: the queue is at its limit.
+    Overlimit,
+    /// Pushed out of a full queue to make room for another packet.
+    Evicted,
+    /// The controller decided so from its measure of congestion, on a random draw.
+    Early,
+    /// The controller's measure is beyond its upper bound: every packet is dropped.
+    Forced,
+    /// The sojourn time stayed above the target (CoDel and its relatives).
+    TargetExceeded,
+    /// Lost on the wire.
+    Wire,
+    /// No route leads to its destination.
+    Unroutable,
+    /// It crossed more links than a packet may.
+    HopLimit,
+    /// Still in a queue or on a wire when the run ended; not a loss, listed for conservation.
+    EndOfRun,
+}
+
+impl DropReason {
+    /// Every reason, in order of its number.
+    pub const ALL: [DropReason; 9] = [
+        DropReason::Overlimit,
+        DropReason::Evicted,
+        DropReason::Early,
+        DropReason::Forced,
+        DropReason::TargetExceeded,
+        DropReason::Wire,
+        DropReason::Unroutable,
+        DropReason::HopLimit,
+        DropReason::EndOfRun,
+    ];
+
+    /// The name used in result files and by `sojourn replay`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::Overlimit => "overlimit",
+            DropReason::Evicted => "evicted",
+            DropReason::Early => "early",
+            DropReason::Forced => "forced",
+            DropReason::TargetExceeded => "target_exceeded",
+            DropReason::Wire => "wire",
+            DropReason::Unroutable => "unroutable",
+            DropReason::HopLimit => "hop_limit",
+            DropReason::EndOfRun => "end_of_run",
+        }
+    }
+
+    /// Position in [`DropReason::ALL`].
+    #[allow(
+        clippy::as_conversions,
+        reason = "the discriminant of a fieldless enum"
+    )]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Why a packet was marked with CE.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum MarkReason {
+    /// The controller decided so, on a random draw.
+    Early,
+    /// The sojourn time stayed above the target.
+    TargetExceeded,
+    /// The sojourn time or backlog is above a step threshold.
+    Threshold,
+}
+
+impl MarkReason {
+    /// Every reason, in order of its number.
+    pub const ALL: [MarkReason; 3] = [
+        MarkReason::Early,
+        MarkReason::TargetExceeded,
+        MarkReason::Threshold,
+    ];
+
+    /// The name used in result files and by `sojourn replay`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MarkReason::Early => "early",
+            MarkReason::TargetExceeded => "target_exceeded",
+            MarkReason::Threshold => "threshold",
+        }
+    }
+
+    /// Position in [`MarkReason::ALL`].
+    #[allow(
+        clippy::as_conversions,
+        reason = "the discriminant of a fieldless enum"
+    )]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Where a port hands dropped packets back, and tells of marks. The frame behind it counts, traces and
+/// releases.
+pub trait PortSink {
+    /// Consumes a dropped packet.
+    fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time);
+    /// Tells that `packet` now carries CE.
+    fn marked(&mut self, packet: &Packet, reason: MarkReason, at: Time);
+}
+
+/// The queue at the head of a link.
+///
+/// The link calls it with times that never decrease. A port keeps waiting packets in the link's ring
+/// (FIFO disciplines) or in queues of its own (schedulers), never in both.
+pub trait Port {
+    /// A packet is handed to the queue at `now`. The port keeps it or gives it to `sink`.
+    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S);
+
+    /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
+    /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
+    fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
+
+    /// Packets that wait.
+    fn backlog_packets(&self) -> u64;
+
+    /// The transmitter became free at `now` and found nothing to send.
+    fn on_idle(&mut self, now: Time);
+
+    /// The rate of the link is `rate` from now on; also told once before the first packet.
+    fn on_rate(&mut self, rate: Rate);
+
+    /// The warm-up is over: what was measured so far is left out.
+    fn start_measuring(&mut self, now: Time);
+
+    /// The run is over: packets that the port still holds outside the ring go to `sink` as
+    /// [`DropReason::EndOfRun`], time averages are closed, and the accounting identities are asserted.
+    fn finish<S: PortSink>(&mut self, now: Time, waiting_in_ring: u64, sink: &mut S);
+}

@@ -1,0 +1,107 @@
+//! Side data of packets: what only some packets carry (SACK blocks, timestamps, telemetry), by index.
+//!
+//! An entry counts the packets that refer to it (a duplicated packet shares it) and is released when the
+//! last of them is delivered or dropped.
+
+/// Side data of one packet; opaque words whose meaning is the transport's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Side {
+    /// SACK blocks (RFC 2018), first byte and byte after the last; (0, 0) is none.
+    pub sack: [(u64, u64); 3],
+    /// Timestamp value and echo reply (RFC 7323), in the transport's own clock.
+    pub timestamps: (u64, u64),
+    /// Anything else that a transport sends along.
+    pub words: [u64; 2],
+}
+
+/// The entries of one run.
+#[derive(Debug, Default)]
+pub struct Slab {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    side: Side,
+    shares: u32,
+}
+
+impl Slab {
+    /// Stores `side`, shared by one packet; returns its index.
+    ///
+    /// # Panics
+    /// With 2^32 - 1 entries in use.
+    pub fn insert(&mut self, side: Side) -> u32 {
+        if let Some(index) = self.free.pop() {
+            if let Some(entry) = self.entries.get_mut(to_usize(index)) {
+                *entry = Entry { side, shares: 1 };
+            }
+            return index;
+        }
+        let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 entries");
+        self.entries.push(Entry { side, shares: 1 });
+        index
+    }
+
+    /// The entry, if `index` refers to one.
+    pub fn get(&self, index: u32) -> Option<&Side> {
+        self.entries
+            .get(to_usize(index))
+            .filter(|e| e.shares > 0)
+            .map(|e| &e.side)
+    }
+
+    /// One more packet refers to the entry.
+    pub fn share(&mut self, index: u32) {
+        if let Some(entry) = self.entries.get_mut(to_usize(index)) {
+            entry.shares += 1;
+        }
+    }
+
+    /// One packet fewer refers to the entry.
+    pub fn release(&mut self, index: u32) {
+        if let Some(entry) = self.entries.get_mut(to_usize(index)) {
+            assert!(entry.shares > 0, "side data released twice");
+            entry.shares -= 1;
+            if entry.shares == 0 {
+                self.free.push(index);
+            }
+        }
+    }
+
+    /// True when no packet refers to any entry.
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.entries.len()
+    }
+}
+
+/// An index that came from a 32-bit id.
+#[allow(
+    clippy::as_conversions,
+    reason = "usize has at least 32 bits on every supported target"
+)]
+#[inline]
+pub(crate) const fn to_usize(index: u32) -> usize {
+    index as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_lives_until_its_last_packet() {
+        let mut slab = Slab::default();
+        let a = slab.insert(Side {
+            words: [7, 0],
+            ..Side::default()
+        });
+        slab.share(a);
+        slab.release(a);
+        assert_eq!(slab.get(a).map(|s| s.words[0]), Some(7));
+        slab.release(a);
+        assert!(slab.is_empty() && slab.get(a).is_none());
+        assert_eq!(slab.insert(Side::default()), a);
+    }
+}
