@@ -1,1 +1,21 @@
 //! Queue disciplines and the port around them.
+//!
+//! There are two kinds of discipline, each one file per entry in [`disciplines`] and one line in [`registry`]. An
+//! [`Aqm`] judges packets of a FIFO that the frame owns; a [`Scheduler`] owns child queues, each with an AQM of its
+//! own. The [`QueuePort`] around them stamps arrivals, counts, records sojourn times and asserts the accounting
+//! identities: the frame counts, the algorithm decides.
+
+pub mod account;
+pub mod aqm;
+pub mod child;
+pub mod disciplines;
+pub mod port;
+pub mod registry;
+pub mod scheduler;
+
+pub use account::{Account, FlowAccount};
+pub use aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+pub use child::Child;
+pub use port::QueuePort;
+pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
+pub use scheduler::{Scheduler, SchedulerCx};

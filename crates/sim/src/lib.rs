@@ -24,7 +24,7 @@ pub use link::{Ties, TxRounding};
 pub use network::{
     AgentSpec, BuildError, Census, FlowCounts, FlowSpec, Key, LinkSpec, Network, NetworkSpec,
 };
-pub use packet::{Ecn, Flags, Kind, Outgoing, Packet};
+pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
 pub use port::{DropReason, MarkReason, Port, PortSink};
 pub use ring::Ring;
 pub use rng::Stream;

@@ -451,9 +451,16 @@ impl<P: Port> Link<P> {
         self.delay + jitter
     }
 
+    /// The warm-up is over: what was measured so far is left out.
+    pub(crate) fn start_measuring(&mut self, now: Time) {
+        self.port.start_measuring(&self.ring, now);
+        self.sent_packets = 0;
+        self.sent_bytes = 0;
+    }
+
     /// Ends the run: hands every packet of the link to `sink`, and closes the accounts of the port.
     pub(crate) fn finish<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
-        self.port.finish(now, self.ring.waiting(), sink);
+        self.port.finish(&self.ring, now, sink);
         while self.ring.waiting() > 0 {
             self.ring.take();
         }

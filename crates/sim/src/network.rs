@@ -4,7 +4,7 @@ use crate::agent::{Agent, Host};
 use crate::fel::{AutoList, EventList};
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
-use crate::packet::{Flags, NONE, Outgoing, Packet};
+use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
 use crate::routing::Routes;
 use crate::slab::{Side, Slab, to_usize};
@@ -285,6 +285,12 @@ struct Sink<'a, T> {
     census: &'a mut Census,
 }
 
+impl<T: Tracer> Sink<'_, T> {
+    fn record(&mut self, key: Key, event: Event, packet: Label) {
+        self.tracer.record(Record { key, event, link: self.link, packet });
+    }
+}
+
 impl<T: Tracer> PortSink for Sink<'_, T> {
     fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time) {
         if reason == DropReason::EndOfRun {
@@ -552,9 +558,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let now = self.core.key.time;
         self.measuring_from = now;
         for link in &mut self.core.links {
-            link.port.start_measuring(now);
-            link.sent_packets = 0;
-            link.sent_bytes = 0;
+            link.start_measuring(now);
         }
         for flow in &mut self.core.flows {
             for counts in &mut flow.counts {

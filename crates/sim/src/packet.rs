@@ -145,7 +145,46 @@ pub struct Packet {
     pub(crate) hops_left: u8,
 }
 
+/// What can be read off a packet, without the packet: for traces and accounts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Number of the packet.
+    pub uid: u32,
+    /// Flow of the packet.
+    pub flow: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// Sequence number.
+    pub seq: u64,
+    /// Cumulative acknowledgement.
+    pub ack: u64,
+    /// What the packet is.
+    pub kind: Kind,
+    /// DSCP and ECN.
+    pub tos: u8,
+    /// Transport flags.
+    pub flags: Flags,
+    /// When its source sent it.
+    pub created: Time,
+}
+
 impl Packet {
+    /// What can be read off the packet.
+    #[inline]
+    pub fn label(&self) -> Label {
+        Label {
+            uid: self.uid,
+            flow: self.flow,
+            size: self.size,
+            seq: self.seq,
+            ack: self.ack,
+            kind: self.kind,
+            tos: self.tos,
+            flags: self.flags,
+            created: self.created,
+        }
+    }
+
     /// The ECN codepoint.
     #[inline]
     pub const fn ecn(&self) -> Ecn {

@@ -1,6 +1,6 @@
 //! What a link needs to know of the queue in front of it, and what the queue may tell the link.
 
-use crate::packet::Packet;
+use crate::packet::{Label, Packet};
 use crate::ring::Ring;
 use sojourn_units::{Rate, Time};
 
@@ -111,8 +111,8 @@ impl MarkReason {
 pub trait PortSink {
     /// Consumes a dropped packet.
     fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time);
-    /// Tells that `packet` now carries CE.
-    fn marked(&mut self, packet: &Packet, reason: MarkReason, at: Time);
+    /// Tells that the packet with this label now carries CE.
+    fn marked(&mut self, label: &Label, reason: MarkReason, at: Time);
 }
 
 /// The queue at the head of a link.
@@ -136,10 +136,10 @@ pub trait Port {
     /// The rate of the link is `rate` from now on; also told once before the first packet.
     fn on_rate(&mut self, rate: Rate);
 
-    /// The warm-up is over: what was measured so far is left out.
-    fn start_measuring(&mut self, now: Time);
+    /// The warm-up is over: what was measured so far is left out. `ring` holds what waits there.
+    fn start_measuring(&mut self, ring: &Ring, now: Time);
 
     /// The run is over: packets that the port still holds outside the ring go to `sink` as
     /// [`DropReason::EndOfRun`], time averages are closed, and the accounting identities are asserted.
-    fn finish<S: PortSink>(&mut self, now: Time, waiting_in_ring: u64, sink: &mut S);
+    fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S);
 }

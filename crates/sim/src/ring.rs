@@ -136,6 +136,11 @@ impl Ring {
         }
     }
 
+    /// The packets that wait, head first.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.waiting()).filter_map(|position| self.peek(position))
+    }
+
     /// The head of the queue, to be marked.
     #[inline]
     pub fn peek_mut(&mut self) -> Option<&mut Packet> {

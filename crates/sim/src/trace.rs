@@ -5,8 +5,8 @@
 //! and hands them on in the order (time, birth, rank, order of occurrence).
 
 use crate::network::Key;
-use crate::packet::{Flags, Kind, Packet};
-use crate::port::DropReason;
+use crate::packet::Label;
+use crate::port::{DropReason, MarkReason};
 use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub enum Event {
     /// Dropped at a link.
     Drop(DropReason),
     /// Marked with CE at a link.
-    Mark,
+    Mark(MarkReason),
 }
 
 /// One event with everything that trace formats print.
@@ -35,44 +35,8 @@ pub struct Record {
     pub event: Event,
     /// The link at which it happened.
     pub link: u32,
-    /// Number of the packet.
-    pub uid: u32,
-    /// Flow of the packet.
-    pub flow: u32,
-    /// Bytes on the wire.
-    pub size: u32,
-    /// Sequence number.
-    pub seq: u64,
-    /// Cumulative acknowledgement.
-    pub ack: u64,
-    /// What the packet is.
-    pub kind: Kind,
-    /// DSCP and ECN.
-    pub tos: u8,
-    /// Transport flags.
-    pub flags: Flags,
-    /// When its source sent it.
-    pub created: Time,
-}
-
-impl Record {
-    /// The record of `event` happening to `packet`.
-    pub fn new(key: Key, event: Event, link: u32, packet: &Packet) -> Record {
-        Record {
-            key,
-            event,
-            link,
-            uid: packet.uid,
-            flow: packet.flow,
-            size: packet.size,
-            seq: packet.seq,
-            ack: packet.ack,
-            kind: packet.kind,
-            tos: packet.tos,
-            flags: packet.flags,
-            created: packet.created,
-        }
-    }
+    /// The packet.
+    pub packet: Label,
 }
 
 /// Receives every event of a run.

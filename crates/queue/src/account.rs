@@ -1,0 +1,287 @@
+//! What the frame counts of a queue, and the identities that the counts obey.
+//!
+//! ```text
+//! received = dropped_before + enqueued
+//! enqueued = dequeued + dropped_after + backlog
+//! ```
+//!
+//! The time average of the backlog needs no clock of its own: the area under the backlog is the sum of the times that
+//! packets spent in the queue, whether they were sent or dropped in the end.
+
+use sojourn_sim::histogram::Histogram;
+use sojourn_sim::{DropReason, MarkReason, Packet};
+use sojourn_units::{Span, Time};
+
+/// Counts of one queue.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// Packets and bytes over the whole run; the identities hold for these.
+    total: Totals,
+    /// `total` when measuring began.
+    before: Totals,
+    backlog_packets: u64,
+    backlog_bytes: u64,
+    /// Largest backlog in packets since measuring began.
+    pub backlog_max_packets: u64,
+    /// Largest backlog in bytes since measuring began.
+    pub backlog_max_bytes: u64,
+    /// Drops by [`DropReason::index`] since measuring began.
+    pub drops_by_reason: [u64; DropReason::ALL.len()],
+    /// Marks by [`MarkReason::index`] since measuring began.
+    pub marks_by_reason: [u64; MarkReason::ALL.len()],
+    /// Sojourn times of packets that were sent.
+    pub sojourn: Histogram,
+    /// Their sum, picoseconds.
+    pub sojourn_sum: u128,
+    /// The shortest, once a packet was sent.
+    pub sojourn_min: Option<Span>,
+    /// The longest.
+    pub sojourn_max: Span,
+    /// Time in the queue of packets that left it either way: the area under the backlog, packet-picoseconds.
+    area: u128,
+    area_bytes: u128,
+    area_before: (u128, u128),
+    since: Time,
+    end: Option<Time>,
+    /// Counts per flow, by index of the flow, where asked for.
+    pub flows: Option<Vec<FlowAccount>>,
+}
+
+/// Packets and bytes that went each way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Handed to the queue.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Let in.
+    pub enqueued: u64,
+    /// Dropped on arrival.
+    pub dropped_before: u64,
+    /// Dropped later.
+    pub dropped_after: u64,
+    /// Bytes dropped, on arrival or later.
+    pub dropped_bytes: u64,
+    /// Given up for transmission.
+    pub dequeued: u64,
+    /// Their bytes.
+    pub dequeued_bytes: u64,
+    /// Marked with CE.
+    pub marked: u64,
+}
+
+impl Totals {
+    fn minus(&self, other: &Totals) -> Totals {
+        Totals {
+            received: self.received - other.received,
+            received_bytes: self.received_bytes - other.received_bytes,
+            enqueued: self.enqueued - other.enqueued,
+            dropped_before: self.dropped_before - other.dropped_before,
+            dropped_after: self.dropped_after - other.dropped_after,
+            dropped_bytes: self.dropped_bytes - other.dropped_bytes,
+            dequeued: self.dequeued - other.dequeued,
+            dequeued_bytes: self.dequeued_bytes - other.dequeued_bytes,
+            marked: self.marked - other.marked,
+        }
+    }
+
+    /// Packets dropped, on arrival or later.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_before + self.dropped_after
+    }
+}
+
+/// Counts of one flow at one queue, since measuring began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowAccount {
+    /// Packets handed to the queue.
+    pub received: u64,
+    /// Packets dropped, on arrival or later.
+    pub dropped: u64,
+    /// Packets marked with CE.
+    pub marked: u64,
+    /// Packets given up for transmission.
+    pub dequeued: u64,
+    /// Their bytes.
+    pub dequeued_bytes: u64,
+    /// Sum of their sojourn times, picoseconds.
+    pub sojourn_sum: u128,
+}
+
+impl Account {
+    /// An account; `per_flow` asks for counts by flow.
+    pub fn new(per_flow: bool) -> Account {
+        Account { flows: per_flow.then(Vec::new), ..Account::default() }
+    }
+
+    /// Packets that wait.
+    #[inline]
+    pub fn backlog_packets(&self) -> u64 {
+        self.backlog_packets
+    }
+
+    /// Bytes that wait.
+    #[inline]
+    pub fn backlog_bytes(&self) -> u64 {
+        self.backlog_bytes
+    }
+
+    /// Counts since measuring began.
+    pub fn measured(&self) -> Totals {
+        self.total.minus(&self.before)
+    }
+
+    /// Counts of the whole run.
+    pub fn total(&self) -> Totals {
+        self.total
+    }
+
+    /// Time average of the backlog in packets and bytes, from the beginning of measuring to the end of the run; zero
+    /// before the end.
+    pub fn backlog_mean(&self) -> (f64, f64) {
+        let Some(end) = self.end else { return (0.0, 0.0) };
+        let time = end.since(self.since).as_secs_f64() * 1e12;
+        if time == 0.0 {
+            return (0.0, 0.0);
+        }
+        let mean = |area: u128, before: u128| to_f64(area - before) / time;
+        (mean(self.area, self.area_before.0), mean(self.area_bytes, self.area_before.1))
+    }
+
+    #[inline]
+    fn flow(&mut self, flow: u32) -> Option<&mut FlowAccount> {
+        let flows = self.flows.as_mut()?;
+        let index = usize::try_from(flow).ok()?;
+        if index >= flows.len() {
+            flows.resize(index + 1, FlowAccount::default());
+        }
+        flows.get_mut(index)
+    }
+
+    #[inline]
+    pub(crate) fn receive(&mut self, packet: &Packet) {
+        self.total.received += 1;
+        self.total.received_bytes += u64::from(packet.size);
+        if let Some(flow) = self.flow(packet.flow) {
+            flow.received += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, size: u32) {
+        self.total.enqueued += 1;
+        self.backlog_packets += 1;
+        self.backlog_bytes += u64::from(size);
+        self.backlog_max_packets = self.backlog_max_packets.max(self.backlog_packets);
+        self.backlog_max_bytes = self.backlog_max_bytes.max(self.backlog_bytes);
+    }
+
+    #[inline]
+    pub(crate) fn dequeue(&mut self, packet: &Packet, now: Time) {
+        let sojourn = now.since(packet.arrived());
+        self.total.dequeued += 1;
+        self.total.dequeued_bytes += u64::from(packet.size);
+        self.leave(packet.size, sojourn);
+        self.sojourn_sum += u128::from(sojourn.as_ps());
+        self.sojourn_min = Some(self.sojourn_min.map_or(sojourn, |least| least.min(sojourn)));
+        self.sojourn_max = self.sojourn_max.max(sojourn);
+        self.sojourn.record(sojourn.as_ps());
+        let size = u64::from(packet.size);
+        if let Some(flow) = self.flow(packet.flow) {
+            flow.dequeued += 1;
+            flow.dequeued_bytes += size;
+            flow.sojourn_sum += u128::from(sojourn.as_ps());
+        }
+    }
+
+    #[inline]
+    fn leave(&mut self, size: u32, stayed: Span) {
+        self.backlog_packets -= 1;
+        self.backlog_bytes -= u64::from(size);
+        self.area += u128::from(stayed.as_ps());
+        self.area_bytes += u128::from(stayed.as_ps()) * u128::from(size);
+    }
+
+    /// A packet was refused on arrival.
+    #[inline]
+    pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {
+        self.total.dropped_before += 1;
+        self.dropped(packet, reason);
+    }
+
+    /// A packet that waited was dropped.
+    #[inline]
+    pub(crate) fn discard(&mut self, packet: &Packet, reason: DropReason, now: Time) {
+        self.total.dropped_after += 1;
+        self.leave(packet.size, now.since(packet.arrived()));
+        self.dropped(packet, reason);
+    }
+
+    #[inline]
+    fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        self.total.dropped_bytes += u64::from(packet.size);
+        self.drops_by_reason[reason.index()] += 1;
+        if let Some(flow) = self.flow(packet.flow) {
+            flow.dropped += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn mark(&mut self, flow: u32, reason: MarkReason) {
+        self.total.marked += 1;
+        self.marks_by_reason[reason.index()] += 1;
+        if let Some(flow) = self.flow(flow) {
+            flow.marked += 1;
+        }
+    }
+
+    /// Measuring begins; `waited` and `waited_bytes` are the areas so far of the packets that wait now.
+    pub(crate) fn start_measuring(&mut self, now: Time, waited: (u128, u128)) {
+        self.before = self.total;
+        self.backlog_max_packets = self.backlog_packets;
+        self.backlog_max_bytes = self.backlog_bytes;
+        self.drops_by_reason = Default::default();
+        self.marks_by_reason = Default::default();
+        self.sojourn = Histogram::default();
+        self.sojourn_sum = 0;
+        self.sojourn_min = None;
+        self.sojourn_max = Span::ZERO;
+        self.area_before = (self.area + waited.0, self.area_bytes + waited.1);
+        self.since = now;
+        if let Some(flows) = &mut self.flows {
+            flows.fill(FlowAccount::default());
+        }
+    }
+
+    /// The run ends; `waited` are the areas so far of the packets that wait now.
+    pub(crate) fn finish(&mut self, now: Time, waited: (u128, u128)) {
+        self.area += waited.0;
+        self.area_bytes += waited.1;
+        self.end = Some(now);
+        self.assert_identities();
+    }
+
+    /// Asserts the identities of the module documentation.
+    ///
+    /// # Panics
+    /// If one does not hold: a fault of the frame or of a scheduler.
+    pub fn assert_identities(&self) {
+        let t = &self.total;
+        assert_eq!(t.received, t.dropped_before + t.enqueued, "received = dropped before + enqueued");
+        assert_eq!(
+            t.enqueued,
+            t.dequeued + t.dropped_after + self.backlog_packets,
+            "enqueued = dequeued + dropped after + backlog"
+        );
+        assert_eq!(
+            t.received_bytes,
+            t.dequeued_bytes + t.dropped_bytes + self.backlog_bytes,
+            "bytes received = bytes dequeued + bytes dropped + backlog"
+        );
+    }
+}
+
+#[allow(clippy::as_conversions, reason = "a statistic: rounding to 53 bits is what is wanted")]
+fn to_f64(value: u128) -> f64 {
+    value as f64
+}

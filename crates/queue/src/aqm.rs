@@ -1,0 +1,156 @@
+//! The AQM trait: a judgement on one packet at a time, testable without packets.
+
+use sojourn_sim::{DropReason, Ecn, MarkReason, Packet, Ring, Stream};
+use sojourn_units::{Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// What an AQM may know of the packet that it judges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meta {
+    /// Bytes on the wire.
+    pub size: u32,
+    /// The flow it belongs to.
+    pub flow: u32,
+    /// DSCP and ECN, as in the IP header.
+    pub tos: u8,
+}
+
+impl Meta {
+    /// What an AQM may know of `packet`.
+    #[inline]
+    pub fn of(packet: &Packet) -> Meta {
+        Meta { size: packet.size, flow: packet.flow, tos: packet.tos }
+    }
+
+    /// The ECN codepoint.
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        Ecn::from_bits(self.tos)
+    }
+
+    /// The differentiated services codepoint.
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        self.tos >> 2
+    }
+}
+
+/// The packets that wait, head first.
+#[derive(Clone, Copy)]
+pub enum Waiting<'a> {
+    /// In the ring of a link.
+    Ring(&'a Ring),
+    /// In a child queue.
+    Queue(&'a VecDeque<Packet>),
+    /// Nowhere: in tests of an algorithm alone.
+    Nothing,
+}
+
+impl Waiting<'_> {
+    /// The packet at `position` (0 is the head).
+    pub fn peek(&self, position: u64) -> Option<Meta> {
+        match self {
+            Waiting::Ring(ring) => ring.peek(position).map(Meta::of),
+            Waiting::Queue(queue) => {
+                usize::try_from(position).ok().and_then(|i| queue.get(i)).map(Meta::of)
+            }
+            Waiting::Nothing => None,
+        }
+    }
+
+    /// How long the head of the queue has waited at `now`; zero for an empty queue.
+    pub fn head_age(&self, now: Time) -> Span {
+        let head = match self {
+            Waiting::Ring(ring) => ring.peek(0),
+            Waiting::Queue(queue) => queue.front(),
+            Waiting::Nothing => None,
+        };
+        head.map_or(Span::ZERO, |packet| now.since(packet.arrived()))
+    }
+}
+
+/// What an AQM may know of its queue. In `on_enqueue` the judged packet is not in it yet, in `on_dequeue` not any more.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// Packets that wait.
+    pub packets: u64,
+    /// Bytes that wait.
+    pub bytes: u64,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// When the last packet left the queue for transmission; time zero before the first.
+    pub last_departure: Time,
+    /// The packets themselves.
+    pub waiting: Waiting<'a>,
+}
+
+/// What an AQM is given beside the packet and the queue.
+pub struct Cx<'a> {
+    /// The instant of the judgement.
+    pub now: Time,
+    /// The random stream of the queue.
+    pub rng: &'a mut Stream,
+}
+
+/// A judgement on a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It goes on.
+    Pass,
+    /// It goes on with CE; the packet must be ECN-capable.
+    Mark(MarkReason),
+    /// It is dropped.
+    Drop(DropReason),
+    /// It goes on, and the waiting packet at this position (0 is the head) is dropped.
+    DropOther(u64, DropReason),
+    /// It is dropped, and so is the waiting packet at this position.
+    DropBoth(u64, DropReason),
+}
+
+/// An active queue management algorithm over one FIFO.
+pub trait Aqm {
+    /// Judges an arriving packet.
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict;
+
+    /// Judges the head of the queue when the transmitter wants a packet; `sojourn` is how long it waited. After `Drop`
+    /// the next packet is judged at the same instant.
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        meta: &Meta,
+        sojourn: Span,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
+        let _ = (meta, sojourn, view, cx);
+        Verdict::Pass
+    }
+
+    /// The transmitter wanted a packet and found none: the queue was empty, or every packet in it was dropped.
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// When the periodic update is due, if the algorithm has one. It is replayed before the first enqueue, dequeue or
+    /// reading at or after that time.
+    #[inline]
+    fn next_tick(&self) -> Option<Time> {
+        None
+    }
+
+    /// The periodic update; `cx.now` is the time of the tick.
+    fn on_tick(&mut self, view: &View<'_>, cx: &mut Cx<'_>) {
+        let _ = (view, cx);
+    }
+
+    /// The names of the internal state that [`Aqm::state`] reports, with units in the name.
+    fn state_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The internal state, in the order of [`Aqm::state_names`].
+    fn state(&self, out: &mut Vec<f64>) {
+        let _ = out;
+    }
+}

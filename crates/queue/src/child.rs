@@ -1,0 +1,170 @@
+//! A FIFO inside a scheduler, with an AQM of its own.
+
+use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+use crate::registry::AnyAqm;
+use crate::scheduler::SchedulerCx;
+use sojourn_sim::{DropReason, Packet};
+use sojourn_units::Time;
+use std::collections::VecDeque;
+
+/// A child queue.
+pub struct Child {
+    queue: VecDeque<Packet>,
+    bytes: u64,
+    last_departure: Time,
+    aqm: AnyAqm,
+}
+
+impl Child {
+    /// An empty queue judged by `aqm`.
+    pub fn new(aqm: AnyAqm) -> Child {
+        Child { queue: VecDeque::new(), bytes: 0, last_departure: Time::ZERO, aqm }
+    }
+
+    /// Packets that wait.
+    #[inline]
+    pub fn packets(&self) -> u64 {
+        count(&self.queue)
+    }
+
+    /// Bytes that wait.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The packet that is sent next, unless the AQM drops it.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet> {
+        self.queue.front()
+    }
+
+    /// The packets that wait, head first.
+    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.queue.iter()
+    }
+
+    /// The AQM of the queue.
+    pub fn aqm(&self) -> &AnyAqm {
+        &self.aqm
+    }
+
+    /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
+    pub fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
+        self.tick(cx);
+        let meta = Meta::of(&packet);
+        let view = View {
+            packets: count(&self.queue),
+            bytes: self.bytes,
+            rate: cx.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Queue(&self.queue),
+        };
+        match self.aqm.on_enqueue(&meta, &view, &mut Cx { now: cx.now, rng: cx.rng }) {
+            Verdict::Pass => {}
+            Verdict::Mark(reason) => {
+                cx.mark(&mut packet, reason);
+            }
+            Verdict::Drop(reason) => {
+                cx.drop(packet, reason);
+                return false;
+            }
+            Verdict::DropOther(position, reason) => self.drop_at(position, reason, cx),
+            Verdict::DropBoth(position, reason) => {
+                self.drop_at(position, reason, cx);
+                cx.drop(packet, reason);
+                return false;
+            }
+        }
+        self.bytes += u64::from(packet.size);
+        self.queue.push_back(packet);
+        true
+    }
+
+    /// The next packet that the AQM lets go.
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        self.tick(cx);
+        while let Some(mut packet) = self.queue.pop_front() {
+            self.bytes -= u64::from(packet.size);
+            let meta = Meta::of(&packet);
+            let view = View {
+                packets: count(&self.queue),
+                bytes: self.bytes,
+                rate: cx.rate,
+                last_departure: self.last_departure,
+                waiting: Waiting::Queue(&self.queue),
+            };
+            let sojourn = cx.now.since(packet.arrived());
+            let judge = &mut Cx { now: cx.now, rng: cx.rng };
+            match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
+                Verdict::Pass => {}
+                Verdict::Mark(reason) => {
+                    cx.mark(&mut packet, reason);
+                }
+                Verdict::Drop(reason) => {
+                    cx.drop(packet, reason);
+                    continue;
+                }
+                Verdict::DropOther(position, reason) => self.drop_at(position, reason, cx),
+                Verdict::DropBoth(position, reason) => {
+                    self.drop_at(position, reason, cx);
+                    cx.drop(packet, reason);
+                    continue;
+                }
+            }
+            self.last_departure = cx.now;
+            return Some(packet);
+        }
+        self.aqm.on_empty(cx.now);
+        None
+    }
+
+    /// Drops the head of the queue; false if it is empty.
+    pub fn drop_head(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
+        let Some(packet) = self.take_head() else { return false };
+        cx.drop(packet, reason);
+        true
+    }
+
+    /// Drops the packet that arrived last; false if the queue is empty.
+    pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
+        let Some(packet) = self.queue.pop_back() else { return false };
+        self.bytes -= u64::from(packet.size);
+        cx.drop(packet, reason);
+        true
+    }
+
+    /// Takes the head out, past the AQM.
+    pub fn take_head(&mut self) -> Option<Packet> {
+        let packet = self.queue.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
+        let packet = usize::try_from(position).ok().and_then(|i| self.queue.remove(i));
+        if let Some(packet) = packet {
+            self.bytes -= u64::from(packet.size);
+            cx.drop(packet, reason);
+        }
+    }
+
+    #[inline]
+    fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
+        while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
+            let view = View {
+                packets: count(&self.queue),
+                bytes: self.bytes,
+                rate: cx.rate,
+                last_departure: self.last_departure,
+                waiting: Waiting::Queue(&self.queue),
+            };
+            self.aqm.on_tick(&view, &mut Cx { now: at, rng: cx.rng });
+        }
+    }
+}
+
+#[inline]
+fn count(queue: &VecDeque<Packet>) -> u64 {
+    u64::try_from(queue.len()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,65 @@
+//! DropTail: first in, first out, refused when full.
+//!
+//! Source: every router; Linux `pfifo` and `bfifo` (net/sched/sch_fifo.c), ns-2's `DropTail`.
+//!
+//! Dialects differ only in what the limit counts:
+//! * `fifo` and `linux`: `limit` packets (or bytes) wait; an arrival that would exceed it is refused.
+//! * `ns2`: an arrival is refused when the queue would hold `limit` with it, so that at most `limit - 1` packets wait
+//!   (ns-2.35, queue/drop-tail.cc; pinned down by the golden trace `tiny-cbr-overload`). In bytes the same comparison
+//!   is made with the mean packet size that the script sets; only packets are modelled.
+
+use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::DropReason;
+use sojourn_units::{Limit, params};
+
+params! {
+    /// First in, first out; arrivals are refused when the queue is full.
+    pub struct DropTailParams {
+        /// What may wait at most, in packets or bytes; the packet in transmission is not counted.
+        limit: Limit = "1000p", range "1p".., source "Linux pfifo: txqueuelen of an Ethernet device";
+    }
+    dialects {
+        /// A plain FIFO that holds its limit.
+        fifo = "fifo" {}
+        /// Linux pfifo and bfifo.
+        linux = "linux-6.1" {}
+        /// ns-2's DropTail, which holds one packet less than its limit.
+        ns2 = "ns2-2.35" { limit = "50p" from "ns-2.35 tcl/lib/ns-default.tcl: Queue set limit_ 50"; }
+        /// ns-3's FifoQueueDisc.
+        ns3 = "ns3-3.44" { limit = "1000p" from "ns-3.44 fifo-queue-disc.cc: MaxSize 1000p"; }
+    }
+}
+
+/// The discipline.
+pub struct DropTail {
+    limit: Limit,
+    /// Packets of the limit that cannot be used: 1 in dialect ns2.
+    unused: u64,
+}
+
+impl Entry for DropTail {
+    const NAME: &'static str = "droptail";
+    const ALIASES: &'static [&'static str] = &["pfifo", "bfifo", "fifo"];
+    const TITLE: &'static str = "DropTail";
+    const ABOUT: &'static str = "First in, first out. A packet that arrives at a full queue is refused.\n\n\
+        Expect the delay of a full buffer whenever TCP keeps the link busy: the queue stands at its limit and its \
+        length, not the load, decides the delay.";
+    type Params = DropTailParams;
+
+    fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {
+        let unused = u64::from(params.dialect == "ns2" && matches!(params.limit, Limit::Packets(_)));
+        Ok(DropTail { limit: params.limit, unused })
+    }
+}
+
+impl Aqm for DropTail {
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        let fits = match self.limit {
+            Limit::Packets(limit) => view.packets + self.unused < limit.get(),
+            Limit::Bytes(limit) => view.bytes + u64::from(meta.size) <= limit.get(),
+        };
+        if fits { Verdict::Pass } else { Verdict::Drop(DropReason::Overlimit) }
+    }
+}

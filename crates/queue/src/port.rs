@@ -1,0 +1,365 @@
+//! The port: a discipline with the frame around it that stamps, counts and asserts.
+
+use crate::account::Account;
+use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+use crate::registry::{AnyAqm, AnyScheduler};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_units::{Rate, Time};
+
+/// What decides.
+pub enum Discipline {
+    /// An AQM over the link's own ring.
+    Aqm(AnyAqm),
+    /// A scheduler with queues of its own.
+    Scheduler(Box<SchedulerPort>),
+}
+
+/// A scheduler and what it hands back.
+pub struct SchedulerPort {
+    scheduler: AnyScheduler,
+    drops: Vec<(Packet, DropReason)>,
+    marks: Vec<(Label, MarkReason)>,
+}
+
+/// The queue at the head of a link.
+pub struct QueuePort {
+    account: Account,
+    rate: Rate,
+    last_departure: Time,
+    rng: Stream,
+    discipline: Discipline,
+}
+
+impl QueuePort {
+    /// A port with an AQM; `per_flow` asks for counts by flow.
+    pub fn aqm(aqm: AnyAqm, rng: Stream, per_flow: bool) -> QueuePort {
+        QueuePort::new(Discipline::Aqm(aqm), rng, per_flow)
+    }
+
+    /// A port with a scheduler.
+    pub fn scheduler(scheduler: AnyScheduler, rng: Stream, per_flow: bool) -> QueuePort {
+        let port = SchedulerPort { scheduler, drops: Vec::new(), marks: Vec::new() };
+        QueuePort::new(Discipline::Scheduler(Box::new(port)), rng, per_flow)
+    }
+
+    fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
+        QueuePort {
+            account: Account::new(per_flow),
+            rate: Rate::bps(1),
+            last_departure: Time::ZERO,
+            rng,
+            discipline,
+        }
+    }
+
+    /// What was counted.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Names of the discipline's internal state.
+    pub fn state_names(&self) -> &'static [&'static str] {
+        match &self.discipline {
+            Discipline::Aqm(aqm) => aqm.state_names(),
+            Discipline::Scheduler(port) => port.scheduler.state_names(),
+        }
+    }
+
+    /// The discipline's internal state.
+    pub fn state(&self, out: &mut Vec<f64>) {
+        match &self.discipline {
+            Discipline::Aqm(aqm) => aqm.state(out),
+            Discipline::Scheduler(port) => port.scheduler.state(out),
+        }
+    }
+
+    /// Areas so far, at `now`, of the packets that wait: (now - arrived) summed, plain and times size.
+    fn waited(&self, ring: &Ring, now: Time) -> (u128, u128) {
+        let mut area = (0, 0);
+        let mut add = |packet: &Packet| {
+            let stayed = u128::from(now.since(packet.arrived()).as_ps());
+            area.0 += stayed;
+            area.1 += stayed * u128::from(packet.size);
+        };
+        match &self.discipline {
+            Discipline::Aqm(_) => ring.iter().for_each(&mut add),
+            Discipline::Scheduler(port) => port.scheduler.visit(&mut add),
+        }
+        area
+    }
+}
+
+impl Port for QueuePort {
+    #[inline]
+    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+        self.account.receive(&packet);
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.enqueue_ring(packet, ring, now, sink),
+            Discipline::Scheduler(_) => self.enqueue_scheduler(packet, now, sink),
+        }
+    }
+
+    #[inline]
+    fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
+            Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
+        }
+    }
+
+    #[inline]
+    fn backlog_packets(&self) -> u64 {
+        self.account.backlog_packets()
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        match &mut self.discipline {
+            Discipline::Aqm(aqm) => aqm.on_empty(now),
+            Discipline::Scheduler(port) => port.scheduler.on_empty(now),
+        }
+    }
+
+    fn on_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    fn start_measuring(&mut self, ring: &Ring, now: Time) {
+        let waited = self.waited(ring, now);
+        self.account.start_measuring(now, waited);
+    }
+
+    fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S) {
+        let waited = self.waited(ring, now);
+        self.account.finish(now, waited);
+        match &mut self.discipline {
+            Discipline::Aqm(_) => {
+                assert_eq!(ring.waiting(), self.account.backlog_packets(), "backlog of the ring");
+            }
+            Discipline::Scheduler(port) => {
+                assert_eq!(
+                    port.scheduler.backlog(),
+                    (self.account.backlog_packets(), self.account.backlog_bytes()),
+                    "backlog of the scheduler"
+                );
+                let mut left = 0;
+                while let Some(packet) = port.scheduler.drain() {
+                    left += 1;
+                    sink.dropped(packet, DropReason::EndOfRun, now);
+                }
+                assert_eq!(left, self.account.backlog_packets(), "packets in the scheduler");
+            }
+        }
+    }
+}
+
+impl QueuePort {
+    #[inline]
+    fn enqueue_ring<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        let Discipline::Aqm(aqm) = &mut self.discipline else { return };
+        tick(aqm, ring, now, &self.account, self.rate, self.last_departure, &mut self.rng);
+        let meta = Meta::of(&packet);
+        let view = View {
+            packets: self.account.backlog_packets(),
+            bytes: self.account.backlog_bytes(),
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Ring(ring),
+        };
+        let verdict = aqm.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut self.rng });
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark(reason) => {
+                assert!(packet.mark(), "an AQM marks only ECN-capable packets");
+                self.account.mark(packet.flow, reason);
+                sink.marked(&packet.label(), reason, now);
+            }
+            Verdict::Drop(reason) => {
+                self.account.refuse(&packet, reason);
+                sink.dropped(packet, reason, now);
+                return;
+            }
+            Verdict::DropOther(position, reason) => {
+                self.drop_waiting(position, reason, ring, now, sink);
+            }
+            Verdict::DropBoth(position, reason) => {
+                self.drop_waiting(position, reason, ring, now, sink);
+                self.account.refuse(&packet, reason);
+                sink.dropped(packet, reason, now);
+                return;
+            }
+        }
+        self.account.enqueue(packet.size);
+        ring.push(packet);
+    }
+
+    #[cold]
+    fn drop_waiting<S: PortSink>(
+        &mut self,
+        position: u64,
+        reason: DropReason,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        if let Some(packet) = ring.remove(position) {
+            self.account.discard(&packet, reason, now);
+            sink.dropped(packet, reason, now);
+        }
+    }
+
+    #[inline]
+    fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
+        let Discipline::Aqm(aqm) = &mut self.discipline else { return false };
+        tick(aqm, ring, now, &self.account, self.rate, self.last_departure, &mut self.rng);
+        while let Some(head) = ring.peek(0) {
+            let meta = Meta::of(head);
+            let sojourn = now.since(head.arrived());
+            let Discipline::Aqm(aqm) = &mut self.discipline else { return false };
+            let view = View {
+                packets: self.account.backlog_packets() - 1,
+                bytes: self.account.backlog_bytes() - u64::from(meta.size),
+                rate: self.rate,
+                last_departure: self.last_departure,
+                waiting: Waiting::Nothing,
+            };
+            match aqm.on_dequeue(&meta, sojourn, &view, &mut Cx { now, rng: &mut self.rng }) {
+                Verdict::Pass => {}
+                Verdict::Mark(reason) => self.mark_head(reason, ring, now, sink),
+                Verdict::Drop(reason) => {
+                    self.drop_waiting(0, reason, ring, now, sink);
+                    continue;
+                }
+                Verdict::DropOther(position, reason) => {
+                    self.drop_waiting(position + 1, reason, ring, now, sink);
+                }
+                Verdict::DropBoth(position, reason) => {
+                    self.drop_waiting(position + 1, reason, ring, now, sink);
+                    self.drop_waiting(0, reason, ring, now, sink);
+                    continue;
+                }
+            }
+            if let Some(head) = ring.peek(0) {
+                self.account.dequeue(head, now);
+            }
+            self.last_departure = now;
+            ring.take();
+            return true;
+        }
+        false
+    }
+
+    #[cold]
+    fn mark_head<S: PortSink>(
+        &mut self,
+        reason: MarkReason,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        if let Some(head) = ring.peek_mut() {
+            assert!(head.mark(), "an AQM marks only ECN-capable packets");
+            self.account.mark(head.flow, reason);
+            sink.marked(&head.label(), reason, now);
+        }
+    }
+
+    fn enqueue_scheduler<S: PortSink>(&mut self, packet: Packet, now: Time, sink: &mut S) {
+        let (uid, size) = (packet.uid, packet.size);
+        let Discipline::Scheduler(port) = &mut self.discipline else { return };
+        let mut cx = SchedulerCx {
+            now,
+            rate: self.rate,
+            rng: &mut self.rng,
+            drops: &mut port.drops,
+            marks: &mut port.marks,
+        };
+        port.scheduler.enqueue(packet, &mut cx);
+        // Refused is the arriving packet when the reason is not an eviction: a scheduler that pushes the newcomer out
+        // after letting it in says `Evicted`, and it then counts as a packet that waited for no time.
+        let refused = port
+            .drops
+            .iter()
+            .position(|(p, reason)| p.uid == uid && p.arrived() == now && *reason != DropReason::Evicted);
+        if let Some(index) = refused {
+            let (packet, reason) = port.drops.swap_remove(index);
+            self.account.refuse(&packet, reason);
+            sink.dropped(packet, reason, now);
+        } else {
+            self.account.enqueue(size);
+        }
+        self.hand_back(now, sink);
+    }
+
+    fn dequeue_scheduler<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
+        let Discipline::Scheduler(port) = &mut self.discipline else { return false };
+        let mut cx = SchedulerCx {
+            now,
+            rate: self.rate,
+            rng: &mut self.rng,
+            drops: &mut port.drops,
+            marks: &mut port.marks,
+        };
+        let next = port.scheduler.dequeue(&mut cx);
+        self.hand_back(now, sink);
+        let Some(packet) = next else { return false };
+        self.account.dequeue(&packet, now);
+        self.last_departure = now;
+        ring.put(packet);
+        true
+    }
+
+    /// Counts what a scheduler dropped and marked, and hands the packets to the link.
+    #[inline]
+    fn hand_back<S: PortSink>(&mut self, now: Time, sink: &mut S) {
+        let Discipline::Scheduler(port) = &mut self.discipline else { return };
+        if port.drops.is_empty() && port.marks.is_empty() {
+            return;
+        }
+        // Taken out to account for them, and put back so that their memory is used again.
+        let mut drops = std::mem::take(&mut port.drops);
+        let mut marks = std::mem::take(&mut port.marks);
+        for (packet, reason) in drops.drain(..) {
+            self.account.discard(&packet, reason, now);
+            sink.dropped(packet, reason, now);
+        }
+        for (label, reason) in marks.drain(..) {
+            self.account.mark(label.flow, reason);
+            sink.marked(&label, reason, now);
+        }
+        if let Discipline::Scheduler(port) = &mut self.discipline {
+            port.drops = drops;
+            port.marks = marks;
+        }
+    }
+}
+
+/// Replays the periodic updates that are due.
+#[inline]
+fn tick(
+    aqm: &mut AnyAqm,
+    ring: &Ring,
+    now: Time,
+    account: &Account,
+    rate: Rate,
+    last_departure: Time,
+    rng: &mut Stream,
+) {
+    while let Some(at) = aqm.next_tick().filter(|at| *at <= now) {
+        let view = View {
+            packets: account.backlog_packets(),
+            bytes: account.backlog_bytes(),
+            rate,
+            last_departure,
+            waiting: Waiting::Ring(ring),
+        };
+        aqm.on_tick(&view, &mut Cx { now: at, rng });
+    }
+}

@@ -1,0 +1,446 @@
+//! The registry: from the lines in [`crate::disciplines`] come the enums that dispatch statically, the builders by name
+//! and the catalogue.
+
+use crate::disciplines;
+use crate::port::QueuePort;
+use sojourn_sim::Stream;
+use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, nearest};
+use std::sync::Arc;
+
+pub use crate::disciplines::{AnyAqm, AnyScheduler};
+
+/// What a discipline declares of itself, beside its parameters.
+pub trait Entry: Sized {
+    /// The name in specifications: `tc`'s where one exists.
+    const NAME: &'static str;
+    /// Other names for it.
+    const ALIASES: &'static [&'static str] = &[];
+    /// The name as papers write it.
+    const TITLE: &'static str;
+    /// What it does, which sources and revisions it follows, where it deviates: the page of the discipline, in Markdown.
+    const ABOUT: &'static str;
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it with the given parameters.
+    ///
+    /// # Errors
+    /// If parameters contradict each other, or a nested specification is wrong.
+    fn build(params: Self::Params, cx: &BuildContext) -> Result<Self, SpecError>;
+}
+
+/// What a discipline may need to know of its surroundings when it is built.
+#[derive(Clone, Debug)]
+pub struct BuildContext {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Replication of the run.
+    pub replication: u64,
+    /// Stable name of the queue: random streams derive from it.
+    pub name: String,
+    /// The dialect of the scenario, if it has one; a component's own wins.
+    pub dialect: Option<String>,
+    /// Source and sink node of each flow, for classification by address.
+    pub flow_nodes: Arc<[(u32, u32)]>,
+    /// Counts per flow are kept.
+    pub per_flow: bool,
+}
+
+impl BuildContext {
+    /// A context for tests and for queues outside a network.
+    pub fn plain(seed: u64, name: &str) -> BuildContext {
+        BuildContext {
+            seed,
+            replication: 0,
+            name: name.to_owned(),
+            dialect: None,
+            flow_nodes: Arc::from([]),
+            per_flow: true,
+        }
+    }
+
+    /// The random stream of this queue for `purpose`.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        Stream::derive(self.seed, self.replication, &format!("{}/{purpose}", self.name))
+    }
+}
+
+/// Which kind of discipline an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DisciplineKind {
+    /// Judges packets of one FIFO.
+    Aqm,
+    /// Owns child queues.
+    Scheduler,
+}
+
+/// One entry of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueEntry {
+    /// The name in specifications.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// The name as papers write it.
+    pub title: &'static str,
+    /// Its page.
+    pub about: &'static str,
+    /// Which kind it is.
+    pub kind: DisciplineKind,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+    /// Resolves parameters: name and value of each, with the dialect's release first.
+    pub resolve: fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>,
+}
+
+/// Parameters of one discipline as they will run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resolved {
+    /// The dialect in full, such as `linux-6.1`.
+    pub release: &'static str,
+    /// Every parameter and its value.
+    pub pairs: Vec<(&'static str, String)>,
+}
+
+impl CatalogueEntry {
+    pub(crate) const fn of<E: Entry>(kind: DisciplineKind) -> CatalogueEntry {
+        CatalogueEntry {
+            name: E::NAME,
+            aliases: E::ALIASES,
+            title: E::TITLE,
+            about: E::ABOUT,
+            kind,
+            params: <E::Params as Params>::TABLE,
+            dialects: <E::Params as Params>::DIALECTS,
+            resolve: |dialect, pairs| {
+                let params: E::Params = build_params(dialect, pairs)?;
+                Ok(Resolved { release: params.release(), pairs: params.pairs() })
+            },
+        }
+    }
+}
+
+/// Why a queue cannot be built from its specification.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SpecError {
+    /// There is no discipline of this name.
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The nearest name that exists.
+        nearest: Option<&'static str>,
+    },
+    /// A scheduler stands where an AQM is wanted.
+    NotAqm {
+        /// The name given.
+        given: String,
+    },
+    /// A parameter is wrong.
+    Param {
+        /// The discipline.
+        discipline: String,
+        /// What is wrong.
+        error: ParamError,
+    },
+    /// Parameters contradict each other.
+    Contradiction {
+        /// The discipline.
+        discipline: String,
+        /// What is wrong and what to do.
+        text: String,
+    },
+}
+
+impl std::fmt::Display for SpecError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpecError::Unknown { given, nearest } => {
+                write!(f, "unknown queue discipline {given:?}")?;
+                if let Some(name) = nearest {
+                    write!(f, ", did you mean {name:?}?")?;
+                }
+                let names: Vec<&str> = disciplines::CATALOGUE.iter().map(|e| e.name).collect();
+                write!(f, " (disciplines: {})", names.join(", "))
+            }
+            SpecError::NotAqm { given } => write!(
+                f,
+                "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel)"
+            ),
+            SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
+            SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// Every discipline, in the order of the registry.
+pub fn catalogue() -> &'static [CatalogueEntry] {
+    disciplines::CATALOGUE
+}
+
+/// The entry called `name`, by its name or an alias.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
+pub fn find(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
+    let entries = disciplines::CATALOGUE;
+    entries.iter().find(|e| e.name == name || e.aliases.contains(&name)).ok_or_else(|| {
+        let names = entries.iter().flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
+        SpecError::Unknown { given: name.to_owned(), nearest: nearest(name, names) }
+    })
+}
+
+/// Resolves the parameters of a specification without building anything.
+///
+/// # Errors
+/// If the discipline or a parameter does not exist or has a value that is not allowed.
+pub fn resolve(spec: &Spec, dialect: Option<&str>) -> Result<(&'static CatalogueEntry, Resolved), SpecError> {
+    let entry = find(&spec.name)?;
+    let pairs = pairs(spec);
+    let dialect = usable_dialect(entry, dialect, &pairs);
+    let resolved = (entry.resolve)(dialect, &pairs)
+        .map_err(|error| SpecError::Param { discipline: entry.name.to_owned(), error })?;
+    Ok((entry, resolved))
+}
+
+/// The port that a specification describes.
+///
+/// # Errors
+/// As [`resolve`], and if parameters contradict each other.
+pub fn build_port(spec: &Spec, cx: &BuildContext) -> Result<QueuePort, SpecError> {
+    let entry = find(&spec.name)?;
+    match entry.kind {
+        DisciplineKind::Aqm => {
+            Ok(QueuePort::aqm(build_aqm(spec, cx)?, cx.stream("aqm"), cx.per_flow))
+        }
+        DisciplineKind::Scheduler => {
+            let scheduler = disciplines::build_scheduler(entry.name, &pairs(spec), cx)?;
+            Ok(QueuePort::scheduler(scheduler, cx.stream("scheduler"), cx.per_flow))
+        }
+    }
+}
+
+/// The AQM that a specification describes, for a port or for a queue inside a scheduler.
+///
+/// # Errors
+/// As [`build_port`], and if the specification names a scheduler.
+pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
+    let entry = find(&spec.name)?;
+    if entry.kind != DisciplineKind::Aqm {
+        return Err(SpecError::NotAqm { given: entry.name.to_owned() });
+    }
+    disciplines::build_aqm(entry.name, &pairs(spec), cx)
+}
+
+/// Parameters of `E` from the pairs of a specification, in its own dialect or else the scenario's.
+pub(crate) fn params_of<E: Entry>(
+    pairs: &[(String, String)],
+    cx: &BuildContext,
+) -> Result<E::Params, SpecError> {
+    let entry = find(E::NAME)?;
+    let dialect = usable_dialect(entry, cx.dialect.as_deref(), pairs);
+    build_params(dialect, pairs)
+        .map_err(|error| SpecError::Param { discipline: E::NAME.to_owned(), error })
+}
+
+/// The scenario's dialect, unless it is `paper` and this discipline has none of that name: then its default.
+fn usable_dialect<'a>(
+    entry: &CatalogueEntry,
+    dialect: Option<&'a str>,
+    pairs: &[(String, String)],
+) -> Option<&'a str> {
+    let own = pairs.iter().any(|(key, _)| key == "dialect");
+    dialect.filter(|d| {
+        !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d))
+    })
+}
+
+fn build_params<P: Params>(
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+) -> Result<P, ParamError> {
+    sojourn_units::build(dialect, pairs)
+}
+
+/// The arguments of a specification as texts.
+fn pairs(spec: &Spec) -> Vec<(String, String)> {
+    spec.args
+        .iter()
+        .map(|(key, value)| {
+            let text = match value {
+                SpecValue::Text(text) => text.clone(),
+                SpecValue::Spec(spec) => spec.to_string(),
+            };
+            (key.clone(), text)
+        })
+        .collect()
+}
+
+/// Declares the modules of the disciplines, the enums that dispatch to them, their builders and the catalogue.
+macro_rules! disciplines {
+    (
+        aqm { $($aqm_file:ident :: $Aqm:ident),* $(,)? }
+        scheduler { $($scheduler_file:ident :: $Scheduler:ident),* $(,)? }
+    ) => {
+        $(pub mod $aqm_file;)*
+        $(pub mod $scheduler_file;)*
+
+        use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
+        use crate::registry::{BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
+        use crate::scheduler::{Scheduler, SchedulerCx};
+        use sojourn_sim::Packet;
+        use sojourn_units::{Span, Time};
+
+        /// Every discipline.
+        pub const CATALOGUE: &[CatalogueEntry] = &[
+            $(CatalogueEntry::of::<$aqm_file::$Aqm>(DisciplineKind::Aqm),)*
+            $(CatalogueEntry::of::<$scheduler_file::$Scheduler>(DisciplineKind::Scheduler),)*
+        ];
+
+        /// Any AQM, dispatched statically.
+        pub enum AnyAqm {
+            $(
+                #[doc = concat!("See [`", stringify!($aqm_file), "`].")]
+                $Aqm($aqm_file::$Aqm),
+            )*
+            /// One from outside this crate.
+            Custom(Box<dyn Aqm + Send>),
+        }
+
+        impl Aqm for AnyAqm {
+            #[inline]
+            fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.on_enqueue(meta, view, cx),)*
+                    AnyAqm::Custom(a) => a.on_enqueue(meta, view, cx),
+                }
+            }
+            #[inline]
+            fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.on_dequeue(meta, sojourn, view, cx),)*
+                    AnyAqm::Custom(a) => a.on_dequeue(meta, sojourn, view, cx),
+                }
+            }
+            #[inline]
+            fn on_empty(&mut self, now: Time) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.on_empty(now),)*
+                    AnyAqm::Custom(a) => a.on_empty(now),
+                }
+            }
+            #[inline]
+            fn next_tick(&self) -> Option<Time> {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.next_tick(),)*
+                    AnyAqm::Custom(a) => a.next_tick(),
+                }
+            }
+            fn on_tick(&mut self, view: &View<'_>, cx: &mut Cx<'_>) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.on_tick(view, cx),)*
+                    AnyAqm::Custom(a) => a.on_tick(view, cx),
+                }
+            }
+            fn state_names(&self) -> &'static [&'static str] {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.state_names(),)*
+                    AnyAqm::Custom(a) => a.state_names(),
+                }
+            }
+            fn state(&self, out: &mut Vec<f64>) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.state(out),)*
+                    AnyAqm::Custom(a) => a.state(out),
+                }
+            }
+        }
+
+        /// Any scheduler, dispatched statically.
+        pub enum AnyScheduler {
+            $(
+                #[doc = concat!("See [`", stringify!($scheduler_file), "`].")]
+                $Scheduler($scheduler_file::$Scheduler),
+            )*
+            /// One from outside this crate.
+            Custom(Box<dyn Scheduler + Send>),
+        }
+
+        impl Scheduler for AnyScheduler {
+            #[inline]
+            fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.enqueue(packet, cx),)*
+                    AnyScheduler::Custom(s) => s.enqueue(packet, cx),
+                }
+            }
+            #[inline]
+            fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.dequeue(cx),)*
+                    AnyScheduler::Custom(s) => s.dequeue(cx),
+                }
+            }
+            fn on_empty(&mut self, now: Time) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.on_empty(now),)*
+                    AnyScheduler::Custom(s) => s.on_empty(now),
+                }
+            }
+            fn drain(&mut self) -> Option<Packet> {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.drain(),)*
+                    AnyScheduler::Custom(s) => s.drain(),
+                }
+            }
+            fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.visit(show),)*
+                    AnyScheduler::Custom(s) => s.visit(show),
+                }
+            }
+            fn backlog(&self) -> (u64, u64) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.backlog(),)*
+                    AnyScheduler::Custom(s) => s.backlog(),
+                }
+            }
+            fn state_names(&self) -> &'static [&'static str] {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.state_names(),)*
+                    AnyScheduler::Custom(s) => s.state_names(),
+                }
+            }
+            fn state(&self, out: &mut Vec<f64>) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.state(out),)*
+                    AnyScheduler::Custom(s) => s.state(out),
+                }
+            }
+        }
+
+        pub(crate) fn build_aqm(name: &str, pairs: &[(String, String)], cx: &BuildContext) -> Result<AnyAqm, SpecError> {
+            match name {
+                $(<$aqm_file::$Aqm as Entry>::NAME => {
+                    let params = params_of::<$aqm_file::$Aqm>(pairs, cx)?;
+                    Ok(AnyAqm::$Aqm(<$aqm_file::$Aqm as Entry>::build(params, cx)?))
+                })*
+                _ => Err(SpecError::Unknown { given: name.to_owned(), nearest: None }),
+            }
+        }
+
+        pub(crate) fn build_scheduler(name: &str, pairs: &[(String, String)], cx: &BuildContext) -> Result<AnyScheduler, SpecError> {
+            match name {
+                $(<$scheduler_file::$Scheduler as Entry>::NAME => {
+                    let params = params_of::<$scheduler_file::$Scheduler>(pairs, cx)?;
+                    Ok(AnyScheduler::$Scheduler(<$scheduler_file::$Scheduler as Entry>::build(params, cx)?))
+                })*
+                _ => Err(SpecError::Unknown { given: name.to_owned(), nearest: None }),
+            }
+        }
+    };
+}
+pub(crate) use disciplines;

@@ -1,0 +1,67 @@
+//! The scheduler trait: a discipline that owns child queues, classification and the overflow victim.
+
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
+use sojourn_units::{Rate, Time};
+
+/// What a scheduler is given, and where it hands dropped packets back.
+pub struct SchedulerCx<'a> {
+    /// The instant of the call.
+    pub now: Time,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// The random stream of the queue.
+    pub rng: &'a mut Stream,
+    pub(crate) drops: &'a mut Vec<(Packet, DropReason)>,
+    pub(crate) marks: &'a mut Vec<(Label, MarkReason)>,
+}
+
+impl SchedulerCx<'_> {
+    /// Consumes a packet.
+    #[inline]
+    pub fn drop(&mut self, packet: Packet, reason: DropReason) {
+        self.drops.push((packet, reason));
+    }
+
+    /// Sets CE on `packet` if it is ECN-capable, and says so.
+    #[inline]
+    pub fn mark(&mut self, packet: &mut Packet, reason: MarkReason) -> bool {
+        let marked = packet.mark();
+        if marked {
+            self.marks.push((packet.label(), reason));
+        }
+        marked
+    }
+}
+
+/// A packet scheduler.
+pub trait Scheduler {
+    /// A packet arrives: it is kept, or it (or others in its place) is given to `cx.drop`.
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>);
+
+    /// The next packet to send; `None` if no packet is left.
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet>;
+
+    /// The transmitter wanted a packet and found none.
+    fn on_empty(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// Takes any packet out, to empty the scheduler at the end of a run.
+    fn drain(&mut self) -> Option<Packet>;
+
+    /// Shows every packet that waits.
+    fn visit(&self, show: &mut dyn FnMut(&Packet));
+
+    /// Packets and bytes that wait, counted by the scheduler itself; the frame compares them with its own count.
+    fn backlog(&self) -> (u64, u64);
+
+    /// The names of the internal state that [`Scheduler::state`] reports, with units in the name.
+    fn state_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The internal state, in the order of [`Scheduler::state_names`].
+    fn state(&self, out: &mut Vec<f64>) {
+        let _ = out;
+    }
+}
