@@ -7,10 +7,12 @@ mod convert;
 pub mod error;
 pub mod rate;
 pub mod size;
+pub mod spec;
 mod text;
 pub mod time;
 
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};
+pub use spec::{FlowSpec, Spec, SpecError, SpecValue};
 pub use time::{Span, Time};
