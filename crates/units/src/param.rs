@@ -251,7 +251,7 @@ pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
 ///     /// Controlled delay.
 ///     pub struct CodelParams {
 ///         /// Standing sojourn time that is acceptable.
-///         target: Span = "5ms", range "1us".."10s", source "RFC 8289 section 4.2";
+///         target: Span = "5ms", range "1us".."10s", source "RFC 8289";
 ///     }
 /// }
 ///
@@ -596,22 +596,22 @@ pub mod expansion {
 ///     /// Controlled delay. Source: RFC 8289.
 ///     pub struct CodelParams {
 ///         /// Standing sojourn time that is acceptable.
-///         target: Span = "5ms", range "1us".."10s", source "RFC 8289 section 4.2";
+///         target: Span = "5ms", range "1us".."10s", source "RFC 8289";
 ///         /// Held at most; more is dropped on arrival.
 ///         limit: Limit = "1000p", range "1p".., source "sch_codel's default; the RFC gives none";
 ///     }
 ///     dialects {
 ///         /// RFC 8289 as printed.
 ///         rfc8289 = "rfc8289" {}
-///         /// ns-2's queue/codel.cc.
-///         ns2 = "ns2-2.35" { limit = "50p" from "ns-default.tcl"; }
+///         /// ns-3's CoDelQueueDisc.
+///         ns3 = "ns3-3.44" { limit = "1.5MB" from "codel-queue-disc.cc, MaxSize"; }
 ///     }
 /// }
 ///
-/// let mut params = CodelParams::in_dialect("ns2")?;
-/// assert_eq!(params.limit.to_string(), "50p");
+/// let mut params = CodelParams::in_dialect("ns3")?;
+/// assert_eq!(params.limit.to_string(), "1.5MB");
 /// params.set("target", "15ms")?;
-/// assert_eq!((params.target, params.release()), (Span::from_ms(15), "ns2-2.35"));
+/// assert_eq!((params.target, params.release()), (Span::from_ms(15), "ns3-3.44"));
 /// assert_eq!(
 ///     params.set("target", "20s").unwrap_err().to_string(),
 ///     "target: \"20s\" is out of range, allowed is 1us to 10s"
@@ -1097,7 +1097,7 @@ mod tests {
             /// Acceptable
             ///
             /// delay.
-            target: Span = "5ms", range "1us".."10s", source "RFC 8289 section 4.2";
+            target: Span = "5ms", range "1us".."10s", source "RFC 8289";
             /// Held at most.
             limit: Limit = "1000p", range "1p".., source "a default";
             /// Marked with.
@@ -1194,10 +1194,7 @@ mod tests {
         );
         let target = TestParams::TABLE[0];
         assert_eq!(target.doc, "Acceptable delay.");
-        assert_eq!(
-            (target.default, target.source),
-            ("5ms", "RFC 8289 section 4.2")
-        );
+        assert_eq!((target.default, target.source), ("5ms", "RFC 8289"));
         assert_eq!((target.range_low, target.range_high), ("1us", "10s"));
         assert_eq!((target.kind)(), Kind::Duration);
         let ranges: Vec<_> = TestParams::TABLE
@@ -1234,7 +1231,7 @@ mod tests {
         let [target, limit] = [TestParams::TABLE[0], TestParams::TABLE[1]];
         let linux = TestParams::DIALECTS[1];
         assert_eq!(linux.doc, "As in the kernel.");
-        assert_eq!(linux.default_of(&target), ("5ms", "RFC 8289 section 4.2"));
+        assert_eq!(linux.default_of(&target), ("5ms", "RFC 8289"));
         assert_eq!(linux.default_of(&limit), ("50p", "sch_codel.c"));
     }
 
