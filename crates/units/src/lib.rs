@@ -1,16 +1,37 @@
 //! Typed time, rate, size and limit, parsed from text with units and printed; declared parameters.
 //!
 //! A number in Sojourn has a type: a moment is a [`Time`], a length of time a [`Span`], a bit rate a [`Rate`], a size
-//! [`Bytes`] or [`Packets`], the most a queue holds a [`Limit`], a probability a [`Ratio`].
+//! [`Bytes`] or [`Packets`], the most a queue holds a [`Limit`], a probability a [`Ratio`]. From a user a number comes with
+//! its unit, and goes back with it:
+//!
+//! ```
+//! use sojourn_units::{Rate, Span};
+//!
+//! let rate: Rate = "1.5 Mbps".parse()?;
+//! assert_eq!(rate.serialization(1500), "8ms".parse::<Span>()?);
+//! assert_eq!((rate * 2).to_string(), "3Mbps");
+//! # Ok::<(), sojourn_units::UnitError>(())
+//! ```
+//!
+//! An algorithm's parameters are declared once, with [`params!`] and [`choice!`]; a user names an algorithm and sets them with
+//! a [`Spec`], and [`build`] makes the one from the other.
+//!
+//! This crate uses no clock, no file and no thread, and knows nothing of queues or networks.
 
 mod convert;
 pub mod error;
+pub mod param;
 pub mod rate;
 pub mod size;
+pub mod spec;
 mod text;
 pub mod time;
 
 pub use error::{UnitError, UnitErrorKind, nearest};
+pub use param::{
+    DialectInfo, Kind, ParamError, ParamInfo, ParamValue, Params, build, check_declaration,
+};
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};
+pub use spec::{FlowSpec, Spec, SpecError, SpecValue};
 pub use time::{Span, Time};

@@ -193,6 +193,8 @@ impl Sum for Rate {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -263,5 +265,24 @@ mod tests {
             3 * Rate::mbps(1)
         );
         assert_eq!(Rate::mbps(3) / 2 - Rate::kbps(500), Rate::mbps(1));
+    }
+
+    proptest! {
+        #[test]
+        fn serialization_is_within_half_a_picosecond_whichever_path_it_takes(
+            bps in 1..=u64::MAX,
+            bps_shift in 0..64_u32,
+            bytes in any::<u64>(),
+            bytes_shift in 0..64_u32,
+        ) {
+            let (bps, bytes) = ((bps >> bps_shift).max(1), bytes >> bytes_shift);
+            let taken = Rate::bps(bps).serialization(bytes);
+            let (exact, rate) = (u128::from(bytes) * 8_000_000_000_000, u128::from(bps));
+            if taken == Span::MAX {
+                prop_assert!(exact / rate >= u128::from(u64::MAX) - 1);
+            } else {
+                prop_assert!((u128::from(taken.as_ps()) * rate).abs_diff(exact) * 2 <= rate);
+            }
+        }
     }
 }

@@ -1,0 +1,735 @@
+//! Specifications on one line: `drr quantum=1500B each=(codel target=5ms)` for a queue, `4*reno` or
+//! `cbr 2Mbps size=1000B` for flows.
+//!
+//! ```text
+//! spec  = name {key=value}                  one or more spaces between, none around "="
+//! flow  = [N*]name [rate] {key=value}
+//! value = bare word | "quoted text" | (spec)
+//! ```
+//!
+//! A name or key is letters, digits, `_`, `-` and `.`, the first a letter or `_`. A bare word holds no space, quote,
+//! parenthesis or `=`; in quoted text `\"` and `\\` stand for a quote and a backslash. A key is given once. Whether names,
+//! keys and values exist is not looked at here; [`crate::param`] does that.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::rate::Rate;
+
+/// How deep specifications may lie inside each other: far beyond any queue there is, and short of the stack's end.
+const MOST_NESTED: u32 = 16;
+
+/// A name with its parameters.
+///
+/// ```
+/// use sojourn_units::Spec;
+///
+/// let spec: Spec = "drr quantum=1500B each=(codel target=5ms)".parse()?;
+/// assert_eq!(spec.name, "drr");
+/// assert_eq!(spec.pairs()[1], ("each".to_owned(), "(codel target=5ms)".to_owned()));
+/// assert_eq!(spec.to_string(), "drr quantum=1500B each=(codel target=5ms)");
+/// # Ok::<(), sojourn_units::SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Spec {
+    /// What is meant: the name of a queue, an algorithm, a source.
+    pub name: String,
+    /// Its parameters in the order given.
+    pub args: Vec<(String, SpecValue)>,
+}
+
+/// The value of a parameter: text for the parameter to read, or a specification inside.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SpecValue {
+    /// A word or a quoted text, without its quotes.
+    Text(String),
+    /// What stood in parentheses.
+    Spec(Spec),
+}
+
+/// One or several like flows: how many, of what, at which rate if it has one.
+///
+/// ```
+/// use sojourn_units::{FlowSpec, Rate};
+///
+/// let flows: FlowSpec = "100*cbr 10Mbps size=1000B".parse()?;
+/// assert_eq!((flows.count, flows.rate), (100, Some(Rate::mbps(10))));
+/// assert_eq!("reno".parse::<FlowSpec>()?.count, 1);
+/// # Ok::<(), sojourn_units::SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowSpec {
+    /// How many flows, at least one.
+    pub count: u64,
+    /// The source or congestion control.
+    pub name: String,
+    /// The rate of each flow, where one is given behind the name.
+    pub rate: Option<Rate>,
+    /// Its parameters in the order given.
+    pub args: Vec<(String, SpecValue)>,
+}
+
+/// Where a specification could not be read, and why.
+///
+/// ```
+/// use sojourn_units::Spec;
+///
+/// let error = "codel target=".parse::<Spec>().unwrap_err();
+/// assert_eq!(error.column(), 14);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    given: String,
+    column: usize,
+    problem: String,
+}
+
+impl SpecError {
+    /// The text as it was given.
+    pub fn given(&self) -> &str {
+        &self.given
+    }
+
+    /// The character at which reading stopped, counted from 1.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// What is wrong there, and what to write.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?}, column {}: {}",
+            self.given, self.column, self.problem
+        )
+    }
+}
+
+impl core::error::Error for SpecError {}
+
+impl Spec {
+    /// A name without parameters.
+    pub fn new(name: impl Into<String>) -> Spec {
+        Spec {
+            name: name.into(),
+            args: Vec::new(),
+        }
+    }
+
+    /// The value of a parameter, if it is given.
+    pub fn get(&self, key: &str) -> Option<&SpecValue> {
+        self.args
+            .iter()
+            .find_map(|(name, value)| (name == key).then_some(value))
+    }
+
+    /// The parameters as texts, as [`crate::param::build`] takes them; a specification inside keeps its parentheses.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        pairs(&self.args)
+    }
+}
+
+impl FlowSpec {
+    /// The parameters as texts, as [`crate::param::build`] takes them; a specification inside keeps its parentheses.
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        pairs(&self.args)
+    }
+}
+
+impl SpecValue {
+    /// The text for a parameter to read: what is in the quotes, without them; a specification in its parentheses.
+    pub fn to_text(&self) -> String {
+        match self {
+            SpecValue::Text(text) => text.clone(),
+            SpecValue::Spec(_) => self.to_string(),
+        }
+    }
+}
+
+fn pairs(args: &[(String, SpecValue)]) -> Vec<(String, String)> {
+    args.iter()
+        .map(|(key, value)| (key.clone(), value.to_text()))
+        .collect()
+}
+
+/// The text of a specification, with or without parentheses around the whole.
+impl FromStr for Spec {
+    type Err = SpecError;
+    fn from_str(text: &str) -> Result<Spec, SpecError> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+        };
+        reader.skip_spaces();
+        let spec = if reader.peek() == Some('(') {
+            reader.nested()?
+        } else {
+            reader.spec()?
+        };
+        reader.end()?;
+        Ok(spec)
+    }
+}
+
+impl FromStr for FlowSpec {
+    type Err = SpecError;
+    fn from_str(text: &str) -> Result<FlowSpec, SpecError> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+        };
+        reader.skip_spaces();
+        let count = reader.count()?;
+        let name = reader.name("the name of a source or congestion control, such as reno")?;
+        let rate = reader.rate()?;
+        let args = reader.args()?;
+        reader.end()?;
+        Ok(FlowSpec {
+            count,
+            name,
+            rate,
+            args,
+        })
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        write_args(f, &self.args)
+    }
+}
+
+impl fmt::Display for FlowSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.count != 1 {
+            write!(f, "{}*", self.count)?;
+        }
+        f.write_str(&self.name)?;
+        if let Some(rate) = self.rate {
+            write!(f, " {rate}")?;
+        }
+        write_args(f, &self.args)
+    }
+}
+
+/// As it stands behind the `=`: quoted where it has to be.
+impl fmt::Display for SpecValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecValue::Spec(spec) => write!(f, "({spec})"),
+            SpecValue::Text(text) if !text.is_empty() && text.chars().all(is_bare) => {
+                f.write_str(text)
+            }
+            SpecValue::Text(text) => {
+                write!(f, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+            }
+        }
+    }
+}
+
+fn write_args(f: &mut fmt::Formatter<'_>, args: &[(String, SpecValue)]) -> fmt::Result {
+    args.iter()
+        .try_for_each(|(key, value)| write!(f, " {key}={value}"))
+}
+
+/// Whether a character may stand in a value without quotes.
+fn is_bare(c: char) -> bool {
+    !c.is_whitespace() && !matches!(c, '(' | ')' | '"' | '=')
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// A cursor on the text.
+struct Reader<'a> {
+    text: &'a str,
+    /// The byte to be read next.
+    at: usize,
+    /// How many parentheses are open.
+    depth: u32,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Reads while the characters are so.
+    fn take_while(&mut self, wanted: fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn skip_spaces(&mut self) {
+        self.take_while(char::is_whitespace);
+    }
+
+    /// Reads the character if it is next.
+    fn skip(&mut self, expected: char) -> bool {
+        let found = self.peek() == Some(expected);
+        if found {
+            self.at += expected.len_utf8();
+        }
+        found
+    }
+
+    fn error_at<T>(&self, at: usize, problem: impl Into<String>) -> Result<T, SpecError> {
+        let column = self.text[..at].chars().count() + 1;
+        Err(SpecError {
+            given: self.text.to_owned(),
+            column,
+            problem: problem.into(),
+        })
+    }
+
+    fn error<T>(&self, problem: impl Into<String>) -> Result<T, SpecError> {
+        self.error_at(self.at, problem)
+    }
+
+    /// What stands at the cursor, for the reader of an error.
+    fn found(&self) -> String {
+        match self.peek() {
+            None => "the end".to_owned(),
+            Some(c) => format!("{c:?}"),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), SpecError> {
+        self.skip_spaces();
+        match self.peek() {
+            None => Ok(()),
+            Some(')') => self.error("this parenthesis was never opened"),
+            Some(_) => self.error(format!("expected the end, found {}", self.found())),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Result<String, SpecError> {
+        match self.peek() {
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                Ok(self.take_while(is_name).to_owned())
+            }
+            _ => self.error(format!("expected {what}, found {}", self.found())),
+        }
+    }
+
+    fn spec(&mut self) -> Result<Spec, SpecError> {
+        self.skip_spaces();
+        let name = self.name("a name, such as codel")?;
+        let args = self.args()?;
+        Ok(Spec { name, args })
+    }
+
+    fn nested(&mut self) -> Result<Spec, SpecError> {
+        let opened = self.at;
+        self.skip('(');
+        self.depth += 1;
+        if self.depth > MOST_NESTED {
+            return self.error_at(opened, format!("more than {MOST_NESTED} parentheses deep"));
+        }
+        let spec = self.spec()?;
+        self.skip_spaces();
+        if !self.skip(')') {
+            return self.error_at(opened, "this parenthesis is never closed");
+        }
+        self.depth -= 1;
+        Ok(spec)
+    }
+
+    /// The parameters up to the end or the closing parenthesis.
+    fn args(&mut self) -> Result<Vec<(String, SpecValue)>, SpecError> {
+        let mut args: Vec<(String, SpecValue)> = Vec::new();
+        loop {
+            let before = self.at;
+            self.skip_spaces();
+            if matches!(self.peek(), None | Some(')')) {
+                return Ok(args);
+            }
+            if before == self.at {
+                return self.error(format!("expected a space, found {}", self.found()));
+            }
+            let start = self.at;
+            let word = self.take_while(is_bare);
+            if !self.skip('=') {
+                self.at = start;
+                return self.lone_word(word, args.last());
+            }
+            self.at = start;
+            let key = self.name("the name of a parameter")?;
+            if !self.skip('=') {
+                return self.error(format!(
+                    "expected \"=\", found {}; the name of a parameter is letters, digits and \"_\"",
+                    self.found()
+                ));
+            }
+            if args.iter().any(|(name, _)| *name == key) {
+                return self.error_at(start, format!("{key} is given twice; keep one of them"));
+            }
+            let value = self.value(&key)?;
+            args.push((key, value));
+        }
+    }
+
+    /// Something without `=` where a parameter should stand.
+    fn lone_word<T>(
+        &self,
+        word: &str,
+        before: Option<&(String, SpecValue)>,
+    ) -> Result<T, SpecError> {
+        let mut problem = if word.is_empty() {
+            format!("expected key=value, found {}", self.found())
+        } else {
+            format!("expected key=value, found {word:?} alone (no spaces around \"=\")")
+        };
+        if let Some((key, SpecValue::Text(text))) = before
+            && !word.is_empty()
+        {
+            problem = format!(
+                "{problem}; a value with a space in it stands in quotes: {key}=\"{text} {word}\""
+            );
+        }
+        self.error(problem)
+    }
+
+    fn value(&mut self, key: &str) -> Result<SpecValue, SpecError> {
+        match self.peek() {
+            Some('(') => self.nested().map(SpecValue::Spec),
+            Some('"') => self.quoted().map(SpecValue::Text),
+            Some(c) if is_bare(c) => Ok(SpecValue::Text(self.take_while(is_bare).to_owned())),
+            _ => self.error(format!(
+                "expected the value of {key} (no spaces around \"=\"), found {}",
+                self.found()
+            )),
+        }
+    }
+
+    fn quoted(&mut self) -> Result<String, SpecError> {
+        let opened = self.at;
+        self.skip('"');
+        let mut value = String::new();
+        loop {
+            value.push_str(self.take_while(|c| !matches!(c, '"' | '\\')));
+            if self.skip('"') {
+                return Ok(value);
+            }
+            if !self.skip('\\') {
+                return self.error_at(opened, "this quote is never closed");
+            }
+            if self.skip('"') {
+                value.push('"');
+            } else if self.skip('\\') {
+                value.push('\\');
+            } else {
+                return self
+                    .error("in quoted text write \\\\ for a backslash and \\\" for a quote");
+            }
+        }
+    }
+
+    /// The number of flows before a `*`, 1 where there is none.
+    fn count(&mut self) -> Result<u64, SpecError> {
+        let start = self.at;
+        let digits = self.take_while(|c| c.is_ascii_digit());
+        if digits.is_empty() {
+            return Ok(1);
+        }
+        if !self.skip('*') {
+            return self.error_at(
+                start,
+                format!(
+                    "a flow starts with its name or with a number and \"*\", such as {digits}*reno"
+                ),
+            );
+        }
+        match digits.parse() {
+            Ok(0) => self.error_at(
+                start,
+                "at least one flow is needed; leave the entry out instead",
+            ),
+            Ok(count) => Ok(count),
+            Err(_) => self.error_at(
+                start,
+                format!("{digits} flows are more than can be counted"),
+            ),
+        }
+    }
+
+    /// The rate behind the name of a flow, which may have a space before its unit.
+    fn rate(&mut self) -> Result<Option<Rate>, SpecError> {
+        let before = self.at;
+        self.skip_spaces();
+        let start = self.at;
+        if before == start
+            || !self
+                .peek()
+                .is_some_and(|c| c.is_ascii_digit() || matches!(c, '-' | '.' | '+'))
+        {
+            self.at = before;
+            return Ok(None);
+        }
+        self.take_while(is_bare);
+        let mut end = self.at;
+        self.skip_spaces();
+        let unit = self.take_while(is_bare);
+        if !unit.is_empty() && self.peek() != Some('=') {
+            end = self.at;
+        }
+        self.at = end;
+        match self.text[start..end].parse() {
+            Ok(rate) => Ok(Some(rate)),
+            Err(error) => self.error_at(start, format!("{error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(value: &str) -> SpecValue {
+        SpecValue::Text(value.to_owned())
+    }
+
+    fn refused(given: &str) -> (usize, String) {
+        let error = given.parse::<Spec>().unwrap_err();
+        assert_eq!(error.given(), given);
+        (error.column(), error.problem().to_owned())
+    }
+
+    fn refused_flow(given: &str) -> (usize, String) {
+        let error = given.parse::<FlowSpec>().unwrap_err();
+        (error.column(), error.problem().to_owned())
+    }
+
+    #[test]
+    fn a_spec_is_a_name_and_its_parameters() {
+        let spec: Spec = " drr  quantum=1500B each=( codel target=5ms ) "
+            .parse()
+            .unwrap();
+        let codel = Spec {
+            name: "codel".into(),
+            args: vec![("target".into(), text("5ms"))],
+        };
+        assert_eq!(spec.name, "drr");
+        assert_eq!(spec.get("quantum"), Some(&text("1500B")));
+        assert_eq!(spec.get("each"), Some(&SpecValue::Spec(codel)));
+        assert_eq!(spec.get("limit"), None);
+        assert_eq!("droptail".parse(), Ok(Spec::new("droptail")));
+    }
+
+    #[test]
+    fn parentheses_around_the_whole_change_nothing() {
+        assert_eq!(
+            "(codel target=5ms)".parse::<Spec>(),
+            "codel target=5ms".parse::<Spec>()
+        );
+    }
+
+    #[test]
+    fn quotes_hold_spaces_and_escapes() {
+        let spec: Spec = r#"codel target="5 ms" note="say \"no\" \\" "#.parse().unwrap();
+        assert_eq!(spec.get("target"), Some(&text("5 ms")));
+        assert_eq!(spec.get("note"), Some(&text(r#"say "no" \"#)));
+        assert_eq!(spec.pairs()[0], ("target".into(), "5 ms".into()));
+        assert_eq!(
+            spec.to_string(),
+            r#"codel target="5 ms" note="say \"no\" \\""#
+        );
+    }
+
+    #[test]
+    fn a_spec_that_cannot_be_read_names_the_column() {
+        assert_eq!(
+            refused(""),
+            (1, "expected a name, such as codel, found the end".into())
+        );
+        assert_eq!(
+            refused("5ms"),
+            (1, "expected a name, such as codel, found '5'".into())
+        );
+        assert_eq!(
+            refused("codel target="),
+            (
+                14,
+                "expected the value of target (no spaces around \"=\"), found the end".into()
+            )
+        );
+        assert_eq!(
+            refused("codel target = 5ms"),
+            (
+                7,
+                "expected key=value, found \"target\" alone (no spaces around \"=\")".into()
+            )
+        );
+        assert_eq!(refused("codel =5ms").0, 7);
+        assert_eq!(refused("codel tar!get=5ms").0, 10);
+        assert_eq!(refused("codel µ=5ms").0, 7);
+        assert_eq!(refused("codel note=µ x").0, 14);
+        assert_eq!(
+            refused("codel a=1 a=2"),
+            (11, "a is given twice; keep one of them".into())
+        );
+        assert_eq!(
+            refused("codel a=1)"),
+            (10, "this parenthesis was never opened".into())
+        );
+        assert_eq!(
+            refused("drr each=(codel"),
+            (10, "this parenthesis is never closed".into())
+        );
+        assert_eq!(
+            refused("codel a=\"b"),
+            (9, "this quote is never closed".into())
+        );
+        assert_eq!(refused("codel a=\"\\n\"").0, 11);
+        assert_eq!(refused("drr each=(codel)x").0, 17);
+        assert_eq!(refused("codel a=b=c").0, 10);
+        assert_eq!(
+            refused("(codel) x"),
+            (9, "expected the end, found 'x'".into())
+        );
+    }
+
+    #[test]
+    fn a_space_before_a_unit_is_answered_with_quotes() {
+        let (column, problem) = refused("codel target=5 ms");
+        assert_eq!(column, 16);
+        assert!(
+            problem.ends_with("stands in quotes: target=\"5 ms\""),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn an_error_prints_the_text_and_the_column() {
+        let error = "codel a=1)".parse::<Spec>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"codel a=1)\", column 10: this parenthesis was never opened"
+        );
+    }
+
+    #[test]
+    fn nesting_without_end_is_refused() {
+        let given = "a b=(".repeat(1000);
+        assert_eq!(
+            refused(&given),
+            (85, "more than 16 parentheses deep".into())
+        );
+    }
+
+    #[test]
+    fn a_flow_has_a_count_a_rate_and_parameters() {
+        let flow: FlowSpec = "100*cbr 10Mbps size=1000B".parse().unwrap();
+        assert_eq!((flow.count, flow.name.as_str()), (100, "cbr"));
+        assert_eq!(flow.rate, Some(Rate::mbps(10)));
+        assert_eq!(flow.pairs(), vec![("size".into(), "1000B".into())]);
+        let flow: FlowSpec = "4*reno".parse().unwrap();
+        assert_eq!((flow.count, flow.rate, flow.args.len()), (4, None, 0));
+        let flow: FlowSpec = "bulk size=1MB".parse().unwrap();
+        assert_eq!((flow.count, flow.rate, flow.args.len()), (1, None, 1));
+    }
+
+    #[test]
+    fn the_rate_of_a_flow_may_have_a_space_before_its_unit() {
+        for given in [
+            "cbr 2 Mbps",
+            "cbr 2 Mbps size=1000B",
+            "cbr 2Mbps size=1000B",
+        ] {
+            let flow = given.parse::<FlowSpec>().unwrap();
+            assert_eq!(flow.rate, Some(Rate::mbps(2)), "{given}");
+            assert_eq!(flow.args.is_empty(), !given.contains("size"), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_cannot_be_read_names_the_column() {
+        assert_eq!(
+            refused_flow("4 reno"),
+            (
+                1,
+                "a flow starts with its name or with a number and \"*\", such as 4*reno".into()
+            )
+        );
+        assert_eq!(refused_flow("0*reno").0, 1);
+        assert_eq!(refused_flow("99999999999999999999*reno").0, 1);
+        assert_eq!(refused_flow("4*").0, 3);
+        assert_eq!(
+            refused_flow("cbr 2"),
+            (
+                5,
+                "\"2\" is not a rate: a rate needs a unit, such as 10Mbps".into()
+            )
+        );
+        assert_eq!(
+            refused_flow("cbr -2Mbps").1,
+            "\"-2Mbps\" is not a rate: a rate cannot be negative"
+        );
+        assert_eq!(
+            refused_flow("cbr 2 size=1000B").1,
+            "\"2\" is not a rate: a rate needs a unit, such as 10Mbps"
+        );
+        assert_eq!(refused_flow("cbr fast").0, 5);
+        assert_eq!(refused_flow("cbr 2Mbps)").0, 10);
+    }
+
+    fn specs() -> impl Strategy<Value = Spec> {
+        let name = "[a-z_][a-z0-9_.-]{0,6}";
+        let words = "[a-zA-Z0-9µ%*,.\"\\\\()= ]{0,8}";
+        let leaf =
+            (name, prop::collection::btree_map(name, words, 0..3)).prop_map(|(name, args)| Spec {
+                name,
+                args: args
+                    .into_iter()
+                    .map(|(key, value)| (key, text(&value)))
+                    .collect(),
+            });
+        leaf.prop_recursive(3, 12, 3, move |inner| {
+            (name, prop::collection::btree_map(name, inner, 0..3)).prop_map(|(name, args)| Spec {
+                name,
+                args: args
+                    .into_iter()
+                    .map(|(key, value)| (key, SpecValue::Spec(value)))
+                    .collect(),
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_spec_reads_back(spec in specs(), count in 1..1000_u64, bps in prop::option::of(any::<u64>())) {
+            prop_assert_eq!(spec.to_string().parse(), Ok(spec.clone()));
+            prop_assert_eq!(SpecValue::Spec(spec.clone()).to_text().parse(), Ok(spec.clone()));
+            let flow = FlowSpec { count, name: spec.name, rate: bps.map(Rate::bps), args: spec.args };
+            prop_assert_eq!(flow.to_string().parse(), Ok(flow));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused_with_a_column_inside_it(given in "\\PC*|[a-c =()\"\\\\0-9*µ]{0,24}") {
+            for column in [
+                given.parse::<Spec>().err().map(|error| error.column()),
+                given.parse::<FlowSpec>().err().map(|error| error.column()),
+            ].into_iter().flatten() {
+                prop_assert!((1..=given.chars().count() + 1).contains(&column));
+            }
+        }
+    }
+}
