@@ -111,7 +111,10 @@ pub struct FlowAccount {
 impl Account {
     /// An account; `per_flow` asks for counts by flow.
     pub fn new(per_flow: bool) -> Account {
-        Account { flows: per_flow.then(Vec::new), ..Account::default() }
+        Account {
+            flows: per_flow.then(Vec::new),
+            ..Account::default()
+        }
     }
 
     /// Packets that wait.
@@ -139,13 +142,18 @@ impl Account {
     /// Time average of the backlog in packets and bytes, from the beginning of measuring to the end of the run; zero
     /// before the end.
     pub fn backlog_mean(&self) -> (f64, f64) {
-        let Some(end) = self.end else { return (0.0, 0.0) };
+        let Some(end) = self.end else {
+            return (0.0, 0.0);
+        };
         let time = end.since(self.since).as_secs_f64() * 1e12;
         if time == 0.0 {
             return (0.0, 0.0);
         }
         let mean = |area: u128, before: u128| to_f64(area - before) / time;
-        (mean(self.area, self.area_before.0), mean(self.area_bytes, self.area_before.1))
+        (
+            mean(self.area, self.area_before.0),
+            mean(self.area_bytes, self.area_before.1),
+        )
     }
 
     #[inline]
@@ -267,7 +275,11 @@ impl Account {
     /// If one does not hold: a fault of the frame or of a scheduler.
     pub fn assert_identities(&self) {
         let t = &self.total;
-        assert_eq!(t.received, t.dropped_before + t.enqueued, "received = dropped before + enqueued");
+        assert_eq!(
+            t.received,
+            t.dropped_before + t.enqueued,
+            "received = dropped before + enqueued"
+        );
         assert_eq!(
             t.enqueued,
             t.dequeued + t.dropped_after + self.backlog_packets,
@@ -281,7 +293,10 @@ impl Account {
     }
 }
 
-#[allow(clippy::as_conversions, reason = "a statistic: rounding to 53 bits is what is wanted")]
+#[allow(
+    clippy::as_conversions,
+    reason = "a statistic: rounding to 53 bits is what is wanted"
+)]
 fn to_f64(value: u128) -> f64 {
     value as f64
 }

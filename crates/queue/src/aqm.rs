@@ -19,7 +19,11 @@ impl Meta {
     /// What an AQM may know of `packet`.
     #[inline]
     pub fn of(packet: &Packet) -> Meta {
-        Meta { size: packet.size, flow: packet.flow, tos: packet.tos }
+        Meta {
+            size: packet.size,
+            flow: packet.flow,
+            tos: packet.tos,
+        }
     }
 
     /// The ECN codepoint.
@@ -51,9 +55,10 @@ impl Waiting<'_> {
     pub fn peek(&self, position: u64) -> Option<Meta> {
         match self {
             Waiting::Ring(ring) => ring.peek(position).map(Meta::of),
-            Waiting::Queue(queue) => {
-                usize::try_from(position).ok().and_then(|i| queue.get(i)).map(Meta::of)
-            }
+            Waiting::Queue(queue) => usize::try_from(position)
+                .ok()
+                .and_then(|i| queue.get(i))
+                .map(Meta::of),
             Waiting::Nothing => None,
         }
     }

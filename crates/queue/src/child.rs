@@ -18,7 +18,12 @@ pub struct Child {
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
-        Child { queue: VecDeque::new(), bytes: 0, last_departure: Time::ZERO, aqm }
+        Child {
+            queue: VecDeque::new(),
+            bytes: 0,
+            last_departure: Time::ZERO,
+            aqm,
+        }
     }
 
     /// Packets that wait.
@@ -60,7 +65,14 @@ impl Child {
             last_departure: self.last_departure,
             waiting: Waiting::Queue(&self.queue),
         };
-        match self.aqm.on_enqueue(&meta, &view, &mut Cx { now: cx.now, rng: cx.rng }) {
+        match self.aqm.on_enqueue(
+            &meta,
+            &view,
+            &mut Cx {
+                now: cx.now,
+                rng: cx.rng,
+            },
+        ) {
             Verdict::Pass => {}
             Verdict::Mark(reason) => {
                 cx.mark(&mut packet, reason);
@@ -95,7 +107,10 @@ impl Child {
                 waiting: Waiting::Queue(&self.queue),
             };
             let sojourn = cx.now.since(packet.arrived());
-            let judge = &mut Cx { now: cx.now, rng: cx.rng };
+            let judge = &mut Cx {
+                now: cx.now,
+                rng: cx.rng,
+            };
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
@@ -121,14 +136,18 @@ impl Child {
 
     /// Drops the head of the queue; false if it is empty.
     pub fn drop_head(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.take_head() else { return false };
+        let Some(packet) = self.take_head() else {
+            return false;
+        };
         cx.drop(packet, reason);
         true
     }
 
     /// Drops the packet that arrived last; false if the queue is empty.
     pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.queue.pop_back() else { return false };
+        let Some(packet) = self.queue.pop_back() else {
+            return false;
+        };
         self.bytes -= u64::from(packet.size);
         cx.drop(packet, reason);
         true
@@ -142,7 +161,9 @@ impl Child {
     }
 
     fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
-        let packet = usize::try_from(position).ok().and_then(|i| self.queue.remove(i));
+        let packet = usize::try_from(position)
+            .ok()
+            .and_then(|i| self.queue.remove(i));
         if let Some(packet) = packet {
             self.bytes -= u64::from(packet.size);
             cx.drop(packet, reason);
@@ -159,7 +180,13 @@ impl Child {
                 last_departure: self.last_departure,
                 waiting: Waiting::Queue(&self.queue),
             };
-            self.aqm.on_tick(&view, &mut Cx { now: at, rng: cx.rng });
+            self.aqm.on_tick(
+                &view,
+                &mut Cx {
+                    now: at,
+                    rng: cx.rng,
+                },
+            );
         }
     }
 }

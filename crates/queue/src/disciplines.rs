@@ -1,11 +1,11 @@
 //! The catalogue: one file per discipline, one line here.
 
-crate::registry::disciplines! {
+crate::registry::register! {
     aqm {
         droptail::DropTail,
-        codel::CoDel,
+
     }
     scheduler {
-        drr::Drr,
+
     }
 }

@@ -39,7 +39,11 @@ impl QueuePort {
 
     /// A port with a scheduler.
     pub fn scheduler(scheduler: AnyScheduler, rng: Stream, per_flow: bool) -> QueuePort {
-        let port = SchedulerPort { scheduler, drops: Vec::new(), marks: Vec::new() };
+        let port = SchedulerPort {
+            scheduler,
+            drops: Vec::new(),
+            marks: Vec::new(),
+        };
         QueuePort::new(Discipline::Scheduler(Box::new(port)), rng, per_flow)
     }
 
@@ -135,7 +139,11 @@ impl Port for QueuePort {
         self.account.finish(now, waited);
         match &mut self.discipline {
             Discipline::Aqm(_) => {
-                assert_eq!(ring.waiting(), self.account.backlog_packets(), "backlog of the ring");
+                assert_eq!(
+                    ring.waiting(),
+                    self.account.backlog_packets(),
+                    "backlog of the ring"
+                );
             }
             Discipline::Scheduler(port) => {
                 assert_eq!(
@@ -148,7 +156,11 @@ impl Port for QueuePort {
                     left += 1;
                     sink.dropped(packet, DropReason::EndOfRun, now);
                 }
-                assert_eq!(left, self.account.backlog_packets(), "packets in the scheduler");
+                assert_eq!(
+                    left,
+                    self.account.backlog_packets(),
+                    "packets in the scheduler"
+                );
             }
         }
     }
@@ -163,8 +175,18 @@ impl QueuePort {
         now: Time,
         sink: &mut S,
     ) {
-        let Discipline::Aqm(aqm) = &mut self.discipline else { return };
-        tick(aqm, ring, now, &self.account, self.rate, self.last_departure, &mut self.rng);
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return;
+        };
+        tick(
+            aqm,
+            ring,
+            now,
+            &self.account,
+            self.rate,
+            self.last_departure,
+            &mut self.rng,
+        );
         let meta = Meta::of(&packet);
         let view = View {
             packets: self.account.backlog_packets(),
@@ -173,7 +195,14 @@ impl QueuePort {
             last_departure: self.last_departure,
             waiting: Waiting::Ring(ring),
         };
-        let verdict = aqm.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut self.rng });
+        let verdict = aqm.on_enqueue(
+            &meta,
+            &view,
+            &mut Cx {
+                now,
+                rng: &mut self.rng,
+            },
+        );
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(reason) => {
@@ -217,12 +246,24 @@ impl QueuePort {
 
     #[inline]
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
-        let Discipline::Aqm(aqm) = &mut self.discipline else { return false };
-        tick(aqm, ring, now, &self.account, self.rate, self.last_departure, &mut self.rng);
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return false;
+        };
+        tick(
+            aqm,
+            ring,
+            now,
+            &self.account,
+            self.rate,
+            self.last_departure,
+            &mut self.rng,
+        );
         while let Some(head) = ring.peek(0) {
             let meta = Meta::of(head);
             let sojourn = now.since(head.arrived());
-            let Discipline::Aqm(aqm) = &mut self.discipline else { return false };
+            let Discipline::Aqm(aqm) = &mut self.discipline else {
+                return false;
+            };
             let view = View {
                 packets: self.account.backlog_packets() - 1,
                 bytes: self.account.backlog_bytes() - u64::from(meta.size),
@@ -230,7 +271,15 @@ impl QueuePort {
                 last_departure: self.last_departure,
                 waiting: Waiting::Nothing,
             };
-            match aqm.on_dequeue(&meta, sojourn, &view, &mut Cx { now, rng: &mut self.rng }) {
+            match aqm.on_dequeue(
+                &meta,
+                sojourn,
+                &view,
+                &mut Cx {
+                    now,
+                    rng: &mut self.rng,
+                },
+            ) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => self.mark_head(reason, ring, now, sink),
                 Verdict::Drop(reason) => {
@@ -273,7 +322,9 @@ impl QueuePort {
 
     fn enqueue_scheduler<S: PortSink>(&mut self, packet: Packet, now: Time, sink: &mut S) {
         let (uid, size) = (packet.uid, packet.size);
-        let Discipline::Scheduler(port) = &mut self.discipline else { return };
+        let Discipline::Scheduler(port) = &mut self.discipline else {
+            return;
+        };
         let mut cx = SchedulerCx {
             now,
             rate: self.rate,
@@ -284,10 +335,9 @@ impl QueuePort {
         port.scheduler.enqueue(packet, &mut cx);
         // Refused is the arriving packet when the reason is not an eviction: a scheduler that pushes the newcomer out
         // after letting it in says `Evicted`, and it then counts as a packet that waited for no time.
-        let refused = port
-            .drops
-            .iter()
-            .position(|(p, reason)| p.uid == uid && p.arrived() == now && *reason != DropReason::Evicted);
+        let refused = port.drops.iter().position(|(p, reason)| {
+            p.uid == uid && p.arrived() == now && *reason != DropReason::Evicted
+        });
         if let Some(index) = refused {
             let (packet, reason) = port.drops.swap_remove(index);
             self.account.refuse(&packet, reason);
@@ -299,7 +349,9 @@ impl QueuePort {
     }
 
     fn dequeue_scheduler<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
-        let Discipline::Scheduler(port) = &mut self.discipline else { return false };
+        let Discipline::Scheduler(port) = &mut self.discipline else {
+            return false;
+        };
         let mut cx = SchedulerCx {
             now,
             rate: self.rate,
@@ -319,7 +371,9 @@ impl QueuePort {
     /// Counts what a scheduler dropped and marked, and hands the packets to the link.
     #[inline]
     fn hand_back<S: PortSink>(&mut self, now: Time, sink: &mut S) {
-        let Discipline::Scheduler(port) = &mut self.discipline else { return };
+        let Discipline::Scheduler(port) = &mut self.discipline else {
+            return;
+        };
         if port.drops.is_empty() && port.marks.is_empty() {
             return;
         }

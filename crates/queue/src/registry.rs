@@ -61,7 +61,11 @@ impl BuildContext {
 
     /// The random stream of this queue for `purpose`.
     pub fn stream(&self, purpose: &str) -> Stream {
-        Stream::derive(self.seed, self.replication, &format!("{}/{purpose}", self.name))
+        Stream::derive(
+            self.seed,
+            self.replication,
+            &format!("{}/{purpose}", self.name),
+        )
     }
 }
 
@@ -116,7 +120,10 @@ impl CatalogueEntry {
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {
                 let params: E::Params = build_params(dialect, pairs)?;
-                Ok(Resolved { release: params.release(), pairs: params.pairs() })
+                Ok(Resolved {
+                    release: params.release(),
+                    pairs: params.pairs(),
+                })
             },
         }
     }
@@ -187,22 +194,35 @@ pub fn catalogue() -> &'static [CatalogueEntry] {
 /// If there is none; the error names the nearest.
 pub fn find(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
     let entries = disciplines::CATALOGUE;
-    entries.iter().find(|e| e.name == name || e.aliases.contains(&name)).ok_or_else(|| {
-        let names = entries.iter().flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
-        SpecError::Unknown { given: name.to_owned(), nearest: nearest(name, names) }
-    })
+    entries
+        .iter()
+        .find(|e| e.name == name || e.aliases.contains(&name))
+        .ok_or_else(|| {
+            let names = entries
+                .iter()
+                .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
+            SpecError::Unknown {
+                given: name.to_owned(),
+                nearest: nearest(name, names),
+            }
+        })
 }
 
 /// Resolves the parameters of a specification without building anything.
 ///
 /// # Errors
 /// If the discipline or a parameter does not exist or has a value that is not allowed.
-pub fn resolve(spec: &Spec, dialect: Option<&str>) -> Result<(&'static CatalogueEntry, Resolved), SpecError> {
+pub fn resolve(
+    spec: &Spec,
+    dialect: Option<&str>,
+) -> Result<(&'static CatalogueEntry, Resolved), SpecError> {
     let entry = find(&spec.name)?;
     let pairs = pairs(spec);
     let dialect = usable_dialect(entry, dialect, &pairs);
-    let resolved = (entry.resolve)(dialect, &pairs)
-        .map_err(|error| SpecError::Param { discipline: entry.name.to_owned(), error })?;
+    let resolved = (entry.resolve)(dialect, &pairs).map_err(|error| SpecError::Param {
+        discipline: entry.name.to_owned(),
+        error,
+    })?;
     Ok((entry, resolved))
 }
 
@@ -213,12 +233,18 @@ pub fn resolve(spec: &Spec, dialect: Option<&str>) -> Result<(&'static Catalogue
 pub fn build_port(spec: &Spec, cx: &BuildContext) -> Result<QueuePort, SpecError> {
     let entry = find(&spec.name)?;
     match entry.kind {
-        DisciplineKind::Aqm => {
-            Ok(QueuePort::aqm(build_aqm(spec, cx)?, cx.stream("aqm"), cx.per_flow))
-        }
+        DisciplineKind::Aqm => Ok(QueuePort::aqm(
+            build_aqm(spec, cx)?,
+            cx.stream("aqm"),
+            cx.per_flow,
+        )),
         DisciplineKind::Scheduler => {
             let scheduler = disciplines::build_scheduler(entry.name, &pairs(spec), cx)?;
-            Ok(QueuePort::scheduler(scheduler, cx.stream("scheduler"), cx.per_flow))
+            Ok(QueuePort::scheduler(
+                scheduler,
+                cx.stream("scheduler"),
+                cx.per_flow,
+            ))
         }
     }
 }
@@ -230,7 +256,9 @@ pub fn build_port(spec: &Spec, cx: &BuildContext) -> Result<QueuePort, SpecError
 pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
     let entry = find(&spec.name)?;
     if entry.kind != DisciplineKind::Aqm {
-        return Err(SpecError::NotAqm { given: entry.name.to_owned() });
+        return Err(SpecError::NotAqm {
+            given: entry.name.to_owned(),
+        });
     }
     disciplines::build_aqm(entry.name, &pairs(spec), cx)
 }
@@ -242,8 +270,10 @@ pub(crate) fn params_of<E: Entry>(
 ) -> Result<E::Params, SpecError> {
     let entry = find(E::NAME)?;
     let dialect = usable_dialect(entry, cx.dialect.as_deref(), pairs);
-    build_params(dialect, pairs)
-        .map_err(|error| SpecError::Param { discipline: E::NAME.to_owned(), error })
+    build_params(dialect, pairs).map_err(|error| SpecError::Param {
+        discipline: E::NAME.to_owned(),
+        error,
+    })
 }
 
 /// The scenario's dialect, unless it is `paper` and this discipline has none of that name: then its default.
@@ -253,9 +283,7 @@ fn usable_dialect<'a>(
     pairs: &[(String, String)],
 ) -> Option<&'a str> {
     let own = pairs.iter().any(|(key, _)| key == "dialect");
-    dialect.filter(|d| {
-        !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d))
-    })
+    dialect.filter(|d| !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d)))
 }
 
 fn build_params<P: Params>(
@@ -280,7 +308,7 @@ fn pairs(spec: &Spec) -> Vec<(String, String)> {
 }
 
 /// Declares the modules of the disciplines, the enums that dispatch to them, their builders and the catalogue.
-macro_rules! disciplines {
+macro_rules! register {
     (
         aqm { $($aqm_file:ident :: $Aqm:ident),* $(,)? }
         scheduler { $($scheduler_file:ident :: $Scheduler:ident),* $(,)? }
@@ -443,4 +471,4 @@ macro_rules! disciplines {
         }
     };
 }
-pub(crate) use disciplines;
+pub(crate) use register;

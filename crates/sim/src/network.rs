@@ -287,7 +287,12 @@ struct Sink<'a, T> {
 
 impl<T: Tracer> Sink<'_, T> {
     fn record(&mut self, key: Key, event: Event, packet: Label) {
-        self.tracer.record(Record { key, event, link: self.link, packet });
+        self.tracer.record(Record {
+            key,
+            event,
+            link: self.link,
+            packet,
+        });
     }
 }
 
@@ -305,8 +310,7 @@ impl<T: Tracer> PortSink for Sink<'_, T> {
                     time: at,
                     ..self.key
                 };
-                self.tracer
-                    .record(Record::new(key, Event::Drop(reason), self.link, &packet));
+                self.record(key, Event::Drop(reason), packet.label());
             }
         }
         if packet.side != NONE {
@@ -314,14 +318,13 @@ impl<T: Tracer> PortSink for Sink<'_, T> {
         }
     }
 
-    fn marked(&mut self, packet: &Packet, _reason: MarkReason, at: Time) {
+    fn marked(&mut self, label: &Label, reason: MarkReason, at: Time) {
         if T::ON {
             let key = Key {
                 time: at,
                 ..self.key
             };
-            self.tracer
-                .record(Record::new(key, Event::Mark, self.link, packet));
+            self.record(key, Event::Mark(reason), *label);
         }
     }
 }
@@ -335,8 +338,7 @@ impl<T: Tracer> LinkSink for Sink<'_, T> {
     }
 
     fn event(&mut self, event: Event, packet: &Packet) {
-        self.tracer
-            .record(Record::new(self.key, event, self.link, packet));
+        self.record(self.key, event, packet.label());
     }
 }
 
@@ -749,8 +751,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
         self.census.hops += 1;
         if T::ON {
-            self.tracer
-                .record(Record::new(key, Event::Receive, link, &packet));
+            self.tracer.record(Record {
+                key,
+                event: Event::Receive,
+                link,
+                packet: packet.label(),
+            });
         }
         Some(packet)
     }

@@ -48,8 +48,12 @@ impl Entry for DropTail {
     type Params = DropTailParams;
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let unused = u64::from(params.dialect == "ns2" && matches!(params.limit, Limit::Packets(_)));
-        Ok(DropTail { limit: params.limit, unused })
+        let unused =
+            u64::from(params.dialect == "ns2" && matches!(params.limit, Limit::Packets(_)));
+        Ok(DropTail {
+            limit: params.limit,
+            unused,
+        })
     }
 }
 
@@ -60,6 +64,10 @@ impl Aqm for DropTail {
             Limit::Packets(limit) => view.packets + self.unused < limit.get(),
             Limit::Bytes(limit) => view.bytes + u64::from(meta.size) <= limit.get(),
         };
-        if fits { Verdict::Pass } else { Verdict::Drop(DropReason::Overlimit) }
+        if fits {
+            Verdict::Pass
+        } else {
+            Verdict::Drop(DropReason::Overlimit)
+        }
     }
 }
