@@ -1,1 +1,4 @@
-//! Scenario to network to run to result: studies, replications, statistics, result files.
+//! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
+
+pub mod model;
+pub mod outcome;

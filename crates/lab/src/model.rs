@@ -1,0 +1,296 @@
+//! A scenario, resolved and typed: what a file, a one-line command or Python says, with every default filled in.
+//!
+//! Every table of a scenario file is one [`params!`] block here, so that a key, its unit, default, range and source are
+//! declared once and reach TOML, the command, Python, the JSON Schema and the documentation from this place.
+
+use sojourn_units::{Limit, Rate, Ratio, Span, Spec, choice, params};
+
+choice! {
+    /// Order of events at one instant.
+    pub enum TieRule {
+        /// The one scheduled earlier comes first, then the component of lower rank: the order of ns-2 and ns-3.
+        Birth = "birth",
+        /// A departure at or before t precedes an arrival at t.
+        DeparturesFirst = "departures_first",
+    }
+}
+
+choice! {
+    /// Rounding of serialization times.
+    pub enum Rounding {
+        /// The remainder below a picosecond is carried to the next packet, and cleared when the link goes idle.
+        Carry = "carry",
+        /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
+        TruncateNs = "truncate_ns",
+    }
+}
+
+choice! {
+    /// Direction of a flow over a builder's topology.
+    pub enum Direction {
+        /// From the left to the right, over the bottleneck under study.
+        Forward = "forward",
+        /// Against it.
+        Reverse = "reverse",
+    }
+}
+
+choice! {
+    /// Where a lossy link loses packets.
+    pub enum LossPlace {
+        /// After transmission: a lost packet has used capacity.
+        Wire = "wire",
+        /// Before the queue, as an error model of ns-2 does.
+        Queue = "queue",
+    }
+}
+
+params! {
+    /// How long, how often and with which conventions a scenario runs: table `[run]`.
+    pub struct RunParams {
+        /// Simulated time of one run.
+        duration: Span = "60s", range "1us".."200h", source "Sojourn's choice";
+        /// Simulated time at the start that is left out of every measure.
+        warmup: Span = "5s", range "0s".."200h", source "Sojourn's choice";
+        /// Seed of every random stream.
+        seed: u64 = "1", source "Sojourn's choice";
+        /// Runs that differ only in their random draws; intervals are taken over them.
+        replications: u64 = "10", range "1".."100000", source "Sojourn's choice";
+        /// Order of events at one instant.
+        ties: Option<TieRule> = "none", source "birth in dialects ns2 and ns3, departures_first elsewhere";
+        /// Flows without a start of their own start uniformly within this time; their phases are random, too.
+        start_spread: Span = "1s", range "0s"..,  source "Sojourn's choice";
+        /// Starts and phases are zero, and one run is made.
+        deterministic: bool = "false", source "Sojourn's choice";
+        /// Every end of transmission is an event: slower, the same result to the bit.
+        eager: bool = "false", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Two routers and the link between them, hosts on both sides: table `[topology]` with `kind = "dumbbell"`.
+    pub struct DumbbellParams {
+        /// Rate of the bottleneck, from left to right.
+        rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
+        /// Rate of the bottleneck from right to left; the same unless given.
+        reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
+        /// Base round trip: propagation over access, bottleneck and access, both ways.
+        rtt: Span = "40ms", range "0s".."1h", source "Sojourn's choice";
+        /// One-way propagation of the bottleneck.
+        bottleneck_delay: Option<Span> = "none", source "a quarter of rtt";
+        /// One-way propagation of each access link.
+        access_delay: Option<Span> = "none", source "what bottleneck_delay leaves of rtt, spread evenly";
+        /// Rate of the access links.
+        access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
+        /// Limit of each bottleneck queue; overrides the discipline's own default.
+        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Queue of the bottleneck, from left to right.
+        queue: Spec = "droptail", source "Sojourn's choice";
+        /// Queue of the bottleneck from right to left.
+        reverse_queue: Option<Spec> = "none", source "equal to queue";
+        /// Queue of every access link.
+        access_queue: Spec = "(droptail limit=1000000p)", source "too large to drop";
+        /// Hosts on each side; flows take them in turn. As many as flows unless given.
+        pairs: Option<u64> = "none", range "1".."1000000", source "one pair per flow";
+    }
+}
+
+params! {
+    /// Routers in a row with a bottleneck between each two: table `[topology]` with `kind = "parking_lot"`.
+    pub struct ParkingLotParams {
+        /// Bottlenecks in the row.
+        hops: u64 = "3", range "1".."200", source "Sojourn's choice";
+        /// Rate of each bottleneck, both ways.
+        rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
+        /// One-way propagation of each bottleneck.
+        delay: Span = "10ms", range "0s".."1h", source "Sojourn's choice";
+        /// Rate of the access links.
+        access_rate: Option<Rate> = "none", range "1bps".., source "10 times rate";
+        /// One-way propagation of each access link.
+        access_delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";
+        /// Limit of each bottleneck queue; overrides the discipline's own default.
+        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Queue of each bottleneck, forward.
+        queue: Spec = "droptail", source "Sojourn's choice";
+        /// Queue of each bottleneck, reverse.
+        reverse_queue: Option<Spec> = "none", source "equal to queue";
+        /// Queue of every access link.
+        access_queue: Spec = "(droptail limit=1000000p)", source "too large to drop";
+        /// Flows without `from` and `to` are put across one bottleneck each, in turn, after this many that cross all.
+        end_to_end: u64 = "1", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Nodes in a line without hosts of their own; flows run from the first to the last node: table `[topology]` with
+    /// `kind = "chain"`.
+    pub struct ChainParams {
+        /// Links in the line.
+        hops: u64 = "2", range "1".."250", source "Sojourn's choice";
+        /// Rate of each link, both ways.
+        rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
+        /// One-way propagation of each link.
+        delay: Span = "10ms", range "0s".."1h", source "Sojourn's choice";
+        /// Limit of each queue; overrides the discipline's own default.
+        buffer: Option<Limit> = "none", source "the discipline's default";
+        /// Queue of each link, forward.
+        queue: Spec = "droptail", source "Sojourn's choice";
+        /// Queue of each link, reverse.
+        reverse_queue: Option<Spec> = "none", source "equal to queue";
+    }
+}
+
+params! {
+    /// One link of a graph, both directions: table `[[links]]`; the topology's kind is then `graph`.
+    pub struct LinkParams {
+        /// Node at one end.
+        from: String = "", source "required";
+        /// Node at the other end.
+        to: String = "", source "required";
+        /// Rate, both ways.
+        rate: Rate = "10Mbps", range "1bps".., source "Sojourn's choice";
+        /// Rate from `to` to `from`.
+        reverse_rate: Option<Rate> = "none", range "1bps".., source "equal to rate";
+        /// One-way propagation.
+        delay: Span = "1ms", range "0s".."1h", source "Sojourn's choice";
+        /// Queue from `from` to `to`.
+        queue: Spec = "droptail", source "Sojourn's choice";
+        /// Queue from `to` to `from`.
+        reverse_queue: Option<Spec> = "none", source "equal to queue";
+        /// The two queues are reported and traced; otherwise only counted.
+        observed: bool = "true", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Conventions of every link: table `[wire]`.
+    pub struct WireParams {
+        /// Rounding of serialization times.
+        tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, carry elsewhere";
+        /// Packets that the device takes from the discipline ahead of their transmission.
+        device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 elsewhere";
+        /// Bytes of link header that are added to each packet of a flow.
+        link_header: Option<u64> = "none", range "0".."1000", source "2 (PPP) in dialect ns3, 0 elsewhere";
+    }
+}
+
+params! {
+    /// What a link direction does to packets beside delaying them: table `[[impairments]]`.
+    pub struct ImpairmentParams {
+        /// The link direction, such as `left-right`.
+        link: String = "", source "required";
+        /// Each packet is lost with this probability.
+        loss: Ratio = "0", source "Sojourn's choice";
+        /// Packets with these numbers are lost, counted from 0: numbers separated by commas.
+        loss_list: Option<String> = "none", source "Sojourn's choice";
+        /// Gilbert-Elliott: probability per packet of going from the good state to the bad one.
+        to_bad: Ratio = "0", source "Sojourn's choice";
+        /// Gilbert-Elliott: probability per packet of going from the bad state to the good one.
+        to_good: Ratio = "1", source "Sojourn's choice";
+        /// Gilbert-Elliott: loss probability in the bad state.
+        loss_bad: Ratio = "1", source "Gilbert's model";
+        /// Where packets are lost.
+        loss_at: LossPlace = "wire", source "Sojourn's choice";
+        /// Each packet arrives twice with this probability.
+        duplicate: Ratio = "0", source "Sojourn's choice";
+        /// Extra delay, uniform from zero to this.
+        jitter: Span = "0s", range "0s".."1h", source "Sojourn's choice";
+        /// Packets may overtake each other.
+        reorder: bool = "false", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// A timed change of a link: table `[[changes]]`.
+    pub struct ChangeParams {
+        /// When.
+        at: Span = "0s", source "required";
+        /// The link direction, such as `left-right`.
+        link: String = "", source "required";
+        /// New rate, from the next start of transmission on.
+        rate: Option<Rate> = "none", range "1bps".., source "unchanged";
+        /// New propagation, for packets that start from then on.
+        delay: Option<Span> = "none", range "0s".."1h", source "unchanged";
+    }
+}
+
+params! {
+    /// Where and when a flow runs, beside what its own kind declares: keys of `[[flows]]`.
+    pub struct PlaceParams {
+        /// Flows of this kind; they are numbered.
+        count: u64 = "1", range "1".."1000000", source "Sojourn's choice";
+        /// Name of the flows in results; the kind unless given.
+        label: Option<String> = "none", source "the kind";
+        /// Direction over a builder's topology.
+        direction: Direction = "forward", source "Sojourn's choice";
+        /// Node of the sender; the builder's choice unless given.
+        from: Option<String> = "none", source "the builder's";
+        /// Node of the receiver; the builder's choice unless given.
+        to: Option<String> = "none", source "the builder's";
+        /// When the first flow starts; within start_spread at random unless given.
+        start: Option<Span> = "none", source "random within start_spread";
+        /// Later flows of the same entry start this much apart, when start is given.
+        stagger: Span = "0s", source "Sojourn's choice";
+        /// When the flows stop sending.
+        stop: Option<Span> = "none", source "the end of the run";
+        /// Base round trip of the flows (dumbbell only): access delays are chosen for it.
+        rtt: Option<Span> = "none", source "the topology's";
+    }
+}
+
+params! {
+    /// Time series: table `[series]`. Each is sampled at every step.
+    pub struct SeriesParams {
+        /// Time between samples.
+        step: Span = "100ms", range "1us".."1h", source "Sojourn's choice";
+        /// Which, separated by commas: backlog, sojourn, drops, throughput, cwnd, rtt, state; or all.
+        record: String = "none", source "Sojourn's choice";
+    }
+}
+
+/// The shape of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Topology {
+    /// Two routers, one bottleneck.
+    Dumbbell(DumbbellParams),
+    /// Several bottlenecks in a row.
+    ParkingLot(ParkingLotParams),
+    /// Nodes in a line.
+    Chain(ChainParams),
+    /// Links one by one.
+    Graph(Vec<LinkParams>),
+}
+
+/// Flows of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowGroup {
+    /// What runs: `reno`, `cbr`...
+    pub kind: String,
+    /// Parameters of the kind, as text; checked against its declaration.
+    pub args: Vec<(String, String)>,
+    /// Where and when.
+    pub place: PlaceParams,
+}
+
+/// A scenario, resolved.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// Name for messages and results.
+    pub name: String,
+    /// Default dialect of every component; a component's own wins. The top-level key `dialect`.
+    pub dialect: Option<String>,
+    /// How long and how often.
+    pub run: RunParams,
+    /// The network.
+    pub topology: Topology,
+    /// Conventions of links.
+    pub wire: WireParams,
+    /// Flows, in the order of the file.
+    pub flows: Vec<FlowGroup>,
+    /// What links do to packets.
+    pub impairments: Vec<ImpairmentParams>,
+    /// Timed changes, in the order of time.
+    pub changes: Vec<ChangeParams>,
+    /// Time series to record.
+    pub series: SeriesParams,
+}

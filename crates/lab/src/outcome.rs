@@ -1,0 +1,130 @@
+//! What one run yields: plain data, integers wherever possible, in the order of the scenario.
+
+use sojourn_queue::account::{FlowAccount, Totals};
+use sojourn_sim::histogram::Histogram;
+use sojourn_sim::{Census, DropReason, MarkReason};
+use sojourn_units::{Rate, Span, Time};
+
+/// One run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunOutcome {
+    /// Number of the replication, from 0.
+    pub replication: u64,
+    /// Length of the measured part of the run.
+    pub measured: Span,
+    /// Packets made and consumed in the whole run.
+    pub census: Census,
+    /// The observed queues.
+    pub queues: Vec<QueueOutcome>,
+    /// Every flow.
+    pub flows: Vec<FlowOutcome>,
+    /// Recorded time series.
+    pub series: Vec<SeriesOutcome>,
+}
+
+/// One queue, from the end of the warm-up on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct QueueOutcome {
+    /// The link direction, such as `left-right`.
+    pub link: String,
+    /// True for a bottleneck in the direction under study.
+    pub bottleneck: bool,
+    /// The discipline, such as `codel`.
+    pub discipline: &'static str,
+    /// Its dialect in full, such as `rfc8289`.
+    pub release: &'static str,
+    /// Rate of the link at the end of the run.
+    pub rate: Rate,
+    /// Packets and bytes each way.
+    pub totals: Totals,
+    /// Bytes whose transmission started.
+    pub sent_bytes: u64,
+    /// Packets whose transmission started.
+    pub sent_packets: u64,
+    /// Bits that the link could have carried: rate integrated over the measured time.
+    pub capacity_bits: u128,
+    /// Drops by reason.
+    pub drops_by_reason: [u64; DropReason::ALL.len()],
+    /// Marks by reason.
+    pub marks_by_reason: [u64; MarkReason::ALL.len()],
+    /// Sojourn times of packets that were sent, picoseconds.
+    pub sojourn: Histogram,
+    /// Their sum, picoseconds.
+    pub sojourn_sum: u128,
+    /// The shortest.
+    pub sojourn_min: Option<Span>,
+    /// The longest.
+    pub sojourn_max: Span,
+    /// Time average of the backlog: packets, bytes.
+    pub backlog_mean: (f64, f64),
+    /// Largest backlog: packets, bytes.
+    pub backlog_max: (u64, u64),
+    /// Counts per flow, by index of [`RunOutcome::flows`].
+    pub per_flow: Vec<FlowAccount>,
+}
+
+/// One flow, from the end of the warm-up on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowOutcome {
+    /// Unique name, such as `reno-1`.
+    pub name: String,
+    /// Name of the group of flows, such as `reno`.
+    pub label: String,
+    /// What runs, such as `reno`.
+    pub kind: String,
+    /// Its dialect in full.
+    pub release: String,
+    /// True for flows in the direction under study.
+    pub forward: bool,
+    /// Base round trip over its path: propagation only.
+    pub base_rtt: Span,
+    /// Packets that the sender sent.
+    pub sent_packets: u64,
+    /// Bytes on the wire that the sender sent.
+    pub sent_bytes: u64,
+    /// Packets of the sender that arrived.
+    pub delivered_packets: u64,
+    /// Their bytes on the wire.
+    pub delivered_bytes: u64,
+    /// Packets of the sender that were dropped.
+    pub dropped_packets: u64,
+    /// Packets that arrived with CE.
+    pub marked_packets: u64,
+    /// New application bytes that the receiver got in order.
+    pub goodput_bytes: u64,
+    /// One-way delays of packets of the sender, picoseconds.
+    pub delay: Histogram,
+    /// Their sum, picoseconds.
+    pub delay_sum: u128,
+    /// The shortest.
+    pub delay_min: Option<Span>,
+    /// The longest.
+    pub delay_max: Span,
+    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550 section 6.4.1), picoseconds.
+    pub jitter_sum: u128,
+    /// Packets retransmitted.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Round trips measured by the sender: sum in picoseconds, count, shortest, longest.
+    pub rtt: (u128, u64, Option<Span>, Span),
+    /// When it started.
+    pub started: Time,
+    /// When its last byte was acknowledged, if it has an end and reached it.
+    pub completed: Option<Time>,
+}
+
+/// One time series.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SeriesOutcome {
+    /// Whose: a link direction or a flow.
+    pub of: String,
+    /// What, with its unit: `backlog_packets`, `sojourn_s`, `throughput_bps`, `cwnd_bytes`, `drops_packets`...
+    pub quantity: String,
+    /// Time of the first sample.
+    pub first: Time,
+    /// Time between samples.
+    pub step: Span,
+    /// The samples; NaN where there is none.
+    pub values: Vec<f64>,
+}
