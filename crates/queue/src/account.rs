@@ -29,13 +29,13 @@ pub struct Account {
     pub drops_by_reason: [u64; DropReason::ALL.len()],
     /// Marks by [`MarkReason::index`] since measuring began.
     pub marks_by_reason: [u64; MarkReason::ALL.len()],
-    /// Sojourn times of packets that were sent.
-    pub sojourn: Histogram,
-    /// Their sum, picoseconds.
+    /// Sojourn times above zero of packets that were sent; the zeros are what is missing to the packets sent.
+    waits: Histogram,
+    waits_count: u64,
+    wait_min: Span,
+    /// Sum of the sojourn times of packets that were sent, picoseconds.
     pub sojourn_sum: u128,
-    /// The shortest, once a packet was sent.
-    pub sojourn_min: Option<Span>,
-    /// The longest.
+    /// The longest of them.
     pub sojourn_max: Span,
     /// Time in the queue of packets that left it either way: the area under the backlog, packet-picoseconds.
     area: u128,
@@ -54,8 +54,6 @@ pub struct Totals {
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Let in.
-    pub enqueued: u64,
     /// Dropped on arrival.
     pub dropped_before: u64,
     /// Dropped later.
@@ -75,7 +73,6 @@ impl Totals {
         Totals {
             received: self.received - other.received,
             received_bytes: self.received_bytes - other.received_bytes,
-            enqueued: self.enqueued - other.enqueued,
             dropped_before: self.dropped_before - other.dropped_before,
             dropped_after: self.dropped_after - other.dropped_after,
             dropped_bytes: self.dropped_bytes - other.dropped_bytes,
@@ -83,6 +80,11 @@ impl Totals {
             dequeued_bytes: self.dequeued_bytes - other.dequeued_bytes,
             marked: self.marked - other.marked,
         }
+    }
+
+    /// Packets let in.
+    pub fn enqueued(&self) -> u64 {
+        self.received - self.dropped_before
     }
 
     /// Packets dropped, on arrival or later.
@@ -113,6 +115,7 @@ impl Account {
     pub fn new(per_flow: bool) -> Account {
         Account {
             flows: per_flow.then(Vec::new),
+            wait_min: Span::MAX,
             ..Account::default()
         }
     }
@@ -137,6 +140,22 @@ impl Account {
     /// Counts of the whole run.
     pub fn total(&self) -> Totals {
         self.total
+    }
+
+    /// Sojourn times of packets that were sent since measuring began, picoseconds.
+    pub fn sojourn(&self) -> Histogram {
+        let mut all = self.waits.clone();
+        all.record_zeros(self.measured().dequeued - self.waits_count);
+        all
+    }
+
+    /// The shortest sojourn time, once a packet was sent.
+    pub fn sojourn_min(&self) -> Option<Span> {
+        match self.measured().dequeued {
+            0 => None,
+            sent if sent > self.waits_count => Some(Span::ZERO),
+            _ => Some(self.wait_min),
+        }
     }
 
     /// Time average of the backlog in packets and bytes, from the beginning of measuring to the end of the run; zero
@@ -177,7 +196,6 @@ impl Account {
 
     #[inline]
     pub(crate) fn enqueue(&mut self, size: u32) {
-        self.total.enqueued += 1;
         self.backlog_packets += 1;
         self.backlog_bytes += u64::from(size);
         self.backlog_max_packets = self.backlog_max_packets.max(self.backlog_packets);
@@ -190,15 +208,31 @@ impl Account {
         self.total.dequeued += 1;
         self.total.dequeued_bytes += u64::from(packet.size);
         self.leave(packet.size, sojourn);
-        self.sojourn_sum += u128::from(sojourn.as_ps());
-        self.sojourn_min = Some(self.sojourn_min.map_or(sojourn, |least| least.min(sojourn)));
-        self.sojourn_max = self.sojourn_max.max(sojourn);
-        self.sojourn.record(sojourn.as_ps());
-        let size = u64::from(packet.size);
+        if sojourn > Span::ZERO {
+            self.waits_count += 1;
+            self.sojourn_sum += u128::from(sojourn.as_ps());
+            self.wait_min = self.wait_min.min(sojourn);
+            self.sojourn_max = self.sojourn_max.max(sojourn);
+            self.waits.record(sojourn.as_ps());
+        }
         if let Some(flow) = self.flow(packet.flow) {
             flow.dequeued += 1;
-            flow.dequeued_bytes += size;
+            flow.dequeued_bytes += u64::from(packet.size);
             flow.sojourn_sum += u128::from(sojourn.as_ps());
+        }
+    }
+
+    /// A packet came and went without waiting.
+    #[inline]
+    pub(crate) fn pass(&mut self, packet: &Packet) {
+        self.total.received += 1;
+        self.total.received_bytes += u64::from(packet.size);
+        self.total.dequeued += 1;
+        self.total.dequeued_bytes += u64::from(packet.size);
+        if let Some(flow) = self.flow(packet.flow) {
+            flow.received += 1;
+            flow.dequeued += 1;
+            flow.dequeued_bytes += u64::from(packet.size);
         }
     }
 
@@ -250,9 +284,10 @@ impl Account {
         self.backlog_max_bytes = self.backlog_bytes;
         self.drops_by_reason = Default::default();
         self.marks_by_reason = Default::default();
-        self.sojourn = Histogram::default();
+        self.waits = Histogram::default();
+        self.waits_count = 0;
+        self.wait_min = Span::MAX;
         self.sojourn_sum = 0;
-        self.sojourn_min = None;
         self.sojourn_max = Span::ZERO;
         self.area_before = (self.area + waited.0, self.area_bytes + waited.1);
         self.since = now;
@@ -276,12 +311,7 @@ impl Account {
     pub fn assert_identities(&self) {
         let t = &self.total;
         assert_eq!(
-            t.received,
-            t.dropped_before + t.enqueued,
-            "received = dropped before + enqueued"
-        );
-        assert_eq!(
-            t.enqueued,
+            t.enqueued(),
             t.dequeued + t.dropped_after + self.backlog_packets,
             "enqueued = dequeued + dropped after + backlog"
         );

@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
-use sojourn_units::{Rate, Time};
+use sojourn_units::{Rate, Span, Time};
 
 /// What decides.
 pub enum Discipline {
@@ -105,6 +105,23 @@ impl Port for QueuePort {
     }
 
     #[inline]
+    fn pass<S: PortSink>(
+        &mut self,
+        packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.pass_aqm(packet, ring, now, sink),
+            Discipline::Scheduler(_) => {
+                self.enqueue(packet, ring, now, sink);
+                self.backlog_packets() > 0 && self.dequeue_scheduler(ring, now, sink)
+            }
+        }
+    }
+
+    #[inline]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
@@ -167,6 +184,61 @@ impl Port for QueuePort {
 }
 
 impl QueuePort {
+    /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
+    /// waiting region.
+    #[inline]
+    fn pass_aqm<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return false;
+        };
+        tick(
+            aqm,
+            ring,
+            now,
+            &self.account,
+            self.rate,
+            self.last_departure,
+            &mut self.rng,
+        );
+        let view = View {
+            packets: 0,
+            bytes: 0,
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Nothing,
+        };
+        let rng = &mut self.rng;
+        let first = aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng });
+        if first != Verdict::Pass && !settle_alone(first, &mut packet, &mut self.account, now, sink)
+        {
+            self.account.receive(&packet);
+            self.account.refuse(&packet, refusal(first));
+            sink.dropped(packet, refusal(first), now);
+            return false;
+        }
+        let rng = &mut self.rng;
+        let second = aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng });
+        if second != Verdict::Pass
+            && !settle_alone(second, &mut packet, &mut self.account, now, sink)
+        {
+            self.account.receive(&packet);
+            self.account.enqueue(packet.size);
+            self.account.discard(&packet, refusal(second), now);
+            sink.dropped(packet, refusal(second), now);
+            return false;
+        }
+        self.account.pass(&packet);
+        self.last_departure = now;
+        ring.put(packet);
+        true
+    }
+
     #[inline]
     fn enqueue_ring<S: PortSink>(
         &mut self,
@@ -392,6 +464,35 @@ impl QueuePort {
             port.drops = drops;
             port.marks = marks;
         }
+    }
+}
+
+/// Applies a verdict other than `Pass` on a packet that is alone; false if it is to be dropped.
+#[cold]
+fn settle_alone<S: PortSink>(
+    verdict: Verdict,
+    packet: &mut Packet,
+    account: &mut Account,
+    now: Time,
+    sink: &mut S,
+) -> bool {
+    match verdict {
+        Verdict::Pass | Verdict::DropOther(..) => true,
+        Verdict::Drop(_) | Verdict::DropBoth(..) => false,
+        Verdict::Mark(reason) => {
+            assert!(packet.mark(), "an AQM marks only ECN-capable packets");
+            account.mark(packet.flow, reason);
+            sink.marked(&packet.label(), reason, now);
+            true
+        }
+    }
+}
+
+/// The reason of a verdict that drops the judged packet.
+fn refusal(verdict: Verdict) -> DropReason {
+    match verdict {
+        Verdict::Drop(reason) | Verdict::DropBoth(_, reason) => reason,
+        _ => DropReason::Overlimit,
     }
 }
 

@@ -11,7 +11,6 @@ const STEP_BITS: u32 = 5;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Histogram {
     zeros: u64,
-    count: u64,
     /// Octave of the first block.
     first: u32,
     octaves: Vec<Option<Box<[u64; STEPS]>>>,
@@ -21,7 +20,6 @@ impl Histogram {
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.count += 1;
         if value == 0 {
             self.zeros += 1;
             return;
@@ -52,9 +50,15 @@ impl Histogram {
         self.octaves[position].get_or_insert_with(|| Box::new([0; STEPS]))
     }
 
+    /// Counts the value zero `times` times.
+    pub fn record_zeros(&mut self, times: u64) {
+        self.zeros += times;
+    }
+
     /// Values counted.
     pub fn count(&self) -> u64 {
-        self.count
+        let blocks = self.octaves.iter().flatten().flat_map(|block| block.iter());
+        self.zeros + blocks.sum::<u64>()
     }
 
     /// The steps in use, as (number of the step, count), in ascending order of value. Step 0 is the value zero.
@@ -84,7 +88,6 @@ impl Histogram {
     }
 
     fn add(&mut self, number: u32, count: u64) {
-        self.count += count;
         match number.checked_sub(1) {
             None => self.zeros += count,
             Some(n) => {
@@ -104,10 +107,11 @@ impl Histogram {
     /// The value below or at which the share `q` of all values lies (nearest rank), as the middle of its step; `None` if
     /// nothing was counted.
     pub fn quantile(&self, q: f64) -> Option<u64> {
-        if self.count == 0 {
+        let total = self.count();
+        if total == 0 {
             return None;
         }
-        let rank = nearest_rank(q, self.count);
+        let rank = nearest_rank(q, total);
         let mut seen = 0;
         for (number, count) in self.steps() {
             seen += count;

@@ -291,6 +291,13 @@ impl<P: Port> Link<P> {
         if self.ring.held() == 0 && !self.port.dequeue(&mut self.ring, now, sink) {
             return false;
         }
+        self.launch(now, sink);
+        true
+    }
+
+    /// Starts the transmission of the packet that the device holds.
+    #[inline]
+    fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         let packet = self.ring.launch();
         let serialization = self.serializer.span(packet.size);
         packet.launched = now;
@@ -313,7 +320,6 @@ impl<P: Port> Link<P> {
         if self.device_queue > 0 {
             self.fill_device(now, sink);
         }
-        true
     }
 
     /// The device takes packets from the discipline as soon as it has room.
@@ -380,14 +386,24 @@ impl<P: Port> Link<P> {
             sink.event(Event::Enqueue, &packet);
         }
         packet.stamp(now);
-        self.port.enqueue(packet, &mut self.ring, now, sink);
         if self.idle {
-            if self.port.backlog_packets() > 0 && !self.start(*key, sink) {
+            if self.port.pass(packet, &mut self.ring, now, sink) {
+                self.launch(now, sink);
+            } else {
                 self.port.on_idle(now);
             }
-        } else if self.device_queue > 0 {
+            return;
+        }
+        self.port.enqueue(packet, &mut self.ring, now, sink);
+        if self.device_queue > 0 {
             self.fill_device(now, sink);
         }
+    }
+
+    /// True if a packet is in flight, so that its arrival is in the event list.
+    #[inline]
+    pub(crate) fn is_listed(&self) -> bool {
+        self.ring.in_flight() > 0
     }
 
     /// The next event of the link in lazy mode: when the next packet in flight arrives, and its birth.

@@ -266,37 +266,36 @@ struct Core<P, T> {
     fel: AutoList,
     links: Vec<Link<P>>,
     routes: Routes,
-    flows: Vec<Flow>,
     agent_nodes: Vec<u32>,
     agent_ids: Vec<u32>,
-    slab: Slab,
     next_uid: u32,
-    census: Census,
+    frame: Frame<T>,
+}
+
+/// What links and ports hand packets and events back to, while one of them works.
+struct Frame<T> {
+    /// The key and link of what is traced.
+    traced: (Key, u32),
     tracer: T,
+    flows: Vec<Flow>,
+    slab: Slab,
+    census: Census,
 }
 
-/// What ports and links hand to the frame while one of them works.
-struct Sink<'a, T> {
-    key: Key,
-    link: u32,
-    tracer: &'a mut T,
-    flows: &'a mut [Flow],
-    slab: &'a mut Slab,
-    census: &'a mut Census,
-}
-
-impl<T: Tracer> Sink<'_, T> {
-    fn record(&mut self, key: Key, event: Event, packet: Label) {
+impl<T: Tracer> Frame<T> {
+    fn record(&mut self, time: Time, event: Event, packet: Label) {
+        let (key, link) = self.traced;
+        let key = Key { time, ..key };
         self.tracer.record(Record {
             key,
             event,
-            link: self.link,
+            link,
             packet,
         });
     }
 }
 
-impl<T: Tracer> PortSink for Sink<'_, T> {
+impl<T: Tracer> PortSink for Frame<T> {
     fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time) {
         if reason == DropReason::EndOfRun {
             self.census.left += 1;
@@ -306,11 +305,7 @@ impl<T: Tracer> PortSink for Sink<'_, T> {
                 flow.counts[direction(&packet)].dropped_packets += 1;
             }
             if T::ON {
-                let key = Key {
-                    time: at,
-                    ..self.key
-                };
-                self.record(key, Event::Drop(reason), packet.label());
+                self.record(at, Event::Drop(reason), packet.label());
             }
         }
         if packet.side != NONE {
@@ -320,25 +315,21 @@ impl<T: Tracer> PortSink for Sink<'_, T> {
 
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time) {
         if T::ON {
-            let key = Key {
-                time: at,
-                ..self.key
-            };
-            self.record(key, Event::Mark(reason), *label);
+            self.record(at, Event::Mark(reason), *label);
         }
     }
 }
 
-impl<T: Tracer> LinkSink for Sink<'_, T> {
+impl<T: Tracer> LinkSink for Frame<T> {
     const TRACES: bool = T::ON;
 
     fn at_key(&mut self, key: Key, link: u32) {
-        self.key = key;
-        self.link = link;
+        self.traced = (key, link);
     }
 
     fn event(&mut self, event: Event, packet: &Packet) {
-        self.record(self.key, event, packet.label());
+        let time = self.traced.0.time;
+        self.record(time, event, packet.label());
     }
 }
 
@@ -411,19 +402,22 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
             routes,
-            flows: flows
-                .iter()
-                .map(|f| Flow {
-                    ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
-                    counts: Default::default(),
-                })
-                .collect(),
             agent_nodes: agents.iter().map(|a| a.node).collect(),
             agent_ids,
-            slab: Slab::default(),
             next_uid: 0,
-            census: Census::default(),
-            tracer,
+            frame: Frame {
+                traced: (Key::default(), 0),
+                tracer,
+                flows: flows
+                    .iter()
+                    .map(|f| Flow {
+                        ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
+                        counts: Default::default(),
+                    })
+                    .collect(),
+                slab: Slab::default(),
+                census: Census::default(),
+            },
         };
         let mut link_names = Vec::with_capacity(links.len());
         for (link, id) in links.into_iter().zip(link_ids) {
@@ -477,9 +471,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 event.id,
             );
             self.core.key = key;
-            self.core.census.events += 1;
+            self.core.frame.census.events += 1;
             if T::ON {
-                self.core.tracer.advance(key.time);
+                self.core.frame.tracer.advance(key.time);
             }
             match self.components[to_usize(event.id)] {
                 Component::Delivery(link) => self.deliver(link, key),
@@ -513,9 +507,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     fn deliver_twice(&mut self, mut packet: Packet, to: u32, key: Key) {
         packet.flags = packet.flags.without(Flags::DOUBLED);
         if packet.side != NONE {
-            self.core.slab.share(packet.side);
+            self.core.frame.slab.share(packet.side);
         }
-        self.core.census.replicated += 1;
+        self.core.frame.census.replicated += 1;
         let copy = packet.replicate();
         self.at_node(packet, to, &key);
         self.at_node(copy, to, &key);
@@ -529,16 +523,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         }
         let core = &mut self.core;
-        core.census.delivered += 1;
+        core.frame.census.delivered += 1;
         let direction = direction(&packet);
-        let flow = &mut core.flows[to_usize(packet.flow)];
+        let flow = &mut core.frame.flows[to_usize(packet.flow)];
         flow.counts[direction].deliver(&packet, key.time);
         let agent = flow.ends[direction].1;
         if agent != NONE {
             self.agents[to_usize(agent)].on_packet(&packet, &mut Cx { core, agent });
         }
         if packet.side != NONE {
-            core.slab.release(packet.side);
+            core.frame.slab.release(packet.side);
         }
     }
 
@@ -562,7 +556,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         for link in &mut self.core.links {
             link.start_measuring(now);
         }
-        for flow in &mut self.core.flows {
+        for flow in &mut self.core.frame.flows {
             for counts in &mut flow.counts {
                 *counts = FlowCounts {
                     last_transit: counts.last_transit,
@@ -599,11 +593,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let now = self.core.key.time;
         let population: u64 = self.core.links.iter().map(Link::population).sum();
         for i in 0..self.core.links.len() {
-            let (link, mut sink) = self.core.link_and_sink(i);
-            link.finish(now, &mut sink);
+            self.core.links[i].finish(now, &mut self.core.frame);
         }
-        self.core.tracer.finish();
-        let census = self.core.census;
+        self.core.frame.tracer.finish();
+        let census = self.core.frame.census;
         assert_eq!(
             census.left, population,
             "packets left in queues and on wires"
@@ -614,7 +607,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             "packets conserve: created + replicated = delivered + dropped + in queues + in flight"
         );
         assert!(
-            self.core.slab.is_empty(),
+            self.core.frame.slab.is_empty(),
             "side data of a packet that is gone"
         );
         census
@@ -632,7 +625,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Counts of the whole run so far.
     pub fn census(&self) -> Census {
-        self.core.census
+        self.core.frame.census
     }
 
     /// Longest time by which a lazy link's events may reach the tracer late.
@@ -647,17 +640,17 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// The tracer.
     pub fn tracer(&self) -> &T {
-        &self.core.tracer
+        &self.core.frame.tracer
     }
 
     /// The tracer, to be configured once the network is known.
     pub fn tracer_mut(&mut self) -> &mut T {
-        &mut self.core.tracer
+        &mut self.core.frame.tracer
     }
 
     /// Takes the tracer out of the network.
     pub fn into_tracer(self) -> T {
-        self.core.tracer
+        self.core.frame.tracer
     }
 
     /// The queue of a link.
@@ -673,7 +666,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
     pub fn flow(&self, flow: usize) -> &[FlowCounts; 2] {
-        &self.core.flows[flow].counts
+        &self.core.frame.flows[flow].counts
     }
 
     /// An endpoint.
@@ -703,22 +696,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
-    #[inline]
-    fn link_and_sink(&mut self, link: usize) -> (&mut Link<P>, Sink<'_, T>) {
-        let sink = Sink {
-            key: self.key,
-            link: 0,
-            tracer: &mut self.tracer,
-            flows: &mut self.flows,
-            slab: &mut self.slab,
-            census: &mut self.census,
-        };
-        (&mut self.links[link], sink)
-    }
-
     fn settle(&mut self, link: usize) {
         let key = self.key;
-        let (l, mut sink) = self.link_and_sink(link);
+        let l = &mut self.links[link];
         // Strictly before the current time: events at it have not run.
         if l.free_at < key.time {
             let bound = Key {
@@ -726,7 +706,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 birth: Time::MAX,
                 order: u64::MAX,
             };
-            l.catch_up(&bound, &mut sink);
+            l.catch_up(&bound, &mut self.frame);
         }
         self.list_events(link);
     }
@@ -734,37 +714,30 @@ impl<P: Port, T: Tracer> Core<P, T> {
     /// The packet that has arrived at the far end of `link`, unless the wire lost it.
     #[inline]
     fn land(&mut self, link: u32, key: Key) -> Option<Packet> {
-        let index = to_usize(link);
-        let (l, mut sink) = self.link_and_sink(index);
-        l.catch_up(&key.including_departure(), &mut sink);
+        let l = &mut self.links[to_usize(link)];
+        l.catch_up(&key.including_departure(), &mut self.frame);
         let packet = l.land()?;
         if let Some((at, birth)) = l.next_delivery() {
-            let id = l.id;
-            self.fel.set(id, at.as_ps(), birth.as_ps());
+            self.fel.set(l.id, at.as_ps(), birth.as_ps());
         }
-        if self.links[index].eager {
-            self.list_events(index);
+        if l.eager {
+            self.list_events(to_usize(link));
         }
         if packet.flags.has(Flags::LOST) {
             self.lose(packet, DropReason::Wire, link);
             return None;
         }
-        self.census.hops += 1;
+        self.frame.census.hops += 1;
         if T::ON {
-            self.tracer.record(Record {
-                key,
-                event: Event::Receive,
-                link,
-                packet: packet.label(),
-            });
+            self.frame.traced = (key, link);
+            self.frame.record(key.time, Event::Receive, packet.label());
         }
         Some(packet)
     }
 
     fn depart(&mut self, link: u32, key: Key) {
         let index = to_usize(link);
-        let (l, mut sink) = self.link_and_sink(index);
-        l.on_departure_event(key.time, &mut sink);
+        self.links[index].on_departure_event(key.time, &mut self.frame);
         self.list_events(index);
     }
 
@@ -781,16 +754,8 @@ impl<P: Port, T: Tracer> Core<P, T> {
 
     #[cold]
     fn lose(&mut self, packet: Packet, reason: DropReason, link: u32) {
-        let at = self.key.time;
-        let mut sink = Sink {
-            key: self.key,
-            link,
-            tracer: &mut self.tracer,
-            flows: &mut self.flows,
-            slab: &mut self.slab,
-            census: &mut self.census,
-        };
-        sink.dropped(packet, reason, at);
+        self.frame.traced = (self.key, link);
+        self.frame.dropped(packet, reason, self.key.time);
     }
 
     /// Hands a packet at `node` to the link towards its destination.
@@ -807,14 +772,13 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
         packet.hops_left -= 1;
         let index = to_usize(link);
-        let (l, mut sink) = self.link_and_sink(index);
-        let was_listed = l.next_delivery().is_some();
-        l.arrive(packet, key, &mut sink);
+        let l = &mut self.links[index];
+        let was_listed = l.is_listed();
+        l.arrive(packet, key, &mut self.frame);
         if l.eager {
             self.list_events(index);
         } else if !was_listed && let Some((at, birth)) = l.next_delivery() {
-            let id = l.id;
-            self.fel.set(id, at.as_ps(), birth.as_ps());
+            self.fel.set(l.id, at.as_ps(), birth.as_ps());
         }
     }
 }
@@ -830,7 +794,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let node = core.agent_nodes[to_usize(self.agent)];
-        let entry = &mut core.flows[to_usize(flow)];
+        let entry = &mut core.frame.flows[to_usize(flow)];
         // The receiver of the flow answers in the reverse direction; a sender sends forward.
         let reverse = entry.ends[1].1 != self.agent;
         let way = usize::from(reverse);
@@ -860,7 +824,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             hops_left: MAX_HOPS,
         };
         core.next_uid = core.next_uid.wrapping_add(1);
-        core.census.created += 1;
+        core.frame.census.created += 1;
         let key = core.key;
         core.forward(packet, node, &key);
     }
@@ -878,13 +842,13 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     }
 
     fn send_with(&mut self, flow: u32, packet: Outgoing, side: Side) {
-        let index = self.core.slab.insert(side);
+        let index = self.core.frame.slab.insert(side);
         self.emit(flow, packet, index);
     }
 
     #[inline]
     fn side(&self, packet: &Packet) -> Option<&Side> {
-        self.core.slab.get(packet.side)
+        self.core.frame.slab.get(packet.side)
     }
 
     #[inline]

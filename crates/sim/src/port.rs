@@ -123,6 +123,19 @@ pub trait Port {
     /// A packet is handed to the queue at `now`. The port keeps it or gives it to `sink`.
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S);
 
+    /// A packet is handed to the queue at `now` while nothing waits and the transmitter is free: the same as `enqueue`
+    /// and then `dequeue` at one instant. True if a packet is in the ring's taken region.
+    fn pass<S: PortSink>(
+        &mut self,
+        packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        self.enqueue(packet, ring, now, sink);
+        self.backlog_packets() > 0 && self.dequeue(ring, now, sink)
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
