@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from replay_io import DROPPED, OUTPUT_COLUMNS, Outcome, write_outcomes
+from replay_io import DROPPED, OUTPUT_COLUMNS, PS_PER_NS, Arrival, Outcome, write_outcomes
 
 CONTEXT = 3
 
@@ -54,7 +54,7 @@ def parse_rows(text: str) -> list[Row]:
     header = next(reader, None)
     if header is None or tuple(header) != OUTPUT_COLUMNS:
         raise ValueError(f"expected the columns {','.join(OUTPUT_COLUMNS)}, got {header}")
-    rows = []
+    rows: list[Row] = []
     for line, fields in enumerate(reader, start=2):
         if len(fields) != len(OUTPUT_COLUMNS):
             raise ValueError(f"line {line}: {len(fields)} fields in place of {len(OUTPUT_COLUMNS)}")
@@ -82,6 +82,15 @@ def rows_of(outcomes: Sequence[Outcome]) -> list[Row]:
     text = io.StringIO()
     write_outcomes(outcomes, text)
     return parse_rows(text.getvalue())
+
+
+def outcomes_of(arrivals: Sequence[Arrival], rows: Sequence[Row]) -> list[Outcome]:
+    """A replay result as outcomes, with departures as exact as its nanoseconds are."""
+    outcomes = []
+    for packet, row in zip(arrivals, rows, strict=True):
+        departure = None if row.departure_ns is None else row.departure_ns * PS_PER_NS
+        outcomes.append(Outcome(packet, row.verdict, row.reason, departure))
+    return outcomes
 
 
 def compare(

@@ -106,17 +106,18 @@ def first_divergence(trace: Trace, rows: Sequence[Row]) -> str | None:
     verdicts = sum(trace.fates[i].verdict != rows[i].verdict for i in wrong)
     compared = sum(fate.comparable for fate in trace.fates)
     lines = [
-        f"{trace.name}: {len(wrong)} of {compared} packets differ from Linux, {verdicts} of them in "
-        f"the verdict; the first in time, and the first {SHOWN} by index:",
+        f"{trace.name}: {len(wrong)} of {compared} packets differ from Linux, {verdicts} in the "
+        f"verdict; the first in time, and the first {SHOWN} by index:",
     ]
     for i in [first, *wrong[:SHOWN]]:
         fate = trace.fates[i]
         wait = "" if fate.wait_ns is None else f" after {fate.wait_ns} ns"
         lines.append(f"  Linux: {fate.verdict}{wait}; replay: {rows[i]}")
     gap, other = _nearest_departure(trace, first)
+    tie = "a tie, whose order is Linux's own" if abs(gap) < TIE_NS else "not a tie"
     lines.append(
-        f"the departure in Linux nearest to the arrival of #{first} is that of #{other}, {gap:+} ns "
-        "away" + (": a tie, whose order is Linux's own" if abs(gap) < TIE_NS else ": not a tie")
+        f"the departure in Linux nearest to the arrival of #{first} is that of #{other}, "
+        f"{gap:+} ns away: {tie}"
     )
     pairs = [pair for pair in zip(trace.fates, rows, strict=True) if pair[0].comparable]
     for verdict in (SENT, MARKED, DROPPED):

@@ -1,4 +1,4 @@
-"""The oracles against closed forms, against each other, against Linux and against planted faults."""
+"""The oracles against closed forms, each other, Linux and planted faults."""
 
 from __future__ import annotations
 
