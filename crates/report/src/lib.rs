@@ -1,1 +1,83 @@
-//! Figures and the HTML report, from result files only.
+//! Figures and the HTML report, from result files only. Nothing here runs a simulation, reads a clock or uses a network.
+//!
+//! [`render`] turns the `summary.json` of a result directory into
+//!
+//! - `report.html`, one file that opens without a network: text, sortable tables, interactive figures, light and
+//!   dark, made to be printed too;
+//! - `figures/<id>.vl.json` and `figures/<id>.dark.vl.json`, each figure as a Vega-Lite specification with its data
+//!   inline, from which `vl-convert` draws SVG, PNG and PDF;
+//! - `tables/<id>.csv` and `tables/<id>.md`, each table with full precision and as it is read.
+//!
+//! The same summary always gives the same bytes. Each file is written under a temporary name and renamed.
+//!
+//! # `summary.json`, schema version 1
+//!
+//! One JSON object. Keys marked `?` may be absent; any other key is an error, as is a key not listed here. *Markdown* is
+//! paragraphs, emphasis, code, lists, quotations and links; HTML in it is shown as text. All other text is plain.
+//!
+//! ```text
+//! schema_version  1
+//! title           text
+//! subtitle?       text
+//! command         the command that repeats the runs
+//! version         version of Sojourn that wrote the results
+//! abstract?       [Markdown, one per paragraph]
+//! settings?       [{group, rows: [[key, value with unit], ...]}]
+//! algorithms?     [{name, label, dialect, release?, params?: [{name, value, default: bool, source?}]}]
+//! notes?          [{rule, severity: "warning" | "info", text: Markdown, help?: Markdown}]
+//! blocks          [Block]
+//!
+//! Block           {type: "heading", text, level: 2 | 3 | 4}
+//!                 {type: "text", markdown}
+//!                 {type: "table", ...Table}
+//!                 {type: "figure", ...Figure}
+//!
+//! Table           {id, title, caption?: Markdown,
+//!                  columns: [{key, title, unit?, align?: "left" | "center" | "right"}],
+//!                  rows: [[Cell, one per column]], footnotes?: [Markdown]}
+//! Cell            null | text | number
+//!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool}
+//!
+//! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
+//!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
+//!                  rows: [{field: text | number | null, ..., published?: bool}],
+//!                  y_low?: field, y_high?: field, reference?: [{label, y}], thinned?: text}
+//! kind            "bars" | "points" | "lines" | "range" | "cdf" | "time" | "scatter"
+//! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
+//! ```
+//!
+//! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
+//! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
+//! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
+//!   `digits` (after the point) overrides that. With `n` below 2 or `deterministic`, the value stands alone and the
+//!   table says why.
+//! - A row with `published: true`, and every row of a series called `published` or `published ...`, is drawn hollow;
+//!   such a series is grey.
+//! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,
+//!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null.
+//! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
+//! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
+//! - A logarithmic axis leaves out values at or below zero, and the caption says how many.
+//! - `thinned` says how a long series was thinned; it is printed under the caption.
+
+mod error;
+mod figure;
+mod html;
+mod load;
+mod markdown;
+mod number;
+mod palette;
+mod render;
+mod summary;
+mod table;
+
+pub use error::ReportError;
+pub use figure::{vega_lite, vega_lite_with};
+pub use load::{SUMMARY_FILE, load};
+pub use palette::{Palette, Theme};
+pub use render::{Rendered, render};
+pub use summary::{
+    Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Kind, Note,
+    Param, Reference, SCHEMA_VERSION, Scale, Series, SettingGroup, Severity, Summary, Table, Text,
+};
+pub use table::{csv_table, markdown_table, text_table};

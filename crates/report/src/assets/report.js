@@ -1,0 +1,231 @@
+'use strict';
+(() => {
+  const root = document.documentElement;
+  const system = window.matchMedia('(prefers-color-scheme: dark)');
+  const key = 'sojourn-report-theme';
+
+  // A page opened from a file may be refused storage; the choice then lasts until the page is closed.
+  const stored = () => { try { return localStorage.getItem(key); } catch { return null; } };
+  const store = (theme) => { try { localStorage.setItem(key, theme); } catch { /* not kept */ } };
+
+  let chosen = root.dataset.theme ?? stored();
+  const theme = () => chosen ?? (system.matches ? 'dark' : 'light');
+
+  const button = document.querySelector('button.theme');
+  function applyTheme() {
+    const now = theme();
+    root.dataset.theme = now;
+    const other = now === 'dark' ? 'Light' : 'Dark';
+    button.textContent = other;
+    button.setAttribute('aria-label', `Change to ${other.toLowerCase()} colours`);
+  }
+  button.hidden = false;
+  applyTheme();
+
+  // Figures
+
+  const data = document.getElementById('figures');
+  const figures = data ? JSON.parse(data.textContent) : [];
+  const drawn = new Map();
+  const MANY_ROWS = 3000;
+
+  function specOf(figure, name, width) {
+    const spec = structuredClone(figure[name]);
+    spec.data = { values: structuredClone(figure.rows) };
+    if (width) {
+      if (spec.facet) fitPanels(spec, width);
+      else spec.width = width;
+      fitLegend(spec, width);
+    }
+    return spec;
+  }
+
+  function fitPanels(spec, width) {
+    const axis = 76;
+    const gap = 22;
+    if (width < 480) spec.columns = 1;
+    spec.spec.width = Math.max(80, Math.floor((width - axis - gap * (spec.columns - 1)) / spec.columns));
+  }
+
+  function fitLegend(spec, width) {
+    const layers = spec.layer ?? spec.spec.layer;
+    const labels = layers.map((layer) => layer.encoding?.color?.scale?.domain).find(Boolean) ?? [];
+    const item = 7 * Math.max(0, ...labels.map((label) => label.length)) + 36;
+    if (labels.length * item > width - 80) {
+      spec.config.legend.columns = Math.max(1, Math.floor((width - 80) / item));
+    }
+  }
+
+  async function draw(plot, figure) {
+    const width = plot.clientWidth;
+    const name = theme();
+    const last = drawn.get(plot);
+    if (!width || (last && last.width === width && last.name === name)) return;
+    const turn = { width, name };
+    drawn.set(plot, turn);
+    try {
+      const result = await vegaEmbed(plot, specOf(figure, name, width), {
+        mode: 'vega-lite',
+        actions: false,
+        renderer: figure.rows.length > MANY_ROWS ? 'canvas' : 'svg',
+        tooltip: { theme: 'custom', disableDefaultStyle: true },
+      });
+      if (last?.view) last.view.finalize();
+      turn.view = result.view;
+    } catch (error) {
+      plot.textContent = `This figure could not be drawn: ${error.message}`;
+    }
+  }
+
+  const plots = figures
+    .map((figure) => ({ figure, plot: document.querySelector(`[data-figure="${figure.id}"]`) }))
+    .filter(({ plot }) => plot);
+
+  async function drawAll() {
+    for (const { plot, figure } of plots) await draw(plot, figure);
+  }
+
+  function lightView(figure, options) {
+    const compiled = vegaLite.compile(specOf(figure, 'light'));
+    return new vega.View(vega.parse(compiled.spec), options);
+  }
+
+  function save(name, address) {
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = name;
+    link.click();
+  }
+
+  function saveText(name, type, text) {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    save(name, address);
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+  }
+
+  function csvOf(rows) {
+    const fields = Object.keys(rows[0] ?? {}).filter((field) => field !== '_slot');
+    const quoted = (value) => {
+      const text = value === null || value === undefined ? '' : String(value);
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const lines = rows.map((row) => fields.map((field) => quoted(row[field])).join(','));
+    const head = fields.map((field) => (field === '_source' ? 'source' : field)).join(',');
+    return `${[head, ...lines].join('\n')}\n`;
+  }
+
+  const white = (view) => view.background('#ffffff');
+  const exports = {
+    SVG: async (figure) => {
+      const svg = await white(lightView(figure, { renderer: 'none' })).toSVG();
+      saveText(`${figure.id}.svg`, 'image/svg+xml', svg);
+    },
+    PNG: async (figure) => {
+      const address = await white(lightView(figure, { renderer: 'none' })).toImageURL('png', 3);
+      save(`${figure.id}.png`, address);
+    },
+    CSV: (figure) => saveText(`${figure.id}.csv`, 'text/csv', csvOf(figure.rows)),
+  };
+
+  for (const { plot, figure } of plots) {
+    const actions = document.createElement('div');
+    actions.className = 'actions';
+    for (const [name, run] of Object.entries(exports)) {
+      const action = document.createElement('button');
+      action.type = 'button';
+      action.textContent = name;
+      action.title = name === 'CSV' ? 'Save the data of this figure' : `Save this figure as ${name}`;
+      action.addEventListener('click', () => run(figure));
+      actions.append(action);
+    }
+    plot.after(actions);
+  }
+
+  let timer;
+  new ResizeObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(drawAll, 120);
+  }).observe(document.getElementById('content'));
+  drawAll();
+
+  button.addEventListener('click', () => {
+    chosen = theme() === 'dark' ? 'light' : 'dark';
+    store(chosen);
+    applyTheme();
+    drawAll();
+  });
+  system.addEventListener('change', () => {
+    applyTheme();
+    drawAll();
+  });
+
+  // Paper is white, and as wide as the figures were made for, whatever the screen shows.
+  window.addEventListener('beforeprint', () => {
+    for (const { plot, figure } of plots) {
+      const paper = document.createElement('div');
+      paper.className = 'paper';
+      plot.after(paper);
+      lightView(figure, { renderer: 'svg' }).initialize(paper).run();
+    }
+  });
+  window.addEventListener('afterprint', () => {
+    for (const paper of document.querySelectorAll('.paper')) paper.remove();
+  });
+
+  // Tables
+
+  const sortKey = (cell) => {
+    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+    const text = cell.textContent.trim();
+    return text === '–' ? null : text;
+  };
+
+  function compare(a, b) {
+    if (typeof a === 'number' && typeof b === 'number') return a - b;
+    return String(a).localeCompare(String(b), 'en', { numeric: true });
+  }
+
+  for (const table of document.querySelectorAll('table.sortable')) {
+    const body = table.tBodies[0];
+    const original = [...body.rows];
+    const heads = [...table.tHead.rows[0].cells];
+    if (original.length < 2) continue;
+    heads.forEach((head, column) => {
+      const label = head.querySelector('.head');
+      const sorter = document.createElement('button');
+      sorter.type = 'button';
+      sorter.title = 'Sort';
+      label.replaceWith(sorter);
+      sorter.append(label);
+      sorter.addEventListener('click', () => {
+        const order = { none: 'ascending', ascending: 'descending', descending: 'none' }[head.ariaSort ?? 'none'];
+        for (const other of heads) other.removeAttribute('aria-sort');
+        if (order === 'none') {
+          body.append(...original);
+          return;
+        }
+        head.setAttribute('aria-sort', order);
+        const sign = order === 'ascending' ? 1 : -1;
+        const keyed = original.map((row) => ({ row, key: sortKey(row.cells[column]) }));
+        // What is empty stays at the end either way.
+        keyed.sort((a, b) => (a.key === null) - (b.key === null) || sign * compare(a.key, b.key));
+        body.append(...keyed.map(({ row }) => row));
+      });
+    });
+  }
+
+  // The command
+
+  const copy = document.querySelector('button.copy');
+  const command = document.getElementById('command');
+  copy.hidden = false;
+  copy.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      copy.textContent = 'Copied';
+      setTimeout(() => { copy.textContent = 'Copy'; }, 1500);
+    } catch {
+      window.getSelection().selectAllChildren(command);
+    }
+  });
+})();

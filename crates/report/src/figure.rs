@@ -1,0 +1,943 @@
+//! Figures as Vega-Lite (version 6) specifications.
+//!
+//! A figure keeps its field names. Two fields are added where they are needed, under names that no field of a summary can
+//! have: `_source` tells published from reproduced rows, `_slot` places marks side by side on a category axis.
+//! Everything in a specification is inline; the only address in it is the name of its own schema.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::palette::{Palette, Theme, is_published, ordered, series_labels};
+use crate::summary::{Axis, Figure, Kind, Scale, label_of};
+
+/// The version of Vega-Lite that specifications are written for.
+const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
+const SOURCE: &str = "_source";
+const SLOT: &str = "_slot";
+const PUBLISHED: &str = "published";
+const REPRODUCED: &str = "reproduced";
+/// Width and height in pixels, axes and legend included; with panels, the width of them all.
+const WIDTH: u32 = 640;
+const HEIGHT: u32 = 340;
+const FONT: &str = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif";
+/// Widths that text takes at the sizes below, on average.
+const LETTER: usize = 7;
+
+/// The figure by itself as a Vega-Lite specification with its data inline.
+pub fn vega_lite(figure: &Figure, theme: Theme) -> Value {
+    vega_lite_with(figure, &Palette::of_figure(figure), theme)
+}
+
+/// The figure as a part of a report: series keep the colours that `palette` gives them.
+pub fn vega_lite_with(figure: &Figure, palette: &Palette, theme: Theme) -> Value {
+    let plan = Plan::new(figure, palette, theme);
+    let mut spec = Map::new();
+    spec.insert("$schema".into(), json!(SCHEMA));
+    spec.insert("description".into(), json!(description(figure)));
+    spec.insert("background".into(), json!(theme.ink().background));
+    spec.insert("config".into(), config(&plan));
+    spec.insert("data".into(), json!({ "values": plan.rows() }));
+    let layers = json!(plan.layers());
+    match &plan.facet {
+        Some(panels) => {
+            spec.insert("facet".into(), plan.facet_channel(panels));
+            spec.insert("columns".into(), json!(panels.columns));
+            spec.insert(
+                "spec".into(),
+                json!({ "width": panels.width, "height": panels.height, "layer": layers }),
+            );
+        }
+        None => {
+            spec.insert("width".into(), json!(WIDTH));
+            spec.insert("height".into(), json!(HEIGHT));
+            spec.insert(
+                "autosize".into(),
+                json!({ "type": "fit", "contains": "padding" }),
+            );
+            spec.insert("layer".into(), layers);
+        }
+    }
+    Value::Object(spec)
+}
+
+/// How many rows a logarithmic axis cannot show.
+pub(crate) fn rows_not_shown(figure: &Figure) -> usize {
+    figure.rows.len()
+        - figure
+            .rows
+            .iter()
+            .filter(|row| drawable(figure, row))
+            .count()
+}
+
+/// Whether some rows are published values within a series of their own colour, drawn hollow.
+pub(crate) fn has_hollow(figure: &Figure) -> bool {
+    figure.rows.iter().any(flagged)
+}
+
+/// A row in the form that the summary gives it.
+type Row = std::collections::BTreeMap<String, Value>;
+
+struct Panels {
+    field: String,
+    title: String,
+    labels: Vec<String>,
+    columns: usize,
+    width: u32,
+    height: u32,
+}
+
+/// What must be known before a layer can be written.
+struct Plan<'a> {
+    figure: &'a Figure,
+    theme: Theme,
+    /// Labels of the series with their colours; empty without series.
+    series: Vec<(String, &'static str)>,
+    shapes: Vec<&'static str>,
+    /// Whether any row is published, and whether a legend must say which.
+    published: bool,
+    hollow: bool,
+    /// Categories of the x axis; empty unless it is one.
+    categories: Vec<String>,
+    /// Places within a category; fewer than two need no offset.
+    slots: Vec<String>,
+    facet: Option<Panels>,
+    zero: bool,
+}
+
+impl<'a> Plan<'a> {
+    fn new(figure: &'a Figure, palette: &Palette, theme: Theme) -> Self {
+        const SHAPES: [&str; 6] = [
+            "circle",
+            "square",
+            "diamond",
+            "triangle-up",
+            "triangle-down",
+            "cross",
+        ];
+        let labels = series_labels(figure);
+        let shapes = labels
+            .iter()
+            .map(|label| SHAPES[palette.index(label) % SHAPES.len()])
+            .collect();
+        let series = labels
+            .into_iter()
+            .map(|label| {
+                let colour = palette.colour(&label, theme);
+                (label, colour)
+            })
+            .collect();
+        let categories = if figure.x.scale == Scale::Category {
+            ordered(&figure.x.order, figure, &figure.x.field)
+        } else {
+            Vec::new()
+        };
+        let facet = figure.facet.as_ref().map(|facet| {
+            let labels = ordered(&[], figure, &facet.field);
+            let columns = match figure.kind {
+                Kind::Time => 1,
+                _ => labels.len().clamp(1, if labels.len() == 4 { 2 } else { 3 }),
+            };
+            let (width, height) = match columns {
+                1 => (560, 150),
+                2 => (255, 210),
+                _ => (160, 190),
+            };
+            Panels {
+                field: facet.field.clone(),
+                title: facet.title.clone(),
+                labels,
+                columns,
+                width,
+                height,
+            }
+        });
+        let mut plan = Self {
+            figure,
+            theme,
+            series,
+            shapes,
+            published: figure
+                .rows
+                .iter()
+                .any(|row| source_of(figure, row) == PUBLISHED),
+            hollow: has_hollow(figure),
+            categories,
+            slots: Vec::new(),
+            facet,
+            zero: starts_at_zero(figure),
+        };
+        plan.slots = plan.find_slots();
+        plan
+    }
+
+    /// Published values stand left of what reproduces them.
+    fn find_slots(&self) -> Vec<String> {
+        if self.categories.is_empty()
+            || !matches!(self.figure.kind, Kind::Bars | Kind::Points | Kind::Range)
+        {
+            return Vec::new();
+        }
+        let found: BTreeSet<String> = self
+            .figure
+            .rows
+            .iter()
+            .map(|row| self.slot_of(row))
+            .collect();
+        let names: Vec<String> = if self.series_is_x() || self.series.is_empty() {
+            vec![String::new()]
+        } else {
+            self.series.iter().map(|(label, _)| label.clone()).collect()
+        };
+        names
+            .iter()
+            .flat_map(|name| [PUBLISHED, REPRODUCED].map(|source| format!("{name} {source}")))
+            .filter(|slot| found.contains(slot))
+            .collect()
+    }
+
+    fn slot_of(&self, row: &Row) -> String {
+        let name = match &self.figure.series {
+            Some(series) if !self.series_is_x() => row.get(&series.field).and_then(label_of),
+            _ => None,
+        };
+        format!(
+            "{} {}",
+            name.unwrap_or_default(),
+            source_of(self.figure, row)
+        )
+    }
+
+    fn series_is_x(&self) -> bool {
+        self.figure
+            .series
+            .as_ref()
+            .is_some_and(|series| series.field == self.figure.x.field)
+    }
+
+    fn dodged(&self) -> bool {
+        self.slots.len() > 1
+    }
+
+    /// The rows with the fields that are drawn, in drawing order.
+    fn rows(&self) -> Vec<Value> {
+        let figure = self.figure;
+        let mut rows: Vec<&Row> = figure
+            .rows
+            .iter()
+            .filter(|row| drawable(figure, row))
+            .collect();
+        if matches!(figure.kind, Kind::Cdf | Kind::Time | Kind::Lines) && self.categories.is_empty()
+        {
+            let number = |row: &Row, field: &str| {
+                row.get(field)
+                    .and_then(Value::as_f64)
+                    .unwrap_or(f64::NEG_INFINITY)
+            };
+            rows.sort_by(|a, b| {
+                let x = number(a, &figure.x.field).total_cmp(&number(b, &figure.x.field));
+                match figure.kind {
+                    Kind::Cdf => {
+                        x.then(number(a, &figure.y.field).total_cmp(&number(b, &figure.y.field)))
+                    }
+                    _ => x,
+                }
+            });
+        }
+        rows.into_iter().map(|row| self.row(row)).collect()
+    }
+
+    fn row(&self, row: &Row) -> Value {
+        let figure = self.figure;
+        let mut out = Map::new();
+        let mut copy = |field: &str, label: bool| {
+            let value = row.get(field).cloned().unwrap_or(Value::Null);
+            let value = if label {
+                label_of(&value).map_or(Value::Null, Value::String)
+            } else {
+                value
+            };
+            out.insert(field.to_owned(), value);
+        };
+        copy(&figure.y.field, false);
+        for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
+            copy(field, false);
+        }
+        copy(&figure.x.field, !self.categories.is_empty());
+        if let Some(series) = &figure.series {
+            copy(&series.field, true);
+        }
+        if let Some(facet) = &figure.facet {
+            copy(&facet.field, true);
+        }
+        if self.published {
+            out.insert(SOURCE.into(), json!(source_of(figure, row)));
+        }
+        if self.dodged() {
+            out.insert(SLOT.into(), json!(self.slot_of(row)));
+        }
+        Value::Object(out)
+    }
+
+    fn layers(&self) -> Vec<Value> {
+        let mut layers = match self.figure.kind {
+            Kind::Bars => self.bars(),
+            Kind::Range => self.ranges(),
+            Kind::Points | Kind::Scatter => self.points(),
+            Kind::Lines => self.lines(),
+            Kind::Cdf => self.curves("step-after", 1.8),
+            Kind::Time => self.curves("linear", 1.2),
+        };
+        let params = self.params();
+        if let Some(first) = layers.first_mut().filter(|_| !params.is_empty()) {
+            first["params"] = Value::Array(params);
+        }
+        layers.extend(self.references());
+        layers
+    }
+
+    /// A click in the legend brings a series forward; on axes of numbers, dragging moves and Alt with the wheel zooms.
+    fn params(&self) -> Vec<Value> {
+        let mut params = Vec::new();
+        if let Some(series) = self.figure.series.as_ref().filter(|_| self.picks()) {
+            params.push(json!({
+                "name": "pick",
+                "select": { "type": "point", "fields": [series.field] },
+                "bind": "legend"
+            }));
+        }
+        if self.zooms() {
+            let encodings = if self.figure.kind == Kind::Scatter {
+                json!(["x", "y"])
+            } else {
+                json!(["x"])
+            };
+            params.push(json!({
+                "name": "view",
+                "select": { "type": "interval", "encodings": encodings, "zoom": "wheel![event.altKey]" },
+                "bind": "scales"
+            }));
+        }
+        params
+    }
+
+    fn picks(&self) -> bool {
+        self.series.len() > 1
+    }
+
+    fn zooms(&self) -> bool {
+        zooms(self.figure)
+    }
+
+    fn bars(&self) -> Vec<Value> {
+        let mut layers = vec![json!({
+            "mark": { "type": "bar", "strokeWidth": 1.5, "cornerRadius": 0 },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour(true)),
+                ("stroke", self.colour(false)),
+                ("fillOpacity", self.fill_opacity(0.85)),
+                ("opacity", self.opacity()),
+                ("tooltip", self.tooltip()),
+            ])
+        })];
+        layers.extend(self.whiskers(json!({ "value": self.theme.ink().strong })));
+        layers
+    }
+
+    fn ranges(&self) -> Vec<Value> {
+        let (Some(low), Some(high)) = (&self.figure.y_low, &self.figure.y_high) else {
+            return Vec::new();
+        };
+        // A bar without height is a line as wide as the bar below it, whatever the width of the page.
+        vec![
+            json!({
+                "mark": { "type": "bar", "strokeWidth": 1.5 },
+                "encoding": self.encoding([
+                    ("y", self.y(low)),
+                    ("y2", json!({ "field": high })),
+                    ("color", self.colour(true)),
+                    ("stroke", self.colour(false)),
+                    ("fillOpacity", self.fill_opacity(0.35)),
+                    ("opacity", self.opacity()),
+                    ("tooltip", self.tooltip()),
+                ])
+            }),
+            json!({
+                "transform": [{ "filter": format!("isValid(datum.{})", self.figure.y.field) }],
+                "mark": { "type": "bar", "strokeWidth": 3, "fillOpacity": 0 },
+                "encoding": self.encoding([
+                    ("y", self.y(&self.figure.y.field)),
+                    ("y2", json!({ "field": self.figure.y.field })),
+                    ("stroke", self.colour(false)),
+                    ("opacity", self.opacity()),
+                    ("tooltip", self.tooltip()),
+                ])
+            }),
+        ]
+    }
+
+    fn points(&self) -> Vec<Value> {
+        let cloud = self.figure.kind == Kind::Scatter;
+        let size = if cloud { 36 } else { 70 };
+        let mut layers = self.whiskers(self.colour(false));
+        let clip = self.zooms();
+        if self.published {
+            // What lies behind a hollow point must not show through it.
+            layers.push(json!({
+                "mark": { "type": "point", "filled": true, "size": size, "color": self.theme.ink().background, "clip": clip },
+                "encoding": self.encoding([
+                    ("y", self.y(&self.figure.y.field)),
+                    ("shape", self.shape()),
+                    ("opacity", json!({ "value": 1 })),
+                ])
+            }));
+        }
+        layers.push(json!({
+            "mark": { "type": "point", "filled": true, "size": size, "strokeWidth": 1.6, "clip": clip },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour(true)),
+                ("stroke", self.colour(false)),
+                ("shape", self.shape()),
+                ("fillOpacity", self.fill_opacity(if cloud { 0.6 } else { 1.0 })),
+                ("opacity", self.opacity()),
+                ("tooltip", self.tooltip()),
+            ])
+        }));
+        layers
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let mut layers = Vec::new();
+        layers.extend(self.band());
+        layers.push(json!({
+            "mark": { "type": "line", "strokeWidth": 2, "clip": self.zooms() },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour(true)),
+                ("strokeDash", self.dash(false)),
+                ("opacity", self.opacity()),
+            ])
+        }));
+        let mut points = self.points();
+        if let Some(point) = points.last_mut() {
+            point["mark"]["size"] = json!(42);
+        }
+        // The band says what whiskers would say again.
+        let whiskers = self.whiskers(Value::Null).len();
+        layers.extend(points.into_iter().skip(whiskers));
+        layers
+    }
+
+    fn curves(&self, interpolate: &str, width: f64) -> Vec<Value> {
+        let mut layers = Vec::new();
+        layers.extend(self.band());
+        layers.push(json!({
+            "mark": { "type": "line", "interpolate": interpolate, "strokeWidth": width, "strokeJoin": "round", "clip": true },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour(true)),
+                ("strokeDash", self.dash(true)),
+                ("opacity", self.opacity()),
+            ])
+        }));
+        // Points that only the pointer brings out carry the values of the line.
+        layers.push(json!({
+            "params": [{
+                "name": "near",
+                "select": { "type": "point", "on": "pointerover", "clear": "pointerout", "nearest": true }
+            }],
+            "mark": { "type": "point", "filled": true, "size": 50, "clip": true },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour(true)),
+                ("opacity", json!({ "condition": { "param": "near", "empty": false, "value": 1 }, "value": 0 })),
+                ("tooltip", self.tooltip()),
+            ])
+        }));
+        layers
+    }
+
+    fn band(&self) -> Option<Value> {
+        let (low, high) = (self.figure.y_low.as_ref()?, self.figure.y_high.as_ref()?);
+        Some(json!({
+            "transform": [{ "filter": format!("isValid(datum.{low}) && isValid(datum.{high})") }],
+            "mark": {
+                "type": "area",
+                "opacity": 0.18,
+                "interpolate": if self.figure.kind == Kind::Cdf { "step-after" } else { "linear" },
+                "clip": self.zooms()
+            },
+            "encoding": self.encoding([
+                ("y", self.y(low)),
+                ("y2", json!({ "field": high })),
+                ("color", self.colour(true)),
+                ("detail", self.source_detail()),
+            ])
+        }))
+    }
+
+    /// A line from `y_low` to `y_high` with a cap at each end.
+    fn whiskers(&self, colour: Value) -> Vec<Value> {
+        let (Some(low), Some(high)) = (&self.figure.y_low, &self.figure.y_high) else {
+            return Vec::new();
+        };
+        let known = json!([{ "filter": format!("isValid(datum.{low}) && isValid(datum.{high})") }]);
+        let clip = self.zooms();
+        let mut layers = vec![json!({
+            "transform": known,
+            "mark": { "type": "rule", "strokeWidth": 1.4, "clip": clip },
+            "encoding": self.encoding([
+                ("y", self.y(low)),
+                ("y2", json!({ "field": high })),
+                ("color", colour),
+                ("opacity", self.opacity()),
+            ])
+        })];
+        for end in [low, high] {
+            layers.push(json!({
+                "transform": known,
+                "mark": { "type": "point", "shape": "stroke", "size": 64, "strokeWidth": 1.4, "clip": clip },
+                "encoding": self.encoding([
+                    ("y", self.y(end)),
+                    ("stroke", layers[0]["encoding"]["color"].clone()),
+                    ("opacity", self.opacity()),
+                ])
+            }));
+        }
+        layers
+    }
+
+    fn references(&self) -> Vec<Value> {
+        if self.figure.reference.is_empty() {
+            return Vec::new();
+        }
+        let ink = self.theme.ink();
+        let values: Vec<Value> = self
+            .figure
+            .reference
+            .iter()
+            .map(|line| json!({ "label": line.label, "y": line.y }))
+            .collect();
+        let data = json!({ "values": values });
+        vec![
+            json!({
+                "data": data,
+                "mark": { "type": "rule", "strokeDash": [2, 3], "strokeWidth": 1.2, "color": ink.soft },
+                "encoding": { "y": self.y("y") }
+            }),
+            json!({
+                "data": data,
+                "mark": {
+                    "type": "text", "align": "right", "baseline": "bottom", "dx": -3, "dy": -3,
+                    "fontSize": 11, "fontStyle": "italic", "color": ink.soft
+                },
+                "encoding": { "y": self.y("y"), "x": { "value": "width" }, "text": { "field": "label" } }
+            }),
+        ]
+    }
+
+    /// The channels of a layer: the x axis and the place within a category, and those given that are not null.
+    fn encoding<const N: usize>(&self, channels: [(&str, Value); N]) -> Value {
+        let mut encoding = Map::new();
+        encoding.insert("x".into(), self.x());
+        if self.dodged() {
+            encoding.insert(
+                "xOffset".into(),
+                json!({
+                    "field": SLOT,
+                    "type": "nominal",
+                    "sort": self.slots,
+                    "scale": { "domain": self.slots, "paddingInner": 0.12 }
+                }),
+            );
+        }
+        for (name, value) in channels {
+            if !value.is_null() {
+                encoding.insert(name.into(), value);
+            }
+        }
+        Value::Object(encoding)
+    }
+
+    fn x(&self) -> Value {
+        let axis = &self.figure.x;
+        let title = axis_title(axis);
+        if !self.categories.is_empty() {
+            let longest = self
+                .categories
+                .iter()
+                .map(|label| label.chars().count())
+                .max()
+                .unwrap_or(0);
+            let width = self
+                .facet
+                .as_ref()
+                .map_or(WIDTH - 60, |panels| panels.width);
+            let room = usize::try_from(width).unwrap_or(usize::MAX) / self.categories.len();
+            let mut x = json!({
+                "field": axis.field,
+                "type": "nominal",
+                "sort": self.categories,
+                "scale": { "domain": self.categories },
+                "title": title,
+                "axis": { "labelAngle": 0, "grid": false, "ticks": false, "labelPadding": 8 }
+            });
+            if longest * LETTER > room {
+                x["axis"]["labelAngle"] = json!(-35);
+                x["axis"]["labelAlign"] = json!("right");
+            }
+            if self.figure.kind != Kind::Lines {
+                let inner = if self.slots.len() > 1 { 0.28 } else { 0.45 };
+                x["scale"]["paddingInner"] = json!(inner);
+                x["scale"]["paddingOuter"] = json!(inner / 2.0);
+                x["scale"]["type"] = json!("band");
+            }
+            return x;
+        }
+        let scale = match axis.scale {
+            Scale::Log => json!({ "type": "log", "nice": false }),
+            Scale::Time => json!({ "nice": false, "zero": false }),
+            _ => json!({ "nice": self.figure.kind != Kind::Time, "zero": false }),
+        };
+        let mut x = json!({
+            "field": axis.field, "type": "quantitative", "title": title, "scale": scale, "axis": number_axis(axis)
+        });
+        x["axis"]["tickCount"] = json!(
+            self.facet
+                .as_ref()
+                .map_or(8, |panels| (panels.width / 60).max(3))
+        );
+        x
+    }
+
+    /// Every layer names the same title and scale, so that they merge into one axis.
+    fn y(&self, field: &str) -> Value {
+        let axis = &self.figure.y;
+        let mut scale = match axis.scale {
+            Scale::Log => json!({ "type": "log", "nice": false }),
+            _ => json!({ "nice": true, "zero": self.zero }),
+        };
+        if self.figure.kind == Kind::Cdf && axis.scale != Scale::Log {
+            scale = json!({ "domain": [0, 1], "nice": false });
+        }
+        json!({
+            "field": field, "type": "quantitative", "title": axis_title(axis), "scale": scale,
+            "axis": number_axis(axis)
+        })
+    }
+
+    fn colour(&self, legend: bool) -> Value {
+        let Some(series) = &self.figure.series else {
+            let colour = Palette::default().colour("", self.theme);
+            return json!({ "value": colour });
+        };
+        let (labels, colours): (Vec<_>, Vec<_>) = self.series.iter().cloned().unzip();
+        let mut channel = json!({
+            "field": series.field,
+            "type": "nominal",
+            "sort": labels,
+            "scale": { "domain": labels, "range": colours },
+            "legend": null
+        });
+        if legend && self.picks() && !self.series_is_x() {
+            channel["title"] = json!(series.title);
+            channel["legend"] = json!({});
+            if self.figure.kind == Kind::Bars {
+                channel["legend"]["symbolType"] = json!("square");
+            }
+        }
+        channel
+    }
+
+    fn shape(&self) -> Value {
+        let Some(series) = self.figure.series.as_ref().filter(|_| self.picks()) else {
+            return Value::Null;
+        };
+        let labels: Vec<&String> = self.series.iter().map(|(label, _)| label).collect();
+        let mut channel = json!({
+            "field": series.field,
+            "type": "nominal",
+            "sort": labels,
+            "scale": { "domain": labels, "range": self.shapes },
+            "legend": null
+        });
+        if !self.series_is_x() {
+            // With the title of the colours, the two legends become one.
+            channel["title"] = json!(series.title);
+            channel["legend"] = json!({});
+        }
+        channel
+    }
+
+    fn fill_opacity(&self, full: f64) -> Value {
+        if !self.published {
+            return json!({ "value": full });
+        }
+        let mut channel = json!({
+            "field": SOURCE,
+            "type": "nominal",
+            "title": null,
+            "sort": [PUBLISHED, REPRODUCED],
+            "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [0, full] },
+            "legend": null
+        });
+        if self.hollow && self.figure.kind != Kind::Lines {
+            let ink = self.theme.ink();
+            let symbol = if matches!(self.figure.kind, Kind::Bars | Kind::Range) {
+                "square"
+            } else {
+                "circle"
+            };
+            channel["legend"] = json!({
+                "symbolType": symbol,
+                "symbolFillColor": ink.soft,
+                "symbolStrokeColor": ink.soft,
+                "symbolStrokeWidth": 1.5
+            });
+        }
+        channel
+    }
+
+    fn dash(&self, legend: bool) -> Value {
+        if !self.published {
+            return Value::Null;
+        }
+        let mut channel = json!({
+            "field": SOURCE,
+            "type": "nominal",
+            "title": null,
+            "sort": [PUBLISHED, REPRODUCED],
+            "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [[5, 3], [1, 0]] },
+            "legend": null
+        });
+        if self.hollow && (legend || self.figure.kind == Kind::Lines) {
+            channel["legend"] =
+                json!({ "symbolType": "stroke", "symbolStrokeColor": self.theme.ink().soft });
+        }
+        channel
+    }
+
+    fn source_detail(&self) -> Value {
+        if self.published {
+            json!({ "field": SOURCE, "type": "nominal" })
+        } else {
+            Value::Null
+        }
+    }
+
+    fn opacity(&self) -> Value {
+        if self.picks() {
+            json!({ "condition": { "param": "pick", "value": 1 }, "value": 0.12 })
+        } else {
+            Value::Null
+        }
+    }
+
+    fn tooltip(&self) -> Value {
+        let figure = self.figure;
+        let mut lines = Vec::new();
+        let label =
+            |field: &str, title: &str| json!({ "field": field, "type": "nominal", "title": title });
+        let number = |field: &str, title: &str| json!({ "field": field, "type": "quantitative", "title": title, "format": ".5~r" });
+        let or_field = |title: &str, field: &str| {
+            if title.is_empty() {
+                field.to_owned()
+            } else {
+                title.to_owned()
+            }
+        };
+        if let Some(facet) = &figure.facet {
+            lines.push(label(&facet.field, &or_field(&facet.title, &facet.field)));
+        }
+        if let Some(series) = figure.series.as_ref().filter(|_| !self.series_is_x()) {
+            lines.push(label(
+                &series.field,
+                &or_field(&series.title, &series.field),
+            ));
+        }
+        lines.push(if self.categories.is_empty() {
+            number(&figure.x.field, &axis_title(&figure.x))
+        } else {
+            label(&figure.x.field, &axis_title(&figure.x))
+        });
+        lines.push(number(&figure.y.field, &axis_title(&figure.y)));
+        if let (Some(low), Some(high)) = (&figure.y_low, &figure.y_high) {
+            lines.push(number(low, "from"));
+            lines.push(number(high, "to"));
+        }
+        if self.published {
+            lines.push(label(SOURCE, "source"));
+        }
+        Value::Array(lines)
+    }
+
+    fn facet_channel(&self, panels: &Panels) -> Value {
+        let title = if panels.title.is_empty() {
+            Value::Null
+        } else {
+            json!(panels.title)
+        };
+        json!({
+            "field": panels.field,
+            "type": "nominal",
+            "sort": panels.labels,
+            "title": title
+        })
+    }
+}
+
+/// Whether a figure answers to dragging and zooming.
+pub(crate) fn zooms(figure: &Figure) -> bool {
+    matches!(figure.kind, Kind::Time | Kind::Cdf | Kind::Scatter)
+}
+
+fn flagged(row: &Row) -> bool {
+    row.get("published").and_then(Value::as_bool) == Some(true)
+}
+
+fn source_of(figure: &Figure, row: &Row) -> &'static str {
+    let by_name = || {
+        let series = figure.series.as_ref()?;
+        label_of(row.get(&series.field)?)
+    };
+    if flagged(row) || by_name().is_some_and(|label| is_published(&label)) {
+        PUBLISHED
+    } else {
+        REPRODUCED
+    }
+}
+
+/// Whether every number of a row has a place on its axis.
+fn drawable(figure: &Figure, row: &Row) -> bool {
+    let positive = |scale: Scale, fields: &[Option<&String>]| {
+        scale != Scale::Log
+            || fields
+                .iter()
+                .flatten()
+                .filter_map(|field| row.get(*field).and_then(Value::as_f64))
+                .all(|value| value > 0.0)
+    };
+    let y = [
+        Some(&figure.y.field),
+        figure.y_low.as_ref(),
+        figure.y_high.as_ref(),
+    ];
+    positive(figure.x.scale, &[Some(&figure.x.field)]) && positive(figure.y.scale, &y)
+}
+
+/// Bars and floating bars, curves of time and distributions start at zero; other marks do where that costs no more
+/// than half of the height.
+fn starts_at_zero(figure: &Figure) -> bool {
+    if !matches!(figure.kind, Kind::Points | Kind::Lines | Kind::Scatter) {
+        return true;
+    }
+    let fields = [
+        Some(&figure.y.field),
+        figure.y_low.as_ref(),
+        figure.y_high.as_ref(),
+    ];
+    let mut low = f64::INFINITY;
+    let mut high = f64::NEG_INFINITY;
+    for row in &figure.rows {
+        for field in fields.into_iter().flatten() {
+            if let Some(value) = row.get(field).and_then(Value::as_f64) {
+                low = low.min(value);
+                high = high.max(value);
+            }
+        }
+    }
+    low > high || low <= 0.5 * high
+}
+
+fn axis_title(axis: &Axis) -> String {
+    match &axis.unit {
+        Some(unit) => format!("{} ({unit})", axis.title),
+        None => axis.title.clone(),
+    }
+}
+
+/// A logarithmic axis labels decades only, unless there are too few of them.
+fn number_axis(axis: &Axis) -> Value {
+    if axis.scale == Scale::Log {
+        json!({ "format": "~r", "labelOverlap": "greedy", "labelSeparation": 6 })
+    } else {
+        json!({ "labelOverlap": "greedy" })
+    }
+}
+
+fn description(figure: &Figure) -> String {
+    let caption = figure.caption.trim();
+    if caption.is_empty() {
+        figure.title.clone()
+    } else {
+        format!("{}. {caption}", figure.title.trim_end_matches('.'))
+    }
+}
+
+fn config(plan: &Plan<'_>) -> Value {
+    let ink = plan.theme.ink();
+    let longest = plan
+        .series
+        .iter()
+        .map(|(label, _)| label.chars().count())
+        .max()
+        .unwrap_or(0);
+    let item = longest * LETTER + 36;
+    let columns = (usize::try_from(WIDTH).unwrap_or(usize::MAX) / item).max(1);
+    let columns = if plan.series.len() > columns {
+        columns
+    } else {
+        0
+    };
+    json!({
+        "font": FONT,
+        "padding": 4,
+        "view": { "stroke": null },
+        "axis": {
+            "labelColor": ink.soft,
+            "titleColor": ink.strong,
+            "labelFontSize": 12,
+            "titleFontSize": 12.5,
+            "titleFontWeight": "normal",
+            "titlePadding": 10,
+            "domainColor": ink.line,
+            "tickColor": ink.line,
+            "tickSize": 4,
+            "gridColor": ink.grid,
+            "gridWidth": 1
+        },
+        "axisY": { "domain": false, "ticks": false, "labelPadding": 6, "tickCount": 6 },
+        "axisX": { "labelPadding": 4 },
+        "legend": {
+            "orient": "top",
+            "direction": "horizontal",
+            "titleOrient": "left",
+            "columns": columns,
+            "labelColor": ink.strong,
+            "titleColor": ink.soft,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titlePadding": 8,
+            "columnPadding": 16,
+            "symbolSize": 90,
+            "symbolStrokeWidth": 2,
+            "labelLimit": 260,
+            "offset": 10,
+            "layout": { "top": { "direction": "horizontal", "margin": 28, "anchor": "start" } }
+        },
+        "header": {
+            "labelColor": ink.strong,
+            "titleColor": ink.soft,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelFontWeight": "bold",
+            "labelAnchor": "start"
+        },
+        "facet": { "spacing": 22 }
+    })
+}

@@ -1,0 +1,370 @@
+//! Reads `summary.json` and checks what types alone cannot.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Misfit, ReportError, nearest};
+use crate::summary::{
+    Block, Cell, Figure, Heading, Kind, SCHEMA_VERSION, Scale, Summary, Table, Text, label_of,
+};
+
+/// Name of the file that `lab` writes into a result directory.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// Reads and checks `summary.json` of the result directory `dir`.
+///
+/// # Errors
+///
+/// [`ReportError::NoSummary`] and [`ReportError::Read`] if there is nothing to read, [`ReportError::Syntax`] with
+/// line and column if it is not JSON, [`ReportError::SchemaVersion`] if it belongs to another version, and
+/// [`ReportError::Invalid`] with the path of the key for everything else.
+pub fn load(dir: &Path) -> Result<Summary, ReportError> {
+    let path = dir.join(SUMMARY_FILE);
+    let text = fs::read_to_string(&path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => ReportError::NoSummary {
+            dir: dir.to_path_buf(),
+        },
+        _ => ReportError::Read {
+            path: path.clone(),
+            source,
+        },
+    })?;
+    parse(&text, &path)
+}
+
+/// Reads and checks a summary from its text; `path` is only named in errors.
+pub(crate) fn parse(text: &str, path: &Path) -> Result<Summary, ReportError> {
+    let mut value: Value = serde_json::from_str(text).map_err(|error| ReportError::Syntax {
+        path: path.to_path_buf(),
+        line: error.line(),
+        column: error.column(),
+        problem: without_position(&error.to_string()),
+    })?;
+    // The version comes first: a file of another version is not a file with unknown keys.
+    let version = value.get("schema_version");
+    if version.and_then(Value::as_u64) != Some(SCHEMA_VERSION) {
+        return Err(ReportError::SchemaVersion {
+            path: path.to_path_buf(),
+            found: version.map_or_else(|| "missing".to_owned(), Value::to_string),
+            supported: SCHEMA_VERSION,
+        });
+    }
+    // Blocks are read one by one, because a tagged enum forgets the path of the key that does not fit.
+    let blocks = match value.get_mut("blocks").map(Value::take) {
+        Some(Value::Array(blocks)) => blocks,
+        _ => {
+            return Err(Misfit::new("blocks", "expected a list of blocks", "").at(path));
+        }
+    };
+    value["blocks"] = Value::Array(Vec::new());
+    let mut summary: Summary = typed(value, "").map_err(|misfit| misfit.at(path))?;
+    for (index, block) in blocks.into_iter().enumerate() {
+        let key = format!("blocks[{index}]");
+        summary
+            .blocks
+            .push(read_block(block, &key).map_err(|misfit| misfit.at(path))?);
+    }
+    check(&summary).map_err(|misfit| misfit.at(path))?;
+    Ok(summary)
+}
+
+const BLOCK_TYPES: [&str; 4] = ["heading", "text", "table", "figure"];
+
+fn read_block(mut block: Value, key: &str) -> Result<Block, Misfit> {
+    let kind = block
+        .as_object_mut()
+        .ok_or_else(|| Misfit::new(key, "expected an object with `type`", ""))?
+        .remove("type");
+    match kind.as_ref().and_then(Value::as_str) {
+        Some("heading") => typed::<Heading>(block, key).map(Block::Heading),
+        Some("text") => typed::<Text>(block, key).map(Block::Text),
+        Some("table") => typed::<Table>(block, key).map(Block::Table),
+        Some("figure") => typed::<Figure>(block, key).map(|figure| Block::Figure(Box::new(figure))),
+        Some(other) => Err(Misfit::new(
+            format!("{key}.type"),
+            format!(
+                "unknown type `{other}`, expected one of {}",
+                list(BLOCK_TYPES)
+            ),
+            did_you_mean(nearest(other, BLOCK_TYPES)),
+        )),
+        None => Err(Misfit::new(
+            format!("{key}.type"),
+            format!("missing, expected one of {}", list(BLOCK_TYPES)),
+            "",
+        )),
+    }
+}
+
+/// Reads a value into a type; an error carries the path of the key below `prefix`.
+fn typed<T: DeserializeOwned>(value: Value, prefix: &str) -> Result<T, Misfit> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let below = error.path().to_string();
+        let key = match (prefix.is_empty(), below.as_str()) {
+            (true, ".") => "top level".to_owned(),
+            (true, _) => below,
+            (false, ".") => prefix.to_owned(),
+            (false, _) if below.starts_with('[') => format!("{prefix}{below}"),
+            (false, _) => format!("{prefix}.{below}"),
+        };
+        let problem = error.inner().to_string();
+        let help = did_you_mean(slip(&problem));
+        Misfit::new(key, problem, help)
+    })
+}
+
+/// The valid name that an unknown field or variant was probably meant to be. Serde's message quotes the name given
+/// first and the valid names after it, each between backticks.
+fn slip(problem: &str) -> Option<&str> {
+    if !problem.starts_with("unknown ") {
+        return None;
+    }
+    let mut quoted = problem.split('`').skip(1).step_by(2);
+    let given = quoted.next()?;
+    nearest(given, quoted)
+}
+
+fn check(summary: &Summary) -> Result<(), Misfit> {
+    let mut table_ids = BTreeSet::new();
+    let mut figure_ids = BTreeSet::new();
+    for (index, block) in summary.blocks.iter().enumerate() {
+        let key = format!("blocks[{index}]");
+        match block {
+            Block::Heading(heading) if !(2..=4).contains(&heading.level) => {
+                return Err(Misfit::new(
+                    format!("{key}.level"),
+                    format!(
+                        "{} is not a heading level, expected 2, 3 or 4",
+                        heading.level
+                    ),
+                    "level 1 is the report's title",
+                ));
+            }
+            Block::Heading(_) | Block::Text(_) => {}
+            Block::Table(table) => {
+                check_id(&table.id, &key, &mut table_ids)?;
+                check_table(table, &key)?;
+            }
+            Block::Figure(figure) => {
+                check_id(&figure.id, &key, &mut figure_ids)?;
+                check_figure(figure, &key)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An id is a file name and an anchor, so it must be safe as both, and not be used twice.
+fn check_id<'a>(id: &'a str, key: &str, seen: &mut BTreeSet<&'a str>) -> Result<(), Misfit> {
+    let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    let first = id.chars().next();
+    if !id.chars().all(safe) || !first.is_some_and(|c| c.is_ascii_alphanumeric()) || id.len() > 100
+    {
+        return Err(Misfit::new(
+            format!("{key}.id"),
+            format!("{id:?} cannot name a file"),
+            "use lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters",
+        ));
+    }
+    if !seen.insert(id) {
+        return Err(Misfit::new(
+            format!("{key}.id"),
+            format!("`{id}` is used twice"),
+            "give each table and each figure an id of its own",
+        ));
+    }
+    Ok(())
+}
+
+fn check_table(table: &Table, key: &str) -> Result<(), Misfit> {
+    let width = table.columns.len();
+    if width == 0 {
+        return Err(Misfit::new(
+            format!("{key}.columns"),
+            "empty, expected at least one column",
+            "",
+        ));
+    }
+    for (index, row) in table.rows.iter().enumerate() {
+        if row.len() != width {
+            return Err(Misfit::new(
+                format!("{key}.rows[{index}]"),
+                format!("{} cells, expected {width}, one per column", row.len()),
+                "write null where there is nothing to show",
+            ));
+        }
+        for (column, cell) in row.iter().enumerate() {
+            if let Cell::Estimate(estimate) = cell
+                && estimate.half_width.is_some_and(|half| half < 0.0)
+            {
+                return Err(Misfit::new(
+                    format!("{key}.rows[{index}][{column}].half_width"),
+                    "negative, expected zero or more",
+                    "",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_figure(figure: &Figure, key: &str) -> Result<(), Misfit> {
+    let used = [
+        Some(("x.field", &figure.x.field)),
+        Some(("y.field", &figure.y.field)),
+        figure.series.as_ref().map(|s| ("series.field", &s.field)),
+        figure.facet.as_ref().map(|f| ("facet.field", &f.field)),
+        figure.y_low.as_ref().map(|field| ("y_low", field)),
+        figure.y_high.as_ref().map(|field| ("y_high", field)),
+    ];
+    for (role, field) in used.into_iter().flatten() {
+        check_field(figure, &format!("{key}.{role}"), field)?;
+    }
+    if figure.y_low.is_some() != figure.y_high.is_some() {
+        return Err(Misfit::new(
+            key,
+            "one of `y_low` and `y_high` is missing",
+            "give both, or neither",
+        ));
+    }
+    if figure.kind == Kind::Range && figure.y_low.is_none() {
+        return Err(Misfit::new(
+            key,
+            "kind `range` has no `y_low` and `y_high`",
+            "name the fields of the two ends of each bar",
+        ));
+    }
+    if matches!(figure.y.scale, Scale::Category | Scale::Time) {
+        return Err(Misfit::new(
+            format!("{key}.y.scale"),
+            "a vertical axis is `linear` or `log`",
+            "",
+        ));
+    }
+    if figure.kind == Kind::Bars && figure.y.scale == Scale::Log {
+        return Err(Misfit::new(
+            format!("{key}.y.scale"),
+            "kind `bars` starts at zero, which a logarithmic axis does not have",
+            "use kind `points`",
+        ));
+    }
+    if matches!(figure.kind, Kind::Cdf | Kind::Time | Kind::Scatter)
+        && figure.x.scale == Scale::Category
+    {
+        return Err(Misfit::new(
+            format!("{key}.x.scale"),
+            format!(
+                "kind `{}` needs numbers along x, not categories",
+                figure.kind.name()
+            ),
+            "use `linear`, `log` or `time`, or kind `points`",
+        ));
+    }
+    check_rows(figure, key)
+}
+
+/// Field names go into the specification, where dots and brackets would mean something.
+fn check_field(figure: &Figure, key: &str, field: &str) -> Result<(), Misfit> {
+    let mut chars = field.chars();
+    let plain = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !plain {
+        return Err(Misfit::new(
+            key,
+            format!("{field:?} cannot name a field"),
+            "use a letter, then letters, digits and underscores",
+        ));
+    }
+    if !figure.rows.is_empty() && !figure.rows.iter().any(|row| row.contains_key(field)) {
+        let names: BTreeSet<&str> = figure
+            .rows
+            .iter()
+            .flat_map(|row| row.keys().map(String::as_str))
+            .collect();
+        return Err(Misfit::new(
+            key,
+            format!(
+                "`{field}` is in no row; the rows have {}",
+                list(names.iter().copied())
+            ),
+            did_you_mean(nearest(field, names.iter().copied())),
+        ));
+    }
+    Ok(())
+}
+
+fn check_rows(figure: &Figure, key: &str) -> Result<(), Misfit> {
+    let category = figure.x.scale == Scale::Category;
+    let labels = [
+        category.then_some(&figure.x.field),
+        figure.series.as_ref().map(|s| &s.field),
+        figure.facet.as_ref().map(|f| &f.field),
+    ];
+    let numbers = [
+        (!category).then_some(&figure.x.field),
+        Some(&figure.y.field),
+        figure.y_low.as_ref(),
+        figure.y_high.as_ref(),
+    ];
+    for (index, row) in figure.rows.iter().enumerate() {
+        let place = |field: &str| format!("{key}.rows[{index}].{field}");
+        let found = |field: &str| {
+            row.get(field)
+                .map_or_else(|| "nothing".to_owned(), Value::to_string)
+        };
+        for field in labels.into_iter().flatten() {
+            if row.get(field).and_then(label_of).is_none() {
+                return Err(Misfit::new(
+                    place(field),
+                    format!(
+                        "found {}, expected a label: a string or a number",
+                        found(field)
+                    ),
+                    "",
+                ));
+            }
+        }
+        for field in numbers.into_iter().flatten() {
+            if !matches!(row.get(field), None | Some(Value::Null | Value::Number(_))) {
+                return Err(Misfit::new(
+                    place(field),
+                    format!("found {}, expected a number or null", found(field)),
+                    "",
+                ));
+            }
+        }
+        if !matches!(row.get("published"), None | Some(Value::Bool(_))) {
+            return Err(Misfit::new(
+                place("published"),
+                format!("found {}, expected true or false", found("published")),
+                "",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names
+        .into_iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn did_you_mean(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("did you mean `{name}`?"))
+}
+
+/// Serde repeats the position at the end of its message; the error states it in front.
+fn without_position(message: &str) -> String {
+    message
+        .split_once(" at line ")
+        .map_or(message, |(problem, _)| problem)
+        .to_owned()
+}

@@ -1,0 +1,275 @@
+//! Colours that a report uses throughout: one per series, the same in every figure.
+//!
+//! Series colours follow the palette of Okabe and Ito (*Color Universal Design*, 2008) without its black and
+//! yellow, which vanish on one of the two backgrounds, and with two hues added at the end; on a dark background the
+//! same hues are lighter. A test holds every pair apart for full protanopia, deuteranopia and tritanopia (Machado,
+//! Oliveira and Fernandes, 2009). Grey is kept for what is published by others.
+
+use std::collections::BTreeSet;
+
+use crate::summary::{Figure, Summary, label_of};
+
+/// Background that a figure is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark ink on white, for paper.
+    Light,
+    /// Light ink on near-black, for screens.
+    Dark,
+}
+
+/// The colours of everything in a figure that is not a series.
+pub(crate) struct Ink {
+    pub(crate) background: &'static str,
+    /// Titles, whiskers.
+    pub(crate) strong: &'static str,
+    /// Axis labels.
+    pub(crate) soft: &'static str,
+    /// Axis lines.
+    pub(crate) line: &'static str,
+    /// Grid lines.
+    pub(crate) grid: &'static str,
+    /// Series that are published values as a whole.
+    pub(crate) published: &'static str,
+}
+
+const LIGHT: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#882255",
+];
+const DARK: [&str; 8] = [
+    "#2e8fd6", "#e8702a", "#2bc295", "#db8fbb", "#f2c14e", "#a5daf8", "#e8e8e8", "#e82858",
+];
+
+impl Theme {
+    pub(crate) fn ink(self) -> Ink {
+        match self {
+            Self::Light => Ink {
+                background: "#ffffff",
+                strong: "#1b1f24",
+                soft: "#4a5058",
+                line: "#9aa0a8",
+                grid: "#e8eaed",
+                published: "#7a8088",
+            },
+            Self::Dark => Ink {
+                background: "#14171c",
+                strong: "#e6e8eb",
+                soft: "#b4b9c0",
+                line: "#6b727b",
+                grid: "#2a2f36",
+                published: "#969ca5",
+            },
+        }
+    }
+
+    fn colours(self) -> &'static [&'static str; 8] {
+        match self {
+            Self::Light => &LIGHT,
+            Self::Dark => &DARK,
+        }
+    }
+}
+
+/// Which colour each series has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Palette {
+    labels: Vec<String>,
+}
+
+impl Palette {
+    /// One colour per series of a whole report: algorithms first, in their order, then the other series as they appear.
+    pub fn of_summary(summary: &Summary) -> Self {
+        let used: Vec<String> = summary.figures().flat_map(series_labels).collect();
+        let set: BTreeSet<&String> = used.iter().collect();
+        let algorithms = summary
+            .algorithms
+            .iter()
+            .map(|algorithm| &algorithm.label)
+            .filter(|label| set.contains(label));
+        Self::of_labels(algorithms.chain(&used))
+    }
+
+    /// One colour per series of a single figure.
+    pub fn of_figure(figure: &Figure) -> Self {
+        Self::of_labels(&series_labels(figure))
+    }
+
+    fn of_labels<'a>(labels: impl IntoIterator<Item = &'a String>) -> Self {
+        let mut palette = Self::default();
+        for label in labels {
+            if !is_published(label) && !palette.labels.contains(label) {
+                palette.labels.push(label.clone());
+            }
+        }
+        palette
+    }
+
+    /// The colour of a series. After eight the colours come round again, and shapes and order tell series apart.
+    pub fn colour(&self, label: &str, theme: Theme) -> &'static str {
+        if is_published(label) {
+            return theme.ink().published;
+        }
+        let index = self.index(label);
+        theme.colours()[index % theme.colours().len()]
+    }
+
+    /// Place of a series in the palette.
+    pub(crate) fn index(&self, label: &str) -> usize {
+        self.labels
+            .iter()
+            .position(|known| known == label)
+            .unwrap_or(0)
+    }
+}
+
+/// Whether a series is, by its name, what others have published.
+pub(crate) fn is_published(label: &str) -> bool {
+    let label = label.to_ascii_lowercase();
+    label == "published" || label.starts_with("published ")
+}
+
+/// The series of a figure: the order given, then others in order of appearance.
+pub(crate) fn series_labels(figure: &Figure) -> Vec<String> {
+    let Some(series) = &figure.series else {
+        return Vec::new();
+    };
+    ordered(&series.order, figure, &series.field)
+}
+
+/// The distinct labels of a field: the order given, then others in order of appearance.
+pub(crate) fn ordered(order: &[String], figure: &Figure, field: &str) -> Vec<String> {
+    let mut labels = Vec::new();
+    let mut seen = BTreeSet::new();
+    let in_rows = figure
+        .rows
+        .iter()
+        .filter_map(|row| row.get(field).and_then(label_of));
+    for label in order.iter().cloned().chain(in_rows) {
+        if seen.insert(label.clone()) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Matrix = [[f64; 3]; 3];
+
+    /// Machado et al. 2009, severity 1.0, on linear RGB.
+    const VISION: [(&str, Matrix); 4] = [
+        (
+            "normal",
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        ),
+        (
+            "protanopia",
+            [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+        ),
+        (
+            "deuteranopia",
+            [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+        ),
+        (
+            "tritanopia",
+            [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
+        ),
+    ];
+
+    fn linear(colour: &str) -> [f64; 3] {
+        [1, 3, 5].map(|at| {
+            let byte = u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
+            let c = f64::from(byte) / 255.0;
+            if c <= 0.040_45 {
+                c / 12.92
+            } else {
+                libm::pow((c + 0.055) / 1.055, 2.4)
+            }
+        })
+    }
+
+    fn luminance(colour: &str) -> f64 {
+        let [r, g, b] = linear(colour);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    /// WCAG 2.1 contrast ratio.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn cielab(colour: &str, vision: &Matrix) -> [f64; 3] {
+        let rgb = linear(colour);
+        let [r, g, b] =
+            vision.map(|row| (row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]).clamp(0.0, 1.0));
+        let f = |t: f64| {
+            if t > 0.008_856 {
+                libm::cbrt(t)
+            } else {
+                7.787 * t + 16.0 / 116.0
+            }
+        };
+        let x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505);
+        let y = f(0.2126 * r + 0.7152 * g + 0.0722 * b);
+        let z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    #[test]
+    fn every_pair_of_series_stays_apart_for_every_kind_of_colour_vision() {
+        for colours in [LIGHT, DARK] {
+            for (name, vision) in &VISION {
+                for (i, a) in colours.iter().enumerate() {
+                    for b in &colours[i + 1..] {
+                        let (p, q) = (cielab(a, vision), cielab(b, vision));
+                        let distance = (0..3)
+                            .map(|k| (p[k] - q[k]) * (p[k] - q[k]))
+                            .sum::<f64>()
+                            .sqrt();
+                        assert!(distance > 15.0, "{a} and {b} for {name}: {distance:.1}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_readable_and_marks_stand_out() {
+        for theme in [Theme::Light, Theme::Dark] {
+            let ink = theme.ink();
+            assert!(contrast(ink.strong, ink.background) > 12.0);
+            assert!(contrast(ink.soft, ink.background) > 7.0);
+            for colour in theme.colours() {
+                assert!(contrast(colour, ink.background) > 2.0, "{colour}");
+            }
+        }
+    }
+
+    #[test]
+    fn published_is_grey_and_takes_no_colour_from_others() {
+        let labels = ["published", "CoDel", "Published (2015)", "DRR"].map(String::from);
+        let palette = Palette::of_labels(&labels);
+        assert_eq!(palette.colour("CoDel", Theme::Light), LIGHT[0]);
+        assert_eq!(palette.colour("DRR", Theme::Light), LIGHT[1]);
+        assert_eq!(
+            palette.colour("published", Theme::Dark),
+            Theme::Dark.ink().published
+        );
+        assert!(!is_published("publishedness"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Writes the files of a report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::ReportError;
+use crate::figure::vega_lite_with;
+use crate::html;
+use crate::load::load;
+use crate::palette::{Palette, Theme};
+use crate::table::{csv_table, markdown_table};
+
+/// The files that [`render`] wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// `report.html`.
+    pub report: PathBuf,
+    /// `figures/<id>.vl.json` and `figures/<id>.dark.vl.json` of each figure, in the order of the report.
+    pub figures: Vec<PathBuf>,
+    /// `tables/<id>.csv` and `tables/<id>.md` of each table, in the order of the report.
+    pub tables: Vec<PathBuf>,
+}
+
+/// Reads `summary.json` in the result directory `dir` and writes the report beside it.
+///
+/// # Errors
+///
+/// Those of [`load`](crate::load), before anything is written; [`ReportError::Write`] if a file cannot be
+/// written. A file is whole or as it was before; `report.html` is written last.
+pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
+    let summary = load(dir)?;
+    let palette = Palette::of_summary(&summary);
+    let mut figures = Vec::new();
+    for figure in summary.figures() {
+        for (theme, suffix) in [(Theme::Light, "vl.json"), (Theme::Dark, "dark.vl.json")] {
+            let path = dir.join("figures").join(format!("{}.{suffix}", figure.id));
+            let spec = vega_lite_with(figure, &palette, theme);
+            write_whole(&path, &format!("{spec:#}\n"))?;
+            figures.push(path);
+        }
+    }
+    let mut tables = Vec::new();
+    for table in summary.tables() {
+        for (suffix, text) in [("csv", csv_table(table)), ("md", markdown_table(table))] {
+            let path = dir.join("tables").join(format!("{}.{suffix}", table.id));
+            write_whole(&path, &text)?;
+            tables.push(path);
+        }
+    }
+    let report = dir.join("report.html");
+    write_whole(&report, &html::page(&summary, &palette))?;
+    Ok(Rendered {
+        report,
+        figures,
+        tables,
+    })
+}
+
+/// Writes beside the target and renames, so that no reader ever sees half a file.
+fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let written = path
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(&partial, text))
+        .and_then(|()| fs::rename(&partial, path));
+    written.map_err(|source| {
+        // What is half written is of no use; if it cannot be removed either, the first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+        ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        }
+    })
+}

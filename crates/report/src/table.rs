@@ -1,0 +1,485 @@
+//! Tables as text for the terminal, as CSV, and as Markdown; what they share with the page.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::number::{self, Printed};
+use crate::summary::{Align, Cell, Column, Table};
+
+/// A table with its cells printed and its remarks collected, as every form shows it.
+pub(crate) struct Laid {
+    /// Alignment of each column.
+    pub(crate) align: Vec<Align>,
+    /// Cells by row.
+    pub(crate) rows: Vec<Vec<LaidCell>>,
+    /// Remarks of cells with their marks, in order of first use.
+    pub(crate) notes: Vec<(String, String)>,
+    /// What must be said about intervals that are missing.
+    pub(crate) interval_note: Option<&'static str>,
+}
+
+pub(crate) struct LaidCell {
+    pub(crate) text: Printed,
+    /// Mark of the cell's remark.
+    pub(crate) mark: Option<String>,
+}
+
+pub(crate) fn lay(table: &Table) -> Laid {
+    let mut notes: Vec<(String, String)> = Vec::new();
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(|cell| LaidCell {
+                    text: number::cell(cell),
+                    mark: note_of(cell).map(|note| mark_for(note, &mut notes)),
+                })
+                .collect()
+        })
+        .collect();
+    let align = (0..table.columns.len())
+        .map(|index| alignment(table, index))
+        .collect();
+    Laid {
+        align,
+        rows,
+        notes,
+        interval_note: interval_note(table),
+    }
+}
+
+/// The header of a column with its unit.
+pub(crate) fn header(column: &Column) -> String {
+    match &column.unit {
+        Some(unit) => format!("{} ({unit})", column.title),
+        None => column.title.clone(),
+    }
+}
+
+/// Why a value has no interval, for the reader who looks for one.
+pub(crate) fn why_no_interval(cell: &Cell) -> Option<&'static str> {
+    match cell {
+        Cell::Estimate(estimate) if estimate.deterministic == Some(true) => {
+            Some("deterministic: one run, nothing random in it")
+        }
+        Cell::Estimate(estimate) if estimate.n.is_some_and(|n| n < 2) => {
+            Some("one run: no interval")
+        }
+        _ => None,
+    }
+}
+
+/// The table as aligned plain text, for a terminal: title, header, rows, remarks. Ends with a line break.
+pub fn text_table(table: &Table) -> String {
+    let laid = lay(table);
+    let mut lines = vec![table.title.clone(), String::new()];
+    let columns: Vec<TextColumn> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| TextColumn::new(column, &laid, index))
+        .collect();
+    let row_line = |cells: Vec<String>| cells.join("  ").trim_end().to_owned();
+    lines.push(row_line(columns.iter().map(TextColumn::header).collect()));
+    lines.push(row_line(
+        columns.iter().map(|c| "-".repeat(c.width())).collect(),
+    ));
+    for row in &laid.rows {
+        lines.push(row_line(
+            columns
+                .iter()
+                .zip(row)
+                .map(|(c, cell)| c.cell(cell))
+                .collect(),
+        ));
+    }
+    let mut remarks: Vec<String> = laid
+        .notes
+        .iter()
+        .map(|(mark, note)| format!("[{mark}] {note}"))
+        .collect();
+    remarks.extend(laid.interval_note.map(str::to_owned));
+    remarks.extend(table.footnotes.iter().cloned());
+    if !remarks.is_empty() {
+        lines.push(String::new());
+        lines.extend(remarks);
+    }
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
+
+/// The table as CSV (RFC 4180, lines end with LF): numbers in full precision under the columns' keys. A column with
+/// intervals is followed by `<key>_half_width`, one with replications by `<key>_n`.
+pub fn csv_table(table: &Table) -> String {
+    let has = |index: usize, part: fn(&Cell) -> Option<String>| {
+        table
+            .rows
+            .iter()
+            .any(|row| row.get(index).and_then(part).is_some())
+    };
+    let parts: Vec<(bool, bool)> = (0..table.columns.len())
+        .map(|index| (has(index, csv_half_width), has(index, csv_n)))
+        .collect();
+    let mut records = Vec::with_capacity(table.rows.len() + 1);
+    let mut head = Vec::new();
+    for (column, (half, n)) in table.columns.iter().zip(&parts) {
+        head.push(column.key.clone());
+        head.extend(half.then(|| format!("{}_half_width", column.key)));
+        head.extend(n.then(|| format!("{}_n", column.key)));
+    }
+    records.push(head);
+    for row in &table.rows {
+        let mut record = Vec::new();
+        for (cell, (half, n)) in row.iter().zip(&parts) {
+            record.push(csv_value(cell));
+            record.extend(half.then(|| csv_half_width(cell).unwrap_or_default()));
+            record.extend(n.then(|| csv_n(cell).unwrap_or_default()));
+        }
+        records.push(record);
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        writer
+            .write_record(record)
+            .expect("records of one length are written to memory");
+    }
+    let bytes = writer
+        .into_inner()
+        .expect("memory is flushed without error");
+    String::from_utf8(bytes).expect("strings and separators are UTF-8")
+}
+
+/// The table as Markdown with pipes (GitHub's form), with title, caption and remarks.
+pub fn markdown_table(table: &Table) -> String {
+    let laid = lay(table);
+    let mut text = format!("**{}**", pipe_safe(&table.title));
+    if !table.caption.is_empty() {
+        text.push_str(&format!(" {}", table.caption.trim()));
+    }
+    text.push_str("\n\n");
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    text.push_str(&line(
+        table
+            .columns
+            .iter()
+            .map(|c| pipe_safe(&header(c)))
+            .collect(),
+    ));
+    let rule = laid.align.iter().map(|align| match align {
+        Align::Left => "---".to_owned(),
+        Align::Center => ":-:".to_owned(),
+        Align::Right => "--:".to_owned(),
+    });
+    text.push_str(&line(rule.collect()));
+    for row in &laid.rows {
+        let cells = row.iter().map(|cell| {
+            let mark = cell
+                .mark
+                .as_ref()
+                .map_or_else(String::new, |m| format!(" [{m}]"));
+            pipe_safe(&format!("{}{mark}", cell.text.joined()))
+        });
+        text.push_str(&line(cells.collect()));
+    }
+    let mut remarks: Vec<String> = laid
+        .notes
+        .iter()
+        .map(|(mark, note)| format!("[{mark}] {note}"))
+        .collect();
+    remarks.extend(laid.interval_note.map(str::to_owned));
+    remarks.extend(table.footnotes.iter().cloned());
+    for remark in remarks {
+        text.push_str(&format!("\n{remark}\n"));
+    }
+    text
+}
+
+/// Widths of the parts of a column's cells: value, half width, mark.
+struct TextColumn {
+    header: String,
+    align: Align,
+    value: usize,
+    half_width: usize,
+    mark: usize,
+}
+
+impl TextColumn {
+    fn new(column: &Column, laid: &Laid, index: usize) -> Self {
+        let cells = || laid.rows.iter().filter_map(move |row| row.get(index));
+        let half_width = cells()
+            .filter_map(|cell| cell.text.half_width.as_ref())
+            .map(|half| half.width())
+            .max();
+        let mark = cells()
+            .filter_map(|cell| cell.mark.as_ref())
+            .map(|mark| mark.width() + 3)
+            .max();
+        let mut value = cells()
+            .map(|cell| shown(&cell.text.value).width())
+            .max()
+            .unwrap_or(0);
+        let (half_width, mark) = (half_width.map_or(0, |w| w + 3), mark.unwrap_or(0));
+        let header = header(column);
+        value = value.max(header.width().saturating_sub(half_width + mark));
+        Self {
+            header,
+            align: laid.align[index],
+            value,
+            half_width,
+            mark,
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.value + self.half_width + self.mark
+    }
+
+    fn header(&self) -> String {
+        // A mark is not part of the number that the header stands over.
+        let head = pad(
+            &self.header,
+            self.width().saturating_sub(self.mark),
+            self.align,
+        );
+        pad(&head, self.width(), Align::Left)
+    }
+
+    fn cell(&self, cell: &LaidCell) -> String {
+        let mut text = pad(shown(&cell.text.value), self.value, self.align);
+        if self.half_width > 0 {
+            let half = cell.text.half_width.as_ref();
+            let half = half.map_or_else(String::new, |half| format!(" ± {half}"));
+            text.push_str(&pad(&half, self.half_width, Align::Left));
+        }
+        let mark = cell
+            .mark
+            .as_ref()
+            .map_or_else(String::new, |m| format!(" [{m}]"));
+        text.push_str(&pad(&mark, self.mark, Align::Left));
+        text
+    }
+}
+
+/// What stands for an empty cell.
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "-" } else { value }
+}
+
+/// Pads to a width in terminal columns, which is not the number of characters.
+fn pad(text: &str, width: usize, align: Align) -> String {
+    let space = width.saturating_sub(text.width());
+    let left = match align {
+        Align::Left => 0,
+        Align::Center => space / 2,
+        Align::Right => space,
+    };
+    format!("{}{text}{}", " ".repeat(left), " ".repeat(space - left))
+}
+
+fn alignment(table: &Table, index: usize) -> Align {
+    if let Some(align) = table.columns[index].align {
+        return align;
+    }
+    let mut cells = table
+        .rows
+        .iter()
+        .filter_map(|row| row.get(index))
+        .filter(|cell| !matches!(cell, Cell::Empty))
+        .peekable();
+    let numeric = |cell: &Cell| matches!(cell, Cell::Number(_) | Cell::Estimate(_));
+    if cells.peek().is_some() && cells.all(numeric) {
+        Align::Right
+    } else {
+        Align::Left
+    }
+}
+
+fn note_of(cell: &Cell) -> Option<&str> {
+    match cell {
+        Cell::Estimate(estimate) => estimate.note.as_deref(),
+        _ => None,
+    }
+}
+
+/// The mark of a remark: a, b, ... z, aa, ab, ...; equal remarks share one.
+fn mark_for(note: &str, notes: &mut Vec<(String, String)>) -> String {
+    if let Some((mark, _)) = notes.iter().find(|(_, text)| text == note) {
+        return mark.clone();
+    }
+    let mut mark = String::new();
+    let mut rest = notes.len() + 1;
+    while rest > 0 {
+        rest -= 1;
+        mark.insert(0, char::from(b'a' + u8::try_from(rest % 26).unwrap_or(0)));
+        rest /= 26;
+    }
+    notes.push((mark.clone(), note.to_owned()));
+    mark
+}
+
+fn interval_note(table: &Table) -> Option<&'static str> {
+    let cells = || table.rows.iter().flatten().filter_map(why_no_interval);
+    let (mut single, mut deterministic) = (false, false);
+    for why in cells() {
+        if why.starts_with("deterministic") {
+            deterministic = true;
+        } else {
+            single = true;
+        }
+    }
+    match (deterministic, single) {
+        (true, true) => Some("Values without ± are deterministic, or come from one run."),
+        (true, false) => Some("Values without ± are deterministic: one run, nothing random in it."),
+        (false, true) => Some("Values without ± come from one run and have no interval."),
+        (false, false) => None,
+    }
+}
+
+fn csv_value(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text(text) => text.clone(),
+        Cell::Number(number) => number.to_string(),
+        Cell::Estimate(estimate) => estimate.value.to_string(),
+    }
+}
+
+fn csv_half_width(cell: &Cell) -> Option<String> {
+    match cell {
+        Cell::Estimate(estimate) => number::shown_half_width(estimate).map(|half| half.to_string()),
+        _ => None,
+    }
+}
+
+fn csv_n(cell: &Cell) -> Option<String> {
+    match cell {
+        Cell::Estimate(estimate) => estimate.n.map(|n| n.to_string()),
+        _ => None,
+    }
+}
+
+fn pipe_safe(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('|', "\\|")
+        .replace('<', "&lt;")
+        .replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sample() -> Table {
+        serde_json::from_value(json!({
+            "id": "delay",
+            "title": "Sojourn time",
+            "caption": "Ten replications.",
+            "columns": [
+                {"key": "rate_mbps", "title": "Rate", "unit": "Mbps"},
+                {"key": "queue", "title": "Queue"},
+                {"key": "sojourn_ms_mean", "title": "Mean sojourn", "unit": "ms"},
+                {"key": "drops", "title": "Drops"}
+            ],
+            "rows": [
+                [2, "CoDel", {"value": 12.345, "half_width": 0.42, "n": 10}, 120],
+                [10, "CoDel", {"value": 5.0, "half_width": 0.003, "n": 10, "note": "link idle"}, null],
+                [100, "DRR | fair", {"value": 0.25, "n": 1, "deterministic": true}, 1643]
+            ],
+            "footnotes": ["± is the half width of the 95 % interval."]
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn text_table_aligns_numbers_at_the_interval() {
+        let expected = "\
+Sojourn time
+
+Rate (Mbps)  Queue       Mean sojourn (ms)    Drops
+-----------  ----------  -------------------  -----
+          2  CoDel        12.35 ± 0.42          120
+         10  CoDel       5.0000 ± 0.0030 [a]      -
+        100  DRR | fair    0.25                1643
+
+[a] link idle
+Values without ± are deterministic: one run, nothing random in it.
+± is the half width of the 95 % interval.
+";
+        assert_eq!(text_table(&sample()), expected);
+    }
+
+    #[test]
+    fn csv_keeps_full_precision_and_splits_intervals() {
+        let expected = "\
+rate_mbps,queue,sojourn_ms_mean,sojourn_ms_mean_half_width,sojourn_ms_mean_n,drops
+2,CoDel,12.345,0.42,10,120
+10,CoDel,5,0.003,10,
+100,DRR | fair,0.25,,1,1643
+";
+        assert_eq!(csv_table(&sample()), expected);
+    }
+
+    #[test]
+    fn csv_quotes_separators_and_quotes() {
+        let mut table = sample();
+        table.rows = vec![vec![
+            Cell::Text("a,b".into()),
+            Cell::Text("say \"c\"".into()),
+            Cell::Empty,
+            Cell::Text("two\nlines".into()),
+        ]];
+        assert!(csv_table(&table).ends_with("\"a,b\",\"say \"\"c\"\"\",,\"two\nlines\"\n"));
+    }
+
+    #[test]
+    fn markdown_table_escapes_pipes_and_markup() {
+        let mut table = sample();
+        table.rows[0][1] = Cell::Text("<b>".into());
+        let text = markdown_table(&table);
+        assert!(text.contains("| --: | --- | --: | --: |\n"), "{text}");
+        assert!(
+            text.contains("| 100 | DRR \\| fair | 0.25 | 1643 |\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("| 10 | CoDel | 5.0000 ± 0.0030 [a] |  |\n"),
+            "{text}"
+        );
+        assert!(text.contains("&lt;b>"), "{text}");
+    }
+
+    #[test]
+    fn equal_remarks_share_a_mark_and_marks_do_not_run_out() {
+        let mut notes = Vec::new();
+        assert_eq!(mark_for("one", &mut notes), "a");
+        assert_eq!(mark_for("two", &mut notes), "b");
+        assert_eq!(mark_for("one", &mut notes), "a");
+        for index in 2..26 {
+            mark_for(&format!("note {index}"), &mut notes);
+        }
+        assert_eq!(mark_for("27th", &mut notes), "aa");
+    }
+
+    #[test]
+    fn a_column_is_right_aligned_when_all_its_cells_are_numbers() {
+        let laid = lay(&sample());
+        assert_eq!(
+            laid.align,
+            [Align::Right, Align::Left, Align::Right, Align::Right]
+        );
+    }
+
+    #[test]
+    fn wide_characters_do_not_break_the_columns() {
+        let mut table = sample();
+        table.rows[0][1] = Cell::Text("待ち行列".into());
+        let text = text_table(&table);
+        let lines: Vec<&str> = text.lines().skip(4).take(3).collect();
+        let ends: Vec<usize> = lines.iter().map(|line| line.width()).collect();
+        assert_eq!(ends[0], ends[1]);
+        assert_eq!(ends[1], ends[2]);
+    }
+}
