@@ -1,1 +1,141 @@
-//! Congestion control algorithms.
+//! Congestion control algorithms: how much a sender may have in flight, and how fast it may send.
+//!
+//! An algorithm is one file that implements [`CongestionControl`] and one line in the registry at the end of this page.
+//! It is told what happens to a connection and answers with a window; what is lost, what is sent again and when a timer
+//! fires is the transport's business. Sizes are payload bytes.
+//!
+//! ```
+//! use sojourn_cc::{Acked, CongestionControl, Stage, Start, registry};
+//! use sojourn_units::Time;
+//!
+//! let mut cc = registry::build("reno", None, &[])?;
+//! cc.on_start(&Start { now: Time::ZERO, mss: 1460, initial_window: 14_600 });
+//! cc.on_ack(&Acked {
+//!     now: Time::ZERO,
+//!     bytes: 1460,
+//!     in_flight: 13_140,
+//!     rtt: None,
+//!     echo: false,
+//!     limited: true,
+//!     stage: Stage::Open,
+//! });
+//! assert_eq!(cc.cwnd(), 16_060);
+//! # Ok::<(), sojourn_cc::BuildError>(())
+//! ```
+
+pub mod registry;
+
+pub use registry::BuildError;
+
+use sojourn_units::{Rate, Span, Time};
+
+/// A congestion control algorithm of one connection.
+pub trait CongestionControl: std::fmt::Debug + Send {
+    /// The connection is established and may send data from now on.
+    fn on_start(&mut self, start: &Start);
+    /// A data segment was sent.
+    fn on_sent(&mut self, sent: &Sent);
+    /// New data was acknowledged.
+    fn on_ack(&mut self, acked: &Acked);
+    /// The network is congested. The transport tells of loss and of an ECN echo once per window of data.
+    fn on_congestion(&mut self, congestion: &Congestion);
+    /// Bytes that may be in flight (the congestion window); at least one segment once started.
+    fn cwnd(&self) -> u64;
+    /// The window at which slow start ends (RFC 5681 section 3.1), `u64::MAX` while unknown.
+    fn ssthresh(&self) -> u64;
+    /// The rate at which segments are to be spaced; `None` leaves sending to the acknowledgements' clock.
+    fn pacing_rate(&self) -> Option<Rate>;
+}
+
+/// A connection is established.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Start {
+    /// When.
+    pub now: Time,
+    /// Payload bytes of a full segment (SMSS of RFC 5681).
+    pub mss: u64,
+    /// The window to begin with (RFC 5681 section 3.1, RFC 6928), bytes.
+    pub initial_window: u64,
+}
+
+/// A data segment was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// When.
+    pub now: Time,
+    /// Its payload.
+    pub bytes: u64,
+    /// Bytes in flight, this segment included.
+    pub in_flight: u64,
+    /// It carries data that was sent before.
+    pub retransmission: bool,
+    /// The first segment after the connection was idle for longer than its retransmission timeout, when the transport
+    /// restarts such connections (RFC 5681 section 4.1).
+    pub after_idle: bool,
+}
+
+/// What the transport does while an acknowledgement of new data arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Sends new data, or resends after a timeout.
+    Open,
+    /// Repairs losses by fast recovery, and goes on doing so.
+    Recovery,
+    /// Has just repaired them: the window becomes the slow start threshold, and at most `at_most` bytes
+    /// (RFC 5681 section 3.2 step 6, RFC 6582 section 3.2 step 3).
+    Exit {
+        /// Bytes; `u64::MAX` where the transport sets no bound.
+        at_most: u64,
+    },
+}
+
+/// New data was acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Acked {
+    /// When.
+    pub now: Time,
+    /// Bytes acknowledged for the first time.
+    pub bytes: u64,
+    /// Bytes still in flight (FlightSize of RFC 5681).
+    pub in_flight: u64,
+    /// The round-trip time that this acknowledgement measured, if it did.
+    pub rtt: Option<Span>,
+    /// It carries an ECN echo: the window does not grow on it (RFC 3168 section 6.1.2).
+    pub echo: bool,
+    /// The window was what held the sender back, not its application or its peer; always true where the transport does
+    /// not validate the window (RFC 7661 section 4).
+    pub limited: bool,
+    /// What the transport is doing.
+    pub stage: Stage,
+}
+
+/// How congestion shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CongestionKind {
+    /// Duplicate acknowledgements tell of a loss.
+    Loss,
+    /// The receiver echoes a mark (RFC 3168).
+    Ecn,
+    /// The retransmission timer has fired.
+    Timeout {
+        /// For a segment that the timer has resent before (RFC 5681 section 3.1).
+        again: bool,
+    },
+}
+
+/// The network is congested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Congestion {
+    /// When that is known.
+    pub now: Time,
+    /// How it shows.
+    pub kind: CongestionKind,
+    /// Bytes in flight, without those that limited transmit added (FlightSize of RFC 5681, see its section 3.2 step 2).
+    pub in_flight: u64,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+}
+
+registry::algorithms! {
+    reno = Reno(RenoParams);
+}

@@ -1,1 +1,14 @@
-//! TCP and UDP endpoints.
+//! TCP and UDP endpoints: they drive a congestion control and know no queue.
+//!
+//! An endpoint is a state machine that implements [`sojourn_sim::Agent`]: packets, timers and time come in through a
+//! [`sojourn_sim::Host`], packets go out through it. What it has to send comes from a [`app::Source`].
+
+pub mod app;
+pub mod report;
+pub mod tcp;
+pub mod udp;
+
+pub use app::{Source, Write};
+pub use report::{Gauges, ReceiverReport, SenderReport};
+pub use tcp::{TcpParams, TcpReceiver, TcpSender};
+pub use udp::{UdpParams, UdpSender};

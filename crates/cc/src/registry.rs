@@ -1,0 +1,241 @@
+//! The algorithms by name: static dispatch, parameters and documentation, from one line each.
+
+use crate::{ALGORITHMS, AnyCc};
+use sojourn_units::{DialectInfo, ParamError, ParamInfo, nearest};
+
+/// One entry of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Algorithm {
+    /// The name by which scenarios call it.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+    pub(crate) build: Build,
+}
+
+/// Builds an algorithm in a dialect with parameters from text.
+type Build = fn(Option<&str>, &[(String, String)]) -> Result<AnyCc, ParamError>;
+
+/// Why an algorithm cannot be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuildError {
+    /// There is no algorithm of that name.
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The one that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A parameter or dialect of the algorithm is wrong.
+    Param {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What is wrong.
+        error: ParamError,
+    },
+}
+
+impl std::fmt::Display for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BuildError::Unknown { given, nearest } => {
+                write!(f, "unknown congestion control {given:?}")?;
+                if let Some(name) = nearest {
+                    write!(f, ", did you mean {name:?}?")?;
+                }
+                let names: Vec<_> = ALGORITHMS.iter().map(|a| a.name).collect();
+                write!(f, " (algorithms: {})", names.join(", "))
+            }
+            BuildError::Param { algorithm, error } => write!(f, "{algorithm}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            BuildError::Unknown { .. } => None,
+            BuildError::Param { error, .. } => Some(error),
+        }
+    }
+}
+
+/// The entry of `name`.
+///
+/// # Errors
+/// If no algorithm has that name.
+pub fn find(name: &str) -> Result<&'static Algorithm, BuildError> {
+    ALGORITHMS
+        .iter()
+        .find(|algorithm| algorithm.name == name)
+        .ok_or_else(|| BuildError::Unknown {
+            given: name.to_owned(),
+            nearest: nearest(name, ALGORITHMS.iter().map(|a| a.name)),
+        })
+}
+
+/// The algorithm `name` in a dialect (its default one where none is named) with parameters from text.
+///
+/// # Errors
+/// If the name, the dialect, a parameter or a value does not exist or is out of range.
+pub fn build(
+    name: &str,
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+) -> Result<AnyCc, BuildError> {
+    let algorithm = find(name)?;
+    (algorithm.build)(dialect, pairs).map_err(|error| BuildError::Param {
+        algorithm: algorithm.name,
+        error,
+    })
+}
+
+/// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
+/// of the algorithm.
+macro_rules! algorithms {
+    ($($module:ident = $Type:ident($Params:ident);)+) => {
+        $(pub mod $module;)+
+
+        /// An algorithm of the registry, dispatched statically, or one that the registry does not know.
+        #[derive(Debug)]
+        pub enum AnyCc {
+            $(
+                #[doc = concat!("See [`mod@", stringify!($module), "`].")]
+                $Type($module::$Type),
+            )+
+            /// An algorithm from outside this crate.
+            Custom(Box<dyn CongestionControl>),
+        }
+
+        /// Every algorithm of this crate.
+        pub const ALGORITHMS: &[registry::Algorithm] = &[$(
+            registry::Algorithm {
+                name: stringify!($module),
+                doc: <$module::$Params as sojourn_units::Params>::DOC,
+                params: <$module::$Params as sojourn_units::Params>::TABLE,
+                dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
+                build: |dialect, pairs| {
+                    sojourn_units::build::<$module::$Params>(dialect, pairs)
+                        .map(|params| AnyCc::$Type($module::$Type::new(&params)))
+                },
+            }
+        ),+];
+
+        impl CongestionControl for AnyCc {
+            #[inline]
+            fn on_start(&mut self, start: &Start) {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.on_start(start),)+
+                    AnyCc::Custom(cc) => cc.on_start(start),
+                }
+            }
+
+            #[inline]
+            fn on_sent(&mut self, sent: &Sent) {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.on_sent(sent),)+
+                    AnyCc::Custom(cc) => cc.on_sent(sent),
+                }
+            }
+
+            #[inline]
+            fn on_ack(&mut self, acked: &Acked) {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.on_ack(acked),)+
+                    AnyCc::Custom(cc) => cc.on_ack(acked),
+                }
+            }
+
+            #[inline]
+            fn on_congestion(&mut self, congestion: &Congestion) {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.on_congestion(congestion),)+
+                    AnyCc::Custom(cc) => cc.on_congestion(congestion),
+                }
+            }
+
+            #[inline]
+            fn cwnd(&self) -> u64 {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.cwnd(),)+
+                    AnyCc::Custom(cc) => cc.cwnd(),
+                }
+            }
+
+            #[inline]
+            fn ssthresh(&self) -> u64 {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.ssthresh(),)+
+                    AnyCc::Custom(cc) => cc.ssthresh(),
+                }
+            }
+
+            #[inline]
+            fn pacing_rate(&self) -> Option<Rate> {
+                match self {
+                    $(AnyCc::$Type(cc) => cc.pacing_rate(),)+
+                    AnyCc::Custom(cc) => cc.pacing_rate(),
+                }
+            }
+        }
+
+        #[cfg(test)]
+        mod declared {
+            $(
+                #[test]
+                fn $module() {
+                    let checked = sojourn_units::check_declaration::<crate::$module::$Params>();
+                    assert_eq!(checked, Ok(()));
+                }
+            )+
+        }
+    };
+}
+pub(crate) use algorithms;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+
+    #[test]
+    fn every_algorithm_is_built_by_its_name_in_each_of_its_dialects() {
+        for algorithm in ALGORITHMS {
+            for dialect in algorithm.dialects {
+                let cc = build(algorithm.name, Some(dialect.name), &[]).unwrap();
+                assert!(cc.ssthresh() > 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_answered_with_the_nearest() {
+        assert_eq!(
+            build("rno", None, &[]).unwrap_err().to_string(),
+            "unknown congestion control \"rno\", did you mean \"reno\"? (algorithms: reno)"
+        );
+    }
+
+    #[test]
+    fn a_wrong_parameter_names_the_algorithm() {
+        let pairs = [("slow_start_limit".to_owned(), "0".to_owned())];
+        let error = build("reno", None, &pairs).unwrap_err().to_string();
+        assert!(error.starts_with("reno: slow_start_limit:"), "{error}");
+    }
+
+    #[test]
+    fn an_algorithm_from_outside_is_dispatched_like_one_of_ours() {
+        let inner = build("reno", None, &[]).unwrap();
+        let mut cc = AnyCc::Custom(Box::new(inner));
+        cc.on_start(&crate::Start {
+            now: sojourn_units::Time::ZERO,
+            mss: 1000,
+            initial_window: 3000,
+        });
+        assert_eq!((cc.cwnd(), cc.pacing_rate()), (3000, None));
+    }
+}

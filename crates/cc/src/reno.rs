@@ -1,0 +1,368 @@
+//! Reno: slow start, congestion avoidance, and half the window for a loss or a mark.
+//!
+//! Source: RFC 5681 sections 3.1, 3.2 and 4.1; byte counting of RFC 3465; ECN of RFC 3168 section 6.1.2.
+//! Fast recovery itself (RFC 5681 section 3.2 steps 3 to 6, RFC 6582) is the transport's, so this serves Reno and NewReno.
+//!
+//! Deviations: none from the RFCs in dialect `rfc`. Dialect `linux` counts bytes where the kernel counts segments, which
+//! is the same for full segments.
+
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start};
+use sojourn_units::{Bytes, Rate, choice, params};
+
+choice! {
+    /// What makes the window grow in congestion avoidance.
+    pub enum Counting {
+        /// A segment for each window of bytes acknowledged (RFC 3465 section 2.1).
+        Bytes = "bytes",
+        /// SMSS * SMSS / cwnd for each acknowledgement, at least one byte (RFC 5681 equation 3).
+        Acks = "acks",
+    }
+}
+
+choice! {
+    /// What is halved for a loss or a mark.
+    pub enum Halved {
+        /// The data in flight (RFC 5681 equation 4).
+        Flight = "flight",
+        /// The congestion window.
+        Cwnd = "cwnd",
+    }
+}
+
+params! {
+    /// Reno congestion control (RFC 5681): slow start, then one segment more per round trip; half for a loss or a mark.
+    /// What is lost is repaired by the transport's `recovery`.
+    pub struct RenoParams {
+        /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465); 1 after a timeout.
+        slow_start_limit: u32 = "1", range "1".."65535", source "RFC 5681 section 3.1, equation 2";
+        /// What makes the window grow in congestion avoidance.
+        counting: Counting = "bytes", source "RFC 5681 section 3.1 (recommended)";
+        /// What is halved for a loss or a mark.
+        halved: Halved = "flight", source "RFC 5681 equation 4";
+        /// Slow start threshold to begin with; none is as high as can be.
+        initial_ssthresh: Option<Bytes> = "none", range "1B".., source "RFC 5681 section 3.1 (arbitrarily high)";
+    }
+    dialects {
+        /// RFC 5681 as printed.
+        rfc = "rfc5681" {}
+        /// TcpNewReno of ns-3.
+        ns3 = "ns3-3.44" { counting = "acks" from "tcp-congestion-ops.cc, TcpNewReno::CongestionAvoidance"; }
+        /// Linux's reno: every acknowledged segment counts in slow start, and the window is halved, not the flight.
+        linux = "linux-6.1" {
+            slow_start_limit = "65535" from "tcp_cong.c, tcp_slow_start";
+            halved = "cwnd" from "tcp_cong.c, tcp_reno_ssthresh";
+        }
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Reno {
+    cwnd: u64,
+    ssthresh: u64,
+    mss: u64,
+    /// Bytes acknowledged towards the next segment in congestion avoidance.
+    counted: u64,
+    initial_window: u64,
+    slow_start_limit: u32,
+    counting: Counting,
+    halved: Halved,
+    /// Slow start follows a timeout: L is 1 (RFC 3465 section 2.3).
+    after_timeout: bool,
+}
+
+impl Reno {
+    /// A connection that is not established yet.
+    pub fn new(params: &RenoParams) -> Reno {
+        Reno {
+            cwnd: 0,
+            ssthresh: params.initial_ssthresh.map_or(u64::MAX, Bytes::get),
+            mss: 1,
+            counted: 0,
+            initial_window: 0,
+            slow_start_limit: params.slow_start_limit,
+            counting: params.counting,
+            halved: params.halved,
+            after_timeout: false,
+        }
+    }
+
+    /// Opens the window for `bytes` acknowledged in slow start; returns the bytes that are left when it is over.
+    fn slow_start(&mut self, bytes: u64) -> u64 {
+        let limit = if self.after_timeout {
+            1
+        } else {
+            u64::from(self.slow_start_limit)
+        };
+        let growth = bytes.min(limit.saturating_mul(self.mss));
+        // One segment may overshoot the threshold, as the RFC's formula does; a jump of several stops there.
+        let step = growth.min((self.ssthresh - self.cwnd).max(self.mss));
+        self.cwnd += step;
+        growth - step
+    }
+
+    fn avoid_congestion(&mut self, bytes: u64) {
+        match self.counting {
+            Counting::Bytes => {
+                self.counted += bytes;
+                if self.counted >= self.cwnd {
+                    self.counted -= self.cwnd;
+                    self.cwnd += self.mss;
+                }
+            }
+            Counting::Acks => self.cwnd += (self.mss * self.mss / self.cwnd).max(1),
+        }
+    }
+}
+
+impl CongestionControl for Reno {
+    fn on_start(&mut self, start: &Start) {
+        self.mss = start.mss.max(1);
+        self.initial_window = start.initial_window.max(self.mss);
+        self.cwnd = self.initial_window;
+    }
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.after_idle {
+            // The restart window, RW = min(IW, cwnd).
+            self.cwnd = self.cwnd.min(self.initial_window);
+            self.counted = 0;
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked) {
+        match acked.stage {
+            Stage::Open if acked.limited && !acked.echo => {
+                let mut bytes = acked.bytes;
+                if self.cwnd < self.ssthresh {
+                    bytes = self.slow_start(bytes);
+                } else {
+                    self.after_timeout = false;
+                }
+                if bytes > 0 && self.cwnd >= self.ssthresh {
+                    self.avoid_congestion(bytes);
+                }
+            }
+            Stage::Open | Stage::Recovery => {}
+            Stage::Exit { at_most } => {
+                self.cwnd = self.ssthresh.min(at_most).max(self.mss);
+                self.counted = 0;
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let half = match self.halved {
+            Halved::Flight => congestion.in_flight / 2,
+            Halved::Cwnd => self.cwnd / 2,
+        };
+        let ssthresh = half.max(2 * congestion.mss);
+        self.counted = 0;
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => {
+                self.ssthresh = ssthresh;
+                self.cwnd = ssthresh;
+            }
+            CongestionKind::Timeout { again } => {
+                // The loss window; the threshold is held while one segment keeps timing out (RFC 5681 section 3.1).
+                if !again {
+                    self.ssthresh = ssthresh;
+                }
+                self.cwnd = congestion.mss;
+                self.after_timeout = true;
+            }
+        }
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::{Params, Time};
+
+    const MSS: u64 = 1000;
+
+    fn started(params: &RenoParams) -> Reno {
+        let mut reno = Reno::new(params);
+        reno.on_start(&Start {
+            now: Time::ZERO,
+            mss: MSS,
+            initial_window: 4 * MSS,
+        });
+        reno
+    }
+
+    fn ack(bytes: u64) -> Acked {
+        Acked {
+            now: Time::ZERO,
+            bytes,
+            in_flight: 0,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: Stage::Open,
+        }
+    }
+
+    fn congestion(kind: CongestionKind, in_flight: u64) -> Congestion {
+        Congestion {
+            now: Time::ZERO,
+            kind,
+            in_flight,
+            mss: MSS,
+        }
+    }
+
+    #[test]
+    fn slow_start_opens_one_segment_per_acknowledgement_whatever_it_covers() {
+        let mut reno = started(&RenoParams::default());
+        reno.on_ack(&ack(MSS));
+        assert_eq!(reno.cwnd(), 5 * MSS);
+        reno.on_ack(&ack(2 * MSS));
+        assert_eq!(reno.cwnd(), 6 * MSS);
+        reno.on_ack(&ack(300));
+        assert_eq!(reno.cwnd(), 6 * MSS + 300);
+    }
+
+    #[test]
+    fn byte_counting_opens_up_to_its_limit_but_one_segment_after_a_timeout() {
+        let mut params = RenoParams::default();
+        params.set("slow_start_limit", "2").unwrap();
+        let mut reno = started(&params);
+        reno.on_ack(&ack(3 * MSS));
+        assert_eq!(reno.cwnd(), 6 * MSS);
+        let timeout = CongestionKind::Timeout { again: false };
+        reno.on_congestion(&congestion(timeout, 40 * MSS));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (MSS, 20 * MSS));
+        reno.on_ack(&ack(3 * MSS));
+        assert_eq!(reno.cwnd(), 2 * MSS);
+    }
+
+    #[test]
+    fn avoidance_adds_one_segment_per_window_of_bytes() {
+        let mut reno = started(&RenoParams::default());
+        reno.on_congestion(&congestion(CongestionKind::Loss, 10 * MSS));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (5 * MSS, 5 * MSS));
+        for _ in 0..4 {
+            reno.on_ack(&ack(MSS));
+        }
+        assert_eq!(reno.cwnd(), 5 * MSS);
+        reno.on_ack(&ack(MSS));
+        assert_eq!(reno.cwnd(), 6 * MSS);
+    }
+
+    #[test]
+    fn counting_acknowledgements_grows_by_the_square_formula() {
+        let mut reno = started(&RenoParams::in_dialect("ns3").unwrap());
+        reno.on_congestion(&congestion(CongestionKind::Loss, 20 * MSS));
+        reno.on_ack(&ack(2 * MSS));
+        assert_eq!(reno.cwnd(), 10 * MSS + 100);
+    }
+
+    #[test]
+    fn a_jump_over_the_threshold_continues_in_avoidance() {
+        let mut reno = started(&RenoParams::in_dialect("linux").unwrap());
+        let timeout = CongestionKind::Timeout { again: false };
+        reno.cwnd = 12 * MSS;
+        reno.on_congestion(&congestion(timeout, 0));
+        assert_eq!(
+            reno.ssthresh(),
+            6 * MSS,
+            "the window is halved, not the flight"
+        );
+        reno.after_timeout = false;
+        reno.on_ack(&ack(11 * MSS));
+        // 5 segments of slow start, then 6 of a window of 6: one more.
+        assert_eq!(reno.cwnd(), 7 * MSS);
+    }
+
+    #[test]
+    fn half_the_flight_is_at_least_two_segments() {
+        let mut reno = started(&RenoParams::default());
+        reno.on_congestion(&congestion(CongestionKind::Ecn, MSS));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (2 * MSS, 2 * MSS));
+    }
+
+    #[test]
+    fn a_segment_that_times_out_again_leaves_the_threshold() {
+        let mut reno = started(&RenoParams::default());
+        let timeout = |again| congestion(CongestionKind::Timeout { again }, 20 * MSS);
+        reno.on_congestion(&timeout(false));
+        assert_eq!(reno.ssthresh(), 10 * MSS);
+        reno.on_congestion(&Congestion {
+            in_flight: MSS,
+            ..timeout(true)
+        });
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (MSS, 10 * MSS));
+    }
+
+    #[test]
+    fn the_window_stays_on_echoes_in_recovery_and_while_the_application_holds_back() {
+        let mut reno = started(&RenoParams::default());
+        let open = ack(MSS);
+        for acked in [
+            Acked { echo: true, ..open },
+            Acked {
+                limited: false,
+                ..open
+            },
+            Acked {
+                stage: Stage::Recovery,
+                ..open
+            },
+        ] {
+            reno.on_ack(&acked);
+            assert_eq!(reno.cwnd(), 4 * MSS);
+        }
+    }
+
+    #[test]
+    fn recovery_ends_at_the_threshold_or_below_the_transports_bound() {
+        let mut reno = started(&RenoParams::default());
+        reno.on_congestion(&congestion(CongestionKind::Loss, 20 * MSS));
+        let exit = |at_most| Acked {
+            stage: Stage::Exit { at_most },
+            ..ack(MSS)
+        };
+        reno.on_ack(&exit(u64::MAX));
+        assert_eq!(reno.cwnd(), 10 * MSS);
+        reno.on_ack(&exit(3 * MSS));
+        assert_eq!((reno.cwnd(), reno.ssthresh()), (3 * MSS, 10 * MSS));
+    }
+
+    #[test]
+    fn an_idle_connection_restarts_from_the_initial_window() {
+        let mut reno = started(&RenoParams::default());
+        for _ in 0..6 {
+            reno.on_ack(&ack(MSS));
+        }
+        let sent = |after_idle| Sent {
+            now: Time::ZERO,
+            bytes: MSS,
+            in_flight: MSS,
+            retransmission: false,
+            after_idle,
+        };
+        reno.on_sent(&sent(false));
+        assert_eq!(reno.cwnd(), 10 * MSS);
+        reno.on_sent(&sent(true));
+        assert_eq!(reno.cwnd(), 4 * MSS);
+    }
+}

@@ -1,0 +1,141 @@
+//! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5.
+//!
+//! Arithmetic is in whole picoseconds; each division by 4 or 8 rounds down.
+
+use super::params::{RtoFloor, TcpParams};
+use sojourn_units::Span;
+
+/// The timeout to which a connection that has lost a SYN returns when data begins (RFC 6298 section 5.7).
+const AFTER_LOST_SYN: Span = Span::from_secs(3);
+
+/// The estimator and the timeout with its back-off.
+#[derive(Clone, Debug)]
+pub(crate) struct Rto {
+    /// Zero before the first sample.
+    srtt: Span,
+    rttvar: Span,
+    rto: Span,
+    min: Span,
+    max: Span,
+    granularity: Span,
+    floor: RtoFloor,
+}
+
+impl Rto {
+    pub(crate) fn new(params: &TcpParams) -> Rto {
+        Rto {
+            srtt: Span::ZERO,
+            rttvar: Span::ZERO,
+            rto: params.initial_rto.min(params.max_rto),
+            min: params.min_rto.min(params.max_rto),
+            max: params.max_rto,
+            granularity: params.granularity,
+            floor: params.rto_floor,
+        }
+    }
+
+    /// The timeout to arm the timer with.
+    #[inline]
+    pub(crate) fn timeout(&self) -> Span {
+        self.rto
+    }
+
+    /// The smoothed round-trip time, if a sample was taken.
+    pub(crate) fn srtt(&self) -> Option<Span> {
+        (!self.srtt.is_zero()).then_some(self.srtt)
+    }
+
+    /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off.
+    pub(crate) fn sample(&mut self, rtt: Span) {
+        if self.srtt.is_zero() {
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
+        } else {
+            let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
+            self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
+            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+        }
+        let spread = (4 * self.rttvar).max(self.granularity);
+        let rto = match self.floor {
+            RtoFloor::Whole => (self.srtt + spread).max(self.min),
+            RtoFloor::Variance => self.srtt + spread.max(self.min),
+        };
+        self.rto = rto.min(self.max);
+    }
+
+    /// The timer has fired: the timeout doubles (section 5.5).
+    pub(crate) fn back_off(&mut self) {
+        self.rto = self.rto.saturating_mul(2).min(self.max);
+    }
+
+    /// Data begins after a SYN was lost (section 5.7).
+    pub(crate) fn restart_after_lost_syn(&mut self) {
+        self.rto = AFTER_LOST_SYN.clamp(self.min, self.max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Params;
+
+    fn rto(pairs: &[(&str, &str)]) -> Rto {
+        let mut params = TcpParams::default();
+        for (key, value) in pairs {
+            params.set(key, value).unwrap();
+        }
+        Rto::new(&params)
+    }
+
+    fn ms(ms: u64) -> Span {
+        Span::from_ms(ms)
+    }
+
+    #[test]
+    fn the_first_sample_gives_three_times_itself() {
+        let mut rto = rto(&[("min_rto", "0s")]);
+        assert_eq!((rto.timeout(), rto.srtt()), (ms(1000), None));
+        rto.sample(ms(80));
+        assert_eq!((rto.timeout(), rto.srtt()), (ms(240), Some(ms(80))));
+    }
+
+    #[test]
+    fn later_samples_are_weighed_by_an_eighth_and_a_quarter() {
+        let mut rto = rto(&[("min_rto", "0s")]);
+        rto.sample(ms(80));
+        rto.sample(ms(160));
+        // rttvar = 3/4 40 + 1/4 80 = 50, srtt = 7/8 80 + 1/8 160 = 90.
+        assert_eq!((rto.timeout(), rto.srtt()), (ms(290), Some(ms(90))));
+    }
+
+    #[test]
+    fn the_minimum_bounds_the_timeout_or_its_spread() {
+        let mut whole = rto(&[("min_rto", "200ms")]);
+        let mut spread = rto(&[("min_rto", "200ms"), ("rto_floor", "variance")]);
+        for _ in 0..100 {
+            whole.sample(ms(40));
+            spread.sample(ms(40));
+        }
+        assert_eq!(whole.timeout(), ms(200));
+        // Rounding down leaves the smoothed time a few picoseconds short.
+        assert!(ms(240) - spread.timeout() < Span::from_ns(1));
+    }
+
+    #[test]
+    fn the_granularity_is_the_least_spread() {
+        let mut rto = rto(&[("min_rto", "0s"), ("granularity", "100ms")]);
+        rto.sample(ms(8));
+        assert_eq!(rto.timeout(), ms(108));
+    }
+
+    #[test]
+    fn back_off_doubles_to_the_maximum_and_a_sample_ends_it() {
+        let mut rto = rto(&[("max_rto", "3s")]);
+        rto.back_off();
+        assert_eq!(rto.timeout(), ms(2000));
+        rto.back_off();
+        assert_eq!(rto.timeout(), ms(3000));
+        rto.sample(ms(100));
+        assert_eq!(rto.timeout(), ms(1000));
+    }
+}

@@ -1,0 +1,595 @@
+//! The sending end of a connection.
+//!
+//! Sources: RFC 9293 section 3.5 (three-way handshake), RFC 5681 (windows, restart after idle), RFC 6298 section 5 (timer),
+//! RFC 3168 sections 6.1.1, 6.1.2 and 6.1.5 (ECN). Deviations are listed in [`crate::tcp`].
+//!
+//! One segment is timed at a time (RFC 6298 section 3); any retransmission ends the measurement, because what is
+//! acknowledged after it may have waited for it. After a timeout everything from the first unacknowledged byte on is
+//! sent again as the window opens, except what acknowledgements skip.
+
+use super::params::TcpParams;
+use super::recovery::{LossRecovery, OnDuplicate, OnNew};
+use super::rto::Rto;
+use crate::app::{Feed, Source};
+use crate::report::{Gauges, SenderReport};
+use sojourn_cc::{Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start};
+use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
+use sojourn_units::{Span, Time};
+
+/// Timers, in the order in which those due at one instant fire.
+const RETRANSMIT: usize = 0;
+const APPLICATION: usize = 1;
+
+/// Sequence number of the first data byte; the SYN has number 0.
+pub(crate) const FIRST_BYTE: u64 = 1;
+
+/// What a sender is made of.
+#[derive(Debug)]
+pub struct TcpConfig<S> {
+    /// The number of its flow in the network.
+    pub flow: u32,
+    /// Its parameters, those of the receiver too.
+    pub params: TcpParams,
+    /// Its congestion control, not started.
+    pub cc: AnyCc,
+    /// Where its data comes from.
+    pub source: S,
+    /// The random stream of the source.
+    pub rng: Stream,
+    /// When the connection is opened.
+    pub start: Time,
+    /// From when on the source gives no more data.
+    pub stop: Option<Time>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Nothing was sent.
+    Closed,
+    /// A SYN is unanswered.
+    SynSent,
+    Established,
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct TcpSender<S> {
+    /// First byte that is not acknowledged.
+    una: u64,
+    /// Byte to send next; behind `max` while data is sent again after a timeout.
+    nxt: u64,
+    /// One past the highest byte sent.
+    max: u64,
+    /// One past the last byte that the application has written; `u64::MAX` without end.
+    end: u64,
+    /// Most bytes in flight that the receiver allows.
+    window: u64,
+    /// The segment that is timed: one past its last byte, 0 if none is, and when it was sent.
+    timed_end: u64,
+    timed_at: Time,
+    last_sent: Time,
+    /// One past the highest byte sent when an ECN echo last reduced the window.
+    ecn_recover: u64,
+    /// The first unacknowledged byte when the timer last fired.
+    timeout_una: u64,
+    bytes_acked: u64,
+    recovery: LossRecovery,
+    cc: AnyCc,
+    timers: Timers<2>,
+    rto: Rto,
+    mss: u64,
+    headers: u32,
+    flow: u32,
+    state: State,
+    /// ECN was negotiated.
+    ecn: bool,
+    /// The next new segment carries CWR.
+    cwr_due: bool,
+    /// The congestion window was what ended the last sending.
+    held_by_window: bool,
+    idle_restart: bool,
+    validate_window: bool,
+    nagle: bool,
+    cold: Box<Cold<S>>,
+}
+
+/// What is not needed for every acknowledgement.
+#[derive(Debug)]
+struct Cold<S> {
+    feed: Feed<S>,
+    initial_window: u64,
+    start: Time,
+    wants_ecn: bool,
+    syn_lost: bool,
+    report: SenderReport,
+}
+
+impl<S: Source> TcpSender<S> {
+    /// A sender that has not begun.
+    pub fn new(config: TcpConfig<S>) -> TcpSender<S> {
+        let TcpConfig {
+            flow,
+            params,
+            cc,
+            source,
+            rng,
+            start,
+            stop,
+        } = config;
+        let feed = Feed::new(source, rng, stop);
+        TcpSender {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: if feed.unlimited() {
+                u64::MAX
+            } else {
+                FIRST_BYTE
+            },
+            window: params.window.map_or(u64::MAX, |window| window.get()),
+            timed_end: 0,
+            timed_at: Time::ZERO,
+            last_sent: Time::ZERO,
+            ecn_recover: 0,
+            timeout_una: u64::MAX,
+            bytes_acked: 0,
+            recovery: LossRecovery::new(&params),
+            cc,
+            timers: Timers::default(),
+            rto: Rto::new(&params),
+            mss: params.mss.get(),
+            headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
+            flow,
+            state: State::Closed,
+            ecn: false,
+            cwr_due: false,
+            held_by_window: false,
+            idle_restart: params.idle_restart,
+            validate_window: params.validate_window,
+            nagle: params.nagle,
+            cold: Box::new(Cold {
+                feed,
+                initial_window: params.initial_window_bytes(),
+                start,
+                wants_ecn: params.ecn,
+                syn_lost: false,
+                report: SenderReport::default(),
+            }),
+        }
+    }
+
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
+    /// What it has done.
+    pub fn report(&self) -> SenderReport {
+        SenderReport {
+            bytes_acked: self.bytes_acked,
+            ..self.cold.report
+        }
+    }
+
+    /// Its state at this moment.
+    pub fn gauges(&self) -> Gauges {
+        let ssthresh = self.cc.ssthresh();
+        Gauges {
+            cwnd_bytes: self.cc.cwnd(),
+            ssthresh_bytes: (ssthresh != u64::MAX).then_some(ssthresh),
+            in_flight_bytes: self.nxt - self.una,
+            srtt: self.rto.srtt(),
+            rto: self.rto.timeout(),
+        }
+    }
+
+    /// Its congestion control.
+    pub fn congestion_control(&self) -> &AnyCc {
+        &self.cc
+    }
+
+    /// Where its data comes from.
+    pub fn source(&self) -> &S {
+        self.cold.feed.source()
+    }
+
+    /// Whether both ends agreed to use ECN.
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// Bytes in flight as the congestion control is told of them (FlightSize).
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    #[inline]
+    fn arm_retransmit<H: Host>(&mut self, host: &mut H) {
+        let at = host.now().saturating_add(self.rto.timeout());
+        self.timers.set(RETRANSMIT, at, host);
+    }
+
+    // Connection.
+
+    fn open<H: Host>(&mut self, host: &mut H) {
+        self.state = State::SynSent;
+        self.cold.report.started = Some(host.now());
+        self.timed_at = host.now();
+        self.send_syn(host);
+    }
+
+    fn send_syn<H: Host>(&mut self, host: &mut H) {
+        let mut flags = Flags::SYN;
+        if self.cold.wants_ecn {
+            flags = flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        if self.cold.syn_lost {
+            flags = flags.with(Flags::RETRANSMIT);
+        }
+        host.send(
+            self.flow,
+            Outgoing {
+                size: self.headers,
+                kind: Kind::Segment,
+                flags,
+                ..Outgoing::default()
+            },
+        );
+        self.arm_retransmit(host);
+    }
+
+    fn establish<H: Host>(&mut self, syn_ack: &Packet, host: &mut H) {
+        let now = host.now();
+        self.state = State::Established;
+        self.una = FIRST_BYTE;
+        self.nxt = FIRST_BYTE;
+        self.max = FIRST_BYTE;
+        self.last_sent = now;
+        self.timers.clear(RETRANSMIT);
+        let mut initial_window = self.cold.initial_window;
+        if self.cold.syn_lost {
+            // RFC 6298 section 5.7; RFC 5681 section 3.1.
+            self.rto.restart_after_lost_syn();
+            initial_window = self.mss;
+        } else {
+            self.sample(now.since(self.timed_at));
+        }
+        self.ecn =
+            self.cold.wants_ecn && syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
+        self.cc.on_start(&Start {
+            now,
+            mss: self.mss,
+            initial_window,
+        });
+        self.send_bare_ack(host);
+        self.check_completion(now);
+        self.send_allowed(host);
+    }
+
+    /// The third packet of the handshake.
+    fn send_bare_ack<H: Host>(&self, host: &mut H) {
+        host.send(
+            self.flow,
+            Outgoing {
+                size: self.headers,
+                seq: self.nxt,
+                ack: FIRST_BYTE,
+                kind: Kind::Ack,
+                ..Outgoing::default()
+            },
+        );
+    }
+
+    // Application.
+
+    /// Takes the writes that are due, and the end of an unlimited source.
+    fn on_application<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        if self.state == State::Closed {
+            self.open(host);
+        }
+        while let Some(at) = self.cold.feed.due() {
+            if at > now {
+                self.timers.set(APPLICATION, at, host);
+                break;
+            }
+            self.end += self.cold.feed.take().unwrap_or_default();
+        }
+        if self.cold.feed.unlimited() {
+            let stop = self.cold.feed.stop();
+            if stop <= now {
+                self.end = self.max.max(FIRST_BYTE);
+            } else if stop < Time::MAX {
+                self.timers.set(APPLICATION, stop, host);
+            }
+        }
+        if self.state == State::Established {
+            self.check_completion(now);
+            self.send_allowed(host);
+        }
+    }
+
+    fn check_completion(&mut self, now: Time) {
+        if self.una == self.end && self.source_has_ended() && self.cold.report.completed.is_none() {
+            self.cold.report.completed = Some(now);
+        }
+    }
+
+    fn source_has_ended(&self) -> bool {
+        self.end != u64::MAX && self.cold.feed.due().is_none()
+    }
+
+    // Sending.
+
+    /// Sends what window and application allow.
+    #[inline]
+    fn send_allowed<H: Host>(&mut self, host: &mut H) {
+        let cwnd = self.recovery.window(self.cc.cwnd());
+        let window = cwnd.min(self.window);
+        loop {
+            let segment = self.mss.min(self.end - self.nxt);
+            if segment == 0 {
+                self.held_by_window = false;
+                return;
+            }
+            let in_flight = self.in_flight();
+            if in_flight + segment > window {
+                self.held_by_window = in_flight + segment > cwnd;
+                return;
+            }
+            if self.nagle && segment < self.mss && in_flight > 0 && !self.source_has_ended() {
+                self.held_by_window = false;
+                return;
+            }
+            self.transmit(self.nxt, segment, host);
+            self.nxt += segment;
+        }
+    }
+
+    /// One new segment beyond the congestion window (RFC 3042).
+    fn limited_transmit<H: Host>(&mut self, beyond: u64, host: &mut H) {
+        let segment = self.mss.min(self.end - self.nxt);
+        let window = self.window.min(self.cc.cwnd() + beyond);
+        if segment > 0 && self.nxt == self.max && self.in_flight() + segment <= window {
+            self.transmit(self.nxt, segment, host);
+            self.nxt += segment;
+            self.recovery.on_limited_transmit(segment);
+        }
+    }
+
+    /// The first unacknowledged segment again.
+    fn retransmit_first<H: Host>(&mut self, host: &mut H) {
+        let segment = self.mss.min(self.max - self.una);
+        self.transmit(self.una, segment, host);
+    }
+
+    #[inline]
+    fn transmit<H: Host>(&mut self, seq: u64, bytes: u64, host: &mut H) {
+        let now = host.now();
+        let new = seq >= self.max;
+        let mut flags = Flags::NONE;
+        let mut ecn = Ecn::NotEct;
+        if new {
+            if self.timed_end == 0 {
+                self.timed_end = seq + bytes;
+                self.timed_at = now;
+            }
+            if self.ecn {
+                ecn = Ecn::Ect0;
+                if self.cwr_due {
+                    self.cwr_due = false;
+                    flags = Flags::CWR;
+                }
+            }
+        } else {
+            flags = Flags::RETRANSMIT;
+            self.timed_end = 0;
+            self.cold.report.retransmissions += 1;
+        }
+        self.max = self.max.max(seq + bytes);
+        let in_flight = (self.nxt.max(seq + bytes)) - self.una;
+        let after_idle = self.idle_restart
+            && in_flight == bytes
+            && now.since(self.last_sent) > self.rto.timeout();
+        self.last_sent = now;
+        self.cc.on_sent(&Sent {
+            now,
+            bytes,
+            in_flight,
+            retransmission: !new,
+            after_idle,
+        });
+        if self.timers.deadline(RETRANSMIT).is_none() {
+            self.arm_retransmit(host);
+        }
+        host.send(
+            self.flow,
+            Outgoing {
+                size: self.headers + narrow(bytes),
+                seq,
+                ack: FIRST_BYTE,
+                kind: Kind::Segment,
+                tos: ecn.bits(),
+                flags,
+            },
+        );
+    }
+
+    // Acknowledgements.
+
+    fn sample(&mut self, rtt: Span) {
+        self.rto.sample(rtt);
+        self.cold.report.record_rtt(rtt);
+    }
+
+    #[inline]
+    fn on_new_ack<H: Host>(&mut self, ack: u64, echo: bool, host: &mut H) {
+        let now = host.now();
+        let flight_before = self.in_flight();
+        let bytes = ack - self.una;
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.bytes_acked += bytes;
+        let mut rtt = None;
+        if self.timed_end != 0 && ack >= self.timed_end {
+            self.timed_end = 0;
+            let measured = now.since(self.timed_at);
+            self.sample(measured);
+            rtt = Some(measured);
+        }
+        let in_flight = self.in_flight();
+        let means = self.recovery.on_new(ack, bytes, in_flight);
+        let (stage, restart_timer) = match means {
+            OnNew::Open => (Stage::Open, true),
+            OnNew::Full(stage) => (stage, true),
+            OnNew::Partial { restart_timer } => (Stage::Recovery, restart_timer),
+        };
+        self.cc.on_ack(&Acked {
+            now,
+            bytes,
+            in_flight,
+            rtt,
+            echo,
+            limited: self.limited(flight_before),
+            stage,
+        });
+        if self.una == self.max {
+            self.timers.clear(RETRANSMIT);
+            if self.una == self.end {
+                self.check_completion(now);
+            }
+        } else if restart_timer {
+            self.arm_retransmit(host);
+        }
+        if stage == Stage::Recovery {
+            self.retransmit_first(host);
+        }
+        self.send_allowed(host);
+    }
+
+    /// Whether the congestion window has held the sender back: it ended the last sending or, in slow start, less than
+    /// twice the flight fits it (RFC 7661 section 4.1 asks for half).
+    #[inline]
+    fn limited(&self, flight: u64) -> bool {
+        !self.validate_window
+            || self.held_by_window
+            || (self.cc.cwnd() < self.cc.ssthresh() && self.cc.cwnd() < 2 * flight)
+    }
+
+    fn on_duplicate_ack<H: Host>(&mut self, host: &mut H) {
+        match self.recovery.on_duplicate(self.una) {
+            OnDuplicate::Nothing => {}
+            OnDuplicate::LimitedTransmit { beyond } => self.limited_transmit(beyond, host),
+            OnDuplicate::Retransmit => self.fast_retransmit(host),
+            OnDuplicate::Send => self.send_allowed(host),
+        }
+    }
+
+    fn fast_retransmit<H: Host>(&mut self, host: &mut H) {
+        // A loss from a window that an echo has already reduced does not reduce it again (RFC 3168 section 6.1.2).
+        if self.una >= self.ecn_recover {
+            self.congested(CongestionKind::Loss, host.now());
+        }
+        self.recovery.enter(self.max);
+        self.cold.report.fast_recoveries += 1;
+        self.retransmit_first(host);
+        self.send_allowed(host);
+    }
+
+    /// Tells the congestion control, and the receiver with the next new segment (RFC 3168 section 6.1.2).
+    fn congested(&mut self, kind: CongestionKind, now: Time) {
+        self.cc.on_congestion(&Congestion {
+            now,
+            kind,
+            in_flight: self.in_flight() - self.recovery.limited().min(self.in_flight()),
+            mss: self.mss,
+        });
+        self.cwr_due = self.ecn;
+    }
+
+    /// An acknowledgement up to `ack` carries an ECN echo: the first of a window of data reduces it.
+    fn on_echo(&mut self, ack: u64, now: Time) {
+        if ack > self.ecn_recover && ack > self.recovery.recover() && !self.recovery.active() {
+            self.congested(CongestionKind::Ecn, now);
+            self.ecn_recover = self.max;
+            self.cold.report.ecn_reductions += 1;
+        }
+    }
+
+    // Timer.
+
+    fn on_timeout<H: Host>(&mut self, host: &mut H) {
+        self.rto.back_off();
+        if self.state == State::SynSent {
+            self.cold.syn_lost = true;
+            self.cold.report.handshake_retransmissions += 1;
+            self.send_syn(host);
+            return;
+        }
+        self.cold.report.timeouts += 1;
+        let again = self.timeout_una == self.una;
+        self.timeout_una = self.una;
+        self.congested(CongestionKind::Timeout { again }, host.now());
+        self.recovery.on_timeout(self.max);
+        self.timed_end = 0;
+        self.nxt = self.una;
+        self.arm_retransmit(host);
+        self.send_allowed(host);
+    }
+}
+
+impl<S: Source> Agent for TcpSender<S> {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        let start = self.cold.start;
+        self.timers.set(APPLICATION, start, host);
+    }
+
+    #[inline]
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        if self.state != State::Established || packet.flags.has(Flags::SYN) {
+            if packet.flags.has(Flags::SYN) && packet.ack == FIRST_BYTE {
+                match self.state {
+                    State::Closed => {}
+                    State::SynSent => self.establish(packet, host),
+                    // Our acknowledgement of it was lost, or both ends resent.
+                    State::Established => self.send_bare_ack(host),
+                }
+            }
+            return;
+        }
+        let ack = packet.ack;
+        let echo = self.ecn && packet.flags.has(Flags::ECE);
+        if echo {
+            self.on_echo(ack, host.now());
+        }
+        if ack > self.una {
+            self.on_new_ack(ack, echo, host);
+        } else if ack == self.una && self.max > self.una {
+            self.on_duplicate_ack(host);
+        }
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(timer) = self.timers.due(now) {
+            if timer == RETRANSMIT {
+                self.on_timeout(host);
+            } else {
+                self.on_application(host);
+            }
+        }
+        self.timers.relist(host);
+    }
+
+    fn start_measuring(&mut self, _now: Time) {
+        self.bytes_acked = 0;
+        self.cold.report.start_measuring();
+    }
+}
+
+/// A segment's payload has at most 65 495 bytes.
+#[inline]
+fn narrow(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,187 @@
+//! UDP sender: one datagram per write of its source.
+//!
+//! Source: RFC 768. The receiver is a passive sink of the network, which counts what arrives.
+
+use crate::app::{Feed, Source};
+use crate::report::SenderReport;
+use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Stream};
+use sojourn_units::{Bytes, Time, params};
+
+params! {
+    /// UDP: datagrams as the source writes them, without any control.
+    pub struct UdpParams {
+        /// Bytes of headers on the wire beside the payload.
+        headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
+        /// Differentiated services codepoint.
+        dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
+    }
+    dialects {
+        /// RFC 768.
+        rfc = "rfc768" {}
+        /// The size that the source says is the size on the wire.
+        ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
+        /// As RFC 768; the header of the link is the link's.
+        ns3 = "ns3-3.44" {}
+        /// As RFC 768.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// A sender of datagrams; `seq` of its packets counts them from 0.
+#[derive(Clone, Debug)]
+pub struct UdpSender<S> {
+    feed: Feed<S>,
+    sent: u64,
+    flow: u32,
+    headers: u32,
+    tos: u8,
+    report: SenderReport,
+}
+
+impl<S: Source> UdpSender<S> {
+    /// A sender of flow number `flow` that sends what `source` writes, until `stop` if one is given.
+    ///
+    /// # Panics
+    /// If the source is unlimited: nothing would ever hold a datagram back.
+    pub fn new(
+        flow: u32,
+        params: &UdpParams,
+        source: S,
+        rng: Stream,
+        stop: Option<Time>,
+    ) -> UdpSender<S> {
+        assert!(
+            !source.unlimited(),
+            "a UDP source needs a rate; an unlimited one is for TCP"
+        );
+        UdpSender {
+            feed: Feed::new(source, rng, stop),
+            sent: 0,
+            flow,
+            headers: narrow(params.headers.get()),
+            tos: u8::try_from(params.dscp & 63).unwrap_or_default() << 2,
+            report: SenderReport::default(),
+        }
+    }
+
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
+    /// What it has done.
+    pub fn report(&self) -> &SenderReport {
+        &self.report
+    }
+
+    /// Where its data comes from.
+    pub fn source(&self) -> &S {
+        self.feed.source()
+    }
+
+    /// Sends what is due at `now`, then waits for the next write.
+    #[inline]
+    fn pump<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(at) = self.feed.due() {
+            if at > now {
+                host.wake(at, now);
+                return;
+            }
+            let Some(bytes) = self.feed.take() else {
+                return;
+            };
+            host.send(
+                self.flow,
+                Outgoing {
+                    size: self.headers.saturating_add(narrow(bytes)),
+                    seq: self.sent,
+                    kind: Kind::Datagram,
+                    tos: self.tos,
+                    ..Outgoing::default()
+                },
+            );
+            if self.report.started.is_none() {
+                self.report.started = Some(now);
+            }
+            self.sent += 1;
+            self.report.bytes_acked += bytes;
+        }
+        if self.sent > 0 && self.report.completed.is_none() {
+            self.report.completed = Some(now);
+        }
+    }
+}
+
+impl<S: Source> Agent for UdpSender<S> {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        self.pump(host);
+    }
+
+    fn on_packet<H: Host>(&mut self, _packet: &Packet, _host: &mut H) {}
+
+    #[inline]
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        self.pump(host);
+    }
+
+    fn start_measuring(&mut self, _now: Time) {
+        self.report.start_measuring();
+    }
+}
+
+/// Sizes on the wire have 32 bits.
+#[inline]
+fn narrow(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tests::Script;
+    use crate::tcp::double::Bench;
+    use sojourn_units::{Params, Span, check_declaration};
+
+    fn sender(params: &UdpParams, writes: &[(Time, u64)]) -> UdpSender<Script> {
+        let rng = Stream::derive(0, 0, "test");
+        UdpSender::new(3, params, Script::writes(writes), rng, None)
+    }
+
+    #[test]
+    fn the_declaration_holds_together() {
+        assert_eq!(check_declaration::<UdpParams>(), Ok(()));
+    }
+
+    #[test]
+    fn each_write_is_a_datagram_at_its_time() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut udp = sender(
+            &UdpParams::default(),
+            &[(at(1), 100), (at(1), 200), (at(5), 300)],
+        );
+        let mut bench = Bench::default();
+        udp.on_start(&mut bench);
+        assert_eq!((bench.sent.len(), bench.wake), (0, Some(at(1))));
+        bench.now = at(1);
+        udp.on_wake(&mut bench);
+        let sizes: Vec<_> = bench.sent.iter().map(|s| (s.seq, s.size)).collect();
+        assert_eq!((sizes, bench.wake), (vec![(0, 128), (1, 228)], Some(at(5))));
+        bench.now = at(5);
+        udp.on_wake(&mut bench);
+        assert_eq!(bench.sent.len(), 3);
+        assert_eq!(udp.report().started, Some(at(1)));
+        assert_eq!(udp.report().completed, Some(at(5)));
+        assert_eq!(udp.report().bytes_acked, 600);
+    }
+
+    #[test]
+    fn dialect_ns2_adds_no_headers_and_the_dscp_is_carried() {
+        let mut params = UdpParams::in_dialect("ns2").unwrap();
+        params.set("dscp", "46").unwrap();
+        let mut udp = sender(&params, &[(Time::ZERO, 1000)]);
+        let mut bench = Bench::default();
+        udp.on_start(&mut bench);
+        assert_eq!((bench.sent[0].size, bench.sent[0].tos), (1000, 46 << 2));
+    }
+}
