@@ -1,1 +1,4 @@
 //! TCP and UDP endpoints.
+
+pub mod app;
+pub mod ns2;
