@@ -28,14 +28,14 @@ pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<Strin
         Event::Dequeue => '-',
         Event::Receive => 'r',
         Event::Drop(_) => 'd',
-        Event::Mark => return None,
+        Event::Mark(_) => return None,
     };
-    let kind = match record.kind {
+    let kind = match record.packet.kind {
         Kind::Datagram => flow.datagram.as_str(),
         Kind::Segment => "tcp",
         Kind::Ack => "ack",
     };
-    let (from, to) = if record.flags.has(Flags::REVERSE) {
+    let (from, to) = if record.packet.flags.has(Flags::REVERSE) {
         (flow.sink, flow.source)
     } else {
         (flow.source, flow.sink)
@@ -45,27 +45,27 @@ pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<Strin
         Seconds(record.key.time),
         ends.0,
         ends.1,
-        record.size,
+        record.packet.size,
         flags(record),
         flow.id,
         from.0,
         from.1,
         to.0,
         to.1,
-        record.seq,
-        record.uid,
+        record.packet.seq,
+        record.packet.uid,
     ))
 }
 
 /// The seven flags: ECN echo, priority, one that is unused, window reduced, CE, fast start, ECN-capable.
 fn flags(record: &Record) -> String {
-    let ecn = Ecn::from_bits(record.tos);
+    let ecn = Ecn::from_bits(record.packet.tos);
     let mark = |set, letter| if set { letter } else { '-' };
     [
-        mark(record.flags.has(Flags::ECE), 'C'),
+        mark(record.packet.flags.has(Flags::ECE), 'C'),
         '-',
         '-',
-        mark(record.flags.has(Flags::CWR), 'A'),
+        mark(record.packet.flags.has(Flags::CWR), 'A'),
         mark(ecn == Ecn::Ce, 'E'),
         '-',
         mark(ecn.is_capable(), 'N'),
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::network::Key;
     use crate::packet::Packet;
-    use crate::port::DropReason;
+    use crate::port::{DropReason, MarkReason};
 
     fn seconds(us: u64) -> String {
         Seconds(Time::from_ps(us * PS_PER_US)).to_string()
@@ -134,7 +134,12 @@ mod tests {
         let mut packet = Packet::test(1000, 0, 7);
         let key = Key::before(Time::from_ps(10_800_000_000));
         let drop = Event::Drop(DropReason::Overlimit);
-        let record = |event, packet: &Packet| Record::new(key, event, 0, packet);
+        let record = |event, packet: &Packet| Record {
+            key,
+            event,
+            link: 0,
+            packet: packet.label(),
+        };
         assert_eq!(
             line(&record(drop, &packet), (0, 1), &label).as_deref(),
             Some("d 0.0108 0 1 cbr 1000 ------- 1 2.0 3.0 7 7")
@@ -146,6 +151,7 @@ mod tests {
             line(&record(Event::Receive, &packet), (1, 0), &label).as_deref(),
             Some("r 0.0108 1 0 ack 1000 C---E-N 1 3.0 2.0 7 7")
         );
-        assert_eq!(line(&record(Event::Mark, &packet), (0, 1), &label), None);
+        let mark = Event::Mark(MarkReason::Threshold);
+        assert_eq!(line(&record(mark, &packet), (0, 1), &label), None);
     }
 }
