@@ -11,8 +11,8 @@ mod rtt;
 mod sender;
 mod sink;
 
-pub use sender::{Ns2Gauges, Ns2Report, Ns2Sender};
-pub use sink::{Ns2Sink, Ns2SinkReport};
+pub use sender::{Ns2Counts, Ns2Sender};
+pub use sink::Ns2Sink;
 
 use sojourn_units::{Bytes, Packets, Span};
 

@@ -2,10 +2,10 @@
 //!
 //! ns-2's Application/FTP: `start` is endless, `produce N` writes N packets.
 
-use crate::registry::{Entry, wrong};
+use crate::registry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
-use sojourn_units::{Bytes, ParamError, Time, UnitErrorKind, params};
+use sojourn_units::{Bytes, ParamError, Time, params};
 
 params! {
     /// A file transfer, endless or of a given size.
@@ -79,15 +79,4 @@ impl Source for Bulk {
             bytes,
         })
     }
-}
-
-/// The error for a bulk source behind a transport that sends each write as one datagram.
-pub(crate) fn not_a_datagram_source() -> ParamError {
-    wrong(
-        "source",
-        UnitErrorKind::UnknownChoice,
-        "bulk",
-        "a source of datagrams",
-        "give it to a TCP flow, or use cbr",
-    )
 }

@@ -5,7 +5,8 @@
 
 use super::rtt::RttEstimator;
 use super::{Ns2Params, Ns2Recovery, narrow};
-use crate::app::{Source, Write};
+use crate::app::{Feed, Source};
+use crate::report::{Gauges, SenderReport};
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
 use std::cmp::Ordering;
@@ -53,59 +54,27 @@ pub struct Ns2Sender<S> {
     header_bytes: u32,
     wire_bytes: u32,
     payload: u64,
-    report: Ns2Report,
-    source: S,
-    stream: Stream,
-    pending: Option<Write>,
+    report: SenderReport,
+    counts: Ns2Counts,
+    feed: Feed<S>,
     start: Time,
-    stop: Option<Time>,
+    /// The source writes no more.
     exhausted: bool,
 }
 
-/// What the sender has counted since measuring began.
+/// What ns-2's own agent counts, since measuring began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Ns2Report {
-    /// When its source began.
-    pub started: Time,
-    /// When everything that a finite source wrote was acknowledged.
-    pub completed: Option<Time>,
+pub struct Ns2Counts {
     /// Packets acknowledged cumulatively, the SYN included (ns-2's ack_ + 1).
-    pub acked_packets: u64,
+    pub acked: u64,
     /// Packets sent, the SYN and retransmissions included (ndatapack_).
-    pub sent_packets: u64,
+    pub sent: u64,
     /// Packets sent that had been sent before (nrexmitpack_).
-    pub retransmissions: u64,
+    pub sent_again: u64,
     /// Timeouts with data outstanding (nrexmit_).
     pub timeouts: u64,
     /// Acknowledgements received (nackpack_).
     pub acks: u64,
-    /// Fast retransmissions begun.
-    pub fast_recoveries: u64,
-    /// Window reductions that marks caused (necnresponses_).
-    pub ecn_reductions: u64,
-    /// Sum of measured round trips, picoseconds.
-    pub rtt_sum: u128,
-    /// Measured round trips.
-    pub rtt_count: u64,
-    /// Shortest measured round trip.
-    pub rtt_min: Option<Span>,
-    /// Longest measured round trip.
-    pub rtt_max: Span,
-}
-
-/// The sender's state at one moment, for time series.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ns2Gauges {
-    /// Congestion window, packets; fractions count towards its growth.
-    pub cwnd: f64,
-    /// Slow start threshold, packets.
-    pub ssthresh: i64,
-    /// Packets sent and not acknowledged.
-    pub in_flight: i64,
-    /// Smoothed round-trip time.
-    pub srtt: Option<Span>,
-    /// Retransmission timeout.
-    pub rto: Span,
 }
 
 /// What the sender did last about its window.
@@ -136,19 +105,17 @@ const RETRANSMIT: usize = 2;
 const ENDLESS: i64 = 1 << 60;
 
 impl<S: Source> Ns2Sender<S> {
-    /// A sender of `flow` whose source begins at `start` and ends at `stop`. The writes of `source` carry times of the run.
-    /// `stream` gives the source its draws and the clock its phase.
+    /// A sender of `flow` whose source begins at `start` and, if one is given, ends at `stop`. The writes of `source` carry
+    /// times of the run and take their draws from `rng`; `phase` is how long before time zero the clock ticked last.
     pub fn new(
         flow: u32,
         params: &Ns2Params,
         source: S,
-        mut stream: Stream,
+        rng: Stream,
+        phase: Span,
         start: Time,
         stop: Option<Time>,
     ) -> Self {
-        let phase = params
-            .tick_phase
-            .unwrap_or_else(|| Span::from_ps(stream.below(params.tick.as_ps())));
         let window = integer(params.window.get());
         Ns2Sender {
             flow,
@@ -180,38 +147,50 @@ impl<S: Source> Ns2Sender<S> {
             header_bytes: narrow(params.headers),
             wire_bytes: narrow(params.headers + params.payload),
             payload: params.payload.get(),
-            report: Ns2Report {
-                started: start,
-                ..Ns2Report::default()
-            },
-            source,
-            stream,
-            pending: None,
+            report: SenderReport::default(),
+            counts: Ns2Counts::default(),
+            feed: Feed::new(source, rng, stop),
             start,
-            stop,
             exhausted: false,
         }
     }
 
-    /// What was counted since measuring began.
-    pub fn report(&self) -> Ns2Report {
-        self.report
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
+    /// What it has done, in the terms of every sender.
+    pub fn report(&self) -> &SenderReport {
+        &self.report
+    }
+
+    /// What it has done, in the terms of ns-2.
+    pub fn counts(&self) -> &Ns2Counts {
+        &self.counts
+    }
+
+    /// The congestion window in packets; fractions count towards its growth.
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
     }
 
     /// The state of the moment.
-    pub fn gauges(&self) -> Ns2Gauges {
-        Ns2Gauges {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            in_flight: self.max_sent - self.highest_ack,
+    pub fn gauges(&self) -> Gauges {
+        let bytes = |packets: i64| self.payload * u64::try_from(packets).unwrap_or(0);
+        Gauges {
+            cwnd_bytes: u64::try_from(truncated(self.cwnd * real(integer(self.payload))))
+                .unwrap_or(0),
+            ssthresh_bytes: Some(bytes(self.ssthresh)),
+            in_flight_bytes: bytes(self.max_sent - self.highest_ack),
             srtt: self.rtt.smoothed(),
             rto: self.rtt.rto(),
         }
     }
 
-    /// Bytes of data in one packet.
-    pub fn payload(&self) -> u64 {
-        self.payload
+    /// Where its data comes from.
+    pub fn source(&self) -> &S {
+        self.feed.source()
     }
 
     /// What the sender may have outstanding, whole packets.
@@ -247,7 +226,7 @@ impl<S: Source> Ns2Sender<S> {
     fn output<H: Host>(&mut self, number: i64, host: &mut H) {
         let syn = number == 0;
         let again = number <= self.max_sent;
-        self.report.sent_packets += 1;
+        self.counts.sent += 1;
         if syn && self.max_sent == -1 {
             self.produced += 1;
         }
@@ -285,12 +264,17 @@ impl<S: Source> Ns2Sender<S> {
         };
         host.send(self.flow, packet);
         if again {
-            self.report.retransmissions += 1;
+            self.counts.sent_again += 1;
+            self.report.retransmissions += u64::from(!syn);
+            self.report.handshake_retransmissions += u64::from(syn);
         } else {
             self.max_sent = number;
             if self.timed.is_none() && number > self.last_timed {
                 self.timed = Some((number, host.now()));
                 self.last_timed = number;
+            }
+            if self.report.started.is_none() {
+                self.report.started = Some(host.now());
             }
         }
         if nothing_outstanding || self.timers.deadline(RETRANSMIT).is_none() {
@@ -314,7 +298,7 @@ impl<S: Source> Ns2Sender<S> {
 
     /// An acknowledgement of everything up to packet `acked` arrives.
     fn receive<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
-        self.report.acks += 1;
+        self.counts.acks += 1;
         let echo = flags.has(Flags::ECE);
         if echo && self.ecn {
             self.on_echo(acked);
@@ -376,7 +360,7 @@ impl<S: Source> Ns2Sender<S> {
             self.timed = None;
             let now = host.now();
             self.rtt.sample(sent, now);
-            self.measured(now.since(sent));
+            self.report.record_rtt(now.since(sent));
         }
         // After `advance` something is always to come (next > acked), so the timer always restarts.
         self.set_timer(host);
@@ -425,7 +409,10 @@ impl<S: Source> Ns2Sender<S> {
 
     /// Everything up to `acked` has arrived.
     fn advance(&mut self, acked: i64) {
-        self.report.acked_packets += u64::try_from(acked - self.highest_ack).unwrap_or(0);
+        let packets = u64::try_from(acked - self.highest_ack).unwrap_or(0);
+        let syn = u64::from(self.highest_ack == -1);
+        self.counts.acked += packets;
+        self.report.bytes_acked += (packets - syn) * self.payload;
         self.highest_ack = acked;
         self.next = self.next.max(acked + 1);
     }
@@ -532,7 +519,8 @@ impl<S: Source> Ns2Sender<S> {
             if self.last_action == Action::Ecn {
                 self.reduce(Reduce::One, false);
             } else {
-                self.report.timeouts += 1;
+                self.counts.timeouts += 1;
+                self.report.timeouts += u64::from(self.highest_ack >= 0);
                 self.reduce(Reduce::One, true);
             }
             self.restart_timer(true, host);
@@ -547,41 +535,32 @@ impl<S: Source> Ns2Sender<S> {
         if self.exhausted {
             return;
         }
-        if self.source.unlimited() {
+        if self.feed.unlimited() {
             self.produced += ENDLESS;
             self.exhausted = true;
             self.send_all(u32::MAX, host);
             return;
         }
         let now = host.now();
-        loop {
-            let write = match self.pending.take() {
-                Some(write) => Some(write),
-                None => self.source.next(&mut self.stream),
-            };
-            match write {
-                None => {
-                    self.exhausted = true;
-                    break;
-                }
-                Some(write) if write.at > now => {
-                    self.timers.set(WRITE, write.at, host);
-                    self.pending = Some(write);
-                    break;
-                }
-                Some(write) => {
-                    self.produced += integer(write.bytes.div_ceil(self.payload));
-                    self.send_all(u32::MAX, host);
-                }
+        while let Some(due) = self.feed.due() {
+            if due > now {
+                self.timers.set(WRITE, due, host);
+                return;
             }
+            let Some(bytes) = self.feed.take() else {
+                break;
+            };
+            self.produced += integer(bytes.div_ceil(self.payload));
+            self.send_all(u32::MAX, host);
         }
+        self.exhausted = true;
     }
 
+    /// The source ends: what was not sent yet is not sent any more (ns-2's FTP stop).
     fn on_stop(&mut self, now: Time) {
         self.exhausted = true;
-        self.pending = None;
         self.timers.clear(WRITE);
-        self.produced = self.max_sent;
+        self.produced = self.produced.min(self.max_sent);
         self.note_completion(now);
     }
 
@@ -591,21 +570,13 @@ impl<S: Source> Ns2Sender<S> {
             self.report.completed = Some(now);
         }
     }
-
-    fn measured(&mut self, rtt: Span) {
-        let report = &mut self.report;
-        report.rtt_sum += u128::from(rtt.as_ps());
-        report.rtt_count += 1;
-        report.rtt_min = Some(report.rtt_min.map_or(rtt, |least| least.min(rtt)));
-        report.rtt_max = report.rtt_max.max(rtt);
-    }
 }
 
 impl<S: Source> Agent for Ns2Sender<S> {
     fn on_start<H: Host>(&mut self, host: &mut H) {
         self.timers.set(WRITE, self.start, host);
-        if let Some(stop) = self.stop {
-            self.timers.set(STOP, stop, host);
+        if self.feed.stop() < Time::MAX {
+            self.timers.set(STOP, self.feed.stop(), host);
         }
     }
 
@@ -626,11 +597,8 @@ impl<S: Source> Agent for Ns2Sender<S> {
     }
 
     fn start_measuring(&mut self, _: Time) {
-        self.report = Ns2Report {
-            started: self.report.started,
-            completed: self.report.completed,
-            ..Ns2Report::default()
-        };
+        self.report.start_measuring();
+        self.counts = Ns2Counts::default();
     }
 }
 

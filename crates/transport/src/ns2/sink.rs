@@ -1,6 +1,7 @@
 //! The sink: ns-2's Agent/TCPSink (and DelAck), which acknowledges the last packet of the unbroken sequence.
 
 use super::{Ns2Params, narrow};
+use crate::report::ReceiverReport;
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Timers};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
@@ -21,16 +22,7 @@ pub struct Ns2Sink {
     /// The packet whose acknowledgement is held back.
     held: Option<(Flags, Ecn)>,
     timers: Timers<1>,
-    report: Ns2SinkReport,
-}
-
-/// What the sink has counted since measuring began.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Ns2SinkReport {
-    /// Data of packets that completed the sequence, bytes.
-    pub goodput_bytes: u64,
-    /// Packets that had arrived before.
-    pub duplicates: u64,
+    report: ReceiverReport,
 }
 
 impl Ns2Sink {
@@ -47,13 +39,18 @@ impl Ns2Sink {
             echo: false,
             held: None,
             timers: Timers::default(),
-            report: Ns2SinkReport::default(),
+            report: ReceiverReport::default(),
         }
     }
 
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
     /// What was counted since measuring began.
-    pub fn report(&self) -> Ns2SinkReport {
-        self.report
+    pub fn report(&self) -> &ReceiverReport {
+        &self.report
     }
 
     /// Takes in packet `number`; says how many packets the unbroken sequence grew by.
@@ -83,6 +80,7 @@ impl Ns2Sink {
 
     fn acknowledge<H: Host>(&mut self, flags: Flags, ecn: Ecn, host: &mut H) {
         let echo = self.echo && ecn.is_capable() || flags.has(Flags::SYN.with(Flags::ECE));
+        self.report.acks += 1;
         let packet = Outgoing {
             size: self.ack_size,
             // ns-2 numbers acknowledgements by the last packet in order.
@@ -138,6 +136,6 @@ impl Agent for Ns2Sink {
     }
 
     fn start_measuring(&mut self, _: Time) {
-        self.report = Ns2SinkReport::default();
+        self.report = ReceiverReport::default();
     }
 }
