@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CoDel as the pseudo-code of RFC 8289 runs it: an oracle, written from the RFC alone.
+"""CoDel as the pseudo-code of RFC 8289 runs it: an oracle apart from the implementation.
 
 Source: RFC 8289 (January 2018), section 5: 5.4 enqueue, 5.5 dequeue, 5.6 control_law and
 dodequeue. Names follow it. What it says where readings differ:
@@ -9,7 +9,8 @@ dodequeue. Names follow it. What it says where readings differ:
 * Too small to drop from: bytes() <= maxpacket, tested in dodequeue after the packet has been taken
   off the queue, so it counts what remains behind the packet in hand.
 * In the dropping state count grows with every drop, before the next packet is looked at, whether
-  or not that packet ends the state. (The drafts before the RFC count only when the state goes on.)
+  or not that packet ends the state. (Earlier drafts count only when the state goes on. The place in
+  the RFC was checked against published transcriptions of its listing, not against the RFC itself.)
 * drop_next moves on from its own value, not from now, except on entry.
 * Resume: count starts at count - lastcount if that exceeds 1 and now - drop_next is strictly below
   16 intervals, else at 1. No drop before has the values 0 for all three.
