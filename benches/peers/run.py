@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 RUN_LIMIT_S = 600
 SOJOURN_SECONDS = 10.0
 NS2_SECONDS = 10.0
-NS3_SECONDS = 2.0
+NS3_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ def main() -> int:
     parser.add_argument("--sojourn", metavar="PATH", help="the sojourn command; without it only the peers run")
     parser.add_argument("--rounds", type=at_least(int, 1), default=3, help="interleaved rounds; medians are shown (3)")
     parser.add_argument(
-        "--ns3-seconds", type=at_least(float, 1), default=NS3_SECONDS, help="simulated by ns-3 (2; at least 1)"
+        "--ns3-seconds", type=at_least(float, 1), default=NS3_SECONDS, help="simulated by ns-3 (1; at least 1)"
     )
     options = parser.parse_args()
 

@@ -1,7 +1,7 @@
 // Benchmarks B1 and B3 for ns-3 (written for 3.37). Prints one JSON object.
 //
-//   peers --case=b1 --seconds=2
-//   peers --case=b3 --flows=64 --seconds=2
+//   peers --case=b1 --seconds=1
+//   peers --case=b3 --flows=64 --seconds=1
 //
 // --seconds=0 builds the network and stops, which is the set-up cost.
 //
@@ -67,7 +67,7 @@ main(int argc, char* argv[])
 {
     std::string name = "b1";
     uint32_t flows = 4;
-    double seconds = 2;
+    double seconds = 1;
     CommandLine cmd(__FILE__);
     cmd.AddValue("case", "b1 or b3", name);
     cmd.AddValue("flows", "TCP flows of b3", flows);
