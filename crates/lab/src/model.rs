@@ -169,8 +169,6 @@ params! {
         tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, carry elsewhere";
         /// Packets that the device takes from the discipline ahead of their transmission.
         device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 elsewhere";
-        /// Bytes of link header that are added to each packet of a flow.
-        link_header: Option<u64> = "none", range "0".."1000", source "2 (PPP) in dialect ns3, 0 elsewhere";
     }
 }
 

@@ -1,0 +1,768 @@
+//! From a scenario to a network that can run: hosts are attached, flows placed, queues and endpoints built.
+
+use crate::error::{LabError, LabErrorKind};
+use crate::model::{
+    Direction, FlowGroup, ImpairmentParams, LossPlace, Rounding, Scenario, TieRule, Topology,
+};
+use sojourn_queue::registry::{self, BuildContext, Resolved};
+use sojourn_queue::{CatalogueEntry, QueuePort};
+use sojourn_sim::topology::{Graph, Line, Role};
+use sojourn_sim::{
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, NetworkSpec, Stream, Ties,
+    TxRounding,
+};
+use sojourn_traffic::Endpoint;
+use sojourn_traffic::flow::{FlowRequest, build_flow};
+use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Time};
+use std::sync::Arc;
+
+/// A network and what a run needs to know of it.
+pub struct Compiled {
+    /// The network, to be built.
+    pub network: NetworkSpec<QueuePort, Endpoint>,
+    /// Link directions, in the order of their index.
+    pub links: Vec<LinkInfo>,
+    /// Flows, in the order of their index.
+    pub flows: Vec<FlowInfo>,
+    /// Timed changes: when, which link, new rate, new delay.
+    pub changes: Vec<(Time, usize, Option<Rate>, Option<Span>)>,
+}
+
+/// A link direction.
+#[derive(Clone, Debug)]
+pub struct LinkInfo {
+    /// Name in results, such as `left-right`.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Its queue is reported.
+    pub observed: bool,
+    /// Rate at the start.
+    pub rate: Rate,
+    /// Propagation delay at the start.
+    pub delay: Span,
+    /// The discipline.
+    pub discipline: &'static CatalogueEntry,
+    /// Its parameters, resolved.
+    pub resolved: Resolved,
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct FlowInfo {
+    /// Unique name in results, such as `reno-1`.
+    pub name: String,
+    /// Name of the group.
+    pub label: String,
+    /// What runs.
+    pub kind: String,
+    /// Its dialect in full.
+    pub release: String,
+    /// What runs, part by part, with parameters resolved.
+    pub parts: Vec<(&'static str, sojourn_traffic::registry::Resolved)>,
+    /// In the direction under study.
+    pub forward: bool,
+    /// Index of the sending agent.
+    pub sender: usize,
+    /// Index of the receiving agent.
+    pub receiver: Option<usize>,
+    /// Node of the sender.
+    pub source: u32,
+    /// Node of the receiver.
+    pub sink: u32,
+    /// Base round trip: propagation over its path, both ways.
+    pub base_rtt: Span,
+    /// When it starts.
+    pub start: Time,
+}
+
+/// Compiles replication `replication` of a scenario.
+///
+/// # Errors
+/// If a queue or flow cannot be built, or a name refers to nothing.
+pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabError> {
+    let mut plan = Plan::new(scenario)?;
+    let places = plan.place_flows(scenario)?;
+    let graph = plan.graph;
+    let flow_nodes: Arc<[(u32, u32)]> = places.iter().map(|p| (p.source, p.sink)).collect();
+    let conventions = Conventions::of(scenario);
+    let mut compiled = Compiled {
+        network: NetworkSpec {
+            nodes: graph.nodes.clone(),
+            links: Vec::with_capacity(graph.edges.len()),
+            agents: Vec::new(),
+            flows: Vec::with_capacity(places.len()),
+            ties: conventions.ties,
+            eager: scenario.run.eager,
+            seed: scenario.run.seed,
+            replication,
+        },
+        links: Vec::with_capacity(graph.edges.len()),
+        flows: Vec::with_capacity(places.len()),
+        changes: Vec::new(),
+    };
+    for (edge, queue) in graph.edges.iter().zip(&plan.queues) {
+        let name = graph.edge_name(edge);
+        let cx = BuildContext {
+            seed: scenario.run.seed,
+            replication,
+            name: format!("link/{name}/queue"),
+            dialect: scenario.dialect.clone(),
+            flow_nodes: Arc::clone(&flow_nodes),
+            per_flow: queue.observed,
+        };
+        let at = |error: registry::SpecError| {
+            LabError::from_queue(&error)
+                .in_file(&scenario.name)
+                .key(&queue.key)
+        };
+        let (entry, resolved) =
+            registry::resolve(&queue.spec, scenario.dialect.as_deref()).map_err(at)?;
+        let port = registry::build_port(&queue.spec, &cx).map_err(at)?;
+        compiled.network.links.push(LinkSpec {
+            name: format!("link/{name}"),
+            from: edge.from,
+            to: edge.to,
+            rate: edge.rate,
+            delay: edge.delay,
+            rounding: conventions.rounding,
+            device_queue: conventions.device_queue,
+            impairments: ImpairmentSpec::default(),
+            port,
+        });
+        compiled.links.push(LinkInfo {
+            name,
+            role: edge.role,
+            observed: queue.observed,
+            rate: edge.rate,
+            delay: edge.delay,
+            discipline: entry,
+            resolved,
+        });
+    }
+    apply_impairments(scenario, &mut compiled)?;
+    apply_changes(scenario, &mut compiled)?;
+    for (place, flow) in places.into_iter().zip(0u32..) {
+        add_flow(scenario, replication, &place, flow, &graph, &mut compiled)?;
+    }
+    Ok(compiled)
+}
+
+/// Conventions that follow from the scenario's dialect unless they are given.
+struct Conventions {
+    ties: Ties,
+    rounding: TxRounding,
+    device_queue: u32,
+}
+
+impl Conventions {
+    fn of(scenario: &Scenario) -> Conventions {
+        let dialect = scenario.dialect.as_deref().unwrap_or("");
+        let ns2 = dialect.starts_with("ns2");
+        let ns3 = dialect.starts_with("ns3");
+        let ties = match scenario.run.ties {
+            Some(TieRule::Birth) => Ties::Birth,
+            Some(TieRule::DeparturesFirst) => Ties::DeparturesFirst,
+            None if ns2 || ns3 => Ties::Birth,
+            None => Ties::DeparturesFirst,
+        };
+        let rounding = match scenario.wire.tx_rounding {
+            Some(Rounding::Carry) => TxRounding::Carry,
+            Some(Rounding::TruncateNs) => TxRounding::TruncateNs,
+            None if ns3 => TxRounding::TruncateNs,
+            None => TxRounding::Carry,
+        };
+        let device_queue = scenario.wire.device_queue.unwrap_or(u64::from(ns3));
+        Conventions {
+            ties,
+            rounding,
+            device_queue: u32::try_from(device_queue).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// A flow that has its nodes.
+struct Place {
+    group: usize,
+    name: String,
+    label: String,
+    forward: bool,
+    source: u32,
+    sink: u32,
+    /// Position within its group, for staggered starts.
+    position: u64,
+}
+
+/// The queue of a graph edge.
+struct EdgeQueue {
+    spec: Spec,
+    observed: bool,
+    /// The key of the scenario that names it, for messages.
+    key: String,
+}
+
+struct Plan {
+    graph: Graph,
+    queues: Vec<EdgeQueue>,
+}
+
+impl Plan {
+    /// The routers and links under study.
+    fn new(scenario: &Scenario) -> Result<Plan, LabError> {
+        match &scenario.topology {
+            Topology::Dumbbell(d) => {
+                let (bottleneck, _) = d.delays();
+                let line = |rate| Line {
+                    rate,
+                    delay: bottleneck,
+                };
+                let reverse = d.reverse_rate.unwrap_or(d.rate);
+                let graph = Graph::dumbbell(line(d.rate), line(reverse));
+                Ok(Plan::with_bottlenecks(
+                    graph,
+                    &d.queue,
+                    d.reverse_queue.as_ref(),
+                    d.buffer,
+                ))
+            }
+            Topology::ParkingLot(p) => {
+                let line = Line {
+                    rate: p.rate,
+                    delay: p.delay,
+                };
+                let lines = vec![line; usize::try_from(p.hops).unwrap_or(usize::MAX)];
+                let graph = Graph::parking_lot(&lines, &lines);
+                Ok(Plan::with_bottlenecks(
+                    graph,
+                    &p.queue,
+                    p.reverse_queue.as_ref(),
+                    p.buffer,
+                ))
+            }
+            Topology::Chain(c) => {
+                let line = Line {
+                    rate: c.rate,
+                    delay: c.delay,
+                };
+                let mut graph = Graph::default();
+                let mut last = graph.add_node("n0");
+                for hop in 1..=c.hops {
+                    let next = graph.add_node(&format!("n{hop}"));
+                    graph.add_bottleneck(last, next, line, line);
+                    last = next;
+                }
+                Ok(Plan::with_bottlenecks(
+                    graph,
+                    &c.queue,
+                    c.reverse_queue.as_ref(),
+                    c.buffer,
+                ))
+            }
+            Topology::Graph(links) => {
+                let mut graph = Graph::default();
+                let mut queues = Vec::new();
+                for (link, i) in links.iter().zip(0..) {
+                    let from = graph.add_node(&link.from);
+                    let to = graph.add_node(&link.to);
+                    if from == to {
+                        return Err(bad(
+                            scenario,
+                            &format!("links[{i}]"),
+                            &format!("a link from \"{}\" to itself", link.from),
+                            "name two different nodes",
+                        ));
+                    }
+                    let line = |rate| Line {
+                        rate,
+                        delay: link.delay,
+                    };
+                    graph.add_edge(from, to, line(link.rate), Role::Plain);
+                    let reverse = link.reverse_rate.unwrap_or(link.rate);
+                    graph.add_edge(to, from, line(reverse), Role::Plain);
+                    let reverse = link.reverse_queue.as_ref().unwrap_or(&link.queue);
+                    for (spec, key) in [(&link.queue, "queue"), (reverse, "reverse_queue")] {
+                        queues.push(EdgeQueue {
+                            spec: spec.clone(),
+                            observed: link.observed,
+                            key: format!("links[{i}].{key}"),
+                        });
+                    }
+                }
+                Ok(Plan { graph, queues })
+            }
+        }
+    }
+
+    fn with_bottlenecks(
+        graph: Graph,
+        queue: &Spec,
+        reverse: Option<&Spec>,
+        buffer: Option<Limit>,
+    ) -> Plan {
+        let forward = with_buffer(queue, buffer);
+        let reverse = with_buffer(reverse.unwrap_or(queue), buffer);
+        let queues = graph
+            .edges
+            .iter()
+            .map(|edge| match edge.role {
+                Role::Reverse => EdgeQueue {
+                    spec: reverse.clone(),
+                    observed: true,
+                    key: "topology.reverse_queue".to_owned(),
+                },
+                _ => EdgeQueue {
+                    spec: forward.clone(),
+                    observed: true,
+                    key: "topology.queue".to_owned(),
+                },
+            })
+            .collect();
+        Plan { graph, queues }
+    }
+
+    /// Attaches hosts and says where each flow runs.
+    fn place_flows(&mut self, scenario: &Scenario) -> Result<Vec<Place>, LabError> {
+        let total: u64 = scenario.flows.iter().map(|g| g.place.count).sum();
+        let mut hosts = Hosts::new(total, scenario);
+        let mut names = Names::default();
+        let mut places = Vec::new();
+        for (group, index) in scenario.flows.iter().zip(0..) {
+            let label = group
+                .place
+                .label
+                .clone()
+                .unwrap_or_else(|| group.kind.clone());
+            for position in 0..group.place.count {
+                let name = names.next(&label);
+                let (source, sink) = self.ends(scenario, group, index, &name, &mut hosts)?;
+                places.push(Place {
+                    group: index,
+                    name,
+                    label: label.clone(),
+                    forward: group.place.direction == Direction::Forward,
+                    source,
+                    sink,
+                    position,
+                });
+            }
+        }
+        Ok(places)
+    }
+
+    /// The nodes between which a flow runs, from its sender to its receiver.
+    fn ends(
+        &mut self,
+        scenario: &Scenario,
+        group: &FlowGroup,
+        index: usize,
+        name: &str,
+        hosts: &mut Hosts,
+    ) -> Result<(u32, u32), LabError> {
+        let place = &group.place;
+        let swap = |(a, b): (u32, u32)| match place.direction {
+            Direction::Forward => (a, b),
+            Direction::Reverse => (b, a),
+        };
+        if let (Some(from), Some(to)) = (&place.from, &place.to) {
+            let node = |given: &String, key: &str| {
+                self.graph.node(given).ok_or_else(|| {
+                    unknown(
+                        scenario,
+                        &format!("flows[{index}].{key}"),
+                        "node",
+                        given,
+                        self.graph.nodes.iter().map(String::as_str),
+                    )
+                })
+            };
+            let ends = (node(from, "from")?, node(to, "to")?);
+            return match &scenario.topology {
+                Topology::Graph(_) | Topology::Chain(_) => Ok(ends),
+                _ => Ok(self.attach_pair(scenario, ends, name, hosts, place.rtt)),
+            };
+        }
+        match &scenario.topology {
+            Topology::Dumbbell(_) => Ok(swap(self.pair(scenario, name, hosts, place.rtt))),
+            Topology::ParkingLot(p) => {
+                let turn = hosts.flows_placed;
+                hosts.flows_placed += 1;
+                let last = u32::try_from(p.hops).unwrap_or(u32::MAX);
+                let ends = match turn.checked_sub(p.end_to_end) {
+                    None => (0, last),
+                    Some(cross) => {
+                        let hop = u32::try_from(cross % p.hops).unwrap_or(0);
+                        (hop, hop + 1)
+                    }
+                };
+                Ok(swap(self.attach_pair(scenario, ends, name, hosts, None)))
+            }
+            Topology::Chain(c) => Ok(swap((0, u32::try_from(c.hops).unwrap_or(u32::MAX)))),
+            Topology::Graph(_) => Err(bad(
+                scenario,
+                &format!("flows[{index}]"),
+                "a flow without from and to",
+                "in a graph, name the node of the sender (from) and of the receiver (to)",
+            )),
+        }
+    }
+
+    /// The pair of hosts of a dumbbell whose turn it is.
+    fn pair(
+        &mut self,
+        scenario: &Scenario,
+        name: &str,
+        hosts: &mut Hosts,
+        rtt: Option<Span>,
+    ) -> (u32, u32) {
+        let turn = hosts.turn;
+        if rtt.is_none() {
+            hosts.turn = (hosts.turn + 1) % hosts.pairs;
+            if let Some(ends) = hosts.made.get(turn) {
+                return *ends;
+            }
+        }
+        let ends = self.attach_pair(scenario, (0, 1), name, hosts, rtt);
+        if rtt.is_none() {
+            hosts.made.push(ends);
+        }
+        ends
+    }
+
+    /// A new host on each of two routers.
+    fn attach_pair(
+        &mut self,
+        scenario: &Scenario,
+        routers: (u32, u32),
+        name: &str,
+        hosts: &mut Hosts,
+        rtt: Option<Span>,
+    ) -> (u32, u32) {
+        let line = hosts.access(scenario, rtt);
+        hosts.attached += 1;
+        let (source, sink) = match hosts.shared {
+            true => (
+                format!("src-{}", hosts.attached),
+                format!("dst-{}", hosts.attached),
+            ),
+            false => (format!("{name}-src"), format!("{name}-dst")),
+        };
+        let ends = (
+            self.graph.attach(routers.0, &source, line, line),
+            self.graph.attach(routers.1, &sink, line, line),
+        );
+        while self.queues.len() < self.graph.edges.len() {
+            self.queues.push(EdgeQueue {
+                spec: hosts.queue.clone(),
+                observed: false,
+                key: "topology.access_queue".to_owned(),
+            });
+        }
+        ends
+    }
+}
+
+/// Hosts of a builder's topology.
+struct Hosts {
+    /// Pairs that flows take in turn.
+    pairs: usize,
+    /// Pairs are numbered, since flows share them.
+    shared: bool,
+    made: Vec<(u32, u32)>,
+    turn: usize,
+    attached: u64,
+    flows_placed: u64,
+    queue: Spec,
+}
+
+impl Hosts {
+    fn new(flows: u64, scenario: &Scenario) -> Hosts {
+        let (pairs, queue) = match &scenario.topology {
+            Topology::Dumbbell(d) => (d.pairs, d.access_queue.clone()),
+            Topology::ParkingLot(p) => (None, p.access_queue.clone()),
+            Topology::Chain(_) | Topology::Graph(_) => (None, Spec::new("droptail")),
+        };
+        Hosts {
+            pairs: usize::try_from(pairs.unwrap_or(flows))
+                .unwrap_or(usize::MAX)
+                .max(1),
+            shared: pairs.is_some(),
+            made: Vec::new(),
+            turn: 0,
+            attached: 0,
+            flows_placed: 0,
+            queue,
+        }
+    }
+
+    /// The access link of a host whose flow wants the given base round trip.
+    fn access(&self, scenario: &Scenario, rtt: Option<Span>) -> Line {
+        match &scenario.topology {
+            Topology::Dumbbell(d) => {
+                let (bottleneck, access) = d.delays();
+                let delay = rtt.map_or(access, |rtt| (rtt / 2).saturating_sub(bottleneck) / 2);
+                Line {
+                    rate: d.access_rate.unwrap_or(d.rate * 10),
+                    delay,
+                }
+            }
+            Topology::ParkingLot(p) => Line {
+                rate: p.access_rate.unwrap_or(p.rate * 10),
+                delay: p.access_delay,
+            },
+            Topology::Chain(_) | Topology::Graph(_) => unreachable!("these have no hosts"),
+        }
+    }
+}
+
+impl crate::model::DumbbellParams {
+    /// One-way propagation of the bottleneck and of each access link: a quarter of the base round trip lies on the
+    /// bottleneck and the rest on the two access links, unless one of them is given.
+    pub fn delays(&self) -> (Span, Span) {
+        let bottleneck = match (self.bottleneck_delay, self.access_delay) {
+            (Some(bottleneck), _) => bottleneck,
+            (None, Some(access)) => (self.rtt / 2).saturating_sub(access * 2),
+            (None, None) => self.rtt / 4,
+        };
+        let rest = (self.rtt / 2).saturating_sub(bottleneck) / 2;
+        (bottleneck, self.access_delay.unwrap_or(rest))
+    }
+}
+
+/// Numbers flows of one label.
+#[derive(Default)]
+struct Names(std::collections::BTreeMap<String, u64>);
+
+impl Names {
+    fn next(&mut self, label: &str) -> String {
+        let count = self.0.entry(label.to_owned()).or_default();
+        *count += 1;
+        format!("{label}-{count}")
+    }
+}
+
+/// A queue's specification with the limit that the topology sets, unless the specification sets one.
+pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
+    let mut spec = spec.clone();
+    if let Some(limit) = buffer
+        && spec.get("limit").is_none()
+    {
+        spec.args
+            .push(("limit".to_owned(), SpecValue::Text(limit.to_string())));
+    }
+    spec
+}
+
+fn link_index(
+    scenario: &Scenario,
+    compiled: &Compiled,
+    key: &str,
+    name: &str,
+) -> Result<usize, LabError> {
+    compiled
+        .links
+        .iter()
+        .position(|link| link.name == name)
+        .ok_or_else(|| {
+            unknown(
+                scenario,
+                key,
+                "link direction",
+                name,
+                compiled.links.iter().map(|link| link.name.as_str()),
+            )
+        })
+}
+
+fn apply_impairments(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), LabError> {
+    for (given, i) in scenario.impairments.iter().zip(0..) {
+        let key = format!("impairments[{i}].link");
+        let link = link_index(scenario, compiled, &key, &given.link)?;
+        compiled.network.links[link].impairments = impairment(scenario, given, i)?;
+    }
+    Ok(())
+}
+
+fn impairment(
+    scenario: &Scenario,
+    given: &ImpairmentParams,
+    index: usize,
+) -> Result<ImpairmentSpec, LabError> {
+    let loss = if let Some(list) = &given.loss_list {
+        let mut numbers = Vec::new();
+        for text in list.split(',') {
+            numbers.push(text.trim().parse::<u64>().map_err(|_| {
+                bad(
+                    scenario,
+                    &format!("impairments[{index}].loss_list"),
+                    &format!("\"{text}\" is not a packet number"),
+                    "write whole numbers from 0, separated by commas, such as \"20,22,24\"",
+                )
+            })?);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Loss::List(numbers)
+    } else if given.to_bad.get() > 0.0 {
+        Loss::GilbertElliott {
+            to_bad: given.to_bad.get(),
+            to_good: given.to_good.get(),
+            loss_good: given.loss.get(),
+            loss_bad: given.loss_bad.get(),
+        }
+    } else if given.loss.get() > 0.0 {
+        Loss::Bernoulli(given.loss.get())
+    } else {
+        Loss::None
+    };
+    Ok(ImpairmentSpec {
+        loss,
+        loss_at: match given.loss_at {
+            LossPlace::Wire => LossAt::Wire,
+            LossPlace::Queue => LossAt::Queue,
+        },
+        duplicate: given.duplicate.get(),
+        jitter: given.jitter,
+        reorder: given.reorder,
+    })
+}
+
+fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), LabError> {
+    for (change, i) in scenario.changes.iter().zip(0..) {
+        let key = format!("changes[{i}].link");
+        let link = link_index(scenario, compiled, &key, &change.link)?;
+        compiled
+            .changes
+            .push((Time::ZERO + change.at, link, change.rate, change.delay));
+    }
+    compiled.changes.sort_by_key(|change| change.0);
+    Ok(())
+}
+
+fn add_flow(
+    scenario: &Scenario,
+    replication: u64,
+    place: &Place,
+    flow: u32,
+    graph: &Graph,
+    compiled: &mut Compiled,
+) -> Result<(), LabError> {
+    let group = &scenario.flows[place.group];
+    let stable = format!("flow/{}", place.name);
+    let start = start_of(scenario, group, place, replication, &stable);
+    let request = FlowRequest {
+        flow,
+        name: &stable,
+        dialect: scenario.dialect.as_deref(),
+        seed: scenario.run.seed,
+        replication,
+        start,
+        stop: group.place.stop.map(|stop| Time::ZERO + stop),
+    };
+    let built = build_flow(&group.kind, &group.args, &request).map_err(|error| {
+        let key = match error.key() {
+            "flow" => format!("flows[{}]", place.group),
+            key => format!("flows[{}].{key}", place.group),
+        };
+        LabError::from_param(&error)
+            .in_file(&scenario.name)
+            .key(key)
+    })?;
+    let network = &mut compiled.network;
+    let mut add = |name: String, node: u32, agent: Endpoint| {
+        network.agents.push(AgentSpec { name, node, agent });
+        network.agents.len() - 1
+    };
+    let sender = add(format!("{stable}/sender"), place.source, built.sender);
+    let receiver = built
+        .receiver
+        .map(|agent| add(format!("{stable}/receiver"), place.sink, agent));
+    network.flows.push(FlowSpec {
+        name: stable,
+        source: place.source,
+        sink: place.sink,
+        sender: u32::try_from(sender).expect("fewer than 2^32 agents"),
+        receiver: receiver.map(|r| u32::try_from(r).expect("fewer than 2^32 agents")),
+    });
+    let release = built
+        .parts
+        .first()
+        .map_or("", |(_, resolved)| resolved.release);
+    compiled.flows.push(FlowInfo {
+        name: place.name.clone(),
+        label: place.label.clone(),
+        kind: group.kind.clone(),
+        release: release.to_owned(),
+        parts: built.parts,
+        forward: place.forward,
+        sender,
+        receiver,
+        source: place.source,
+        sink: place.sink,
+        base_rtt: base_rtt(graph, place),
+        start,
+    });
+    Ok(())
+}
+
+/// A value that cannot be.
+fn bad(scenario: &Scenario, key: &str, problem: &str, remedy: &str) -> LabError {
+    LabError::new(LabErrorKind::BadValue, problem)
+        .in_file(&scenario.name)
+        .key(key)
+        .remedy(remedy)
+}
+
+/// A name that refers to nothing.
+fn unknown<'a>(
+    scenario: &Scenario,
+    key: &str,
+    what: &str,
+    given: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> LabError {
+    let names: Vec<&str> = names.collect();
+    LabError::new(
+        LabErrorKind::UnknownName,
+        format!("unknown {what} {given:?}"),
+    )
+    .in_file(&scenario.name)
+    .key(key)
+    .nearest(sojourn_units::nearest(given, names.iter().copied()))
+    .allowed(&format!("{what}s"), names.join(", "))
+}
+
+/// When a flow starts: as given, at zero in a deterministic run, or at random within the spread.
+fn start_of(
+    scenario: &Scenario,
+    group: &FlowGroup,
+    place: &Place,
+    replication: u64,
+    stable: &str,
+) -> Time {
+    if let Some(start) = group.place.start {
+        return Time::ZERO + start + group.place.stagger * place.position;
+    }
+    if scenario.run.deterministic {
+        return Time::ZERO + group.place.stagger * place.position;
+    }
+    let spread = scenario.run.start_spread.as_ps();
+    let mut stream = Stream::derive(scenario.run.seed, replication, &format!("{stable}/start"));
+    Time::from_ps(stream.below(spread.saturating_add(1)))
+}
+
+/// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
+fn base_rtt(graph: &Graph, place: &Place) -> Span {
+    let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
+    let routes = sojourn_sim::routing::Routes::shortest(
+        graph.nodes.len(),
+        &links,
+        &[place.source, place.sink],
+    );
+    [(place.source, place.sink), (place.sink, place.source)]
+        .into_iter()
+        .filter_map(|(from, to)| routes.path(from, to, &links))
+        .flatten()
+        .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
+        .map(|edge| edge.delay)
+        .sum()
+}

@@ -1,0 +1,229 @@
+//! One run: a compiled scenario, simulated to its end, read into an outcome.
+
+use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
+use crate::error::{LabError, LabErrorKind};
+use crate::model::Scenario;
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome};
+use crate::series::Recorder;
+use sojourn_queue::QueuePort;
+use sojourn_sim::topology::Role;
+use sojourn_sim::trace::{NoTrace, Tracer};
+use sojourn_sim::{BuildError, Network};
+use sojourn_traffic::Endpoint;
+use sojourn_units::{Rate, Span, Time};
+
+/// A network of the lab.
+pub(crate) type LabNetwork<T> = Network<QueuePort, Endpoint, T>;
+
+/// Runs one replication of a scenario.
+///
+/// # Errors
+/// If the scenario cannot be compiled or a flow cannot reach its receiver.
+pub fn run(scenario: &Scenario, replication: u64) -> Result<RunOutcome, LabError> {
+    run_traced(scenario, replication, |_| NoTrace).map(|(outcome, _)| outcome)
+}
+
+/// Runs one replication with a tracer, made once the network is compiled.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_traced<T: Tracer>(
+    scenario: &Scenario,
+    replication: u64,
+    tracer: impl FnOnce(&Compiled) -> T,
+) -> Result<(RunOutcome, T), LabError> {
+    let compiled = compile(scenario, replication)?;
+    let tracer = tracer(&compiled);
+    let Compiled {
+        network,
+        links,
+        flows,
+        changes,
+    } = compiled;
+    let mut network =
+        Network::build(network, tracer).map_err(|error| build_error(scenario, &error))?;
+    let mut rates = Capacity::new(&links);
+    let mut recorder = Recorder::new(scenario, &network, &links, &flows)?;
+    let warmup = Time::ZERO + scenario.run.warmup;
+    let end = Time::ZERO + scenario.run.duration;
+    let mut changes = changes.into_iter().peekable();
+    let mut measuring = false;
+    loop {
+        // What happens next, in this order at one instant: a change, the end of the warm-up, a sample, the end.
+        let change = changes.peek().map_or(Time::MAX, |c| c.0);
+        let start = if measuring { Time::MAX } else { warmup };
+        let next = change.min(start).min(recorder.next()).min(end);
+        network.run_before(next);
+        if next == change && change < end {
+            if let Some((_, link, rate, delay)) = changes.next() {
+                if let Some(rate) = rate {
+                    network.set_rate(link, rate);
+                    rates.change(link, next, rate);
+                }
+                if let Some(delay) = delay {
+                    network.set_delay(link, delay);
+                }
+            }
+        } else if next == start {
+            measuring = true;
+            network.start_measuring();
+            rates.start_measuring(next);
+            recorder.start_measuring();
+        } else if next == recorder.next() && next < end {
+            recorder.sample(&mut network);
+        } else {
+            break;
+        }
+    }
+    recorder.finish(&mut network);
+    let census = network.finish();
+    let measured = end.since(network.measuring_from());
+    let outcome = RunOutcome {
+        replication,
+        measured,
+        census,
+        queues: queues(&network, &links, &rates, end),
+        flows: flow_outcomes(&network, &flows),
+        series: recorder.into_series(),
+    };
+    Ok((outcome, network.into_tracer()))
+}
+
+fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
+    let kind = match error {
+        BuildError::Duplicate { .. } => LabErrorKind::Contradiction,
+        _ => LabErrorKind::Unreachable,
+    };
+    LabError::new(kind, error.to_string()).in_file(&scenario.name)
+}
+
+/// What each link could have carried: its rate integrated over the measured time.
+struct Capacity {
+    /// Per link: rate now, since when, bit-picoseconds so far.
+    links: Vec<(Rate, Time, u128)>,
+}
+
+impl Capacity {
+    fn new(links: &[LinkInfo]) -> Capacity {
+        Capacity {
+            links: links.iter().map(|l| (l.rate, Time::ZERO, 0)).collect(),
+        }
+    }
+
+    fn change(&mut self, link: usize, now: Time, rate: Rate) {
+        let (old, since, sum) = self.links[link];
+        self.links[link] = (rate, now, sum + product(old, now.since(since)));
+    }
+
+    fn start_measuring(&mut self, now: Time) {
+        for (_, since, sum) in &mut self.links {
+            *since = now;
+            *sum = 0;
+        }
+    }
+
+    fn bits(&self, link: usize, end: Time) -> u128 {
+        let (rate, since, sum) = self.links[link];
+        (sum + product(rate, end.since(since))) / 1_000_000_000_000
+    }
+}
+
+fn product(rate: Rate, time: Span) -> u128 {
+    u128::from(rate.as_bps()) * u128::from(time.as_ps())
+}
+
+fn queues<T: Tracer>(
+    network: &LabNetwork<T>,
+    links: &[LinkInfo],
+    rates: &Capacity,
+    end: Time,
+) -> Vec<QueueOutcome> {
+    let mut outcomes = Vec::new();
+    for (link, index) in links.iter().zip(0..) {
+        if !link.observed {
+            continue;
+        }
+        let account = network.port(index).account();
+        let (sent_packets, sent_bytes) = network.sent(index);
+        outcomes.push(QueueOutcome {
+            link: link.name.clone(),
+            bottleneck: link.role == Role::Bottleneck,
+            discipline: link.discipline.name,
+            release: link.resolved.release,
+            rate: rates.links[index].0,
+            totals: account.measured(),
+            sent_bytes,
+            sent_packets,
+            capacity_bits: rates.bits(index, end),
+            drops_by_reason: account.drops_by_reason,
+            marks_by_reason: account.marks_by_reason,
+            sojourn: account.sojourn(),
+            sojourn_sum: account.sojourn_sum,
+            sojourn_min: account.sojourn_min(),
+            sojourn_max: account.sojourn_max,
+            backlog_mean: account.backlog_mean(),
+            backlog_max: (account.backlog_max_packets, account.backlog_max_bytes),
+            per_flow: account.flows.clone().unwrap_or_default(),
+        });
+    }
+    outcomes
+}
+
+fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<FlowOutcome> {
+    let mut outcomes = Vec::with_capacity(flows.len());
+    for (flow, index) in flows.iter().zip(0..) {
+        let counts = &network.flow(index)[0];
+        let sender = network.agent(flow.sender).sender_report();
+        let receiver = flow
+            .receiver
+            .and_then(|r| network.agent(r).receiver_report());
+        let sent = sender.copied().unwrap_or_default();
+        outcomes.push(FlowOutcome {
+            name: flow.name.clone(),
+            label: flow.label.clone(),
+            kind: flow.kind.clone(),
+            release: flow.release.clone(),
+            forward: flow.forward,
+            base_rtt: flow.base_rtt,
+            sent_packets: counts.sent_packets,
+            sent_bytes: counts.sent_bytes,
+            delivered_packets: counts.delivered_packets,
+            delivered_bytes: counts.delivered_bytes,
+            dropped_packets: counts.dropped_packets,
+            marked_packets: counts.marked_packets,
+            // A passive sink hands every datagram on, whatever arrived before it.
+            goodput_bytes: receiver.map_or_else(
+                || payload(counts.delivered_bytes, counts.delivered_packets, flow),
+                |r| r.goodput_bytes,
+            ),
+            delay: counts.delays.clone(),
+            delay_sum: counts.delay_sum,
+            delay_min: counts.delay_min,
+            delay_max: counts.delay_max,
+            jitter_sum: counts.jitter_sum,
+            retransmissions: sent.retransmissions,
+            timeouts: sent.timeouts,
+            rtt: (
+                sent.rtt_sum_ps,
+                sent.rtt_count,
+                sent.rtt_min,
+                sent.rtt_max.unwrap_or(Span::ZERO),
+            ),
+            started: sent.started.unwrap_or(flow.start),
+            completed: sent.completed,
+        });
+    }
+    outcomes
+}
+
+/// Bytes without headers.
+fn payload(bytes: u64, packets: u64, flow: &FlowInfo) -> u64 {
+    let header = flow
+        .parts
+        .iter()
+        .flat_map(|(_, resolved)| &resolved.pairs)
+        .find(|(key, _)| *key == "headers")
+        .and_then(|(_, text)| text.parse::<sojourn_units::Bytes>().ok())
+        .map_or(0, sojourn_units::Bytes::get);
+    bytes.saturating_sub(packets * header)
+}

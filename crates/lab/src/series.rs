@@ -1,0 +1,279 @@
+//! Time series: what is sampled at every step of a run.
+
+use crate::compile::{FlowInfo, LinkInfo};
+use crate::error::{LabError, LabErrorKind};
+use crate::model::Scenario;
+use crate::outcome::SeriesOutcome;
+use crate::run::LabNetwork;
+use sojourn_sim::trace::Tracer;
+use sojourn_units::{Span, Time};
+
+/// The quantities that can be recorded, and what each is.
+pub const QUANTITIES: [(&str, &str); 7] = [
+    (
+        "backlog",
+        "packets and bytes that wait in each observed queue",
+    ),
+    (
+        "sojourn",
+        "mean sojourn time of the packets that left each observed queue during the step",
+    ),
+    (
+        "drops",
+        "packets that each observed queue dropped during the step",
+    ),
+    (
+        "throughput",
+        "bits on the wire per second of each flow, as they arrived during the step",
+    ),
+    (
+        "cwnd",
+        "congestion window, slow start threshold and bytes in flight of each flow that has them",
+    ),
+    (
+        "rtt",
+        "smoothed round-trip time and retransmission timeout of each flow that has them",
+    ),
+    (
+        "state",
+        "internal state of the discipline of each observed queue",
+    ),
+];
+
+/// Parses the `record` key: which of [`QUANTITIES`] are wanted.
+///
+/// # Errors
+/// If a name is not among them.
+pub fn wanted(record: &str) -> Result<Vec<&'static str>, LabError> {
+    if record == "none" || record.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    if record == "all" {
+        return Ok(QUANTITIES.iter().map(|q| q.0).collect());
+    }
+    let names = || QUANTITIES.iter().map(|q| q.0);
+    let mut wanted = Vec::new();
+    for given in record.split(',').map(str::trim) {
+        let Some(name) = names().find(|name| *name == given) else {
+            return Err(LabError::new(
+                LabErrorKind::UnknownName,
+                format!("unknown time series {given:?}"),
+            )
+            .key("series.record")
+            .nearest(sojourn_units::nearest(given, names()))
+            .allowed("series", names().collect::<Vec<_>>().join(", ")));
+        };
+        if !wanted.contains(&name) {
+            wanted.push(name);
+        }
+    }
+    Ok(wanted)
+}
+
+/// Samples a run.
+pub(crate) struct Recorder {
+    step: Span,
+    next: Time,
+    wanted: Vec<&'static str>,
+    queues: Vec<ObservedQueue>,
+    flows: Vec<ObservedFlow>,
+    series: Vec<SeriesOutcome>,
+}
+
+struct ObservedQueue {
+    link: usize,
+    /// Sojourn sum, packets sent and packets dropped at the last sample.
+    last: (u128, u64, u64),
+    first_series: usize,
+    state: usize,
+}
+
+struct ObservedFlow {
+    flow: usize,
+    sender: usize,
+    last_bytes: u64,
+    first_series: usize,
+    has_window: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new<T: Tracer>(
+        scenario: &Scenario,
+        network: &LabNetwork<T>,
+        links: &[LinkInfo],
+        flows: &[FlowInfo],
+    ) -> Result<Recorder, LabError> {
+        let wanted = wanted(&scenario.series.record).map_err(|e| e.in_file(&scenario.name))?;
+        let step = scenario.series.step;
+        let first = Time::ZERO + step;
+        let mut recorder = Recorder {
+            step,
+            next: if wanted.is_empty() { Time::MAX } else { first },
+            wanted,
+            queues: Vec::new(),
+            flows: Vec::new(),
+            series: Vec::new(),
+        };
+        for (link, index) in links.iter().zip(0..).filter(|(link, _)| link.observed) {
+            let state = network.port(index).state_names();
+            let first_series = recorder.series.len();
+            recorder.open(
+                "backlog",
+                &link.name,
+                &["backlog_packets", "backlog_bytes"],
+                first,
+            );
+            recorder.open("sojourn", &link.name, &["sojourn_s"], first);
+            recorder.open("drops", &link.name, &["drops_packets"], first);
+            recorder.open("state", &link.name, state, first);
+            recorder.queues.push(ObservedQueue {
+                link: index,
+                last: (0, 0, 0),
+                first_series,
+                state: state.len(),
+            });
+        }
+        for (flow, index) in flows.iter().zip(0..) {
+            let has_window = network.agent(flow.sender).gauges().is_some();
+            let first_series = recorder.series.len();
+            recorder.open("throughput", &flow.name, &["throughput_bps"], first);
+            if has_window {
+                let windows = ["cwnd_bytes", "ssthresh_bytes", "in_flight_bytes"];
+                recorder.open("cwnd", &flow.name, &windows, first);
+                recorder.open("rtt", &flow.name, &["srtt_s", "rto_s"], first);
+            }
+            recorder.flows.push(ObservedFlow {
+                flow: index,
+                sender: flow.sender,
+                last_bytes: 0,
+                first_series,
+                has_window,
+            });
+        }
+        Ok(recorder)
+    }
+
+    fn open(&mut self, wanted: &str, of: &str, quantities: &[&str], first: Time) {
+        if self.wanted.contains(&wanted) {
+            self.series
+                .extend(quantities.iter().map(|quantity| SeriesOutcome {
+                    of: of.to_owned(),
+                    quantity: (*quantity).to_owned(),
+                    first,
+                    step: self.step,
+                    values: Vec::new(),
+                }));
+        }
+    }
+
+    /// When the next sample is due; [`Time::MAX`] if nothing is recorded.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Counts of the network begin anew.
+    pub(crate) fn start_measuring(&mut self) {
+        for queue in &mut self.queues {
+            queue.last = (0, 0, 0);
+        }
+        for flow in &mut self.flows {
+            flow.last_bytes = 0;
+        }
+    }
+
+    pub(crate) fn sample<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+        self.next = self.next + self.step;
+        let wants = |name: &str| self.wanted.contains(&name);
+        for queue in &mut self.queues {
+            network.settle(queue.link);
+            let port = network.port(queue.link);
+            let account = port.account();
+            let totals = account.measured();
+            let now = (account.sojourn_sum, totals.dequeued, totals.dropped());
+            let (sum, sent, dropped) = (
+                now.0 - queue.last.0,
+                now.1 - queue.last.1,
+                now.2 - queue.last.2,
+            );
+            queue.last = now;
+            let mut values = Vec::with_capacity(4 + queue.state);
+            if wants("backlog") {
+                values.push(count(account.backlog_packets()));
+                values.push(count(account.backlog_bytes()));
+            }
+            if wants("sojourn") {
+                values.push(if sent == 0 {
+                    f64::NAN
+                } else {
+                    seconds(sum) / count(sent)
+                });
+            }
+            if wants("drops") {
+                values.push(count(dropped));
+            }
+            if wants("state") {
+                port.state(&mut values);
+            }
+            push(&mut self.series[queue.first_series..], &values);
+        }
+        for flow in &mut self.flows {
+            let bytes = network.flow(flow.flow)[0].delivered_bytes;
+            let mut values = Vec::with_capacity(6);
+            if wants("throughput") {
+                values.push(count(bytes - flow.last_bytes) * 8.0 / self.step.as_secs_f64());
+            }
+            flow.last_bytes = bytes;
+            if flow.has_window
+                && let Some(gauges) = network.agent(flow.sender).gauges()
+            {
+                if wants("cwnd") {
+                    values.push(count(gauges.cwnd_bytes));
+                    values.push(gauges.ssthresh_bytes.map_or(f64::NAN, count));
+                    values.push(count(gauges.in_flight_bytes));
+                }
+                if wants("rtt") {
+                    values.push(gauges.srtt.map_or(f64::NAN, Span::as_secs_f64));
+                    values.push(gauges.rto.as_secs_f64());
+                }
+            }
+            push(&mut self.series[flow.first_series..], &values);
+        }
+    }
+
+    /// Takes the last sample if it is due at the end of the run.
+    pub(crate) fn finish<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+        if self.next == network.now() {
+            self.sample(network);
+        }
+    }
+
+    pub(crate) fn into_series(self) -> Vec<SeriesOutcome> {
+        self.series
+    }
+}
+
+fn push(series: &mut [SeriesOutcome], values: &[f64]) {
+    for (series, value) in series.iter_mut().zip(values) {
+        series.values.push(*value);
+    }
+}
+
+fn seconds(picoseconds: u128) -> f64 {
+    wide(picoseconds) * 1e-12
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a sample of a series: 53 bits are plenty"
+)]
+fn count(value: u64) -> f64 {
+    value as f64
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a sample of a series: 53 bits are plenty"
+)]
+fn wide(value: u128) -> f64 {
+    value as f64
+}
