@@ -142,14 +142,15 @@ impl EventList for CalendarList {
     fn set(&mut self, id: u32, time: u64, birth: u64) {
         debug_assert!(
             time >= self.now,
-            "component {id} set to {time}, before {}",
+            "component {id} is set to {time} ps, before the last event popped, at {} ps",
             self.now
         );
         assert!(id < self.end(), "component {id} of {}", self.end());
-        if self.pending[index(id)].prev != IDLE {
-            self.remove(id);
+        if self.pending[index(id)].prev == IDLE {
+            self.place(id, time, birth);
+        } else {
+            self.replace(id, time, birth);
         }
-        self.place(id, time, birth);
     }
 
     fn cancel(&mut self, id: u32) {
@@ -172,6 +173,20 @@ impl EventList for CalendarList {
             Some(self.take(key))
         } else {
             self.pop_slow()
+        }
+    }
+
+    #[inline]
+    fn pop_before(&mut self, limit: u64) -> Option<Event> {
+        let key = self.today[self.top];
+        if key < self.guard {
+            let own = &self.pending[index(self.id(key))];
+            return (own.time < limit).then(|| self.take(key));
+        }
+        if self.peek_slow()?.time < limit {
+            self.pop()
+        } else {
+            None
         }
     }
 
@@ -298,6 +313,22 @@ impl CalendarList {
         };
         self.far.set(id, time, birth);
         self.set_guard();
+    }
+
+    /// Moves a pending event. A timer that stays beyond the buckets moves within the heap.
+    #[inline(never)]
+    fn replace(&mut self, id: u32, time: u64, birth: u64) {
+        let old = self.pending[index(id)];
+        if (old.time, old.birth) == (time, birth) {
+            return;
+        }
+        let ahead = (time >> self.shift).wrapping_sub(self.day);
+        if old.prev == FAR && ahead > self.mask {
+            self.place_far(id, time, birth);
+        } else {
+            self.remove(id);
+            self.place(id, time, birth);
+        }
     }
 
     /// Takes a component's event, if it has one, out of where it is; the record is left as it was.
@@ -533,7 +564,7 @@ impl CalendarList {
     #[inline(never)]
     fn retune(&mut self) {
         let events = self.events - self.last_events;
-        let elapsed = self.now - self.last_now;
+        let elapsed = self.now.saturating_sub(self.last_now);
         let limit = MAX_INTERVAL.max(2 * wide(self.pending.len()));
         self.interval = (2 * self.interval).min(limit);
         self.last_events = self.events;
