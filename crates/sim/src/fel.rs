@@ -46,7 +46,8 @@ pub trait EventList {
 
     /// Schedules the component's event at `time`, in place of the pending one if there is one.
     ///
-    /// `time` is not before the time of the last event popped.
+    /// `time` is not before the time of the last event popped. To look ahead without committing to
+    /// an event's time, use [`EventList::pop_before`] or [`EventList::peek`].
     fn set(&mut self, id: u32, time: u64, birth: u64);
 
     /// Removes the component's event, if there is one.
@@ -57,6 +58,16 @@ pub trait EventList {
 
     /// Removes and returns the least event.
     fn pop(&mut self) -> Option<Event>;
+
+    /// Removes and returns the least event if it is before `limit`.
+    #[inline]
+    fn pop_before(&mut self, limit: u64) -> Option<Event> {
+        if self.peek()?.time < limit {
+            self.pop()
+        } else {
+            None
+        }
+    }
 
     /// The least event. The list may rearrange itself to find it.
     fn peek(&mut self) -> Option<Event>;
@@ -139,6 +150,12 @@ mod tests {
             event
         }
 
+        fn pop_before(&mut self, limit: u64) {
+            let event = self.list.pop_before(limit);
+            assert_eq!(event, self.reference.pop_before(limit));
+            self.now = event.map_or(self.now, |event| event.time);
+        }
+
         fn peek(&mut self) {
             assert_eq!(self.list.peek(), self.reference.peek());
         }
@@ -183,6 +200,9 @@ mod tests {
             count: u32,
         },
         Pop,
+        PopBefore {
+            after: u64,
+        },
         Hold {
             after: u64,
         },
@@ -216,6 +236,7 @@ mod tests {
             2 => (0..n).prop_map(|id| Operation::Cancel { id }),
             1 => (0..n, 0..n).prop_map(|(first, count)| Operation::CancelAll { first, count }),
             6 => Just(Operation::Pop),
+            2 => after().prop_map(|after| Operation::PopBefore { after }),
             6 => after().prop_map(|after| Operation::Hold { after }),
             2 => (0_u32..300, after()).prop_map(|(count, after)| Operation::HoldMany { count, after }),
             2 => Just(Operation::Peek),
@@ -252,6 +273,7 @@ mod tests {
                 Operation::Pop => {
                     pair.pop();
                 }
+                Operation::PopBefore { after } => pair.pop_before(pair.now + after),
                 Operation::Hold { after } => {
                     if let Some(event) = pair.pop() {
                         pair.set(event.id, event.time + after, event.time);
