@@ -141,8 +141,8 @@ impl<'a> Plan<'a> {
             };
             let (width, height) = match columns {
                 1 => (560, 150),
-                2 => (255, 210),
-                _ => (160, 190),
+                2 => (270, 210),
+                _ => (172, 190),
             };
             Panels {
                 field: facet.field.clone(),
@@ -335,14 +335,15 @@ impl<'a> Plan<'a> {
             "mark": { "type": "bar", "strokeWidth": 1.5, "cornerRadius": 0 },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
-                ("color", self.colour(true)),
-                ("stroke", self.colour(false)),
+                ("color", self.colour()),
+                ("stroke", self.colour()),
                 ("fillOpacity", self.fill_opacity(0.85)),
+                ("strokeWidth", self.outline()),
                 ("opacity", self.opacity()),
                 ("tooltip", self.tooltip()),
             ])
         })];
-        layers.extend(self.whiskers(json!({ "value": self.theme.ink().strong })));
+        layers.extend(self.whiskers());
         layers
     }
 
@@ -357,9 +358,10 @@ impl<'a> Plan<'a> {
                 "encoding": self.encoding([
                     ("y", self.y(low)),
                     ("y2", json!({ "field": high })),
-                    ("color", self.colour(true)),
-                    ("stroke", self.colour(false)),
+                    ("color", self.colour()),
+                    ("stroke", self.colour()),
                     ("fillOpacity", self.fill_opacity(0.35)),
+                    ("strokeWidth", self.outline()),
                     ("opacity", self.opacity()),
                     ("tooltip", self.tooltip()),
                 ])
@@ -370,7 +372,7 @@ impl<'a> Plan<'a> {
                 "encoding": self.encoding([
                     ("y", self.y(&self.figure.y.field)),
                     ("y2", json!({ "field": self.figure.y.field })),
-                    ("stroke", self.colour(false)),
+                    ("stroke", self.colour()),
                     ("opacity", self.opacity()),
                     ("tooltip", self.tooltip()),
                 ])
@@ -381,7 +383,7 @@ impl<'a> Plan<'a> {
     fn points(&self) -> Vec<Value> {
         let cloud = self.figure.kind == Kind::Scatter;
         let size = if cloud { 36 } else { 70 };
-        let mut layers = self.whiskers(self.colour(false));
+        let mut layers = self.whiskers();
         let clip = self.zooms();
         if self.published {
             // What lies behind a hollow point must not show through it.
@@ -398,10 +400,11 @@ impl<'a> Plan<'a> {
             "mark": { "type": "point", "filled": true, "size": size, "strokeWidth": 1.6, "clip": clip },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
-                ("color", self.colour(true)),
-                ("stroke", self.colour(false)),
+                ("color", self.colour()),
+                ("stroke", self.colour()),
                 ("shape", self.shape()),
                 ("fillOpacity", self.fill_opacity(if cloud { 0.6 } else { 1.0 })),
+                ("strokeWidth", self.outline()),
                 ("opacity", self.opacity()),
                 ("tooltip", self.tooltip()),
             ])
@@ -416,8 +419,8 @@ impl<'a> Plan<'a> {
             "mark": { "type": "line", "strokeWidth": 2, "clip": self.zooms() },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
-                ("color", self.colour(true)),
-                ("strokeDash", self.dash(false)),
+                ("color", self.colour()),
+                ("strokeDash", self.dash()),
                 ("opacity", self.opacity()),
             ])
         }));
@@ -426,7 +429,7 @@ impl<'a> Plan<'a> {
             point["mark"]["size"] = json!(42);
         }
         // The band says what whiskers would say again.
-        let whiskers = self.whiskers(Value::Null).len();
+        let whiskers = self.whiskers().len();
         layers.extend(points.into_iter().skip(whiskers));
         layers
     }
@@ -438,8 +441,8 @@ impl<'a> Plan<'a> {
             "mark": { "type": "line", "interpolate": interpolate, "strokeWidth": width, "strokeJoin": "round", "clip": true },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
-                ("color", self.colour(true)),
-                ("strokeDash", self.dash(true)),
+                ("color", self.colour()),
+                ("strokeDash", self.dash()),
                 ("opacity", self.opacity()),
             ])
         }));
@@ -452,7 +455,7 @@ impl<'a> Plan<'a> {
             "mark": { "type": "point", "filled": true, "size": 50, "clip": true },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
-                ("color", self.colour(true)),
+                ("color", self.colour()),
                 ("opacity", json!({ "condition": { "param": "near", "empty": false, "value": 1 }, "value": 0 })),
                 ("tooltip", self.tooltip()),
             ])
@@ -473,16 +476,21 @@ impl<'a> Plan<'a> {
             "encoding": self.encoding([
                 ("y", self.y(low)),
                 ("y2", json!({ "field": high })),
-                ("color", self.colour(true)),
+                ("color", self.colour()),
                 ("detail", self.source_detail()),
             ])
         }))
     }
 
-    /// A line from `y_low` to `y_high` with a cap at each end.
-    fn whiskers(&self, colour: Value) -> Vec<Value> {
+    /// A line from `y_low` to `y_high` with a cap at each end, in the colour of the series; in front of a bar of that
+    /// colour, in the colour of the text.
+    fn whiskers(&self) -> Vec<Value> {
         let (Some(low), Some(high)) = (&self.figure.y_low, &self.figure.y_high) else {
             return Vec::new();
+        };
+        let stroke = match self.figure.kind {
+            Kind::Bars => json!({ "value": self.theme.ink().strong }),
+            _ => self.colour(),
         };
         let known = json!([{ "filter": format!("isValid(datum.{low}) && isValid(datum.{high})") }]);
         let clip = self.zooms();
@@ -492,21 +500,21 @@ impl<'a> Plan<'a> {
             "encoding": self.encoding([
                 ("y", self.y(low)),
                 ("y2", json!({ "field": high })),
-                ("color", colour),
+                ("stroke", stroke.clone()),
                 ("opacity", self.opacity()),
             ])
         })];
-        for end in [low, high] {
-            layers.push(json!({
+        layers.extend([low, high].map(|end| {
+            json!({
                 "transform": known,
                 "mark": { "type": "point", "shape": "stroke", "size": 64, "strokeWidth": 1.4, "clip": clip },
                 "encoding": self.encoding([
                     ("y", self.y(end)),
-                    ("stroke", layers[0]["encoding"]["color"].clone()),
+                    ("stroke", stroke.clone()),
                     ("opacity", self.opacity()),
                 ])
-            }));
-        }
+            })
+        }));
         layers
     }
 
@@ -522,16 +530,18 @@ impl<'a> Plan<'a> {
             .map(|line| json!({ "label": line.label, "y": line.y }))
             .collect();
         let data = json!({ "values": values });
+        // Where the vertical axis moves, the lines must not leave the panel; where it does not, a label may stand above.
+        let clip = self.figure.kind == Kind::Scatter;
         vec![
             json!({
                 "data": data,
-                "mark": { "type": "rule", "strokeDash": [2, 3], "strokeWidth": 1.2, "color": ink.soft },
+                "mark": { "type": "rule", "clip": clip, "strokeDash": [2, 3], "strokeWidth": 1.2, "color": ink.soft },
                 "encoding": { "y": self.y("y") }
             }),
             json!({
                 "data": data,
                 "mark": {
-                    "type": "text", "align": "right", "baseline": "bottom", "dx": -3, "dy": -3,
+                    "type": "text", "clip": clip, "align": "right", "baseline": "bottom", "dx": -3, "dy": -3,
                     "fontSize": 11, "fontStyle": "italic", "color": ink.soft
                 },
                 "encoding": { "y": self.y("y"), "x": { "value": "width" }, "text": { "field": "label" } }
@@ -597,20 +607,28 @@ impl<'a> Plan<'a> {
             }
             return x;
         }
-        let scale = match axis.scale {
+        let mut scale = match axis.scale {
             Scale::Log => json!({ "type": "log", "nice": false }),
-            Scale::Time => json!({ "nice": false, "zero": false }),
-            _ => json!({ "nice": self.figure.kind != Kind::Time, "zero": false }),
+            _ => json!({ "nice": false, "zero": false }),
         };
-        let mut x = json!({
-            "field": axis.field, "type": "quantitative", "title": title, "scale": scale, "axis": number_axis(axis)
-        });
-        x["axis"]["tickCount"] = json!(
-            self.facet
-                .as_ref()
-                .map_or(8, |panels| (panels.width / 60).max(3))
-        );
-        x
+        if matches!(
+            self.figure.kind,
+            Kind::Points | Kind::Lines | Kind::Scatter | Kind::Bars | Kind::Range
+        ) {
+            // Marks at the ends are as large as those between.
+            scale["padding"] = json!(10);
+        }
+        let ticks = self
+            .facet
+            .as_ref()
+            .map_or(8, |panels| (panels.width / 60).max(3));
+        json!({
+            "field": axis.field,
+            "type": "quantitative",
+            "title": title,
+            "scale": scale,
+            "axis": number_axis(axis, span(self.figure, &[&axis.field]), ticks)
+        })
     }
 
     /// Every layer names the same title and scale, so that they merge into one axis.
@@ -623,33 +641,38 @@ impl<'a> Plan<'a> {
         if self.figure.kind == Kind::Cdf && axis.scale != Scale::Log {
             scale = json!({ "domain": [0, 1], "nice": false });
         }
+        let ticks = self.facet.as_ref().map_or(6, |_| 4);
         json!({
-            "field": field, "type": "quantitative", "title": axis_title(axis), "scale": scale,
-            "axis": number_axis(axis)
+            "field": field,
+            "type": "quantitative",
+            "title": axis_title(axis),
+            "scale": scale,
+            "axis": number_axis(axis, span(self.figure, &y_fields(self.figure)), ticks)
         })
     }
 
-    fn colour(&self, legend: bool) -> Value {
+    /// For filling and outline alike, and the same in every layer, so that all of them merge into one legend.
+    fn colour(&self) -> Value {
         let Some(series) = &self.figure.series else {
-            let colour = Palette::default().colour("", self.theme);
-            return json!({ "value": colour });
+            return json!({ "value": Palette::default().colour("", self.theme) });
         };
         let (labels, colours): (Vec<_>, Vec<_>) = self.series.iter().cloned().unzip();
-        let mut channel = json!({
+        let legend = match self.figure.kind {
+            _ if !self.picks() || self.series_is_x() => Value::Null,
+            Kind::Bars | Kind::Range => json!({ "symbolType": "square", "symbolOpacity": 1 }),
+            Kind::Cdf | Kind::Time => {
+                json!({ "symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 2.5, "symbolSize": 220 })
+            }
+            Kind::Points | Kind::Lines | Kind::Scatter => json!({ "symbolOpacity": 1 }),
+        };
+        json!({
             "field": series.field,
             "type": "nominal",
             "sort": labels,
             "scale": { "domain": labels, "range": colours },
-            "legend": null
-        });
-        if legend && self.picks() && !self.series_is_x() {
-            channel["title"] = json!(series.title);
-            channel["legend"] = json!({});
-            if self.figure.kind == Kind::Bars {
-                channel["legend"]["symbolType"] = json!("square");
-            }
-        }
-        channel
+            "title": series.title,
+            "legend": legend
+        })
     }
 
     fn shape(&self) -> Value {
@@ -676,48 +699,66 @@ impl<'a> Plan<'a> {
         if !self.published {
             return json!({ "value": full });
         }
-        let mut channel = json!({
+        json!({
             "field": SOURCE,
-            "type": "nominal",
-            "title": null,
+            "type": "ordinal",
             "sort": [PUBLISHED, REPRODUCED],
             "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [0, full] },
             "legend": null
-        });
-        if self.hollow && self.figure.kind != Kind::Lines {
-            let ink = self.theme.ink();
-            let symbol = if matches!(self.figure.kind, Kind::Bars | Kind::Range) {
-                "square"
-            } else {
-                "circle"
-            };
-            channel["legend"] = json!({
-                "symbolType": symbol,
-                "symbolFillColor": ink.soft,
-                "symbolStrokeColor": ink.soft,
-                "symbolStrokeWidth": 1.5
-            });
-        }
-        channel
+        })
     }
 
-    fn dash(&self, legend: bool) -> Value {
+    /// The outline of filled marks. It is the same for published and reproduced, and there to have a legend: Vega has
+    /// none for the opacity of a filling.
+    fn outline(&self) -> Value {
+        if !self.hollow || self.figure.kind == Kind::Lines {
+            return Value::Null;
+        }
+        let soft = self.theme.ink().soft;
+        let symbol = match self.figure.kind {
+            Kind::Bars | Kind::Range => "square",
+            _ => "circle",
+        };
+        json!({
+            "field": SOURCE,
+            "type": "ordinal",
+            "title": null,
+            "sort": [PUBLISHED, REPRODUCED],
+            "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [1.5, 1.5] },
+            "legend": {
+                "symbolType": symbol,
+                "symbolFillColor": soft,
+                "symbolStrokeColor": soft,
+                "symbolOpacity": 1,
+                "encoding": {
+                    "symbols": {
+                        "fillOpacity": {
+                            "condition": { "test": format!("datum.value === '{PUBLISHED}'"), "value": 0 },
+                            "value": 1
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    fn dash(&self) -> Value {
         if !self.published {
             return Value::Null;
         }
-        let mut channel = json!({
+        let legend = if self.hollow {
+            json!({ "symbolType": "stroke", "symbolStrokeColor": self.theme.ink().soft, "symbolOpacity": 1 })
+        } else {
+            Value::Null
+        };
+        json!({
             "field": SOURCE,
             "type": "nominal",
             "title": null,
             "sort": [PUBLISHED, REPRODUCED],
             "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [[5, 3], [1, 0]] },
-            "legend": null
-        });
-        if self.hollow && (legend || self.figure.kind == Kind::Lines) {
-            channel["legend"] =
-                json!({ "symbolType": "stroke", "symbolStrokeColor": self.theme.ink().soft });
-        }
-        channel
+            "legend": legend
+        })
     }
 
     fn source_detail(&self) -> Value {
@@ -775,17 +816,15 @@ impl<'a> Plan<'a> {
     }
 
     fn facet_channel(&self, panels: &Panels) -> Value {
-        let title = if panels.title.is_empty() {
-            Value::Null
-        } else {
-            json!(panels.title)
-        };
-        json!({
-            "field": panels.field,
-            "type": "nominal",
-            "sort": panels.labels,
-            "title": title
-        })
+        let mut header = json!({ "title": null });
+        if !panels.title.is_empty() {
+            // A JSON string is a string of Vega's expressions, too.
+            header["labelExpr"] = json!(format!(
+                "{} + (datum.label)",
+                json!(format!("{}: ", panels.title))
+            ));
+        }
+        json!({ "field": panels.field, "type": "nominal", "sort": panels.labels, "header": header })
     }
 }
 
@@ -831,25 +870,8 @@ fn drawable(figure: &Figure, row: &Row) -> bool {
 /// Bars and floating bars, curves of time and distributions start at zero; other marks do where that costs no more
 /// than half of the height.
 fn starts_at_zero(figure: &Figure) -> bool {
-    if !matches!(figure.kind, Kind::Points | Kind::Lines | Kind::Scatter) {
-        return true;
-    }
-    let fields = [
-        Some(&figure.y.field),
-        figure.y_low.as_ref(),
-        figure.y_high.as_ref(),
-    ];
-    let mut low = f64::INFINITY;
-    let mut high = f64::NEG_INFINITY;
-    for row in &figure.rows {
-        for field in fields.into_iter().flatten() {
-            if let Some(value) = row.get(field).and_then(Value::as_f64) {
-                low = low.min(value);
-                high = high.max(value);
-            }
-        }
-    }
-    low > high || low <= 0.5 * high
+    !matches!(figure.kind, Kind::Points | Kind::Lines | Kind::Scatter)
+        || span(figure, &y_fields(figure)).is_none_or(|(low, high)| low <= 0.5 * high)
 }
 
 fn axis_title(axis: &Axis) -> String {
@@ -859,13 +881,49 @@ fn axis_title(axis: &Axis) -> String {
     }
 }
 
-/// A logarithmic axis labels decades only, unless there are too few of them.
-fn number_axis(axis: &Axis) -> Value {
-    if axis.scale == Scale::Log {
-        json!({ "format": "~r", "labelOverlap": "greedy", "labelSeparation": 6 })
-    } else {
-        json!({ "labelOverlap": "greedy" })
+/// A logarithmic axis labels 1, 2 and 5 in each decade, or, over more than three decades, 1 only.
+fn number_axis(axis: &Axis, span: Option<(f64, f64)>, ticks: u32) -> Value {
+    if axis.scale != Scale::Log {
+        return json!({ "labelOverlap": "greedy", "tickCount": ticks });
     }
+    let wide = span.is_some_and(|(low, high)| high / low > 1000.0);
+    let labelled = if wide { "[1]" } else { "[1, 2, 5]" };
+    // The small addend keeps the logarithm of a power of ten from falling just short of a whole number.
+    let mantissa = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))";
+    json!({
+        "labelOverlap": "greedy",
+        "labelExpr": format!("indexof({labelled}, {mantissa}) < 0 ? '' : format(datum.value, '~r')")
+    })
+}
+
+/// The fields that lie on the vertical axis.
+fn y_fields(figure: &Figure) -> Vec<&str> {
+    [
+        Some(&figure.y.field),
+        figure.y_low.as_ref(),
+        figure.y_high.as_ref(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(String::as_str)
+    .collect()
+}
+
+/// The least and the greatest drawn value of some fields.
+fn span(figure: &Figure, fields: &[&str]) -> Option<(f64, f64)> {
+    let values = figure
+        .rows
+        .iter()
+        .filter(|row| drawable(figure, row))
+        .flat_map(|row| {
+            fields
+                .iter()
+                .filter_map(|field| row.get(*field).and_then(Value::as_f64))
+        });
+    values.fold(None, |span, value| match span {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
 }
 
 fn description(figure: &Figure) -> String {
@@ -909,8 +967,8 @@ fn config(plan: &Plan<'_>) -> Value {
             "gridColor": ink.grid,
             "gridWidth": 1
         },
-        "axisY": { "domain": false, "ticks": false, "labelPadding": 6, "tickCount": 6 },
-        "axisX": { "labelPadding": 4 },
+        "axisY": { "domain": false, "ticks": false, "labelPadding": 6 },
+        "axisX": { "labelPadding": 4, "labelFlush": false },
         "legend": {
             "orient": "top",
             "direction": "horizontal",

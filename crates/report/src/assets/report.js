@@ -144,7 +144,7 @@
   let timer;
   new ResizeObserver(() => {
     clearTimeout(timer);
-    timer = setTimeout(drawAll, 120);
+    timer = setTimeout(() => { fitFrames(); drawAll(); }, 120);
   }).observe(document.getElementById('content'));
   drawAll();
 
@@ -173,6 +173,18 @@
   });
 
   // Tables
+
+  // A header can only stay in sight of the page if its table is not in a frame that scrolls.
+  function fitFrames() {
+    for (const frame of document.querySelectorAll('.frame')) {
+      frame.classList.remove('fits');
+      const fits = frame.scrollWidth <= frame.clientWidth;
+      frame.classList.toggle('fits', fits);
+      if (fits) frame.removeAttribute('tabindex');
+      else frame.tabIndex = 0;
+    }
+  }
+  fitFrames();
 
   const sortKey = (cell) => {
     if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
