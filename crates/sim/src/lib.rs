@@ -17,6 +17,7 @@ pub mod routing;
 pub mod slab;
 pub mod topology;
 pub mod trace;
+pub mod trace_ns2;
 
 pub use agent::{Agent, Host, Timers};
 pub use impair::{ImpairmentSpec, Loss, LossAt};

@@ -1,1 +1,11 @@
-//! Traffic sources.
+//! Traffic sources, and flows made of a source and the endpoints of a transport.
+
+pub mod endpoint;
+pub mod flow;
+pub mod registry;
+pub mod sources;
+pub mod timed;
+
+pub use endpoint::Endpoint;
+pub use flow::{BuiltFlow, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};
+pub use registry::{AnySource, CatalogueEntry, Entry, build_source, catalogue};

@@ -1,19 +1,33 @@
+<<<<<<< HEAD
 //! What an endpoint has to send: the side of a traffic source that a transport sees.
+=======
+//! What an application wants sent, and when.
+>>>>>>> ns2
 
 use sojourn_sim::Stream;
 use sojourn_units::Time;
 
+<<<<<<< HEAD
 /// An application hands bytes to its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Write {
     /// When.
     pub at: Time,
     /// How many bytes: for UDP the payload of one datagram.
+=======
+/// One write of an application; for a datagram transport, one datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Write {
+    /// When the application writes.
+    pub at: Time,
+    /// Bytes of payload.
+>>>>>>> ns2
     pub bytes: u64,
 }
 
 /// A traffic source.
 pub trait Source {
+<<<<<<< HEAD
     /// True if data is never short: the transport sends whenever it may, and asks for no writes.
     fn unlimited(&self) -> bool;
 
@@ -133,3 +147,10 @@ pub(crate) mod tests {
         assert_eq!((feed.due(), feed.take()), (None, None));
     }
 }
+=======
+    /// True if there is always more to send; then `next` is not asked.
+    fn unlimited(&self) -> bool;
+    /// The write after the last one returned; `None` when the source is finished.
+    fn next(&mut self, rng: &mut Stream) -> Option<Write>;
+}
+>>>>>>> ns2

@@ -4,6 +4,7 @@
 //! [`sojourn_sim::Host`], packets go out through it. What it has to send comes from a [`app::Source`].
 
 pub mod app;
+pub mod ns2;
 pub mod report;
 pub mod tcp;
 pub mod udp;

@@ -1,0 +1,157 @@
+//! Lines of ns-2's trace format: `event time from to type size flags flow source.port sink.port sequence uid`.
+//!
+//! Source: ns-2.35 manual, chapter 26, and `trace.cc`. Times are rounded to whole microseconds and printed as C's `%.15g`
+//! prints them; ns-2 has no line for a mark.
+
+use crate::packet::{Ecn, Flags, Kind};
+use crate::trace::{Event, Record};
+use sojourn_units::Time;
+use std::fmt;
+
+/// What a trace line says of a packet beyond the packet itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FlowLabel {
+    /// What datagrams of the flow are called: `cbr`, `exp`, `pareto`.
+    pub datagram: String,
+    /// ns-2's flow id.
+    pub id: u32,
+    /// Node and port of the sender.
+    pub source: (u32, u32),
+    /// Node and port of the receiver.
+    pub sink: (u32, u32),
+}
+
+/// The line of `record`, without its end, on a link between nodes `ends`; `None` for an event that ns-2 does not trace.
+pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<String> {
+    let event = match record.event {
+        Event::Enqueue => '+',
+        Event::Dequeue => '-',
+        Event::Receive => 'r',
+        Event::Drop(_) => 'd',
+        Event::Mark(_) => return None,
+    };
+    let kind = match record.packet.kind {
+        Kind::Datagram => flow.datagram.as_str(),
+        Kind::Segment => "tcp",
+        Kind::Ack => "ack",
+    };
+    let (from, to) = if record.packet.flags.has(Flags::REVERSE) {
+        (flow.sink, flow.source)
+    } else {
+        (flow.source, flow.sink)
+    };
+    Some(format!(
+        "{event} {} {} {} {kind} {} {} {} {}.{} {}.{} {} {}",
+        Seconds(record.key.time),
+        ends.0,
+        ends.1,
+        record.packet.size,
+        flags(record),
+        flow.id,
+        from.0,
+        from.1,
+        to.0,
+        to.1,
+        record.packet.seq,
+        record.packet.uid,
+    ))
+}
+
+/// The seven flags: ECN echo, priority, one that is unused, window reduced, CE, fast start, ECN-capable.
+fn flags(record: &Record) -> String {
+    let ecn = Ecn::from_bits(record.packet.tos);
+    let mark = |set, letter| if set { letter } else { '-' };
+    [
+        mark(record.packet.flags.has(Flags::ECE), 'C'),
+        '-',
+        '-',
+        mark(record.packet.flags.has(Flags::CWR), 'A'),
+        mark(ecn == Ecn::Ce, 'E'),
+        '-',
+        mark(ecn.is_capable(), 'N'),
+    ]
+    .iter()
+    .collect()
+}
+
+const PS_PER_US: u64 = 1_000_000;
+const US_PER_S: u64 = 1_000_000;
+
+/// A time as `%.15g` prints seconds that were rounded to microseconds, halves up.
+struct Seconds(Time);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let us = (self.0.as_ps() + PS_PER_US / 2) / PS_PER_US;
+        if (1..100).contains(&us) {
+            // Below 1e-4, `%g` turns to an exponent.
+            return match (us / 10, us % 10) {
+                (0, ones) => write!(f, "{ones}e-06"),
+                (tens, 0) => write!(f, "{tens}e-05"),
+                (tens, ones) => write!(f, "{tens}.{ones}e-05"),
+            };
+        }
+        let (whole, fraction) = (us / US_PER_S, us % US_PER_S);
+        if fraction == 0 {
+            return write!(f, "{whole}");
+        }
+        let digits = format!("{fraction:06}");
+        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Key;
+    use crate::packet::Packet;
+    use crate::port::{DropReason, MarkReason};
+
+    fn seconds(us: u64) -> String {
+        Seconds(Time::from_ps(us * PS_PER_US)).to_string()
+    }
+
+    #[test]
+    fn times_print_as_c_prints_them() {
+        let printed = [0, 1, 10, 32, 99, 100, 2032, 277_456, 1_000_000, 12_500_000].map(seconds);
+        let expected = [
+            "0", "1e-06", "1e-05", "3.2e-05", "9.9e-05", "0.0001", "0.002032", "0.277456", "1",
+            "12.5",
+        ];
+        assert_eq!(printed, expected);
+        let half = Time::from_ps(2_032_500_000);
+        assert_eq!(Seconds(half).to_string(), "0.002033");
+    }
+
+    #[test]
+    fn a_line_names_what_happened_where_and_to_which_packet() {
+        let label = FlowLabel {
+            datagram: "cbr".to_owned(),
+            id: 1,
+            source: (2, 0),
+            sink: (3, 0),
+        };
+        let mut packet = Packet::test(1000, 0, 7);
+        let key = Key::before(Time::from_ps(10_800_000_000));
+        let drop = Event::Drop(DropReason::Overlimit);
+        let record = |event, packet: &Packet| Record {
+            key,
+            event,
+            link: 0,
+            packet: packet.label(),
+        };
+        assert_eq!(
+            line(&record(drop, &packet), (0, 1), &label).as_deref(),
+            Some("d 0.0108 0 1 cbr 1000 ------- 1 2.0 3.0 7 7")
+        );
+        packet.kind = Kind::Ack;
+        packet.flags = Flags::REVERSE.with(Flags::ECE);
+        packet.tos = Ecn::Ce.bits();
+        assert_eq!(
+            line(&record(Event::Receive, &packet), (1, 0), &label).as_deref(),
+            Some("r 0.0108 1 0 ack 1000 C---E-N 1 3.0 2.0 7 7")
+        );
+        let mark = Event::Mark(MarkReason::Threshold);
+        assert_eq!(line(&record(mark, &packet), (0, 1), &label), None);
+    }
+}

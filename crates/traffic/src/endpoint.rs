@@ -1,0 +1,84 @@
+//! Every endpoint that the registry can make, dispatched statically.
+
+use crate::timed::Timed;
+use sojourn_sim::{Agent, Host, Packet};
+use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
+use sojourn_transport::{Gauges, ReceiverReport, SenderReport, UdpSender};
+use sojourn_units::Time;
+
+/// An endpoint of a flow.
+pub enum Endpoint {
+    /// Sender of datagrams.
+    Udp(UdpSender<Timed>),
+    /// Sender of ns-2's one-way TCP.
+    Ns2(Ns2Sender<Timed>),
+    /// Its sink.
+    Ns2Sink(Ns2Sink),
+}
+
+macro_rules! each {
+    ($any:expr, $endpoint:ident => $call:expr) => {
+        match $any {
+            Endpoint::Udp($endpoint) => $call,
+            Endpoint::Ns2($endpoint) => $call,
+            Endpoint::Ns2Sink($endpoint) => $call,
+        }
+    };
+}
+
+impl Agent for Endpoint {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        each!(self, e => e.on_start(host));
+    }
+    #[inline]
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        each!(self, e => e.on_packet(packet, host));
+    }
+    #[inline]
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        each!(self, e => e.on_wake(host));
+    }
+    fn start_measuring(&mut self, now: Time) {
+        each!(self, e => e.start_measuring(now));
+    }
+}
+
+impl Endpoint {
+    /// Tells the endpoint the index of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        each!(self, e => e.set_flow(flow));
+    }
+
+    /// What a sender has done; `None` for a receiver.
+    pub fn sender_report(&self) -> Option<&SenderReport> {
+        match self {
+            Endpoint::Udp(sender) => Some(sender.report()),
+            Endpoint::Ns2(sender) => Some(sender.report()),
+            Endpoint::Ns2Sink(_) => None,
+        }
+    }
+
+    /// What a receiver has got; `None` for a sender.
+    pub fn receiver_report(&self) -> Option<&ReceiverReport> {
+        match self {
+            Endpoint::Ns2Sink(sink) => Some(sink.report()),
+            Endpoint::Udp(_) | Endpoint::Ns2(_) => None,
+        }
+    }
+
+    /// The state of a sender that has a window; `None` for others.
+    pub fn gauges(&self) -> Option<Gauges> {
+        match self {
+            Endpoint::Ns2(sender) => Some(sender.gauges()),
+            Endpoint::Udp(_) | Endpoint::Ns2Sink(_) => None,
+        }
+    }
+
+    /// What ns-2's own agent counts; `None` for others.
+    pub fn ns2_counts(&self) -> Option<&Ns2Counts> {
+        match self {
+            Endpoint::Ns2(sender) => Some(sender.counts()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Constant bit rate.
+//!
+//! Packet n leaves floor(n * size * 8 / rate) after the first, to the picosecond, so that no drift builds up. ns-2's
+//! Application/Traffic/CBR sends the first packet at its start; its `random_` adds to each gap an independent part of it,
+//! uniform in -1/2..1/2: a random walk about the grid, not jitter on it.
+
+use super::pacer::Pacer;
+use crate::registry::{Entry, wrong};
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{
+    Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params,
+};
+
+params! {
+    /// Packets of one size at equal intervals.
+    pub struct CbrParams {
+        /// Bit rate of the packets' own bytes; none where `interval` is given.
+        rate: Option<Rate> = "none", range "1bps".., source "a constant bit rate has no natural value";
+        /// Time from one packet to the next; none follows from rate and size.
+        interval: Option<Span> = "none", range "1ns".., source "size * 8 / rate";
+        /// Bytes of one packet, without the headers that the transport adds.
+        size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
+        /// Packets to send; none goes on until the flow stops.
+        packets: Option<Packets> = "none", range "1p".., source "ns-2.35 ns-default.tcl maxpkts_ (2^28)";
+        /// Whether the first packet comes after a random part of an interval instead of at the start.
+        random_phase: bool = "false", source "flows in phase decide a FIFO's drops; scenarios turn it on";
+        /// Random part of each gap: uniform in -noise..noise of it, drawn independently.
+        noise: Ratio = "0", range "0".."1", source "ns-2.35 cbr_traffic.cc: random_ is 0.5";
+    }
+    dialects {
+        /// Exactly spaced.
+        exact = "exact" {}
+        /// ns-2's Application/Traffic/CBR.
+        ns2 = "ns2-2.35" {
+            rate = "448kbps" from "ns-default.tcl rate_";
+            size = "210B" from "ns-default.tcl packetSize_";
+        }
+    }
+}
+
+/// The source.
+#[derive(Clone, Debug)]
+pub struct Cbr {
+    pacer: Pacer,
+    bytes: u64,
+    left: Option<u64>,
+    random_phase: bool,
+    noise: f64,
+    /// When the next packet leaves; `None` before the first.
+    next: Option<Time>,
+}
+
+impl Entry for Cbr {
+    const NAME: &'static str = "cbr";
+    const TITLE: &'static str = "CBR";
+    const ABOUT: &'static str = "Packets of one size at equal intervals, whatever becomes of them.\n\nSeveral such flows \
+        through one queue keep their order of arrival for ever: who loses is then decided by their phases. \
+        `random_phase` and `noise` break that up.";
+    type Params = CbrParams;
+
+    fn build(params: CbrParams) -> Result<Self, ParamError> {
+        let size = params.size.get();
+        let pacer = match (params.interval, params.rate) {
+            (Some(interval), _) => Pacer::every(interval),
+            (None, Some(rate)) => Pacer::at_rate(size, rate),
+            (None, None) => return Err(missing_rate()),
+        };
+        Ok(Cbr {
+            pacer,
+            bytes: size,
+            left: params.packets.map(Packets::get),
+            random_phase: params.random_phase,
+            noise: params.noise.get(),
+            next: None,
+        })
+    }
+}
+
+/// The error of a source that needs a rate and has none.
+pub(super) fn missing_rate() -> ParamError {
+    wrong(
+        "rate",
+        UnitErrorKind::Malformed,
+        "none",
+        "a rate",
+        "the source needs one, such as rate=2Mbps",
+    )
+}
+
+impl Source for Cbr {
+    fn unlimited(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        let at = match self.next {
+            Some(last) => {
+                let gap = self.pacer.gap();
+                last.saturating_add(if self.noise > 0.0 {
+                    let part = 1.0 + self.noise * (2.0 * rng.uniform() - 1.0);
+                    Span::round_from_secs(gap.as_secs_f64() * part)
+                } else {
+                    gap
+                })
+            }
+            None if self.random_phase => {
+                Time::from_ps(rng.below(self.pacer.interval().as_ps()))
+            }
+            None => Time::ZERO,
+        };
+        self.next = Some(at);
+        Some(Write {
+            at,
+            bytes: self.bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::{Params, build};
+
+    fn source(pairs: &[(&str, &str)]) -> Cbr {
+        let owned: Vec<_> = pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        Cbr::build(build(None, &owned).unwrap()).unwrap()
+    }
+
+    fn times(mut source: Cbr, n: usize) -> Vec<u64> {
+        let mut rng = Stream::derive(1, 0, "flow/cbr-1");
+        std::iter::from_fn(|| source.next(&mut rng))
+            .take(n)
+            .map(|w| w.at.as_ps())
+            .collect()
+    }
+
+    #[test]
+    fn packets_lie_on_the_grid_of_the_rate() {
+        // 1000 B at 3 Mbps: 2.666... ms.
+        let at = times(source(&[("rate", "3Mbps")]), 4);
+        assert_eq!(at, [0, 2_666_666_666, 5_333_333_333, 8_000_000_000]);
+    }
+
+    #[test]
+    fn a_random_phase_shifts_the_grid_by_less_than_an_interval() {
+        let pairs = [("interval", "4ms"), ("random_phase", "true")];
+        let at = times(source(&pairs), 3);
+        assert!(at[0] > 0 && at[0] < 4_000_000_000);
+        assert_eq!(at[2] - at[0], 8_000_000_000);
+    }
+
+    #[test]
+    fn noise_keeps_the_mean_and_stays_within_its_bounds() {
+        let at = times(source(&[("interval", "1ms"), ("noise", "0.5")]), 10_001);
+        let gaps: Vec<u64> = at.windows(2).map(|w| w[1] - w[0]).collect();
+        assert!(gaps.iter().all(|g| (500_000_000..=1_500_000_000).contains(g)));
+        let mean = (at[10_000] - at[0]) / 10_000;
+        assert!((990_000_000..1_010_000_000).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn it_stops_after_its_packets() {
+        assert_eq!(times(source(&[("rate", "1Mbps"), ("packets", "3p")]), 9).len(), 3);
+    }
+
+    #[test]
+    fn a_rate_is_asked_for() {
+        let error = Cbr::build(CbrParams::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "rate: \"none\" is not a rate: the source needs one, such as rate=2Mbps"
+        );
+        let ns2 = CbrParams::in_dialect("ns2").unwrap();
+        assert_eq!(times(Cbr::build(ns2).unwrap(), 2), [0, 3_750_000_000]);
+    }
+}

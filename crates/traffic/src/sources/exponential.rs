@@ -1,0 +1,70 @@
+//! Exponential on/off: on and off times are exponential; packets of one size at the peak rate while on.
+//!
+//! The algorithm and its two dialects are described in `on_off.rs`.
+
+use super::cbr::missing_rate;
+use super::on_off::{Law, OnOff, Shape};
+use crate::registry::Entry;
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, params};
+
+params! {
+    /// Packets at a peak rate in on times, none in off times, both exponential.
+    pub struct ExponentialParams {
+        /// Peak bit rate of the packets' own bytes, while on.
+        rate: Option<Rate> = "none", range "1bps".., source "a peak rate has no natural value";
+        /// Mean on time.
+        on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_";
+        /// Mean off time.
+        off: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
+        /// Bytes of one packet, without the headers that the transport adds.
+        size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
+        /// Packets to send; none goes on until the flow stops.
+        packets: Option<Packets> = "none", range "1p".., source "ns-2's source has no end";
+    }
+    dialects {
+        /// On times are times: the mean rate is rate * on / (on + off).
+        exact = "exact" {}
+        /// ns-2's Application/Traffic/Exponential: on times are rounded to whole packets.
+        ns2 = "ns2-2.35" {
+            rate = "64kbps" from "ns-default.tcl rate_";
+            size = "210B" from "ns-default.tcl packetSize_";
+        }
+    }
+}
+
+/// The source.
+#[derive(Clone, Debug)]
+pub struct Exponential(OnOff);
+
+impl Entry for Exponential {
+    const NAME: &'static str = "exponential";
+    const ALIASES: &'static [&'static str] = &["exp"];
+    const TITLE: &'static str = "Exponential on/off";
+    const ABOUT: &'static str = "A source that talks and falls silent: on and off times are exponential. Its mean rate is `rate * on / (on + off)`.";
+    type Params = ExponentialParams;
+
+    fn build(params: ExponentialParams) -> Result<Self, ParamError> {
+        Ok(Exponential(OnOff::new(Shape {
+            law: Law::Exponential,
+            mean_on: params.on,
+            mean_off: params.off,
+            peak: params.rate.ok_or_else(missing_rate)?,
+            size: params.size.get(),
+            packets: params.packets,
+            whole_packets: params.dialect == "ns2",
+        })))
+    }
+}
+
+impl Source for Exponential {
+    fn unlimited(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        self.0.next(rng)
+    }
+}

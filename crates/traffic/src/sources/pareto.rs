@@ -1,0 +1,71 @@
+//! Pareto on/off: on and off times are Pareto distributed; packets of one size at the peak rate while on.
+//!
+//! The algorithm and its two dialects are described in `on_off.rs`.
+
+use super::cbr::missing_rate;
+use super::on_off::{Law, OnOff, Shape};
+use crate::registry::Entry;
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, params};
+
+params! {
+    /// Packets at a peak rate in on times, none in off times, both Pareto distributed.
+    pub struct ParetoParams {
+        /// Peak bit rate of the packets' own bytes, while on.
+        rate: Option<Rate> = "none", range "1bps".., source "a peak rate has no natural value";
+        /// Mean on time.
+        on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_";
+        /// Mean off time.
+        off: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
+        /// Shape of both distributions; the heavier the tail, the nearer to 1, where the mean is lost.
+        shape: f64 = "1.5", range "1.01".."100", source "ns-2.35 ns-default.tcl shape_";
+        /// Bytes of one packet, without the headers that the transport adds.
+        size: Bytes = "1000B", range "1B".."1000000B", source "the size that published studies use most";
+        /// Packets to send; none goes on until the flow stops.
+        packets: Option<Packets> = "none", range "1p".., source "ns-2's source has no end";
+    }
+    dialects {
+        /// On times are times: the mean rate is rate * on / (on + off).
+        exact = "exact" {}
+        /// ns-2's Application/Traffic/Pareto: on times are rounded to whole packets.
+        ns2 = "ns2-2.35" {
+            rate = "64kbps" from "ns-default.tcl rate_";
+            size = "210B" from "ns-default.tcl packetSize_";
+        }
+    }
+}
+
+/// The source.
+#[derive(Clone, Debug)]
+pub struct Pareto(OnOff);
+
+impl Entry for Pareto {
+    const NAME: &'static str = "pareto";
+    const TITLE: &'static str = "Pareto on/off";
+    const ABOUT: &'static str = "On and off times with heavy tails: many such sources together make self-similar traffic (Taqqu, Willinger and Sherman 1997). Its mean rate is `rate * on / (on + off)`, reached slowly where the shape is below 2: the variance has no bound there.";
+    type Params = ParetoParams;
+
+    fn build(params: ParetoParams) -> Result<Self, ParamError> {
+        Ok(Pareto(OnOff::new(Shape {
+            law: Law::Pareto(params.shape),
+            mean_on: params.on,
+            mean_off: params.off,
+            peak: params.rate.ok_or_else(missing_rate)?,
+            size: params.size.get(),
+            packets: params.packets,
+            whole_packets: params.dialect == "ns2",
+        })))
+    }
+}
+
+impl Source for Pareto {
+    fn unlimited(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        self.0.next(rng)
+    }
+}

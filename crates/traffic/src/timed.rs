@@ -1,0 +1,54 @@
+//! The start of a source.
+
+use crate::registry::AnySource;
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{Span, Time};
+
+/// A source whose writes happen in the time of the run, from `start` on. Its end is the transport's.
+pub struct Timed {
+    source: AnySource,
+    start: Span,
+}
+
+impl Timed {
+    /// `source`, from `start` on.
+    pub fn new(source: AnySource, start: Time) -> Timed {
+        Timed {
+            source,
+            start: start.since(Time::ZERO),
+        }
+    }
+}
+
+impl Source for Timed {
+    fn unlimited(&self) -> bool {
+        self.source.unlimited()
+    }
+
+    #[inline]
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        let write = self.source.next(rng)?;
+        let at = write.at.checked_add(self.start)?;
+        Some(Write { at, ..write })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::build_source;
+
+    #[test]
+    fn writes_begin_at_the_start() {
+        let spec = "cbr interval=1ms".parse().unwrap();
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut timed = Timed::new(build_source(&spec, None).unwrap(), at(5));
+        let mut rng = Stream::derive(1, 0, "flow/cbr-1");
+        let times: Vec<Time> = std::iter::from_fn(|| timed.next(&mut rng))
+            .take(3)
+            .map(|w| w.at)
+            .collect();
+        assert_eq!(times, [at(5), at(6), at(7)]);
+    }
+}

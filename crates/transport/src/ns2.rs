@@ -1,0 +1,74 @@
+//! The one-way TCP agents of ns-2.35: a sender that counts whole packets and a sink that acknowledges each of them.
+//!
+//! There is no connection, no byte sequence space and no data from the sink; the first packet stands for the SYN. Names of
+//! ns-2's own variables stand in the texts of [`Ns2Params`]. Behaviour was established from ns-2.35 (`tcp.cc`,
+//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents reproduce line by line.
+//!
+//! Deviations: times are whole picoseconds where ns-2 has doubles, so that a round-trip sample that lies on the edge of
+//! a clock tick may count one tick more or less; the phase of that clock comes from the flow's own stream unless it is given.
+
+mod rtt;
+mod sender;
+mod sink;
+
+pub use sender::{Ns2Counts, Ns2Sender};
+pub use sink::Ns2Sink;
+
+use sojourn_units::{Bytes, Packets, Span};
+
+sojourn_units::choice! {
+    /// What the sender does about a loss.
+    pub enum Ns2Recovery {
+        /// Fast retransmit, then slow start from one packet (ns-2's Agent/TCP).
+        Tahoe = "tahoe",
+        /// Fast recovery that any new acknowledgement ends (ns-2's Agent/TCP/Reno).
+        Reno = "reno",
+        /// Fast recovery that partial acknowledgements prolong (ns-2's Agent/TCP/Newreno).
+        NewReno = "newreno",
+    }
+}
+
+sojourn_units::params! {
+    /// ns-2's one-way TCP: segments are counted whole, the sink acknowledges each one.
+    pub struct Ns2Params {
+        /// What the sender does about a loss.
+        recovery: Ns2Recovery = "reno", source "ns-2.35 Agent/TCP/Reno";
+        /// Receiver window (window_).
+        window: Packets = "20p", range "1p".."1000000000p", source "ns-2.35 ns-default.tcl window_";
+        /// Congestion window after the first acknowledgement (windowInit_).
+        initial_window: Packets = "2p", range "1p".."1000000p", source "ns-2.35 ns-default.tcl windowInit_";
+        /// Data in one packet (packetSize_).
+        payload: Bytes = "1000B", range "1B".."1000000B", source "ns-2.35 ns-default.tcl packetSize_";
+        /// Bytes of header on every packet of the sender (tcpip_base_hdr_size_); the first packet has nothing else.
+        headers: Bytes = "40B", range "1B".."1000B", source "ns-2.35 ns-default.tcl tcpip_base_hdr_size_";
+        /// Size of an acknowledgement (packetSize_ of the sink).
+        ack_size: Bytes = "40B", range "1B".."1000000B", source "ns-2.35 ns-default.tcl Agent/TCPSink packetSize_";
+        /// Granularity of the clock that measures round trips (tcpTick_).
+        tick: Span = "10ms", range "1us".."1s", source "ns-2.35 ns-default.tcl tcpTick_";
+        /// How long before time zero that clock ticked last; none draws it, uniform in one tick (boot_time_).
+        tick_phase: Option<Span> = "none", source "ns-2.35 tcp.cc, reset";
+        /// Retransmission timeout before the first sample (rtxcur_init_).
+        rto_initial: Span = "3s", range "1us".."1000s", source "ns-2.35 ns-default.tcl rtxcur_init_";
+        /// Least retransmission timeout, before back-off (minrto_).
+        rto_min: Span = "200ms", range "0s".."1000s", source "ns-2.35 ns-default.tcl minrto_";
+        /// Longest retransmission timeout (maxrto_).
+        rto_max: Span = "60s", range "1us".."100000s", source "ns-2.35 ns-default.tcl maxrto_";
+        /// Duplicate acknowledgements that announce a loss (numdupacks_).
+        dupacks: u32 = "3", range "1".."1000", source "ns-2.35 ns-default.tcl numdupacks_";
+        /// Whether the duplicates before that let out one new packet each, RFC 3042 (singledup_).
+        limited_transmit: bool = "true", source "ns-2.35 ns-default.tcl singledup_";
+        /// Whether packets are ECN-capable and the sender answers marks (ecn_).
+        ecn: bool = "false", source "ns-2.35 ns-default.tcl ecn_";
+        /// How long the sink may hold an acknowledgement back; none acknowledges at once (interval_ of Agent/TCPSink/DelAck).
+        delayed_ack: Option<Span> = "none", range "1us".."10s", source "ns-2.35 Agent/TCPSink acknowledges at once";
+    }
+    dialects {
+        /// ns-2.35 as it comes.
+        ns2 = "ns2-2.35" {}
+    }
+}
+
+/// A count of a parameter in the width of wire sizes; the ranges above keep every one of them far below the limit.
+fn narrow(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.get()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,141 @@
+//! The sink: ns-2's Agent/TCPSink (and DelAck), which acknowledges the last packet of the unbroken sequence.
+
+use super::{Ns2Params, narrow};
+use crate::report::ReceiverReport;
+use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Timers};
+use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
+
+/// The receiver of a one-way flow. Its memory for packets that came early has no bound.
+#[derive(Debug)]
+pub struct Ns2Sink {
+    flow: u32,
+    ack_size: u32,
+    payload: u64,
+    hold: Option<Span>,
+    /// The first packet that has not arrived.
+    expected: u64,
+    /// Whether packets `expected + 1`, `expected + 2`, ... have.
+    early: VecDeque<bool>,
+    highest: u64,
+    echo: bool,
+    /// The packet whose acknowledgement is held back.
+    held: Option<(Flags, Ecn)>,
+    timers: Timers<1>,
+    report: ReceiverReport,
+}
+
+impl Ns2Sink {
+    /// A sink of `flow`.
+    pub fn new(flow: u32, params: &Ns2Params) -> Self {
+        Ns2Sink {
+            flow,
+            ack_size: narrow(params.ack_size),
+            payload: params.payload.get(),
+            hold: params.delayed_ack,
+            expected: 0,
+            early: VecDeque::new(),
+            highest: 0,
+            echo: false,
+            held: None,
+            timers: Timers::default(),
+            report: ReceiverReport::default(),
+        }
+    }
+
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
+    /// What was counted since measuring began.
+    pub fn report(&self) -> &ReceiverReport {
+        &self.report
+    }
+
+    /// Takes in packet `number`; says how many packets the unbroken sequence grew by.
+    fn take(&mut self, number: u64) -> u64 {
+        let Some(ahead) = number.checked_sub(self.expected) else {
+            self.report.duplicates += 1;
+            return 0;
+        };
+        if ahead > 0 {
+            // A number beyond what memory can index cannot occur: it would be that many packets ahead.
+            let index = usize::try_from(ahead - 1).unwrap_or(usize::MAX);
+            if self.early.len() <= index {
+                self.early.resize(index + 1, false);
+            }
+            if std::mem::replace(&mut self.early[index], true) {
+                self.report.duplicates += 1;
+            }
+            return 0;
+        }
+        let mut grown = 1;
+        while self.early.pop_front() == Some(true) {
+            grown += 1;
+        }
+        self.expected += grown;
+        grown
+    }
+
+    fn acknowledge<H: Host>(&mut self, flags: Flags, ecn: Ecn, host: &mut H) {
+        let echo = self.echo && ecn.is_capable() || flags.has(Flags::SYN.with(Flags::ECE));
+        self.report.acks += 1;
+        let packet = Outgoing {
+            size: self.ack_size,
+            // ns-2 numbers acknowledgements by the last packet in order.
+            seq: self.expected.saturating_sub(1),
+            ack: self.expected,
+            kind: Kind::Ack,
+            tos: 0,
+            flags: if echo { Flags::ECE } else { Flags::NONE },
+        };
+        host.send(self.flow, packet);
+    }
+}
+
+impl Agent for Ns2Sink {
+    fn on_start<H: Host>(&mut self, _: &mut H) {}
+
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let number = packet.seq;
+        let fills_gap = number < self.highest;
+        self.highest = self.highest.max(number);
+        let grown = self.take(number);
+        let syn = packet.flags.has(Flags::SYN);
+        self.report.goodput_bytes += (grown - u64::from(syn && grown > 0)) * self.payload;
+        if packet.flags.has(Flags::CWR) {
+            self.echo = false;
+        }
+        if packet.ecn() == Ecn::Ce {
+            self.echo = true;
+        }
+        if let Some(hold) = self.hold
+            && self.held.is_none()
+            && grown > 0
+            && !fills_gap
+            && !syn
+        {
+            self.held = Some((packet.flags, packet.ecn()));
+            let at = host.now().saturating_add(hold);
+            self.timers.set(0, at, host);
+            return;
+        }
+        self.held = None;
+        self.timers.clear(0);
+        self.acknowledge(packet.flags, packet.ecn(), host);
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        while self.timers.due(host.now()).is_some() {
+            if let Some((flags, ecn)) = self.held.take() {
+                self.acknowledge(flags, ecn, host);
+            }
+        }
+        self.timers.relist(host);
+    }
+
+    fn start_measuring(&mut self, _: Time) {
+        self.report = ReceiverReport::default();
+    }
+}
