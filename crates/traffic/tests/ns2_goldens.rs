@@ -138,3 +138,8 @@ fn tahoe_with_one_loss_matches_ns2() {
     let dumbbell = tcp("tahoe", 80, "droptail limit=50p", &[20]);
     matches("tiny-tahoe-1loss", dumbbell, "", 20);
 }
+#[test]
+fn zz_dump() {
+    let dumbbell = tcp("reno", 200, "droptail limit=8p", &[]);
+    std::fs::write("/tmp/ours.tr", trace(&dumbbell, "", 20).join("\n") + "\n").unwrap();
+}
