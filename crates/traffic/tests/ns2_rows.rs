@@ -72,15 +72,6 @@ fn run(row: &Row, flow: impl Fn(u64) -> String) -> Network<QueuePort, Endpoint, 
     network
 }
 
-/// Our share of theirs, as a difference from 1.
-fn off(ours: f64, theirs: f64) -> f64 {
-    (ours / theirs - 1.0).abs()
-}
-
-fn real(count: u64) -> f64 {
-    f64::from(u32::try_from(count).unwrap())
-}
-
 fn tcp_rows_agree(queue: &str, traffic: &str, recovery: &str) {
     for row in rows(queue, traffic) {
         // The phase of ns-2's tick clock in these runs: generator MRG32k3a, seed 1, second draw.
@@ -93,12 +84,19 @@ fn tcp_rows_agree(queue: &str, traffic: &str, recovery: &str) {
             "{queue} {traffic} {} Mbps {} ms {} packets",
             row["bw_mbps"], row["delay_ms"], row["buffer_pkts"]
         );
-        println!("{name}: acked {} {} arrivals {} {} drops {} {} again {} {} timeouts {} {} mean {} {}",
-            counts.acked, row["flow_cum_acked"], total.received, row["arrivals"], total.dropped(), row["drops"], counts.sent_again, row["flow_rexmit"], counts.timeouts, row["flow_timeouts"], account.backlog_mean().0, row["mean_queue_pkts"]);
-        let acked = off(real(counts.acked), number(&row, "flow_cum_acked"));
-        assert!(acked < 0.02, "{name}: acknowledged {acked}");
-        let mean = off(account.backlog_mean().0, number(&row, "mean_queue_pkts"));
-        assert!(mean < 0.02, "{name}: mean queue {mean}");
+        for (ours, column) in [
+            (counts.acked, "flow_cum_acked"),
+            (counts.sent, "flow_sent"),
+            (counts.sent_again, "flow_rexmit"),
+            (counts.timeouts, "flow_timeouts"),
+            (total.received, "arrivals"),
+            (total.dropped(), "drops"),
+            (total.dequeued, "departures"),
+        ] {
+            assert_eq!(ours, count(&row, column), "{name}: {column}");
+        }
+        let mean = account.backlog_mean().0 / number(&row, "mean_queue_pkts");
+        assert!((mean - 1.0).abs() < 1e-4, "{name}: mean queue {mean}");
     }
 }
 
@@ -107,13 +105,12 @@ fn cbr_rows_agree(queue: &str) {
         let kbps = number(&row, "bw_mbps") * 1000.0 * number(&row, "load") / number(&row, "nflows");
         let network = run(&row, |_| format!("cbr rate={kbps}kbps size=1000B"));
         let total = network.port(0).account().total();
-        println!("{} {} {} {} {} {}", total.received, row["arrivals"], total.dropped(), row["drops"], total.dequeued, row["departures"]);
         for (ours, column) in [
             (total.received, "arrivals"),
             (total.dropped(), "drops"),
             (total.dequeued, "departures"),
         ] {
-            assert!(ours.abs_diff(count(&row, column)) <= 3, "{queue}: {column}");
+            assert_eq!(ours, count(&row, column), "{queue}: {column}");
         }
     }
 }
