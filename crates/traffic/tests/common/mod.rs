@@ -13,22 +13,22 @@ use sojourn_units::{Rate, Span, Spec, Time};
 use std::sync::Arc;
 
 /// One flow: its specification and when it starts.
-pub struct Flow {
-    pub spec: String,
-    pub start: Span,
+pub(crate) struct Flow {
+    pub(crate) spec: String,
+    pub(crate) start: Span,
 }
 
-pub struct Dumbbell {
-    pub rate: Rate,
-    pub delay: Span,
-    pub access_rate: Rate,
-    pub access_delay: Span,
+pub(crate) struct Dumbbell {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) access_rate: Rate,
+    pub(crate) access_delay: Span,
     /// The queue under test, dialect ns2.
-    pub queue: String,
-    pub flows: Vec<Flow>,
+    pub(crate) queue: String,
+    pub(crate) flows: Vec<Flow>,
     /// Numbers of packets lost before the bottleneck's queue.
-    pub losses: Vec<u64>,
-    pub eager: bool,
+    pub(crate) losses: Vec<u64>,
+    pub(crate) eager: bool,
 }
 
 impl Dumbbell {
@@ -41,7 +41,7 @@ impl Dumbbell {
     }
 
     /// Nodes at both ends of each link.
-    pub fn link_ends(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn link_ends(&self) -> Vec<(u32, u32)> {
         let mut pairs = vec![(0, 1), (1, 0)];
         for (source, sink) in self.flow_ends() {
             pairs.extend([(source, 0), (0, source), (1, sink), (sink, 1)]);
@@ -49,7 +49,7 @@ impl Dumbbell {
         pairs
     }
 
-    pub fn build<T: Tracer>(&self, tracer: T) -> Network<QueuePort, Endpoint, T> {
+    pub(crate) fn build<T: Tracer>(&self, tracer: T) -> Network<QueuePort, Endpoint, T> {
         let nodes: Vec<String> = (0..2 + 2 * self.flows.len())
             .map(|n| format!("n{n}"))
             .collect();

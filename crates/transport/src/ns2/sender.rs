@@ -504,7 +504,10 @@ impl<S: Source> Ns2Sender<S> {
 
     fn on_timeout<H: Host>(&mut self, host: &mut H) {
         self.inflation = 0;
-        self.dupacks = 0;
+        if self.recovery != Ns2Recovery::Tahoe {
+            // ns-2's Tahoe goes on counting the duplicates of before.
+            self.dupacks = 0;
+        }
         self.recover = self.max_sent;
         self.cwnd = self.cwnd.max(1.0);
         if self.highest_ack == -1 {

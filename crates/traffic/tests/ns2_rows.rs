@@ -1,0 +1,136 @@
+//! Rows of ns-2.35 on a dumbbell of 30 s: one TCP flow, or four CBR flows, through DropTail and DRR.
+
+#[allow(dead_code, reason = "each test crate uses its part")]
+mod common;
+
+use common::{Dumbbell, Flow};
+use sojourn_queue::QueuePort;
+use sojourn_sim::Network;
+use sojourn_sim::trace::NoTrace;
+use sojourn_traffic::Endpoint;
+use sojourn_units::{Rate, Span, Time};
+use std::collections::BTreeMap;
+
+type Row = BTreeMap<String, String>;
+
+fn rows(queue: &str, traffic: &str) -> Vec<Row> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/data/ns2-2.35/dumbbell-rows.csv"
+    );
+    let mut reader = csv::Reader::from_path(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let rows: Vec<Row> = reader
+        .deserialize()
+        .map(|row: Result<Row, _>| row.unwrap())
+        .filter(|row| row["queue"] == queue && row["traffic"] == traffic)
+        .collect();
+    assert_eq!(rows.len(), 4, "{queue} {traffic}: rows");
+    rows
+}
+
+fn number(row: &Row, column: &str) -> f64 {
+    let text = &row[column];
+    text.parse()
+        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
+}
+
+fn count(row: &Row, column: &str) -> u64 {
+    let text = &row[column];
+    text.parse()
+        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
+}
+
+fn run(row: &Row, flow: impl Fn(u64) -> String) -> Network<QueuePort, Endpoint, NoTrace> {
+    let mbps = |column| Rate::mbps(1).scale(number(row, column));
+    let ms = |column| Span::from_ms(1) * count(row, column);
+    let queue = match row["queue"].as_str() {
+        "DropTail" => format!("droptail limit={}p", row["buffer_pkts"]),
+        _ => {
+            let bytes = count(row, "buffer_pkts") * count(row, "wire_bytes");
+            format!("drr quantum=250B buckets=64 limit={bytes}B")
+        }
+    };
+    let flows = (0..count(row, "nflows"))
+        .map(|i| Flow {
+            spec: flow(i),
+            start: Span::from_ms(100) * i,
+        })
+        .collect();
+    let dumbbell = Dumbbell {
+        rate: mbps("bw_mbps"),
+        delay: ms("delay_ms"),
+        access_rate: mbps("access_mbps"),
+        access_delay: ms("access_delay_ms"),
+        queue,
+        flows,
+        losses: vec![],
+        eager: false,
+    };
+    let mut network = dumbbell.build(NoTrace);
+    network.run_before(Time::ZERO + Span::from_secs(count(row, "run_s")));
+    network.finish();
+    network
+}
+
+fn tcp_rows_agree(queue: &str, traffic: &str, recovery: &str) {
+    for row in rows(queue, traffic) {
+        // The phase of ns-2's tick clock in these runs: generator MRG32k3a, seed 1, second draw.
+        let spec = format!("{recovery} window=1000p tick_phase=0.00555880716s");
+        let network = run(&row, |_| spec.clone());
+        let counts = network.agent(0).ns2_counts().unwrap();
+        let account = network.port(0).account();
+        let total = account.total();
+        let name = format!(
+            "{queue} {traffic} {} Mbps {} ms {} packets",
+            row["bw_mbps"], row["delay_ms"], row["buffer_pkts"]
+        );
+        for (ours, column) in [
+            (counts.acked, "flow_cum_acked"),
+            (counts.sent, "flow_sent"),
+            (counts.sent_again, "flow_rexmit"),
+            (counts.timeouts, "flow_timeouts"),
+            (total.received, "arrivals"),
+            (total.dropped(), "drops"),
+            (total.dequeued, "departures"),
+        ] {
+            assert_eq!(ours, count(&row, column), "{name}: {column}");
+        }
+        let mean = account.backlog_mean().0 / number(&row, "mean_queue_pkts");
+        assert!((mean - 1.0).abs() < 1e-4, "{name}: mean queue {mean}");
+    }
+}
+
+fn cbr_rows_agree(queue: &str) {
+    for row in rows(queue, "cbr") {
+        let kbps = number(&row, "bw_mbps") * 1000.0 * number(&row, "load") / number(&row, "nflows");
+        let network = run(&row, |_| format!("cbr rate={kbps}kbps size=1000B"));
+        let total = network.port(0).account().total();
+        for (ours, column) in [
+            (total.received, "arrivals"),
+            (total.dropped(), "drops"),
+            (total.dequeued, "departures"),
+        ] {
+            assert_eq!(ours, count(&row, column), "{queue}: {column}");
+        }
+    }
+}
+
+#[test]
+fn one_reno_flow_through_droptail_agrees_with_ns2() {
+    tcp_rows_agree("DropTail", "tcp-Reno", "reno");
+}
+
+#[test]
+fn one_newreno_flow_through_droptail_agrees_with_ns2() {
+    tcp_rows_agree("DropTail", "tcp-Newreno", "newreno");
+}
+
+#[test]
+fn one_tahoe_flow_through_droptail_agrees_with_ns2() {
+    tcp_rows_agree("DropTail", "tcp-Tahoe", "tahoe");
+}
+
+#[test]
+fn four_cbr_flows_through_droptail_agree_with_ns2() {
+    cbr_rows_agree("DropTail");
+}
