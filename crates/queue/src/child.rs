@@ -10,6 +10,9 @@ use std::collections::VecDeque;
 /// A child queue.
 pub struct Child {
     queue: VecDeque<Packet>,
+    /// Let go by the AQM, and not taken yet.
+    peeked: Option<Packet>,
+    /// Of the queue and of `peeked`.
     bytes: u64,
     last_departure: Time,
     aqm: AnyAqm,
@@ -20,6 +23,7 @@ impl Child {
     pub fn new(aqm: AnyAqm) -> Child {
         Child {
             queue: VecDeque::new(),
+            peeked: None,
             bytes: 0,
             last_departure: Time::ZERO,
             aqm,
@@ -29,7 +33,13 @@ impl Child {
     /// Packets that wait.
     #[inline]
     pub fn packets(&self) -> u64 {
-        count(&self.queue)
+        count(&self.queue) + u64::from(self.peeked.is_some())
+    }
+
+    /// True if nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.peeked.is_none()
     }
 
     /// Bytes that wait.
@@ -41,12 +51,12 @@ impl Child {
     /// The packet that is sent next, unless the AQM drops it.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
-        self.queue.front()
+        self.peeked.as_ref().or_else(|| self.queue.front())
     }
 
     /// The packets that wait, head first.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.queue.iter()
+        self.peeked.iter().chain(&self.queue)
     }
 
     /// The AQM of the queue.
@@ -59,7 +69,7 @@ impl Child {
         self.tick(cx);
         let meta = Meta::of(&packet);
         let view = View {
-            packets: count(&self.queue),
+            packets: self.packets(),
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
@@ -93,8 +103,22 @@ impl Child {
         true
     }
 
+    /// The next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
+    /// queue that drops at its head (qdisc_peek_dequeued).
+    pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<&Packet> {
+        if self.peeked.is_none() {
+            self.peeked = self.dequeue(cx);
+            self.bytes += self.peeked.as_ref().map_or(0, |p| u64::from(p.size));
+        }
+        self.peeked.as_ref()
+    }
+
     /// The next packet that the AQM lets go.
     pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        if let Some(packet) = self.peeked.take() {
+            self.bytes -= u64::from(packet.size);
+            return Some(packet);
+        }
         self.tick(cx);
         while let Some(mut packet) = self.queue.pop_front() {
             self.bytes -= u64::from(packet.size);
@@ -140,22 +164,31 @@ impl Child {
             return false;
         };
         cx.drop(packet, reason);
+        self.emptied(cx.now);
         true
     }
 
     /// Drops the packet that arrived last; false if the queue is empty.
     pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.queue.pop_back() else {
+        let Some(packet) = self.queue.pop_back().or_else(|| self.peeked.take()) else {
             return false;
         };
         self.bytes -= u64::from(packet.size);
         cx.drop(packet, reason);
+        self.emptied(cx.now);
         true
+    }
+
+    /// Tells the AQM when a packet dropped past it was the last.
+    fn emptied(&mut self, now: Time) {
+        if self.is_empty() {
+            self.aqm.on_empty(now);
+        }
     }
 
     /// Takes the head out, past the AQM.
     pub fn take_head(&mut self) -> Option<Packet> {
-        let packet = self.queue.pop_front()?;
+        let packet = self.peeked.take().or_else(|| self.queue.pop_front())?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
     }
@@ -174,7 +207,7 @@ impl Child {
     fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
-                packets: count(&self.queue),
+                packets: self.packets(),
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,

@@ -3,9 +3,9 @@
 crate::registry::register! {
     aqm {
         droptail::DropTail,
-
+        codel::Codel,
     }
     scheduler {
-
+        drr::Drr,
     }
 }

@@ -405,19 +405,21 @@ impl QueuePort {
             marks: &mut port.marks,
         };
         port.scheduler.enqueue(packet, &mut cx);
-        // Refused is the arriving packet when the reason is not an eviction: a scheduler that pushes the newcomer out
-        // after letting it in says `Evicted`, and it then counts as a packet that waited for no time.
-        let refused = port.drops.iter().position(|(p, reason)| {
-            p.uid == uid && p.arrived() == now && *reason != DropReason::Evicted
-        });
-        if let Some(index) = refused {
-            let (packet, reason) = port.drops.swap_remove(index);
-            self.account.refuse(&packet, reason);
-            sink.dropped(packet, reason, now);
-        } else {
-            self.account.enqueue(size);
-        }
+        // A packet that is dropped while it is handed over was refused, whatever the reason; the others had been let in.
+        // They leave before it enters, so that the backlog is never counted above the limit.
+        let refused = port
+            .drops
+            .iter()
+            .position(|(p, _)| p.uid == uid && p.arrived() == now)
+            .map(|index| port.drops.remove(index));
         self.hand_back(now, sink);
+        match refused {
+            Some((packet, reason)) => {
+                self.account.refuse(&packet, reason);
+                sink.dropped(packet, reason, now);
+            }
+            None => self.account.enqueue(size),
+        }
     }
 
     fn dequeue_scheduler<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {

@@ -96,8 +96,11 @@ pub struct CatalogueEntry {
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
     /// Resolves parameters: name and value of each, with the dialect's release first.
-    pub resolve: fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>,
+    pub resolve: Resolve,
 }
+
+/// Reads parameters in a dialect.
+pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
 
 /// Parameters of one discipline as they will run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,7 +150,7 @@ pub enum SpecError {
     /// A parameter is wrong.
     Param {
         /// The discipline.
-        discipline: String,
+        discipline: &'static str,
         /// What is wrong.
         error: ParamError,
     },
@@ -220,7 +223,7 @@ pub fn resolve(
     let pairs = pairs(spec);
     let dialect = usable_dialect(entry, dialect, &pairs);
     let resolved = (entry.resolve)(dialect, &pairs).map_err(|error| SpecError::Param {
-        discipline: entry.name.to_owned(),
+        discipline: entry.name,
         error,
     })?;
     Ok((entry, resolved))
@@ -271,7 +274,7 @@ pub(crate) fn params_of<E: Entry>(
     let entry = find(E::NAME)?;
     let dialect = usable_dialect(entry, cx.dialect.as_deref(), pairs);
     build_params(dialect, pairs).map_err(|error| SpecError::Param {
-        discipline: E::NAME.to_owned(),
+        discipline: E::NAME,
         error,
     })
 }
@@ -388,6 +391,7 @@ macro_rules! register {
         }
 
         /// Any scheduler, dispatched statically.
+        #[allow(clippy::large_enum_variant, reason = "there is one in each port, and it lives in a box of its own")]
         pub enum AnyScheduler {
             $(
                 #[doc = concat!("See [`", stringify!($scheduler_file), "`].")]

@@ -144,7 +144,7 @@ pub fn middle(number: u32) -> u64 {
     };
     let (bits, step) = (n / 32, u64::from(n % 32));
     let low = 32 + step;
-    if bits >= STEP_BITS + 1 {
+    if bits > STEP_BITS {
         let shift = bits - STEP_BITS;
         (low << shift) + (1 << (shift - 1))
     } else if bits == STEP_BITS {

@@ -16,8 +16,9 @@ use sojourn_units::{Limit, params};
 params! {
     /// First in, first out; arrivals are refused when the queue is full.
     pub struct DropTailParams {
-        /// What may wait at most, in packets or bytes; the packet in transmission is not counted.
-        limit: Limit = "1000p", range "1p".., source "Linux pfifo: txqueuelen of an Ethernet device";
+        /// What may wait at most, in packets or bytes; the packet in transmission is not counted. Without one, nothing is
+        /// refused: for queues inside a scheduler that has a limit of its own.
+        limit: Option<Limit> = "1000p", range "1p".., source "Linux pfifo: txqueuelen of an Ethernet device";
     }
     dialects {
         /// A plain FIFO that holds its limit.
@@ -33,7 +34,7 @@ params! {
 
 /// The discipline.
 pub struct DropTail {
-    limit: Limit,
+    limit: Option<Limit>,
     /// Packets of the limit that cannot be used: 1 in dialect ns2.
     unused: u64,
 }
@@ -49,7 +50,7 @@ impl Entry for DropTail {
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {
         let unused =
-            u64::from(params.dialect == "ns2" && matches!(params.limit, Limit::Packets(_)));
+            u64::from(params.dialect == "ns2" && matches!(params.limit, Some(Limit::Packets(_))));
         Ok(DropTail {
             limit: params.limit,
             unused,
@@ -61,8 +62,9 @@ impl Aqm for DropTail {
     #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let fits = match self.limit {
-            Limit::Packets(limit) => view.packets + self.unused < limit.get(),
-            Limit::Bytes(limit) => view.bytes + u64::from(meta.size) <= limit.get(),
+            Some(Limit::Packets(limit)) => view.packets + self.unused < limit.get(),
+            Some(Limit::Bytes(limit)) => view.bytes + u64::from(meta.size) <= limit.get(),
+            None => true,
         };
         if fits {
             Verdict::Pass

@@ -1,0 +1,705 @@
+//! DRR: deficit round robin.
+//!
+//! Source of the default dialect: M. Shreedhar and G. Varghese, "Efficient Fair Queueing using Deficit Round Robin",
+//! SIGCOMM 1995 (IEEE/ACM ToN 4(3), 1996), the enqueueing and dequeueing modules of section 3. Queues that hold packets
+//! stand in the active list. The first of them gets a quantum, sends while its head packet is not larger than its deficit,
+//! and goes to the end of the list with what is left; a queue that empties leaves the list and loses its deficit.
+//!
+//! The paper writes as if a packet took no time; here the turn goes on from one request of the transmitter to the next,
+//! and a queue is found empty when its last packet is taken. What the paper leaves open: of the longest queue the packet
+//! that came last is dropped (McKenney's buffer stealing, which it cites), length is in the unit of the limit, and of
+//! equally long queues the one seen first is taken. A queue emptied by such drops stays in the list until its turn.
+//!
+//! Where dialects leave the paper:
+//! * `ns2` (ns-2.35, drr.cc): the arriving packet is let in first, then heads of the longest queue are dropped until the
+//!   limit is kept, so that it may be dropped itself. Of equally long queues the next in the round is taken. A queue
+//!   emptied by drops leaves the list at once but keeps its turn, so that it forgoes a quantum when it returns. Buckets
+//!   are chosen by ns-2's hash of the number of the source node.
+//! * `linux` (net/sched/sch_drr.c): a queue that becomes active starts with one quantum, and gets the next one when it
+//!   goes to the end of the list. There is no limit over all queues, each has its own. The head is judged by its AQM when
+//!   it is looked at, not when it is sent. A queue whose AQM drops all it holds leaves the list; the kernel warns and sends
+//!   nothing.
+//!
+//! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
+//! with the packet that is sent; it may then fall below zero, which later quanta make good.
+
+use crate::child::Child;
+use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::{DropReason, Flags, Packet};
+use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
+use std::collections::BTreeMap;
+
+choice! {
+    /// Which packets share a queue.
+    pub enum Classify {
+        /// Those of one flow, in one direction.
+        Flow = "flow",
+        /// Those from one node. Where no nodes are known, each flow is a node.
+        Source = "source",
+        /// Those from one node to one node. Where no nodes are known, each flow has its own.
+        SourceDestination = "source_destination",
+    }
+}
+
+choice! {
+    /// What is dropped when the limit over all queues is reached.
+    pub enum DrrDrop {
+        /// The packet at the head of the longest queue.
+        LongestHead = "longest_head",
+        /// The packet at the tail of the longest queue.
+        LongestTail = "longest_tail",
+        /// The packet that arrives.
+        Arriving = "arriving",
+    }
+}
+
+params! {
+    /// Deficit round robin: queues take turns, each sends a quantum of bytes in its turn.
+    pub struct DrrParams {
+        /// Bytes that a queue may send in a turn, on average.
+        quantum: Bytes = "1500B", range "1B".."100MB", source "the paper, section 3: at least the largest packet, for O(1) work";
+        /// Which packets share a queue.
+        classify: Classify = "flow", source "the paper, section 2: a flow is what is to be treated fairly";
+        /// Number of queues, shared by hash; none for one queue each.
+        buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions";
+        /// The hash has another key in every replication, so that no collision is there in all of them.
+        perturb: bool = "false", source "the paper: one hash function";
+        /// What may wait at most over all queues.
+        limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
+        /// What is dropped when the limit is reached.
+        drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990";
+        /// What manages each queue.
+        each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
+    }
+    dialects {
+        /// Shreedhar and Varghese.
+        paper = "paper" {}
+        /// ns-2's Queue/DRR.
+        ns2 = "ns2-2.35" {
+            quantum = "250B" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/DRR set quantum_ 250";
+            classify = "source" from "ns-2.35 drr.cc: hash of the source address";
+            buckets = "10" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/DRR set buckets_ 10";
+            limit = "25kB" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/DRR set blimit_ 25000";
+            drop = "longest_head" from "ns-2.35 drr.cc";
+        }
+        /// Linux sch_drr, a class for each flow.
+        linux = "linux-6.1" {
+            quantum = "1514B" from "Linux sch_drr.c: psched_mtu, MTU and Ethernet header";
+            limit = "none" from "Linux sch_drr.c: each class has its own qdisc";
+            drop = "arriving" from "Linux sch_drr.c";
+            each = "droptail limit=1000p" from "Linux sch_drr.c: pfifo, txqueuelen of an Ethernet device";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Drr {
+    rules: Rules,
+    quantum: i64,
+    limit: Option<Limit>,
+    drop: DrrDrop,
+    classes: Classes,
+    queues: Vec<Queue>,
+    active: List,
+    packets: u64,
+    bytes: u64,
+    /// Orders turns: the stamp of a queue grows whenever it goes to the end of the list.
+    stamp: u64,
+    longest: Longest,
+    /// What each queue is managed by, and what that may need to know.
+    each: Spec,
+    cx: BuildContext,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    Paper,
+    Ns2,
+    Linux,
+}
+
+struct Queue {
+    child: Child,
+    /// Bytes that it may still send in its turn.
+    deficit: i64,
+    /// It got the quantum of its turn.
+    in_turn: bool,
+    /// It stands in the active list.
+    listed: bool,
+    stamp: u64,
+    previous: u32,
+    next: u32,
+}
+
+/// No queue.
+const NONE: u32 = u32::MAX;
+
+impl Entry for Drr {
+    const NAME: &'static str = "drr";
+    const TITLE: &'static str = "DRR";
+    const ABOUT: &'static str = "Deficit round robin. Each flow has a queue; queues take turns and send a `quantum` of bytes \
+        in a turn, what is too little for the next packet is kept for the next turn. When all queues together reach the \
+        limit, the longest one gives a packet up.\n\n\
+        Expect equal throughput for all backlogged flows whatever their packet sizes, within one quantum and the largest \
+        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own: \
+        `drr each=(codel)`.";
+    type Params = DrrParams;
+
+    fn build(params: DrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        // Faults of the nested specification show now, not when the first packet comes.
+        build_aqm(&params.each, cx)?;
+        let rules = match params.dialect {
+            "ns2" => Rules::Ns2,
+            "linux" => Rules::Linux,
+            _ => Rules::Paper,
+        };
+        if rules == Rules::Ns2 && params.drop != DrrDrop::LongestHead {
+            return Err(contradiction(format!(
+                "drop={}, but dialect ns2 drops the head of the longest queue; leave it out or choose another dialect",
+                params.drop
+            )));
+        }
+        if rules == Rules::Ns2 && params.perturb {
+            return Err(contradiction(
+                "perturb=true, but the hash of dialect ns2 has no key; leave it out or choose another dialect".to_owned(),
+            ));
+        }
+        let seed = if params.perturb {
+            cx.stream("hash").bits()
+        } else {
+            0
+        };
+        Ok(Drr {
+            rules,
+            quantum: signed(params.quantum.get()),
+            limit: params.limit,
+            drop: params.drop,
+            classes: Classes::new(&params, rules, seed, cx),
+            queues: Vec::new(),
+            active: List {
+                head: NONE,
+                tail: NONE,
+            },
+            packets: 0,
+            bytes: 0,
+            stamp: 0,
+            longest: Longest::default(),
+            each: params.each,
+            cx: cx.clone(),
+        })
+    }
+}
+
+impl Scheduler for Drr {
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(&packet);
+        if self.rules != Rules::Ns2 && !self.make_room(u64::from(packet.size), cx) {
+            cx.drop(packet, DropReason::Overlimit);
+            return;
+        }
+        let was_empty = self.queue(index).child.is_empty();
+        let kept = self.with_child(index, |child| child.enqueue(packet, cx));
+        if kept {
+            if self.rules == Rules::Linux && was_empty {
+                self.queue(index).deficit = self.quantum;
+            }
+            if !self.queue(index).listed {
+                self.activate(index);
+            }
+        }
+        self.note_length(index);
+        if self.rules == Rules::Ns2 {
+            self.keep_limit(cx);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        match self.rules {
+            Rules::Linux => self.dequeue_linux(cx),
+            Rules::Paper | Rules::Ns2 => self.dequeue_paper(cx),
+        }
+    }
+
+    fn drain(&mut self) -> Option<Packet> {
+        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.queues
+            .iter()
+            .flat_map(|q| q.child.iter())
+            .for_each(show);
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["queues", "active_queues", "longest_queue_bytes"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let active = self.queues.iter().filter(|q| !q.child.is_empty());
+        let longest = self
+            .queues
+            .iter()
+            .map(|q| q.child.bytes())
+            .max()
+            .unwrap_or(0);
+        out.extend([
+            count(self.queues.len()),
+            count(active.count()),
+            f64::from(u32::try_from(longest).unwrap_or(u32::MAX)),
+        ]);
+    }
+}
+
+impl Drr {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        loop {
+            let index = self.active.head;
+            if index == NONE {
+                return None;
+            }
+            let quantum = self.quantum;
+            let queue = self.queue(index);
+            if !queue.in_turn {
+                queue.in_turn = true;
+                queue.deficit += quantum;
+            }
+            let Some(head) = queue.child.head() else {
+                self.retire(index);
+                continue;
+            };
+            if i64::from(head.size) > queue.deficit {
+                queue.in_turn = false;
+                self.rotate(index);
+                continue;
+            }
+            let sent = self.with_child(index, |child| child.dequeue(cx));
+            let queue = self.queue(index);
+            if let Some(packet) = &sent {
+                queue.deficit -= i64::from(packet.size);
+            }
+            if queue.child.is_empty() {
+                self.retire(index);
+            }
+            if sent.is_some() {
+                return sent;
+            }
+        }
+    }
+
+    fn dequeue_linux(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        loop {
+            let index = self.active.head;
+            if index == NONE {
+                return None;
+            }
+            let size = self.with_child(index, |child| {
+                child.peek(cx).map(|packet| i64::from(packet.size))
+            });
+            let Some(size) = size else {
+                self.retire(index);
+                continue;
+            };
+            let quantum = self.quantum;
+            let queue = self.queue(index);
+            if size > queue.deficit {
+                queue.deficit += quantum;
+                self.rotate(index);
+                continue;
+            }
+            queue.deficit -= size;
+            let sent = self.with_child(index, |child| child.dequeue(cx));
+            if self.queue(index).child.is_empty() {
+                self.retire(index);
+            }
+            return sent;
+        }
+    }
+
+    /// Frees room for `size` bytes; false if the arriving packet is to be dropped instead.
+    #[inline]
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+        let Some(limit) = self.limit else {
+            return true;
+        };
+        while !limit.admits(
+            Packets::new(self.packets + 1),
+            Bytes::new(self.bytes + size),
+        ) {
+            let never = !limit.admits(Packets::new(1), Bytes::new(size));
+            if never || self.drop == DrrDrop::Arriving {
+                return false;
+            }
+            self.drop_longest(cx);
+        }
+        true
+    }
+
+    /// Dialect ns2: drops until the limit is kept.
+    fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
+        let Some(limit) = self.limit else { return };
+        while !limit.admits(Packets::new(self.packets), Bytes::new(self.bytes)) {
+            let index = self.drop_longest(cx);
+            let queue = self.queue(index);
+            if queue.child.is_empty() && queue.listed {
+                self.unlink(index);
+            }
+        }
+    }
+
+    #[cold]
+    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) -> u32 {
+        let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
+        let index = self
+            .longest
+            .top(|index| rank(&queues[at(index)], index, limit, rules));
+        let reason = DropReason::Evicted;
+        let tail = self.drop == DrrDrop::LongestTail;
+        let dropped = self.with_child(index, |child| match tail {
+            true => child.drop_tail(reason, cx),
+            false => child.drop_head(reason, cx),
+        });
+        assert!(
+            dropped,
+            "the longest queue of a full scheduler holds a packet"
+        );
+        index
+    }
+
+    /// Runs `work` on a child queue and keeps the totals.
+    #[inline]
+    fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
+        let child = &mut self.queues[at(index)].child;
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let result = work(child);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        result
+    }
+
+    #[inline]
+    fn queue(&mut self, index: u32) -> &mut Queue {
+        &mut self.queues[at(index)]
+    }
+
+    /// The queue of a packet, made on its first one.
+    #[inline]
+    fn queue_of(&mut self, packet: &Packet) -> u32 {
+        let index = self.classes.queue_of(packet);
+        if at(index) == self.queues.len() {
+            self.add_queue();
+        }
+        index
+    }
+
+    #[cold]
+    fn add_queue(&mut self) {
+        let aqm: AnyAqm =
+            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
+        self.queues.push(Queue {
+            child: Child::new(aqm),
+            deficit: 0,
+            in_turn: false,
+            listed: false,
+            stamp: 0,
+            previous: NONE,
+            next: NONE,
+        });
+        self.longest.add();
+    }
+
+    /// The queue has become longer, or may have.
+    #[inline]
+    fn note_length(&mut self, index: u32) {
+        if self.limit.is_some() && self.drop != DrrDrop::Arriving {
+            let key = rank(&self.queues[at(index)], index, self.limit, self.rules);
+            self.longest.raise(index, key);
+        }
+    }
+
+    /// The queue joins the end of the active list.
+    #[inline]
+    fn activate(&mut self, index: u32) {
+        if self.rules != Rules::Linux {
+            self.queue(index).deficit = 0;
+        }
+        self.link(index);
+    }
+
+    /// An empty queue leaves the active list, and with it its turn.
+    #[inline]
+    fn retire(&mut self, index: u32) {
+        let queue = self.queue(index);
+        queue.deficit = 0;
+        queue.in_turn = false;
+        self.unlink(index);
+    }
+
+    #[inline]
+    fn rotate(&mut self, index: u32) {
+        self.unlink(index);
+        self.link(index);
+    }
+
+    #[inline]
+    fn link(&mut self, index: u32) {
+        self.stamp += 1;
+        let (stamp, tail) = (self.stamp, self.active.tail);
+        let queue = self.queue(index);
+        queue.listed = true;
+        queue.stamp = stamp;
+        queue.previous = tail;
+        queue.next = NONE;
+        match tail {
+            NONE => self.active.head = index,
+            tail => self.queue(tail).next = index,
+        }
+        self.active.tail = index;
+    }
+
+    #[inline]
+    fn unlink(&mut self, index: u32) {
+        let queue = self.queue(index);
+        queue.listed = false;
+        let (previous, next) = (queue.previous, queue.next);
+        match previous {
+            NONE => self.active.head = next,
+            previous => self.queue(previous).next = next,
+        }
+        match next {
+            NONE => self.active.tail = previous,
+            next => self.queue(next).previous = previous,
+        }
+    }
+}
+
+/// The active list: queues linked through their own fields.
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+/// The place of a queue among the longest.
+fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Rules) -> Rank {
+    Rank {
+        length: match limit {
+            Some(Limit::Packets(_)) => queue.child.packets(),
+            Some(Limit::Bytes(_)) | None => queue.child.bytes(),
+        },
+        tie: match rules {
+            Rules::Ns2 => queue.stamp,
+            Rules::Paper | Rules::Linux => u64::from(index),
+        },
+    }
+}
+
+/// How long a queue is, and which of equally long ones goes first: the one with the least `tie`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Rank {
+    length: u64,
+    tie: u64,
+}
+
+impl Rank {
+    fn goes_before(&self, other: &Rank) -> bool {
+        (self.length, other.tie) > (other.length, self.tie)
+    }
+}
+
+/// Finds the longest queue: a heap of ranks that are never too low. A queue that grows moves up at once; one that shrinks,
+/// or whose tie grows, is put right when it comes to the top, which each such change pays for once.
+#[derive(Default)]
+struct Longest {
+    heap: Vec<(Rank, u32)>,
+    /// Where each queue stands in the heap.
+    place: Vec<usize>,
+}
+
+impl Longest {
+    /// One more queue, which is empty.
+    fn add(&mut self) {
+        let index = u32::try_from(self.place.len()).expect("fewer than 2^32 queues");
+        self.place.push(self.heap.len());
+        let rank = Rank {
+            length: 0,
+            tie: u64::MAX,
+        };
+        self.heap.push((rank, index));
+    }
+
+    /// The rank of a queue may have become higher.
+    #[inline]
+    fn raise(&mut self, index: u32, rank: Rank) {
+        let place = self.place[at(index)];
+        if rank.goes_before(&self.heap[place].0) {
+            self.heap[place].0 = rank;
+            self.sift_up(place);
+        }
+    }
+
+    /// The longest queue, where `now` tells the present rank of each.
+    fn top(&mut self, now: impl Fn(u32) -> Rank) -> u32 {
+        loop {
+            let (rank, index) = self.heap[0];
+            let present = now(index);
+            if present == rank {
+                return index;
+            }
+            self.heap[0].0 = present;
+            self.sift_down();
+        }
+    }
+
+    fn sift_up(&mut self, mut place: usize) {
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if !self.heap[place].0.goes_before(&self.heap[parent].0) {
+                break;
+            }
+            self.swap(place, parent);
+            place = parent;
+        }
+    }
+
+    fn sift_down(&mut self) {
+        let mut place = 0;
+        loop {
+            let mut first = place;
+            for child in [2 * place + 1, 2 * place + 2] {
+                if child < self.heap.len() && self.heap[child].0.goes_before(&self.heap[first].0) {
+                    first = child;
+                }
+            }
+            if first == place {
+                break;
+            }
+            self.swap(place, first);
+            place = first;
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.heap.swap(a, b);
+        self.place[at(self.heap[a].1)] = a;
+        self.place[at(self.heap[b].1)] = b;
+    }
+}
+
+/// Finds the queue of a packet.
+struct Classes {
+    by: Classify,
+    /// Number of buckets, or `None` for a queue per class.
+    buckets: Option<u32>,
+    rules: Rules,
+    seed: u64,
+    cx: BuildContext,
+    /// Queue of each flow and direction (even forward, odd reverse), or [`NONE`] while unknown.
+    known: Vec<u32>,
+    /// Queue of each class (or bucket) that has been seen.
+    queues: BTreeMap<u64, u32>,
+}
+
+/// Flows with larger numbers are looked up every time.
+const MOST_KNOWN: usize = 1 << 20;
+
+impl Classes {
+    fn new(params: &DrrParams, rules: Rules, seed: u64, cx: &BuildContext) -> Classes {
+        Classes {
+            by: params.classify,
+            buckets: params.buckets,
+            rules,
+            seed,
+            cx: cx.clone(),
+            known: Vec::new(),
+            queues: BTreeMap::new(),
+        }
+    }
+
+    /// The index of the queue; one that equals the number of queues so far is new.
+    #[inline]
+    fn queue_of(&mut self, packet: &Packet) -> u32 {
+        let reverse = packet.flags.has(Flags::REVERSE);
+        let slot = 2 * at(packet.flow) + usize::from(reverse);
+        match self.known.get(slot) {
+            Some(&index) if index != NONE => index,
+            _ => self.look_up(packet.flow, reverse, slot),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, flow: u32, reverse: bool, slot: usize) -> u32 {
+        let class = self.class(flow, reverse);
+        let key = match self.buckets {
+            None => class,
+            Some(buckets) if self.rules == Rules::Ns2 => ns2_hash(class) % u64::from(buckets),
+            Some(buckets) => mix(class ^ self.seed) % u64::from(buckets),
+        };
+        let new = u32::try_from(self.queues.len()).expect("fewer than 2^32 queues");
+        let index = *self.queues.entry(key).or_insert(new);
+        if slot < MOST_KNOWN {
+            if slot >= self.known.len() {
+                self.known.resize(slot + 1, NONE);
+            }
+            self.known[slot] = index;
+        }
+        index
+    }
+
+    /// A number for each class.
+    fn class(&self, flow: u32, reverse: bool) -> u64 {
+        let own = u64::from(flow) | u64::from(reverse) << 32;
+        let ends = match (self.by, self.cx.flow_nodes.get(at(flow))) {
+            (Classify::Flow, _) | (_, None) => return own,
+            (_, Some(&(source, sink))) if reverse => (sink, source),
+            (_, Some(&ends)) => ends,
+        };
+        match self.by {
+            Classify::SourceDestination => u64::from(ends.0) << 32 | u64::from(ends.1),
+            Classify::Flow | Classify::Source => u64::from(ends.0),
+        }
+    }
+}
+
+/// ns-2's hash of a node (drr.cc), with C's remainder that keeps the sign.
+fn ns2_hash(node: u64) -> u64 {
+    let i = signed(node);
+    let hash = (i + (i >> 8) + !(i >> 4)) % ((2 << 23) - 1) + 1;
+    u64::try_from(hash).unwrap_or(0)
+}
+
+/// SplitMix64's finalizer: every bit of the class decides about every bit of the hash.
+const fn mix(class: u64) -> u64 {
+    let z = class.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn contradiction(text: String) -> SpecError {
+    SpecError::Contradiction {
+        discipline: Drr::NAME.to_owned(),
+        text,
+    }
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "usize has at least 32 bits on every supported target"
+)]
+#[inline]
+const fn at(index: u32) -> usize {
+    index as usize
+}
