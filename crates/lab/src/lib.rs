@@ -1,9 +1,11 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
+pub mod bench;
 pub mod compile;
 pub mod error;
 pub mod model;
 pub mod outcome;
+pub mod replay;
 pub mod run;
 pub mod series;
 

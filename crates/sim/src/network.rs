@@ -357,6 +357,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// # Errors
     /// If a flow has no path, a path is too long, or two components share a name.
     pub fn build(spec: NetworkSpec<P, A>, tracer: T) -> Result<Self, BuildError> {
+        Self::build_with(spec, tracer, true)
+    }
+
+    /// As [`Network::build`], for flows whose receivers never answer: no way back is asked for.
+    ///
+    /// # Errors
+    /// As [`Network::build`].
+    pub fn build_one_way(spec: NetworkSpec<P, A>, tracer: T) -> Result<Self, BuildError> {
+        Self::build_with(spec, tracer, false)
+    }
+
+    fn build_with(spec: NetworkSpec<P, A>, tracer: T, way_back: bool) -> Result<Self, BuildError> {
         let NetworkSpec {
             nodes,
             links,
@@ -371,7 +383,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let endpoints: Vec<u32> = flows.iter().flat_map(|f| [f.source, f.sink]).collect();
         let routes = Routes::shortest(nodes.len(), &ends, &endpoints);
         for flow in &flows {
-            for (from, to) in [(flow.source, flow.sink), (flow.sink, flow.source)] {
+            let ways = [(flow.source, flow.sink), (flow.sink, flow.source)];
+            for (from, to) in ways.into_iter().take(1 + usize::from(way_back)) {
                 let node_name = |i: u32| nodes.get(to_usize(i)).cloned().unwrap_or_default();
                 match routes.path_length(from, to, &ends) {
                     None => {
@@ -460,11 +473,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Runs every event before `until`.
     pub fn run_before(&mut self, until: Time) {
         let limit = until.as_ps();
-        while let Some(event) = self.core.fel.pop() {
-            if event.time >= limit {
-                self.core.fel.set(event.id, event.time, event.birth);
-                break;
-            }
+        while let Some(event) = self.core.fel.pop_before(limit) {
             let key = Key::event(
                 Time::from_ps(event.time),
                 Time::from_ps(event.birth),
