@@ -77,6 +77,8 @@ params! {
         guard: Guard = "careful", source "RFC 6582 section 3.2 step 2";
         /// Which partial acknowledgements restart the timer.
         partial_timer: PartialTimer = "first", source "RFC 6582 section 3.2 step 3";
+        /// Whether a fast retransmit restarts the timer, as an acknowledgement of new data does.
+        restart_timer: bool = "false", source "RFC 6298 section 5 (only such acknowledgements do)";
         /// The window after NewReno's fast recovery.
         full_ack: FullAck = "flight", source "RFC 6582 section 3.2 step 3, option 1";
         /// Retransmission timeout before the first round-trip time is known, and of the first SYN.
@@ -124,6 +126,7 @@ params! {
             max_rto = "120s" from "tcp.h, TCP_RTO_MAX";
             delayed_ack_timeout = "40ms" from "tcp.h, TCP_DELACK_MIN";
             partial_timer = "every" from "tcp_input.c, tcp_rearm_rto on each new acknowledgement";
+            restart_timer = "true" from "tcp_output.c, tcp_xmit_retransmit_queue: resending the first segment rearms";
             full_ack = "ssthresh" from "tcp_input.c, tcp_end_cwnd_reduction";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
         }

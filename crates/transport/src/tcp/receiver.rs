@@ -255,3 +255,187 @@ impl Agent for TcpReceiver {
         self.acks = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::double::Bench;
+    use sojourn_units::Params;
+
+    const MSS: u64 = 1460;
+
+    fn established(pairs: &[(&str, &str)]) -> (TcpReceiver, Bench) {
+        let mut params = TcpParams::default();
+        for (key, value) in pairs {
+            params.set(key, value).unwrap();
+        }
+        let mut receiver = TcpReceiver::new(&params);
+        let mut bench = Bench::default();
+        let flags = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+        bench.give(
+            Outgoing {
+                size: 40,
+                flags,
+                ..Outgoing::default()
+            },
+            &mut receiver,
+        );
+        bench.give(
+            Outgoing {
+                size: 40,
+                seq: 1,
+                ack: 1,
+                ..Outgoing::default()
+            },
+            &mut receiver,
+        );
+        (receiver, bench)
+    }
+
+    /// The `n`-th segment, from 0.
+    fn segment(n: u64) -> Outgoing {
+        Outgoing {
+            size: 1500,
+            seq: FIRST_BYTE + n * MSS,
+            kind: Kind::Segment,
+            ..Outgoing::default()
+        }
+    }
+
+    fn acks(bench: &mut Bench) -> Vec<u64> {
+        let sent = bench.take();
+        sent.iter()
+            .map(|out| (out.ack - FIRST_BYTE) / MSS)
+            .collect()
+    }
+
+    #[test]
+    fn a_syn_is_answered_and_answered_again_until_it_is_acknowledged() {
+        let mut receiver = TcpReceiver::new(&TcpParams::default());
+        let mut bench = Bench::default();
+        let syn = Outgoing {
+            size: 40,
+            flags: Flags::SYN,
+            ..Outgoing::default()
+        };
+        bench.give(syn, &mut receiver);
+        let answer = bench.take();
+        assert!(answer[0].flags.has(Flags::SYN) && answer[0].ack == FIRST_BYTE);
+        // After 1 s and 2 s more.
+        bench.pass(Span::from_ms(3500), &mut receiver);
+        assert_eq!(bench.take().len(), 2);
+        bench.give(syn, &mut receiver);
+        assert_eq!(bench.take().len(), 1);
+        bench.give(segment(0), &mut receiver);
+        bench.take();
+        bench.pass(Span::from_secs(100), &mut receiver);
+        assert!(bench.take().iter().all(|out| !out.flags.has(Flags::SYN)));
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_delay() {
+        let (mut receiver, mut bench) = established(&[]);
+        bench.take();
+        for n in 0..5 {
+            bench.give(segment(n), &mut receiver);
+        }
+        assert_eq!(acks(&mut bench), [2, 4]);
+        bench.pass(Span::from_ms(199), &mut receiver);
+        assert_eq!(acks(&mut bench), []);
+        bench.pass(Span::from_ms(1), &mut receiver);
+        assert_eq!(acks(&mut bench), [5]);
+        bench.pass(Span::from_secs(10), &mut receiver);
+        assert_eq!(acks(&mut bench), []);
+    }
+
+    #[test]
+    fn the_delay_runs_from_the_first_segment_that_waits() {
+        let (mut receiver, mut bench) = established(&[("delayed_ack", "3")]);
+        bench.take();
+        bench.give(segment(0), &mut receiver);
+        bench.pass(Span::from_ms(150), &mut receiver);
+        bench.give(segment(1), &mut receiver);
+        bench.pass(Span::from_ms(50), &mut receiver);
+        assert_eq!(acks(&mut bench), [2]);
+    }
+
+    #[test]
+    fn segments_beyond_a_gap_into_it_and_known_ones_are_acknowledged_at_once() {
+        let (mut receiver, mut bench) = established(&[]);
+        bench.take();
+        for n in [0, 2, 4, 4, 1, 3, 3] {
+            bench.give(segment(n), &mut receiver);
+        }
+        // The first alone waits; then every one is answered.
+        assert_eq!(acks(&mut bench), [1, 1, 1, 3, 5, 5]);
+        assert_eq!(receiver.report().duplicates, 2);
+        assert_eq!(receiver.report().goodput_bytes, 5 * MSS);
+        assert_eq!(receiver.held_bytes(), 0);
+    }
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
+        let (mut receiver, mut bench) = established(&[("ecn", "true"), ("delayed_ack", "1")]);
+        assert!(bench.take()[0].flags.has(Flags::ECE));
+        let give = |n, tos: Ecn, flags, receiver: &mut TcpReceiver, bench: &mut Bench| {
+            let out = Outgoing {
+                tos: tos.bits(),
+                flags,
+                ..segment(n)
+            };
+            bench.give(out, receiver);
+            bench.take()[0].flags.has(Flags::ECE)
+        };
+        let none = Flags::NONE;
+        assert!(!give(0, Ecn::Ect0, none, &mut receiver, &mut bench));
+        assert!(give(1, Ecn::Ce, none, &mut receiver, &mut bench));
+        assert!(give(2, Ecn::Ect0, none, &mut receiver, &mut bench));
+        assert!(!give(3, Ecn::Ect0, Flags::CWR, &mut receiver, &mut bench));
+        assert!(give(4, Ecn::Ce, Flags::CWR, &mut receiver, &mut bench));
+    }
+
+    #[test]
+    fn a_mark_without_negotiation_is_not_echoed() {
+        let (mut receiver, mut bench) = established(&[("delayed_ack", "1")]);
+        assert!(!bench.take()[0].flags.has(Flags::ECE));
+        let out = Outgoing {
+            tos: Ecn::Ce.bits(),
+            ..segment(0)
+        };
+        bench.give(out, &mut receiver);
+        assert!(!bench.take()[0].flags.has(Flags::ECE));
+    }
+
+    #[test]
+    fn ranges_beyond_gaps_merge_as_a_set_of_bytes_would() {
+        // Every way to deliver 7 units in pieces of 1 to 3, from a fixed shuffle, against a set.
+        let mut word = 1u64;
+        for _ in 0..2000 {
+            let (mut receiver, mut bench) = established(&[]);
+            let mut have = [false; 8];
+            for _ in 0..12 {
+                word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let first = (word >> 33) % 7;
+                let end = (first + 1 + (word >> 50) % 3).min(7);
+                let out = Outgoing {
+                    size: u32::try_from(40 + end - first).unwrap(),
+                    seq: FIRST_BYTE + first,
+                    ..segment(0)
+                };
+                bench.give(out, &mut receiver);
+                for unit in first..end {
+                    have[usize::try_from(unit).unwrap()] = true;
+                }
+                let next = have.iter().position(|&h| !h).unwrap();
+                let held = have[next..].iter().filter(|&&h| h).count();
+                assert_eq!(
+                    receiver.report().goodput_bytes,
+                    u64::try_from(next).unwrap()
+                );
+                assert_eq!(receiver.held_bytes(), u64::try_from(held).unwrap());
+                let apart = receiver.held.iter().zip(receiver.held.iter().skip(1));
+                assert!(apart.clone().all(|(a, b)| a.1 < b.0), "{:?}", receiver.held);
+            }
+        }
+    }
+}

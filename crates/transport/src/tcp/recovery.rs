@@ -93,10 +93,12 @@ impl LossRecovery {
         self.recover
     }
 
-    /// Bytes in flight that limited transmit has added.
-    #[inline]
-    pub(crate) fn limited(&self) -> u64 {
-        self.limited
+    /// What is halved of `sent` unacknowledged bytes when congestion shows: not what limited transmit has added (RFC 5681
+    /// section 3.2 step 2), nor, in fast recovery, what duplicate acknowledgements say has left the network. With the
+    /// latter, a timeout after many losses would set a threshold above what the path ever held.
+    pub(crate) fn outstanding(&self, sent: u64) -> u64 {
+        let left = self.inflation.saturating_sub(self.deflation);
+        sent.saturating_sub(left + self.limited)
     }
 
     /// The window that fast recovery makes of the congestion window; at least a segment.

@@ -49,7 +49,7 @@ impl Port for Fifo {
         }
         if self.waiting >= self.mark_at && packet.mark() {
             self.marks += 1;
-            sink.marked(&packet, MarkReason::Threshold, now);
+            sink.marked(&packet.label(), MarkReason::Threshold, now);
         }
         self.waiting += 1;
         packet.stamp(now);
@@ -73,10 +73,10 @@ impl Port for Fifo {
 
     fn on_rate(&mut self, _rate: Rate) {}
 
-    fn start_measuring(&mut self, _now: Time) {}
+    fn start_measuring(&mut self, _ring: &Ring, _now: Time) {}
 
-    fn finish<S: PortSink>(&mut self, _now: Time, waiting_in_ring: u64, _sink: &mut S) {
-        assert_eq!(self.waiting, waiting_in_ring);
+    fn finish<S: PortSink>(&mut self, ring: &Ring, _now: Time, _sink: &mut S) {
+        assert_eq!(self.waiting, ring.waiting());
     }
 }
 
@@ -366,6 +366,173 @@ fn reno_needs_a_recovery_per_loss_or_a_timeout() {
     outcome.assert_delivered(200 * MSS);
     let (_, timeouts, recoveries) = outcome.repairs();
     assert!(timeouts > 0 || recoveries == 3, "{:?}", outcome.repairs());
+}
+
+#[test]
+fn lost_packets_of_the_handshake_are_repaired() {
+    // The SYN; the SYN-ACK; the acknowledgement of it.
+    let path = || Path::bytes(20 * MSS);
+    let syn = path().losing(&[0]).run();
+    syn.assert_delivered(20 * MSS);
+    assert_eq!(syn.sender().handshake_retransmissions, 1);
+    let mut answer = path();
+    answer.impair[1].loss = Loss::List(vec![0]);
+    let answer = answer.run();
+    answer.assert_delivered(20 * MSS);
+    assert_eq!(answer.sender().handshake_retransmissions, 1);
+    let third = path().losing(&[1]).run();
+    third.assert_delivered(20 * MSS);
+    assert_eq!(third.sender().handshake_retransmissions, 0);
+    assert_eq!(third.repairs(), (0, 0, 0));
+}
+
+#[test]
+fn delayed_acknowledgements_halve_their_number() {
+    let outcome = Path::bytes(1000 * MSS).with(&[("delayed_ack", "2")]).run();
+    outcome.assert_delivered(1000 * MSS);
+    assert_eq!(outcome.receivers[0].acks, 500);
+}
+
+#[test]
+fn the_last_lost_segment_needs_the_timer() {
+    let outcome = Path::bytes(20 * MSS).losing(&[21]).run();
+    outcome.assert_delivered(20 * MSS);
+    assert_eq!(outcome.repairs(), (1, 1, 0));
+    let took = outcome.sender().completed.unwrap() - outcome.sender().started.unwrap();
+    assert!(took > Span::from_secs(1), "{took}");
+}
+
+#[test]
+fn a_lost_retransmission_needs_the_timer() {
+    // Segment 10 is packet 12. Its loss shows when 11, 12 and 13 have arrived; by then 20 more have been sent.
+    let plain = Path::bytes(60 * MSS).losing(&[12]).run();
+    assert_eq!(plain.repairs(), (1, 0, 1));
+    let lost_twice = (20..50).find_map(|n| {
+        let outcome = Path::bytes(60 * MSS).losing(&[12, n]).run();
+        outcome.assert_delivered(60 * MSS);
+        // Losing the retransmission leaves one fast recovery; losing another segment is repaired within it.
+        (outcome.sender().timeouts > 0).then_some(outcome)
+    });
+    let outcome = lost_twice.expect("one of the packets is the retransmission");
+    assert_eq!(
+        (outcome.sender().timeouts, outcome.sender().fast_recoveries),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_full_path_carries_its_rate_less_headers() {
+    let outcome = Path {
+        forward: Fifo::of(40),
+        warm_up: Span::from_secs(20),
+        ..Path::default()
+    }
+    .run();
+    // A buffer of the bandwidth-delay product (34 packets) keeps the bottleneck busy (half the window fills it).
+    let expected = 80 * 10_000_000 / 8 * MSS / 1500;
+    let goodput = outcome.receivers[0].goodput_bytes;
+    assert!(
+        goodput <= expected + 40 * MSS && goodput > expected / 1000 * 995,
+        "{goodput}"
+    );
+    assert_eq!(outcome.sender().timeouts, 0);
+    assert!(outcome.drops > 10);
+}
+
+#[test]
+fn the_window_of_the_receiver_sets_the_rate() {
+    let outcome = Path {
+        rate: Rate::gbps(1),
+        warm_up: Span::from_secs(20),
+        ..Path::default()
+    }
+    .with(&[("window", "29200B")])
+    .run();
+    // 20 segments per round trip of 40 ms plus 12.32 us of serialization.
+    let goodput = outcome.receivers[0].goodput_bytes;
+    let expected = 80_000_000_000 / 40_012_320 * 20 * MSS * 1000 / 1000;
+    assert!(
+        goodput.abs_diff(expected) < 40 * MSS * 20,
+        "{goodput} {expected}"
+    );
+}
+
+#[test]
+fn marks_take_the_place_of_losses() {
+    let outcome = Path {
+        forward: Fifo {
+            mark_at: 30,
+            ..Fifo::of(1000)
+        },
+        warm_up: Span::from_secs(20),
+        ..Path::default()
+    }
+    .with(&[("ecn", "true")])
+    .run();
+    assert_eq!(outcome.drops, 0);
+    assert_eq!(outcome.repairs(), (0, 0, 0));
+    let reductions = outcome.sender().ecn_reductions;
+    assert!(
+        reductions > 10 && outcome.marks >= reductions,
+        "{reductions}"
+    );
+    // The window falls to half of about 64 segments and gains one per round trip: a cycle lasts some 32 of them,
+    // 1.7 s or so.
+    assert!((35..=70).contains(&reductions), "{reductions}");
+    let full = 80 * 10_000_000 / 8 * MSS / 1500;
+    assert!(outcome.receivers[0].goodput_bytes > full / 100 * 98);
+}
+
+#[test]
+fn random_loss_bounds_the_rate_by_the_square_root_law() {
+    // Mathis et al. 1997: MSS / RTT * sqrt(3/2) / sqrt(p), with one acknowledgement per segment. At p = 0.2 % and 40 ms
+    // that is 8.0 Mbps of payload; timeouts and slow start move it by some per cent.
+    for recovery in ["newreno", "reno"] {
+        let mut path = Path {
+            rate: Rate::gbps(1),
+            run: Span::from_secs(2000),
+            warm_up: Span::from_secs(20),
+            ..Path::default()
+        }
+        .with(&[("recovery", recovery)]);
+        path.impair[0].loss = Loss::Bernoulli(0.002);
+        let outcome = path.run();
+        let rate = outcome.receivers[0].goodput_bytes * 8 / 1980;
+        assert!((6_800_000..8_800_000).contains(&rate), "{recovery}: {rate}");
+    }
+}
+
+#[test]
+fn an_unlimited_source_that_is_stopped_completes() {
+    let outcome = Path {
+        stop: Some(Time::ZERO + Span::from_secs(2)),
+        run: Span::from_secs(5),
+        ..Path::default()
+    }
+    .run();
+    let completed = outcome.sender().completed.unwrap();
+    assert!(completed >= Time::ZERO + Span::from_secs(2));
+    assert_eq!(
+        outcome.sender().bytes_acked,
+        outcome.receivers[0].goodput_bytes
+    );
+}
+
+#[test]
+fn equal_flows_share_a_bottleneck() {
+    let outcome = Path {
+        flows: 4,
+        forward: Fifo::of(60),
+        run: Span::from_secs(300),
+        warm_up: Span::from_secs(20),
+        ..Path::default()
+    }
+    .run();
+    let rates: Vec<u64> = outcome.receivers.iter().map(|r| r.goodput_bytes).collect();
+    let (least, most) = (rates.iter().min().unwrap(), rates.iter().max().unwrap());
+    assert!(least * 2 > *most, "{rates:?}");
+    let full = 280 * 10_000_000 / 8 * MSS / 1500;
+    assert!(rates.iter().sum::<u64>() > full / 100 * 98, "{rates:?}");
 }
 
 proptest! {

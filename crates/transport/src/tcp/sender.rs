@@ -88,6 +88,7 @@ pub struct TcpSender<S> {
     /// The congestion window was what ended the last sending.
     held_by_window: bool,
     idle_restart: bool,
+    restart_timer: bool,
     validate_window: bool,
     nagle: bool,
     cold: Box<Cold<S>>,
@@ -145,6 +146,7 @@ impl<S: Source> TcpSender<S> {
             cwr_due: false,
             held_by_window: false,
             idle_restart: params.idle_restart,
+            restart_timer: params.restart_timer,
             validate_window: params.validate_window,
             nagle: params.nagle,
             cold: Box::new(Cold {
@@ -325,8 +327,7 @@ impl<S: Source> TcpSender<S> {
     /// Sends what window and application allow.
     #[inline]
     fn send_allowed<H: Host>(&mut self, host: &mut H) {
-        let cwnd = self.recovery.window(self.cc.cwnd());
-        let window = cwnd.min(self.window);
+        let mut cwnd = self.recovery.window(self.cc.cwnd());
         loop {
             let segment = self.mss.min(self.end - self.nxt);
             if segment == 0 {
@@ -334,7 +335,7 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             let in_flight = self.in_flight();
-            if in_flight + segment > window {
+            if in_flight + segment > cwnd.min(self.window) {
                 self.held_by_window = in_flight + segment > cwnd;
                 return;
             }
@@ -344,6 +345,10 @@ impl<S: Source> TcpSender<S> {
             }
             self.transmit(self.nxt, segment, host);
             self.nxt += segment;
+            if in_flight == 0 {
+                // The first segment after idle time may have restarted the window.
+                cwnd = self.recovery.window(self.cc.cwnd());
+            }
         }
     }
 
@@ -493,6 +498,9 @@ impl<S: Source> TcpSender<S> {
         }
         self.recovery.enter(self.max);
         self.cold.report.fast_recoveries += 1;
+        if self.restart_timer {
+            self.arm_retransmit(host);
+        }
         self.retransmit_first(host);
         self.send_allowed(host);
     }
@@ -502,7 +510,7 @@ impl<S: Source> TcpSender<S> {
         self.cc.on_congestion(&Congestion {
             now,
             kind,
-            in_flight: self.in_flight() - self.recovery.limited().min(self.in_flight()),
+            in_flight: self.recovery.outstanding(self.in_flight()),
             mss: self.mss,
         });
         self.cwr_due = self.ecn;
@@ -592,4 +600,348 @@ impl<S: Source> Agent for TcpSender<S> {
 #[inline]
 fn narrow(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tests::Script;
+    use crate::tcp::double::Bench;
+    use sojourn_cc::registry;
+    use sojourn_units::Params;
+
+    const MSS: u64 = 1460;
+
+    fn closed(pairs: &[(&str, &str)], source: Script) -> (TcpSender<Script>, Bench) {
+        let mut params = TcpParams::default();
+        for (key, value) in pairs {
+            params.set(key, value).unwrap();
+        }
+        let mut sender = TcpSender::new(TcpConfig {
+            flow: 0,
+            params,
+            cc: registry::build("reno", None, &[]).unwrap(),
+            source,
+            rng: Stream::derive(0, 0, "test"),
+            start: Time::ZERO,
+            stop: None,
+        });
+        let mut bench = Bench::default();
+        sender.on_start(&mut bench);
+        bench.pass(Span::ZERO, &mut sender);
+        (sender, bench)
+    }
+
+    /// A connection established after 100 ms.
+    fn open(pairs: &[(&str, &str)], source: Script) -> (TcpSender<Script>, Bench) {
+        let (mut sender, mut bench) = closed(pairs, source);
+        bench.pass(Span::from_ms(100), &mut sender);
+        bench.take();
+        bench.ack_with(1, Flags::SYN.with(Flags::ECE), &mut sender);
+        (sender, bench)
+    }
+
+    /// Numbers of the data segments sent since the last call, from 0.
+    fn segments(bench: &mut Bench) -> Vec<u64> {
+        let sent = bench.take();
+        let data = sent.iter().filter(|out| out.size > 40);
+        data.map(|out| (out.seq - FIRST_BYTE) / MSS).collect()
+    }
+
+    /// The acknowledgement that expects segment `n`.
+    fn upto(n: u64) -> u64 {
+        FIRST_BYTE + n * MSS
+    }
+
+    #[test]
+    fn the_hot_state_stays_small() {
+        assert!(
+            size_of::<TcpSender<Script>>() <= 512,
+            "{}",
+            size_of::<TcpSender<Script>>()
+        );
+    }
+
+    #[test]
+    fn the_handshake_comes_before_data() {
+        let (mut sender, mut bench) = closed(&[], Script::Unlimited);
+        let syn = bench.take();
+        assert_eq!((syn.len(), syn[0].flags, syn[0].size), (1, Flags::SYN, 40));
+        bench.ack(1, &mut sender);
+        assert!(
+            bench.take().is_empty(),
+            "an answer without SYN opens nothing"
+        );
+        bench.ack_with(1, Flags::SYN, &mut sender);
+        let sent = bench.take();
+        assert_eq!((sent[0].kind, sent[0].size), (Kind::Ack, 40));
+        assert_eq!(sent.len(), 11);
+        bench.ack_with(1, Flags::SYN, &mut sender);
+        assert_eq!(
+            bench.take().len(),
+            1,
+            "the answer again is acknowledged again"
+        );
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_with_back_off_and_costs_the_initial_window() {
+        let (mut sender, mut bench) = closed(&[], Script::Unlimited);
+        bench.pass(Span::from_ms(2999), &mut sender);
+        assert_eq!(bench.take().len(), 2);
+        bench.pass(Span::from_ms(1), &mut sender);
+        assert_eq!(bench.take().len(), 1);
+        bench.ack_with(1, Flags::SYN, &mut sender);
+        assert_eq!(segments(&mut bench), [0]);
+        assert_eq!(sender.gauges().rto, Span::from_secs(3));
+        assert_eq!(sender.gauges().srtt, None, "a SYN sent twice is not timed");
+        assert_eq!(sender.report().handshake_retransmissions, 2);
+        assert_eq!(sender.report().timeouts, 0);
+    }
+
+    #[test]
+    fn slow_start_sends_two_segments_per_acknowledgement() {
+        let (mut sender, mut bench) = open(&[("initial_window", "2")], Script::Unlimited);
+        assert_eq!(segments(&mut bench), [0, 1]);
+        bench.ack(upto(1), &mut sender);
+        assert_eq!(segments(&mut bench), [2, 3]);
+        bench.ack(upto(2), &mut sender);
+        assert_eq!(segments(&mut bench), [4, 5]);
+    }
+
+    #[test]
+    fn duplicates_send_new_segments_then_the_lost_one_once() {
+        let (mut sender, mut bench) = open(&[], Script::Unlimited);
+        assert_eq!(segments(&mut bench).len(), 10);
+        bench.ack(upto(0), &mut sender);
+        assert_eq!(segments(&mut bench), [10]);
+        bench.ack(upto(0), &mut sender);
+        assert_eq!(segments(&mut bench), [11]);
+        bench.ack(upto(0), &mut sender);
+        assert_eq!(segments(&mut bench), [0]);
+        // Half of the flight of 10 without the two segments of limited transmit.
+        assert_eq!(sender.gauges().ssthresh_bytes, Some(5 * MSS));
+        // 12 in flight, the window is 5 + 3 + one for each duplicate: the fifth more lets one go.
+        for _ in 0..4 {
+            bench.ack(upto(0), &mut sender);
+        }
+        assert_eq!(segments(&mut bench), []);
+        bench.ack(upto(0), &mut sender);
+        assert_eq!(segments(&mut bench), [12]);
+        // The full acknowledgement: min(ssthresh, flight + 1) = 2 segments.
+        bench.ack(upto(12), &mut sender);
+        assert_eq!(sender.gauges().cwnd_bytes, 2 * MSS);
+        assert_eq!(segments(&mut bench), [13]);
+        let report = sender.report();
+        assert_eq!((report.retransmissions, report.fast_recoveries), (1, 1));
+    }
+
+    #[test]
+    fn a_fast_retransmit_restarts_the_timer_if_it_is_to() {
+        for (restart, timeouts) in [("true", 0), ("false", 1)] {
+            let (mut sender, mut bench) = open(&[("restart_timer", restart)], Script::Unlimited);
+            bench.pass(Span::from_ms(900), &mut sender);
+            for _ in 0..3 {
+                bench.ack(upto(0), &mut sender);
+            }
+            bench.pass(Span::from_ms(200), &mut sender);
+            assert_eq!(sender.report().timeouts, timeouts, "{restart}");
+        }
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_resends_the_next_hole_in_newreno_only() {
+        for (recovery, resent) in [("newreno", vec![3]), ("reno", vec![])] {
+            let (mut sender, mut bench) = open(&[("recovery", recovery)], Script::Unlimited);
+            for _ in 0..3 {
+                bench.ack(upto(0), &mut sender);
+            }
+            bench.take();
+            bench.ack(upto(3), &mut sender);
+            assert_eq!(segments(&mut bench), resent, "{recovery}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_resends_from_the_first_unacknowledged_byte_and_doubles_the_timer() {
+        let (mut sender, mut bench) = open(&[], Script::Unlimited);
+        bench.take();
+        bench.pass(Span::from_ms(999), &mut sender);
+        assert_eq!(segments(&mut bench), []);
+        bench.pass(Span::from_ms(1), &mut sender);
+        assert_eq!(segments(&mut bench), [0]);
+        let gauges = sender.gauges();
+        assert_eq!(gauges.cwnd_bytes, MSS);
+        assert_eq!(gauges.ssthresh_bytes, Some(5 * MSS));
+        bench.pass(Span::from_ms(1999), &mut sender);
+        assert_eq!(segments(&mut bench), []);
+        bench.pass(Span::from_ms(1), &mut sender);
+        assert_eq!(segments(&mut bench), [0]);
+        assert_eq!(
+            sender.gauges().ssthresh_bytes,
+            Some(5 * MSS),
+            "held the second time"
+        );
+        // What was received in between is skipped.
+        bench.ack(upto(4), &mut sender);
+        assert_eq!(segments(&mut bench), [4, 5]);
+        assert_eq!(sender.report().timeouts, 2);
+    }
+
+    #[test]
+    fn back_off_lasts_until_a_segment_that_was_sent_once_is_acknowledged() {
+        let (mut sender, mut bench) = open(&[("initial_window", "1")], Script::Unlimited);
+        bench.pass(Span::from_secs(1), &mut sender);
+        assert_eq!(sender.gauges().rto, Span::from_secs(2));
+        bench.ack(upto(1), &mut sender);
+        assert_eq!(sender.gauges().rto, Span::from_secs(2), "Karn");
+        let samples = sender.report().rtt_count;
+        bench.pass(Span::from_ms(100), &mut sender);
+        bench.ack(upto(2), &mut sender);
+        assert_eq!(sender.gauges().rto, Span::from_secs(1));
+        assert_eq!(sender.report().rtt_count, samples + 1);
+    }
+
+    #[test]
+    fn one_segment_is_timed_at_a_time() {
+        let (mut sender, mut bench) = open(&[], Script::Unlimited);
+        bench.pass(Span::from_ms(50), &mut sender);
+        bench.ack(upto(1), &mut sender);
+        bench.ack(upto(2), &mut sender);
+        let report = sender.report();
+        // The handshake and the first segment; the next one timed is sent now.
+        assert_eq!(report.rtt_count, 2);
+        assert_eq!(report.rtt_sum_ps, u128::from(Span::from_ms(150).as_ps()));
+        assert_eq!(report.rtt_min, Some(Span::from_ms(50)));
+    }
+
+    #[test]
+    fn the_receivers_window_caps_the_flight() {
+        let (mut sender, mut bench) = open(&[("window", "4kB")], Script::Unlimited);
+        assert_eq!(segments(&mut bench), [0, 1]);
+        bench.ack(upto(2), &mut sender);
+        assert_eq!(segments(&mut bench), [2, 3]);
+    }
+
+    #[test]
+    fn an_echo_halves_the_window_once_per_round_trip_and_is_answered_with_cwr() {
+        let (mut sender, mut bench) = open(&[("ecn", "true")], Script::Unlimited);
+        assert!(sender.uses_ecn());
+        let first = bench.take();
+        assert!(first[1..].iter().all(|out| out.tos == Ecn::Ect0.bits()));
+        assert_eq!(first[0].tos, 0, "the bare acknowledgement is not capable");
+        for n in 1..=10 {
+            bench.ack_with(upto(n), Flags::ECE, &mut sender);
+        }
+        assert_eq!(sender.gauges().cwnd_bytes, 5 * MSS);
+        let next = bench.take();
+        let cwr: Vec<_> = next
+            .iter()
+            .filter(|out| out.flags.has(Flags::CWR))
+            .collect();
+        assert_eq!((cwr.len(), cwr[0].seq), (1, upto(10)));
+        assert_eq!(sender.report().ecn_reductions, 1);
+        bench.ack_with(upto(11), Flags::ECE, &mut sender);
+        assert_eq!(sender.report().ecn_reductions, 2);
+    }
+
+    #[test]
+    fn a_loss_in_a_window_that_an_echo_has_reduced_does_not_reduce_it_again() {
+        let (mut sender, mut bench) = open(&[("ecn", "true")], Script::Unlimited);
+        bench.ack_with(upto(1), Flags::ECE, &mut sender);
+        bench.take();
+        let ssthresh = sender.gauges().ssthresh_bytes;
+        for _ in 0..3 {
+            bench.ack_with(upto(1), Flags::ECE, &mut sender);
+        }
+        let sent = bench.take();
+        let again: Vec<_> = sent.iter().filter(|out| out.seq == upto(1)).collect();
+        assert_eq!(again.len(), 1);
+        assert_eq!(again[0].tos, 0, "a retransmission is not capable");
+        assert_eq!(sender.gauges().ssthresh_bytes, ssthresh);
+    }
+
+    #[test]
+    fn ecn_is_used_only_if_both_want_it() {
+        let (sender, _) = open(&[("ecn", "false")], Script::Unlimited);
+        assert!(!sender.uses_ecn());
+        let (mut sender, mut bench) = closed(&[("ecn", "true")], Script::Unlimited);
+        let syn = bench.take();
+        assert!(syn[0].flags.has(Flags::ECE.with(Flags::CWR)));
+        bench.ack_with(1, Flags::SYN, &mut sender);
+        assert!(!sender.uses_ecn());
+        assert!(bench.take().iter().all(|out| out.tos == 0));
+    }
+
+    #[test]
+    fn an_idle_connection_restarts_unless_told_otherwise() {
+        let late = Time::ZERO + Span::from_secs(5);
+        for (restart, burst) in [("true", 2), ("false", 8)] {
+            let script = Script::writes(&[(Time::ZERO, 6 * MSS), (late, 50 * MSS)]);
+            let pairs = [("initial_window", "2"), ("idle_restart", restart)];
+            let (mut sender, mut bench) = open(&pairs, script);
+            for n in 1..=6 {
+                bench.ack(upto(n), &mut sender);
+            }
+            assert_eq!(segments(&mut bench), [0, 1, 2, 3, 4, 5]);
+            bench.pass(Span::from_secs(5), &mut sender);
+            assert_eq!(segments(&mut bench).len(), burst, "{restart}");
+        }
+    }
+
+    #[test]
+    fn the_window_does_not_grow_unvalidated_while_the_application_holds_back() {
+        for (validate, cwnd) in [("true", 10), ("false", 13)] {
+            let writes: Vec<_> = (0..3)
+                .map(|i| (Time::ZERO + Span::from_ms(200 * (i + 1)), MSS))
+                .collect();
+            let (mut sender, mut bench) =
+                open(&[("validate_window", validate)], Script::writes(&writes));
+            for n in 1..=3 {
+                bench.pass(Span::from_ms(200), &mut sender);
+                bench.ack(upto(n), &mut sender);
+            }
+            assert_eq!(sender.gauges().cwnd_bytes, cwnd * MSS, "{validate}");
+        }
+    }
+
+    #[test]
+    fn nagle_holds_a_small_segment_back_while_data_is_in_flight() {
+        for (nagle, sizes) in [("true", vec![140]), ("false", vec![140, 140])] {
+            let at = |ms| Time::ZERO + Span::from_ms(ms);
+            let script = Script::writes(&[(at(150), 100), (at(160), 100), (at(900), 100)]);
+            let (mut sender, mut bench) = open(&[("nagle", nagle)], script);
+            bench.take();
+            bench.pass(Span::from_ms(100), &mut sender);
+            let sent: Vec<_> = bench.take().iter().map(|out| out.size).collect();
+            assert_eq!(sent, sizes, "{nagle}");
+            bench.ack(FIRST_BYTE + 100, &mut sender);
+            assert_eq!(bench.take().len(), 2 - sizes.len(), "{nagle}");
+        }
+    }
+
+    #[test]
+    fn a_source_that_stops_completes_with_its_last_acknowledgement() {
+        let (mut sender, mut bench) = open(&[], Script::bytes(3 * MSS));
+        bench.pass(Span::from_ms(80), &mut sender);
+        bench.ack(upto(2), &mut sender);
+        assert_eq!(sender.report().completed, None);
+        bench.ack(upto(3), &mut sender);
+        assert_eq!(sender.report().started, Some(Time::ZERO));
+        assert_eq!(sender.report().completed, Some(bench.now));
+        bench.take();
+        bench.pass(Span::from_secs(1000), &mut sender);
+        assert!(bench.take().is_empty(), "no timer is left");
+    }
+
+    #[test]
+    fn measuring_begins_without_what_was_before() {
+        let (mut sender, mut bench) = open(&[], Script::Unlimited);
+        bench.ack(upto(2), &mut sender);
+        sender.start_measuring(bench.now);
+        bench.ack(upto(11), &mut sender);
+        let report = sender.report();
+        assert_eq!((report.bytes_acked, report.rtt_count), (9 * MSS, 1));
+        assert_eq!(report.started, Some(Time::ZERO));
+    }
 }
