@@ -112,7 +112,7 @@ impl Agent for Ns2Sink {
         }
         if let Some(hold) = self.hold
             && self.held.is_none()
-            && grown > 0
+            && number + 1 == self.expected
             && !fills_gap
             && !syn
         {
