@@ -208,6 +208,19 @@ impl Ring {
         self.tail = self.taken;
     }
 
+    /// Takes the packet whose transmission is next out of the ring: for whoever drives a port without a link.
+    ///
+    /// # Panics
+    /// If packets are in flight, which only a link puts there.
+    pub fn withdraw(&mut self) -> Option<Packet> {
+        assert!(self.head == self.sent, "packets in flight leave first");
+        if self.sent == self.taken {
+            return None;
+        }
+        self.sent += 1;
+        self.land()
+    }
+
     /// The packet whose transmission is next.
     #[inline]
     pub(crate) fn launch(&mut self) -> &mut Packet {

@@ -530,3 +530,562 @@ fn contradiction(text: &str) -> SpecError {
         text: text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Waiting;
+    use proptest::prelude::*;
+    use sojourn_sim::Stream;
+    use sojourn_units::{Params, Rate, build, check_declaration};
+    use std::collections::VecDeque;
+
+    const TARGET: Span = Span::from_ms(5);
+    const ABOVE: Span = Span::from_ms(50);
+    const BELOW: Span = Span::from_ms(1);
+    /// Bytes behind the head that no dialect calls little.
+    const PLENTY: u64 = 100_000;
+    const SENT: Verdict = Verdict::Pass;
+    const DROPPED: Verdict = Verdict::Drop(DropReason::TargetExceeded);
+    const MARKED: Verdict = Verdict::Mark(MarkReason::TargetExceeded);
+
+    fn vars(spec: &[(&str, &str)]) -> CodelVars {
+        let pairs: Vec<(String, String)> = spec
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect();
+        CodelVars::new(&build(None, &pairs).expect("parameters")).expect("consistent")
+    }
+
+    fn meta(size: u32, tos: u8) -> Meta {
+        Meta { size, flow: 0, tos }
+    }
+
+    /// Milliseconds after a time at which millisecond and tick begin together.
+    fn at(ms: u64) -> Time {
+        Time::from_ps(TICK_PS * 1_000_000_000) + Span::from_ms(ms)
+    }
+
+    /// Judges a head of 1000 bytes that is not ECN-capable and has plenty behind it.
+    fn judge(vars: &mut CodelVars, now: Time, sojourn: Span) -> Verdict {
+        vars.judge(&meta(1000, 0), sojourn, PLENTY, now)
+    }
+
+    /// Keeps the sojourn time above target with a head every millisecond, and says when packets were dropped.
+    fn drops(vars: &mut CodelVars, from_ms: u64, to_ms: u64) -> Vec<u64> {
+        let mut drops = Vec::new();
+        for ms in from_ms..to_ms {
+            while judge(vars, at(ms), ABOVE) == DROPPED {
+                drops.push(ms);
+            }
+        }
+        drops
+    }
+
+    #[test]
+    fn the_declaration_holds_together() {
+        assert_eq!(check_declaration::<CodelParams>(), Ok(()));
+    }
+
+    #[test]
+    fn codel_drops_nothing_below_target() {
+        for dialect in CodelParams::DIALECTS {
+            let mut vars = vars(&[("dialect", dialect.name)]);
+            let below = TARGET - Span::from_us(10);
+            assert!(
+                (0..2000).all(|ms| judge(&mut vars, at(ms), below) == SENT),
+                "{}",
+                dialect.name
+            );
+        }
+    }
+
+    #[test]
+    fn codel_drops_nothing_while_little_is_left_behind_the_head() {
+        let mut vars = vars(&[]);
+        for ms in 0..2000 {
+            assert_eq!(vars.judge(&meta(1000, 0), ABOVE, 1500, at(ms)), SENT);
+        }
+    }
+
+    #[test]
+    fn the_first_drop_comes_when_an_interval_above_target_is_over() {
+        let mut vars = vars(&[]);
+        assert_eq!(judge(&mut vars, at(10), TARGET), SENT);
+        assert_eq!(judge(&mut vars, at(110) - Span::from_ps(1), TARGET), SENT);
+        assert_eq!(judge(&mut vars, at(110), TARGET), DROPPED);
+    }
+
+    #[test]
+    fn one_wait_below_target_starts_the_interval_anew() {
+        let mut vars = vars(&[]);
+        assert_eq!(drops(&mut vars, 0, 99), []);
+        assert_eq!(judge(&mut vars, at(99), BELOW), SENT);
+        assert_eq!(drops(&mut vars, 100, 200), []);
+        assert_eq!(drops(&mut vars, 200, 201), [200]);
+    }
+
+    #[test]
+    fn the_packet_behind_the_drop_that_enters_the_dropping_state_is_sent() {
+        let mut vars = vars(&[]);
+        judge(&mut vars, at(0), ABOVE);
+        // So late that a drop would be due many times over.
+        assert_eq!(judge(&mut vars, at(5000), ABOVE), DROPPED);
+        assert_eq!(judge(&mut vars, at(5000), ABOVE), SENT);
+        assert_eq!(vars.drop_next, at(5100).as_ps());
+    }
+
+    #[test]
+    fn drops_follow_at_an_interval_over_the_root_of_their_number() {
+        let mut vars = vars(&[]);
+        // 100, then + 100, + 70.7, + 57.7, + 50, + 44.7 ms, each at the next head.
+        assert_eq!(drops(&mut vars, 0, 430), [100, 200, 271, 329, 379, 424]);
+        assert_eq!(vars.count, 6);
+    }
+
+    #[test]
+    fn drops_that_are_overdue_are_made_at_once() {
+        let mut vars = vars(&[]);
+        drops(&mut vars, 0, 101);
+        // Due at 200, 270.7, 328.4, 378.4 and 423.2 ms.
+        assert_eq!(drops(&mut vars, 400, 401), [400; 4]);
+        assert_eq!(vars.count, 5);
+    }
+
+    #[test]
+    fn a_wait_below_target_ends_the_dropping_state() {
+        let mut vars = vars(&[]);
+        drops(&mut vars, 0, 150);
+        assert_eq!(judge(&mut vars, at(250), BELOW), SENT);
+        assert!(!vars.dropping);
+    }
+
+    #[test]
+    fn an_empty_queue_ends_the_dropping_state_and_the_interval() {
+        let mut vars = vars(&[]);
+        drops(&mut vars, 0, 150);
+        vars.on_empty();
+        assert!(!vars.dropping);
+        assert_eq!(drops(&mut vars, 150, 250), []);
+    }
+
+    #[test]
+    fn a_dropping_state_soon_after_the_last_goes_on_at_its_rate() {
+        let mut vars = vars(&[]);
+        drops(&mut vars, 0, 430);
+        judge(&mut vars, at(430), BELOW);
+        drops(&mut vars, 431, 532);
+        // 6 drops, 1 at the start.
+        assert_eq!((vars.count, vars.lastcount), (5, 5));
+    }
+
+    #[test]
+    fn a_dropping_state_long_after_the_last_starts_at_one() {
+        let mut vars = vars(&[]);
+        drops(&mut vars, 0, 430);
+        let last = vars.drop_next;
+        judge(&mut vars, at(430), BELOW);
+        // 16 intervals after the time of the next drop, to the picosecond.
+        let enter = Time::from_ps(last) + Span::from_ms(1600);
+        for (enter, count) in [(enter - Span::from_ps(1), 5), (enter, 1)] {
+            let mut vars = vars.clone();
+            judge(&mut vars, enter - Span::from_ms(100), ABOVE);
+            assert_eq!(judge(&mut vars, enter, ABOVE), DROPPED);
+            assert_eq!(vars.count, count);
+        }
+    }
+
+    #[test]
+    fn with_ecn_capable_packets_are_marked_where_others_are_dropped() {
+        let mut vars = vars(&[("ecn", "true")]);
+        let capable = meta(1000, 2);
+        for ms in 0..100 {
+            assert_eq!(vars.judge(&capable, ABOVE, PLENTY, at(ms)), SENT);
+        }
+        assert_eq!(vars.judge(&capable, ABOVE, PLENTY, at(100)), MARKED);
+        assert_eq!(vars.judge(&capable, ABOVE, PLENTY, at(199)), SENT);
+        assert_eq!(vars.judge(&capable, ABOVE, PLENTY, at(200)), MARKED);
+        // The next one is due at 270.7 ms, wherever this one came.
+        assert_eq!(vars.judge(&capable, ABOVE, PLENTY, at(270)), SENT);
+        assert_eq!(judge(&mut vars, at(271), ABOVE), DROPPED);
+    }
+
+    #[test]
+    fn a_full_queue_refuses_in_the_unit_of_its_limit() {
+        for (dialect, packets, bytes, admitted) in [
+            ("rfc8289", 999, 0, true),
+            ("rfc8289", 1000, 0, false),
+            ("linux", 999, 9_000_000, true),
+            ("linux", 1000, 0, false),
+            ("ns2", 49, 9_000_000, true),
+            ("ns2", 50, 0, false),
+            ("ns3", 9000, 1_499_000, true),
+            ("ns3", 0, 1_499_001, false),
+        ] {
+            let params = CodelParams::in_dialect(dialect).expect("a dialect");
+            let mut codel =
+                Codel::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
+            let view = View {
+                packets,
+                bytes,
+                rate: Rate::mbps(10),
+                last_departure: Time::ZERO,
+                waiting: Waiting::Nothing,
+            };
+            let cx = &mut Cx {
+                now: at(0),
+                rng: &mut Stream::derive(1, 0, "test"),
+            };
+            let verdict = codel.on_enqueue(&meta(1000, 0), &view, cx);
+            let expected = if admitted {
+                SENT
+            } else {
+                Verdict::Drop(DropReason::Overlimit)
+            };
+            assert_eq!(
+                verdict, expected,
+                "{dialect} with {packets} packets, {bytes} bytes"
+            );
+        }
+    }
+
+    /// How many heads, one a millisecond, are sent before the first drop.
+    fn first_drop(spec: &[(&str, &str)], sojourn: Span, behind: u64) -> Option<u64> {
+        let mut vars = vars(spec);
+        (0..1000).find(|ms| vars.judge(&meta(1000, 0), sojourn, behind, at(*ms)) == DROPPED)
+    }
+
+    #[test]
+    fn linux_and_ns3_wait_until_the_interval_is_over_where_the_rfc_drops_at_its_end() {
+        // 100,000 ticks, so that the end of the interval falls on a tick.
+        let interval = ("interval", "102.4ms");
+        for (dialect, at_end) in [
+            ("rfc8289", DROPPED),
+            ("ns2", DROPPED),
+            ("linux", SENT),
+            ("ns3", SENT),
+        ] {
+            let mut vars = vars(&[("dialect", dialect), interval]);
+            vars.on_empty();
+            judge(&mut vars, at(0) + Span::from_us(1024), ABOVE);
+            let end = at(0) + Span::from_us(1024) + Span::from_us(102_400);
+            assert_eq!(judge(&mut vars, end, ABOVE), at_end, "{dialect}");
+            if at_end == SENT {
+                assert_eq!(
+                    judge(&mut vars, end + Span::from_ns(1024), ABOVE),
+                    DROPPED,
+                    "{dialect}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn linux_measures_the_wait_in_ticks_where_the_rfc_is_exact() {
+        // 5 ms are 4882 whole ticks, 4.999168 ms.
+        let wait = Span::from_ns(4_999_500);
+        assert_eq!(first_drop(&[], wait, PLENTY), None);
+        for dialect in ["linux", "ns3"] {
+            assert_eq!(
+                first_drop(&[("dialect", dialect)], wait, PLENTY),
+                Some(101),
+                "{dialect}"
+            );
+        }
+    }
+
+    #[test]
+    fn linux_compares_the_ticks_of_two_times_where_ns3_takes_the_tick_of_their_difference() {
+        let wait = Span::from_ns(4_999_000);
+        // The packet came just before the end of a tick: the difference is one tick more than the wait holds.
+        let now = |n: u64| at(0) + Span::from_us(1024 * n) + Span::from_ns(4_999_000 - 1);
+        for (dialect, dropped) in [("linux", true), ("ns3", false)] {
+            let mut vars = vars(&[("dialect", dialect)]);
+            let any = (10..1000).any(|n| judge(&mut vars, now(n), wait) == DROPPED);
+            assert_eq!(any, dropped, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn dialects_differ_in_what_is_too_little_to_drop_from() {
+        for (dialect, behind, drops) in [
+            ("rfc8289", 1500, false),
+            ("rfc8289", 1501, true),
+            ("linux", 1514, false),
+            ("linux", 1515, true),
+            ("ns3", 1499, false),
+            ("ns3", 1500, true),
+            // The largest packet seen has 1000 bytes.
+            ("ns2", 1000, false),
+            ("ns2", 1001, true),
+        ] {
+            let first = first_drop(&[("dialect", dialect)], ABOVE, behind);
+            assert_eq!(
+                first.is_some(),
+                drops,
+                "{dialect} with {behind} bytes behind the head"
+            );
+        }
+    }
+
+    #[test]
+    fn linux_approaches_the_root_by_newton_where_the_rfc_takes_it() {
+        // The second drop comes 1 / 2 (3 - 2) = 0.5 of an interval after the first of the state, not 0.707.
+        for (dialect, third) in [("rfc8289", 271), ("linux", 251), ("ns3", 251)] {
+            let mut vars = vars(&[("dialect", dialect)]);
+            let found = drops(&mut vars, 0, 300);
+            assert_eq!(found.get(2), Some(&third), "{dialect}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn newton_steps_come_within_half_a_percent_of_the_root() {
+        let mut x = ONE;
+        for count in 2..=1000_u32 {
+            x = newton_step(x, count);
+            if count > 10 {
+                let exact = 65536.0 / f64::from(count).sqrt();
+                assert!(
+                    (f64::from(x) / exact - 1.0).abs() < 5e-3,
+                    "{count}: {x} for {exact}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn linux_decides_alike_when_its_clock_wraps() {
+        let lap = Span::from_ps(TICK_PS << 32);
+        let run = |offset: Span| {
+            let mut vars = vars(&[("dialect", "linux")]);
+            let verdict = |ms| {
+                judge(
+                    &mut vars,
+                    at(ms) + offset,
+                    if ms % 700 < 600 { ABOVE } else { BELOW },
+                )
+            };
+            (0..4000).map(verdict).collect::<Vec<_>>()
+        };
+        // The second run crosses the wrap.
+        assert_eq!(
+            run(Span::ZERO),
+            run(lap - Span::from_ps(TICK_PS * 1_002_000_000))
+        );
+    }
+
+    #[test]
+    fn ns3_counts_from_now_after_a_mark_where_others_count_from_the_due_time() {
+        for (dialect, next) in [
+            ("rfc8289", 200 + 70),
+            ("linux", 200 + 48),
+            ("ns3", 230 + 48),
+        ] {
+            let mut vars = vars(&[("dialect", dialect), ("ecn", "true")]);
+            let mut judge = |ms| vars.judge(&meta(1000, 2), ABOVE, PLENTY, at(ms));
+            assert_eq!((judge(0), judge(101)), (SENT, MARKED));
+            // The next mark is due at 201 ms, the packet comes at 230 ms.
+            assert_eq!(judge(230), MARKED);
+            let marked = (231..400).find(|ms| judge(*ms) == MARKED).expect("a mark");
+            assert!((next..next + 5).contains(&marked), "{dialect}: {marked}");
+        }
+    }
+
+    #[test]
+    fn ns3_forgets_the_rate_when_the_next_drop_still_lay_ahead() {
+        for (dialect, count) in [("rfc8289", 6), ("linux", 6), ("ns3", 1)] {
+            let mut vars = vars(&[("dialect", dialect), ("interval", "100ms")]);
+            drops(&mut vars, 0, 420);
+            vars.count = 7;
+            vars.lastcount = 1;
+            judge(&mut vars, at(420), BELOW);
+            // The state is entered again before the time of the next drop.
+            vars.drop_next = vars.clock.at(at(600));
+            drops(&mut vars, 430, 532);
+            assert_eq!(vars.count, count, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn ns2_resumes_at_two_less_where_the_rfc_takes_the_drops_of_the_last_state() {
+        let enter = |dialect, count, lastcount, after_ms: u64| {
+            let mut vars = vars(&[("dialect", dialect)]);
+            vars.on_empty();
+            (vars.count, vars.lastcount, vars.drop_next) = (count, lastcount, at(1000).as_ps());
+            vars.first_above = Some(0);
+            assert_eq!(judge(&mut vars, at(1000 + after_ms), ABOVE), DROPPED);
+            vars.count
+        };
+        assert_eq!(
+            (enter("rfc8289", 20, 15, 10), enter("ns2", 20, 15, 10)),
+            (5, 18)
+        );
+        // Within 8 intervals, not 16.
+        assert_eq!(
+            (enter("rfc8289", 20, 15, 900), enter("ns2", 20, 15, 900)),
+            (5, 1)
+        );
+        // A count above 126 also decays: 0.9844 times 200.
+        assert_eq!(
+            (enter("ns2", 128, 0, 10), enter("ns2", 200, 0, 10)),
+            (126, 196)
+        );
+    }
+
+    #[test]
+    fn ns2_enters_sooner_when_the_last_state_is_recent() {
+        for (dialect, wait) in [("rfc8289", Span::from_ms(100)), ("ns2", Span::from_ms(50))] {
+            let mut vars = vars(&[("dialect", dialect)]);
+            vars.on_empty();
+            (vars.count, vars.drop_next) = (4, at(1000).as_ps());
+            judge(&mut vars, at(1000), ABOVE);
+            assert_eq!(
+                vars.first_above,
+                Some((at(1000) + wait).as_ps()),
+                "{dialect}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_dialect_lacks_is_refused() {
+        let refuse = |pairs: &[(&str, &str)]| {
+            let pairs: Vec<_> = pairs
+                .iter()
+                .map(|(k, v)| (k.to_string(), v.to_string()))
+                .collect();
+            let params: CodelParams = build(None, &pairs).expect("parameters");
+            CodelVars::new(&params)
+                .expect_err("a contradiction")
+                .to_string()
+        };
+        assert_eq!(
+            refuse(&[("dialect", "ns2"), ("ecn", "true")]),
+            "codel: ecn=true, but dialect ns2 has no ECN; leave it out or choose another dialect"
+        );
+        assert_eq!(
+            refuse(&[("ce_threshold", "1ms")]),
+            "codel: ce_threshold needs dialect linux or ns3; leave it out or choose one of them"
+        );
+        assert_eq!(
+            refuse(&[("dialect", "ns3"), ("ce_threshold", "1ms")]),
+            "codel: ce_threshold needs ecn=true in dialect ns3"
+        );
+    }
+
+    #[test]
+    fn the_threshold_marks_capable_packets_above_it_and_drops_none() {
+        let mut vars = vars(&[("dialect", "linux"), ("ce_threshold", "1.024ms")]);
+        let mut judge = |tos, us| vars.judge(&meta(1000, tos), Span::from_us(us), PLENTY, at(100));
+        assert_eq!(judge(1, 1024), SENT);
+        assert_eq!(judge(1, 1030), Verdict::Mark(MarkReason::Threshold));
+        assert_eq!(judge(0, 1030), SENT);
+    }
+
+    /// CoDel as the sources write it, looping over packets in one call.
+    struct Loop {
+        vars: CodelVars,
+        queue: VecDeque<(Time, u32)>,
+        bytes: u64,
+    }
+
+    impl Loop {
+        /// Positions of the packets dropped by one request at `now`, counted from the head.
+        fn dequeue(&mut self, now: Time) -> usize {
+            let ticks = self.vars.clock.at(now);
+            let ns2 = self.vars.rules == Rules::Ns2;
+            let mut dropped = 0;
+            let mut ok = self.dodequeue(now);
+            if self.vars.dropping {
+                self.vars.dropping = ok;
+                while self.vars.dropping && !self.vars.clock.before(ticks, self.vars.drop_next) {
+                    dropped += 1;
+                    if !ns2 {
+                        self.step();
+                    }
+                    ok = self.dodequeue(now);
+                    if ok {
+                        if ns2 {
+                            self.vars.count += 1;
+                        }
+                        self.vars.drop_next = self
+                            .vars
+                            .clock
+                            .add(self.vars.drop_next, self.vars.spacing());
+                    } else {
+                        self.vars.dropping = false;
+                    }
+                }
+            } else if ok {
+                dropped += 1;
+                self.dodequeue(now);
+                self.vars.enter(ticks);
+            }
+            dropped
+        }
+
+        fn step(&mut self) {
+            self.vars.count += 1;
+            self.vars.inverse_sqrt = newton_step(self.vars.inverse_sqrt, self.vars.count);
+        }
+
+        fn dodequeue(&mut self, now: Time) -> bool {
+            let Some((arrived, size)) = self.queue.pop_front() else {
+                self.vars.first_above = None;
+                return false;
+            };
+            self.bytes -= u64::from(size);
+            if self.vars.rules == Rules::Ns2 {
+                self.vars.mtu = self.vars.mtu.max(u64::from(size));
+            }
+            let waited = self.vars.clock.waited(now, now.since(arrived));
+            self.vars
+                .above_for_interval(waited, self.bytes, self.vars.clock.at(now))
+        }
+    }
+
+    proptest! {
+        /// The loop of the sources, cut into judgements of one packet each, drops the same packets.
+        #[test]
+        fn judging_packet_by_packet_equals_the_loop(
+            dialect in 0_usize..4,
+            seed in 0_u64..1000,
+            load in 1_u64..40,
+        ) {
+            let dialect = CodelParams::DIALECTS[dialect].name;
+            let vars = vars(&[("dialect", dialect), ("target", "2ms"), ("interval", "20ms")]);
+            let mut reference = Loop { vars: vars.clone(), queue: VecDeque::new(), bytes: 0 };
+            let mut single = Loop { vars, queue: VecDeque::new(), bytes: 0 };
+            let mut rng = Stream::derive(seed, 0, "codel");
+            let mut now = Time::ZERO;
+            for _ in 0..3000 {
+                now += Span::from_us(rng.below(1000));
+                let burst = if now.as_ps() / 400_000_000_000 % 3 == 2 { 0 } else { rng.below(load) / 8 };
+                for _ in 0..burst {
+                    let size = 40 + u32::try_from(rng.below(1461)).expect("small");
+                    for model in [&mut reference, &mut single] {
+                        model.queue.push_back((now, size));
+                        model.bytes += u64::from(size);
+                    }
+                }
+                let expected = reference.dequeue(now);
+                let mut dropped = 0;
+                loop {
+                    let Some((arrived, size)) = single.queue.pop_front() else {
+                        single.vars.on_empty();
+                        break;
+                    };
+                    single.bytes -= u64::from(size);
+                    let (head, behind) = (meta(size, 0), single.bytes);
+                    if single.vars.judge(&head, now.since(arrived), behind, now) == SENT {
+                        break;
+                    }
+                    dropped += 1;
+                }
+                prop_assert_eq!(dropped, expected, "{} at {:?}", dialect, now);
+                prop_assert_eq!(single.vars.count, reference.vars.count);
+                prop_assert_eq!(single.vars.drop_next, reference.vars.drop_next);
+            }
+        }
+    }
+}

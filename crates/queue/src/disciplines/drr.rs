@@ -703,3 +703,558 @@ fn contradiction(text: String) -> SpecError {
 const fn at(index: u32) -> usize {
     index as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sojourn_sim::{Label, MarkReason, Stream};
+    use sojourn_units::{Params, Rate, Time, build, check_declaration};
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+
+    /// A scheduler and what it needs to be called.
+    struct Bench {
+        drr: Drr,
+        rng: Stream,
+        drops: Vec<(Packet, DropReason)>,
+        marks: Vec<(Label, MarkReason)>,
+        uid: u32,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            Bench::in_network(spec, &[])
+        }
+
+        fn in_network(spec: &str, flow_nodes: &[(u32, u32)]) -> Bench {
+            let spec: Spec = format!("drr {spec}").parse().expect("a spec");
+            let params: DrrParams = build(None, &spec.pairs()).expect("parameters");
+            let cx = BuildContext {
+                flow_nodes: Arc::from(flow_nodes),
+                ..BuildContext::plain(1, "queue/test")
+            };
+            Bench {
+                drr: Drr::build(params, &cx).expect("consistent"),
+                rng: Stream::derive(1, 0, "test"),
+                drops: Vec::new(),
+                marks: Vec::new(),
+                uid: 0,
+            }
+        }
+
+        fn call<R>(&mut self, work: impl FnOnce(&mut Drr, &mut SchedulerCx<'_>) -> R) -> R {
+            let mut cx = SchedulerCx {
+                now: Time::ZERO,
+                rate: Rate::mbps(10),
+                rng: &mut self.rng,
+                drops: &mut self.drops,
+                marks: &mut self.marks,
+            };
+            work(&mut self.drr, &mut cx)
+        }
+
+        /// A packet of a flow arrives; returns its number.
+        fn offer(&mut self, flow: u32, size: u32) -> u32 {
+            self.offer_packet(Packet::test(size, flow, self.uid))
+        }
+
+        fn offer_packet(&mut self, packet: Packet) -> u32 {
+            self.uid += 1;
+            self.call(|drr, cx| drr.enqueue(packet, cx));
+            self.uid - 1
+        }
+
+        /// Flows of the packets that are sent next.
+        fn send(&mut self, count: usize) -> Vec<u32> {
+            (0..count)
+                .map_while(|_| self.call(|drr, cx| drr.dequeue(cx)).map(|p| p.flow))
+                .collect()
+        }
+
+        /// Numbers and reasons of the packets dropped since the last time.
+        fn dropped(&mut self) -> Vec<(u32, &'static str)> {
+            self.drops
+                .drain(..)
+                .map(|(p, reason)| (p.uid, reason.name()))
+                .collect()
+        }
+    }
+
+    #[test]
+    fn the_declaration_holds_together() {
+        assert_eq!(check_declaration::<DrrParams>(), Ok(()));
+    }
+
+    #[test]
+    fn a_queue_sends_a_quantum_in_its_turn_and_keeps_the_rest() {
+        let mut bench = Bench::new("quantum=1000B");
+        for _ in 0..6 {
+            bench.offer(0, 400);
+            bench.offer(1, 700);
+        }
+        // Flow 0 has 1000, then 200 + 1000; flow 1 has 1000, 300 + 1000, 600 + 1000.
+        assert_eq!(bench.send(9), [0, 0, 1, 0, 0, 0, 1, 0, 1]);
+        assert_eq!(bench.send(9), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_queue_that_empties_loses_its_deficit() {
+        let mut bench = Bench::new("quantum=1000B");
+        bench.offer(0, 100);
+        assert_eq!(bench.send(2), [0]);
+        for _ in 0..2 {
+            bench.offer(0, 1000);
+            bench.offer(1, 1000);
+        }
+        // With the 900 bytes left from before flow 0 would send twice.
+        assert_eq!(bench.send(4), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_quantum_below_the_packet_size_takes_several_rounds() {
+        let mut bench = Bench::new("quantum=100B");
+        bench.offer(0, 1000);
+        bench.offer(1, 500);
+        bench.offer(1, 500);
+        assert_eq!(bench.send(3), [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_full_scheduler_drops_from_the_longest_queue() {
+        for (drop, expected) in [
+            ("longest_tail", (2, "evicted")),
+            ("longest_head", (0, "evicted")),
+            ("arriving", (4, "overlimit")),
+        ] {
+            let mut bench = Bench::new(&format!("limit=4p drop={drop}"));
+            for flow in [0, 0, 0, 1, 1] {
+                bench.offer(flow, 1000);
+            }
+            assert_eq!(bench.dropped(), [expected], "{drop}");
+            assert_eq!(bench.drr.backlog(), (4, 4000));
+        }
+    }
+
+    #[test]
+    fn the_longest_queue_is_the_one_with_most_bytes_when_the_limit_is_in_bytes() {
+        let mut bench = Bench::new("limit=3000B");
+        for (flow, size) in [(0, 100), (0, 100), (0, 100), (1, 1500), (2, 1400)] {
+            bench.offer(flow, size);
+        }
+        assert_eq!(bench.dropped(), [(3, "evicted")]);
+    }
+
+    #[test]
+    fn a_packet_above_the_whole_limit_pushes_nothing_out() {
+        let mut bench = Bench::new("limit=1000B");
+        bench.offer(0, 900);
+        bench.offer(1, 1100);
+        assert_eq!(bench.dropped(), [(1, "overlimit")]);
+    }
+
+    #[test]
+    fn ns2_lets_the_arrival_in_first_so_that_it_may_be_the_victim() {
+        let mut bench = Bench::new("dialect=ns2 classify=flow buckets=none limit=2000B");
+        bench.offer(0, 500);
+        bench.offer(1, 1600);
+        assert_eq!(bench.dropped(), [(1, "evicted")]);
+    }
+
+    #[test]
+    fn ns2_takes_the_next_in_the_round_of_equally_long_queues_where_the_paper_takes_the_first_seen()
+    {
+        for (dialect, victim) in [
+            ("ns2 classify=flow buckets=none", 1),
+            ("paper drop=longest_head", 0),
+        ] {
+            let mut bench = Bench::new(&format!("dialect={dialect} quantum=500B limit=4kB"));
+            for flow in [0, 0, 1, 1] {
+                bench.offer(flow, 1000);
+            }
+            // Two quanta for flow 0, whose turn ends; it gets another packet and is last in the round.
+            assert_eq!(bench.send(1), [0]);
+            bench.offer(0, 1000);
+            assert_eq!(bench.send(1), [1]);
+            bench.offer(1, 1000);
+            bench.dropped();
+            bench.offer(2, 10);
+            let flows: Vec<u32> = bench.drops.iter().map(|(p, _)| p.flow).collect();
+            // After flow 1 has sent it is still in its turn.
+            assert_eq!(flows, [victim], "{dialect}");
+        }
+    }
+
+    #[test]
+    fn ns2_takes_a_turn_from_a_queue_that_drops_emptied_during_it() {
+        let spec = "dialect=ns2 classify=flow buckets=none quantum=1000B limit=4000B";
+        let mut bench = Bench::new(spec);
+        bench.offer(0, 500);
+        bench.offer(0, 2000);
+        assert_eq!(bench.send(1), [0]);
+        // Flow 0 is in its turn when its other packet is pushed out.
+        for flow in [1, 2, 1] {
+            bench.offer(flow, 900);
+        }
+        assert_eq!(bench.dropped(), [(1, "evicted")]);
+        bench.offer(0, 400);
+        assert_eq!(bench.send(5), [1, 2, 1, 0]);
+        // Without that it sends on its first visit.
+        let mut fresh = Bench::new(spec);
+        for (flow, size) in [(1, 900), (2, 900), (1, 900), (0, 400)] {
+            fresh.offer(flow, size);
+        }
+        assert_eq!(fresh.send(5), [1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn linux_starts_a_queue_with_a_quantum_and_limits_each_by_itself() {
+        let mut bench = Bench::new("dialect=linux quantum=1000B each=(droptail limit=2p)");
+        for flow in [0, 0, 0, 1] {
+            bench.offer(flow, 600);
+        }
+        assert_eq!(bench.dropped(), [(2, "overlimit")]);
+        assert_eq!(bench.send(4), [0, 1, 0]);
+    }
+
+    #[test]
+    fn linux_keeps_the_deficit_of_a_queue_that_empties_only_until_it_returns() {
+        let mut bench = Bench::new("dialect=linux quantum=1000B");
+        bench.offer(0, 100);
+        assert_eq!(bench.send(1), [0]);
+        for _ in 0..2 {
+            bench.offer(0, 700);
+            bench.offer(1, 700);
+        }
+        assert_eq!(bench.send(4), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn packets_share_a_queue_by_flow_source_or_both_ends() {
+        // Two flows from node 5, to nodes 7 and 8, and one from node 6.
+        let nodes = [(5, 7), (5, 8), (6, 7)];
+        for (classify, queues) in [("flow", 3), ("source", 2), ("source_destination", 3)] {
+            let mut bench = Bench::in_network(&format!("classify={classify}"), &nodes);
+            for flow in [0, 1, 2] {
+                bench.offer(flow, 1000);
+            }
+            assert_eq!(bench.drr.queues.len(), queues, "{classify}");
+            // A packet on the way back comes from the other end.
+            let mut back = Packet::test(40, 0, 9);
+            back.flags = Flags::REVERSE;
+            bench.offer_packet(back);
+            assert_eq!(bench.drr.queues.len(), queues + 1, "{classify}");
+        }
+    }
+
+    #[test]
+    fn buckets_are_fewer_than_flows_and_all_used() {
+        let mut bench = Bench::new("buckets=8");
+        for flow in 0..1000 {
+            bench.offer(flow, 100);
+        }
+        assert_eq!(bench.drr.queues.len(), 8);
+        let least = bench.drr.queues.iter().map(|q| q.child.packets()).min();
+        assert!(least > Some(80), "{least:?}");
+    }
+
+    #[test]
+    fn perturbation_changes_which_flows_collide() {
+        let colliding = |spec: &str, replication| {
+            let spec: Spec = format!("drr buckets=16 {spec}").parse().expect("a spec");
+            let params: DrrParams = build(None, &spec.pairs()).expect("parameters");
+            let cx = BuildContext {
+                replication,
+                ..BuildContext::plain(1, "queue/test")
+            };
+            let mut classes = Drr::build(params, &cx).expect("consistent").classes;
+            (0..64)
+                .map(|flow| classes.queue_of(&Packet::test(100, flow, 0)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(colliding("", 0), colliding("", 1));
+        assert_ne!(colliding("perturb=true", 0), colliding("perturb=true", 1));
+    }
+
+    #[test]
+    fn ns2_hashes_small_node_numbers_to_themselves() {
+        assert!((0..16).all(|node| ns2_hash(node) == node));
+        assert_eq!((ns2_hash(16), ns2_hash(256)), (15, 241));
+    }
+
+    #[test]
+    fn faults_of_the_inner_specification_show_when_the_queue_is_built() {
+        let error = |spec: &str| {
+            let spec: Spec = spec.parse().expect("a spec");
+            let params: DrrParams = build(None, &spec.pairs()).expect("parameters");
+            Drr::build(params, &BuildContext::plain(1, "queue/test"))
+                .err()
+                .expect("an error")
+                .to_string()
+        };
+        assert_eq!(
+            error("drr each=(codl)"),
+            "unknown queue discipline \"codl\", did you mean \"codel\"? (disciplines: droptail, codel, drr)"
+        );
+        assert!(error("drr each=(drr)").starts_with("drr is a scheduler, but"));
+        assert!(
+            error("drr each=(codel target=0s)")
+                .starts_with("codel: target: \"0s\" is out of range")
+        );
+        assert!(
+            error("drr dialect=ns2 drop=arriving")
+                .starts_with("drr: drop=arriving, but dialect ns2")
+        );
+    }
+
+    /// DRR as the sources write it, by scans.
+    struct Plain {
+        rules: Rules,
+        quantum: i64,
+        limit: u64,
+        tail: bool,
+        flows: Vec<PlainFlow>,
+        round: VecDeque<usize>,
+    }
+
+    #[derive(Default)]
+    struct PlainFlow {
+        queue: VecDeque<(u32, u32)>,
+        deficit: i64,
+        turn: bool,
+    }
+
+    impl PlainFlow {
+        fn bytes(&self) -> u64 {
+            self.queue.iter().map(|(_, size)| u64::from(*size)).sum()
+        }
+    }
+
+    impl Plain {
+        fn total(&self) -> u64 {
+            self.flows.iter().map(PlainFlow::bytes).sum()
+        }
+
+        /// The packets that are dropped when `uid` arrives.
+        fn enqueue(&mut self, flow: usize, uid: u32, size: u32) -> Vec<u32> {
+            let mut dropped = Vec::new();
+            let paper = self.rules == Rules::Paper;
+            while paper && self.total() + u64::from(size) > self.limit {
+                let most = self.flows.iter().map(PlainFlow::bytes).max().unwrap_or(0);
+                let victim = self
+                    .flows
+                    .iter()
+                    .position(|f| f.bytes() == most)
+                    .expect("a flow");
+                let queue = &mut self.flows[victim].queue;
+                let packet = if self.tail {
+                    queue.pop_back()
+                } else {
+                    queue.pop_front()
+                };
+                dropped.push(packet.expect("a packet").0);
+            }
+            let was_empty = self.flows[flow].queue.is_empty();
+            self.flows[flow].queue.push_back((uid, size));
+            if !self.round.contains(&flow) {
+                self.flows[flow].deficit = 0;
+                self.round.push_back(flow);
+            }
+            if self.rules == Rules::Linux && was_empty {
+                self.flows[flow].deficit = self.quantum;
+            }
+            while self.rules == Rules::Ns2 && self.total() > self.limit {
+                let most = self
+                    .round
+                    .iter()
+                    .map(|f| self.flows[*f].bytes())
+                    .max()
+                    .expect("a flow");
+                let place = self
+                    .round
+                    .iter()
+                    .position(|f| self.flows[*f].bytes() == most)
+                    .expect("a flow");
+                let victim = self.round[place];
+                dropped.push(self.flows[victim].queue.pop_front().expect("a packet").0);
+                if self.flows[victim].queue.is_empty() {
+                    self.round.remove(place);
+                }
+            }
+            dropped
+        }
+
+        fn dequeue(&mut self) -> Option<u32> {
+            loop {
+                let index = *self.round.front()?;
+                let linux = self.rules == Rules::Linux;
+                let flow = &mut self.flows[index];
+                if !linux && !flow.turn {
+                    flow.deficit += self.quantum;
+                    flow.turn = true;
+                }
+                let Some(&(uid, size)) = flow.queue.front() else {
+                    (flow.deficit, flow.turn) = (0, false);
+                    self.round.pop_front();
+                    continue;
+                };
+                if i64::from(size) <= flow.deficit {
+                    flow.deficit -= i64::from(size);
+                    flow.queue.pop_front();
+                    if flow.queue.is_empty() {
+                        (flow.deficit, flow.turn) = (0, false);
+                        self.round.pop_front();
+                    }
+                    return Some(uid);
+                }
+                flow.turn = false;
+                if linux {
+                    flow.deficit += self.quantum;
+                }
+                self.round.rotate_left(1);
+            }
+        }
+    }
+
+    proptest! {
+        /// Shreedhar and Varghese, section 4: flows that are backlogged from the start never differ by as much as a
+        /// quantum and the largest packet.
+        #[test]
+        fn backlogged_flows_stay_within_a_quantum_and_a_packet_of_their_share(
+            dialect in prop::sample::select(vec!["paper", "ns2", "linux"]),
+            quantum in 1_u32..4000,
+            flows in 2_u32..8,
+            seed in 0_u64..1000,
+        ) {
+            let spec = format!(
+                "dialect={dialect} quantum={quantum}B classify=flow buckets=none limit=none each=(droptail limit=none)"
+            );
+            let mut bench = Bench::new(&spec);
+            let mut rng = Stream::derive(seed, 0, "sizes");
+            let largest = 1500;
+            let mut size = || 1 + u32::try_from(rng.below(u64::from(largest))).expect("small");
+            for flow in 0..flows {
+                for _ in 0..3 {
+                    bench.offer(flow, size());
+                }
+            }
+            let mut sent = vec![0_u64; flows as usize];
+            for _ in 0..500 {
+                let packet = bench.call(|drr, cx| drr.dequeue(cx)).expect("backlogged");
+                sent[packet.flow as usize] += u64::from(packet.size);
+                bench.offer(packet.flow, size());
+                let (least, most) = (sent.iter().min(), sent.iter().max());
+                let lead = most.expect("flows") - least.expect("flows");
+                prop_assert!(lead < u64::from(quantum + largest), "{lead}");
+            }
+        }
+
+        #[test]
+        fn linked_lists_and_heap_equal_plain_scans(
+            dialect in prop::sample::select(vec!["paper", "ns2", "linux"]),
+            tail in any::<bool>(),
+            quantum in 50_u32..2000,
+            seed in 0_u64..1000,
+        ) {
+            let flows = 12;
+            let rules = match dialect {
+                "paper" => Rules::Paper,
+                "ns2" => Rules::Ns2,
+                _ => Rules::Linux,
+            };
+            let limit = if rules == Rules::Linux { "none" } else { "8000B" };
+            let drop = match rules {
+                Rules::Paper if tail => "drop=longest_tail",
+                Rules::Paper => "drop=longest_head",
+                _ => "",
+            };
+            let spec = format!(
+                "dialect={dialect} quantum={quantum}B classify=flow buckets=none limit={limit} {drop} each=(droptail limit=none)"
+            );
+            let mut bench = Bench::new(&spec);
+            let mut plain = Plain {
+                rules,
+                quantum: i64::from(quantum),
+                limit: 8000,
+                tail,
+                flows: Vec::new(),
+                round: VecDeque::new(),
+            };
+            let mut rng = Stream::derive(seed, 0, "drr");
+            // Flows are numbered in the order in which they are seen.
+            let mut number = vec![usize::MAX; flows];
+            for _ in 0..2000 {
+                if rng.below(20) < 11 {
+                    let flow = rng.below(flows as u64);
+                    // Few sizes, so that queues are often equally long.
+                    let size = 100 * (1 + u32::try_from(rng.below(8)).expect("small"));
+                    let seen = &mut number[usize::try_from(flow).expect("small")];
+                    if *seen == usize::MAX {
+                        *seen = plain.flows.len();
+                        plain.flows.push(PlainFlow::default());
+                    }
+                    let expected = plain.enqueue(*seen, bench.uid, size);
+                    bench.offer(u32::try_from(flow).expect("small"), size);
+                    let dropped: Vec<u32> = bench.drops.drain(..).map(|(p, _)| p.uid).collect();
+                    prop_assert_eq!(dropped, expected);
+                } else {
+                    let sent = bench.call(|drr, cx| drr.dequeue(cx)).map(|p| p.uid);
+                    prop_assert_eq!(sent, plain.dequeue());
+                }
+                let (_, bytes) = bench.drr.backlog();
+                prop_assert_eq!(bytes, plain.total());
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_of_ten_thousand_queues_is_found_without_a_scan() {
+        let mut longest = Longest::default();
+        let mut lengths = vec![0_u64; 10_000];
+        lengths.iter().for_each(|_| longest.add());
+        let rank = |lengths: &[u64], index: u32| Rank {
+            length: lengths[at(index)],
+            tie: u64::from(index),
+        };
+        let mut rng = Stream::derive(1, 0, "lengths");
+        let looks = std::cell::Cell::new(0_u32);
+        for step in 0..100_000_u32 {
+            let grows = u32::try_from(rng.below(10_000)).expect("small");
+            lengths[at(grows)] += 1500;
+            longest.raise(grows, rank(&lengths, grows));
+            let shrinks = usize::try_from(rng.below(10_000)).expect("small");
+            lengths[shrinks] = lengths[shrinks].saturating_sub(1500);
+            if step % 2 == 1 {
+                let victim = longest.top(|index| {
+                    looks.set(looks.get() + 1);
+                    rank(&lengths, index)
+                });
+                assert_eq!(Some(&lengths[at(victim)]), lengths.iter().max());
+                lengths[at(victim)] -= 1500;
+            }
+        }
+        // One look finds it, and one more for each change before.
+        assert!(looks.get() < 200_000, "{}", looks.get());
+    }
+
+    #[test]
+    fn an_aqm_in_each_queue_drops_for_its_queue_alone() {
+        let mut bench = Bench::new("each=(droptail limit=2p)");
+        for flow in [0, 0, 0, 1] {
+            bench.offer(flow, 1000);
+        }
+        assert_eq!(bench.dropped(), [(2, "overlimit")]);
+        assert_eq!(bench.send(4), [0, 1, 0]);
+        assert_eq!(bench.drr.backlog(), (0, 0));
+    }
+
+    #[test]
+    fn dialects_are_named_in_full() {
+        let releases: Vec<&str> = DrrParams::DIALECTS.iter().map(|d| d.release).collect();
+        assert_eq!(releases, ["paper", "ns2-2.35", "linux-6.1"]);
+        assert_eq!(
+            DrrParams::in_dialect("ns2").expect("a dialect").quantum,
+            Bytes::new(250)
+        );
+    }
+}
