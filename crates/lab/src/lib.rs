@@ -1,10 +1,12 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
 pub mod compile;
+pub mod document;
 pub mod error;
 pub mod model;
 pub mod outcome;
 pub mod run;
+pub mod scenario;
 pub mod series;
 
 pub use error::{LabError, LabErrorKind};
