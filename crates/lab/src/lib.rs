@@ -2,11 +2,13 @@
 
 pub mod bench;
 pub mod compile;
+pub mod document;
 pub mod error;
 pub mod model;
 pub mod outcome;
 pub mod replay;
 pub mod run;
+pub mod scenario;
 pub mod series;
 
 pub use error::{LabError, LabErrorKind};

@@ -1,0 +1,1008 @@
+//! Reads a scenario from a document, checks what can be checked without a network, and writes it back.
+//!
+//! ```toml
+//! name = "two queues"
+//! dialect = "linux"
+//!
+//! [run]
+//! duration = "60s"
+//!
+//! [topology]
+//! rate = "10Mbps"
+//! queue = "codel target=5ms"
+//!
+//! [[flows]]
+//! kind = "reno"
+//! count = 4
+//! ```
+
+mod kinds;
+mod queues;
+mod resolve;
+
+use std::collections::BTreeSet;
+
+use sojourn_units::{FlowSpec, Kind, Limit, ParamInfo, Params, Span, Spec, build, nearest};
+
+use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef};
+use crate::error::{LabError, LabErrorKind, Result};
+use crate::model::{
+    ChainParams, ChangeParams, DumbbellParams, FlowGroup, ImpairmentParams, LinkParams,
+    ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams, Topology, WireParams,
+};
+
+pub use kinds::{FlowKindInfo, flow_kinds, known_flow_kind};
+pub use queues::{dialect_notes, resolve_queue, with_buffer};
+pub use resolve::dumbbell_delays;
+
+/// Revision of the form of scenario files that this version reads and writes.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// Top-level keys that are a value, with what they mean and where the default comes from.
+pub const TOP_KEYS: &[(&str, &str)] = &[
+    ("schema_version", "Revision of the form of this file; 1."),
+    (
+        "name",
+        "Name for messages and results; that of the file unless given.",
+    ),
+    ("title", "Heading of the report."),
+    ("description", "What the scenario is for, in Markdown."),
+    (
+        "dialect",
+        "Default dialect of every component, such as linux or ns2; a component's own wins.",
+    ),
+];
+
+/// Top-level keys that are a table or a list of tables.
+pub const TABLE_KEYS: &[&str] = &[
+    "run",
+    "topology",
+    "links",
+    "wire",
+    "flows",
+    "impairments",
+    "changes",
+    "series",
+];
+
+/// The kinds of topology, with what they are.
+pub const TOPOLOGY_KINDS: &[(&str, &str)] = &[
+    ("dumbbell", DumbbellParams::DOC),
+    ("parking_lot", ParkingLotParams::DOC),
+    ("chain", ChainParams::DOC),
+    ("graph", "Links one by one, in [[links]]."),
+];
+
+/// The time series that can be recorded.
+pub const SERIES: &[(&str, &str)] = &[
+    ("backlog", "Packets and bytes that wait, per queue."),
+    (
+        "sojourn",
+        "Mean sojourn time of the packets sent within the step, per queue.",
+    ),
+    ("drops", "Packets dropped within the step, per queue."),
+    (
+        "throughput",
+        "Bits per second delivered within the step, per flow.",
+    ),
+    ("cwnd", "Congestion window, per TCP flow."),
+    ("rtt", "Smoothed round trip, per TCP flow."),
+    ("state", "Inner state of the discipline, per queue."),
+];
+
+/// Samples of one time series that a run keeps at most.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// What a document says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reading {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Heading of the report.
+    pub title: Option<String>,
+    /// What the scenario is for.
+    pub description: Option<String>,
+    /// What the user should know, such as a dialect that fell back.
+    pub notes: Vec<String>,
+}
+
+impl Scenario {
+    /// The scenario of a document.
+    ///
+    /// # Errors
+    /// When a key is unknown or missing, a value cannot be read or is out of range, names do not exist, or values
+    /// contradict each other.
+    pub fn from_document(document: &Document) -> Result<Scenario> {
+        Scenario::read(document, &[]).map(|reading| reading.scenario)
+    }
+
+    /// The scenario of a document in which others read the top-level keys `other`, with what goes beside it.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_document`].
+    pub fn read(document: &Document, other: &[&str]) -> Result<Reading> {
+        Reader::new(document, other)?.read()
+    }
+
+    /// The scenario as a document, resolved: every parameter of every table and queue stands there with its value, so that
+    /// a later version with other defaults runs the same.
+    pub fn to_document(&self) -> Document {
+        self.resolved().to_document_as_given()
+    }
+
+    /// The scenario as a document, with queues and optional values as they were given.
+    pub fn to_document_as_given(&self) -> Document {
+        let mut root = Table::default();
+        root.put("schema_version", SCHEMA_VERSION);
+        root.put("name", self.name.as_str());
+        if let Some(dialect) = &self.dialect {
+            root.put("dialect", dialect.as_str());
+        }
+        root.put("run", written(&self.run, None));
+        match &self.topology {
+            Topology::Dumbbell(params) => root.put("topology", written(params, Some("dumbbell"))),
+            Topology::ParkingLot(params) => {
+                root.put("topology", written(params, Some("parking_lot")));
+            }
+            Topology::Chain(params) => root.put("topology", written(params, Some("chain"))),
+            Topology::Graph(links) => {
+                let mut kind = Table::default();
+                kind.put("kind", "graph");
+                root.put("topology", kind);
+                root.put("links", list(links, |link| written(link, None)));
+            }
+        }
+        root.put("wire", written(&self.wire, None));
+        root.put(
+            "flows",
+            list(&self.flows, |flow| {
+                let mut table = written(&flow.place, Some(&flow.kind));
+                for (key, text) in &flow.args {
+                    table.put(key, text.as_str());
+                }
+                table
+            }),
+        );
+        if !self.impairments.is_empty() {
+            root.put(
+                "impairments",
+                list(&self.impairments, |impairment| written(impairment, None)),
+            );
+        }
+        if !self.changes.is_empty() {
+            root.put(
+                "changes",
+                list(&self.changes, |change| written(change, None)),
+            );
+        }
+        root.put("series", written(&self.series, None));
+        Document::from(root)
+    }
+}
+
+fn list<T>(items: &[T], table: impl Fn(&T) -> Table) -> Value {
+    Value::from(
+        items
+            .iter()
+            .map(|item| Value::from(table(item)))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// A table of parameters with their values; those that are `none` are left out.
+fn written<P: Params>(params: &P, kind: Option<&str>) -> Table {
+    let mut table = Table::default();
+    if let Some(kind) = kind {
+        table.put("kind", kind);
+    }
+    for (info, (key, text)) in P::TABLE.iter().zip(params.pairs()) {
+        if let Some(value) = native(&(info.kind)(), text) {
+            table.put(key, value);
+        }
+    }
+    table
+}
+
+/// A value as TOML has it: whole numbers, numbers and flags as such, the rest as text; `None` for an optional value that
+/// is not given.
+fn native(kind: &Kind, text: String) -> Option<Value> {
+    match kind {
+        Kind::Optional(_) if text == "none" => None,
+        Kind::Optional(inner) => native(inner, text),
+        Kind::Integer => Some(match text.parse() {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::Text(text),
+        }),
+        Kind::Number => Some(match text.parse() {
+            Ok(number) => Value::Float(number),
+            Err(_) => Value::Text(text),
+        }),
+        Kind::Flag => Some(Value::Flag(text == "true")),
+        _ => Some(Value::Text(text)),
+    }
+}
+
+/// Reads one document.
+struct Reader<'a> {
+    document: &'a Document,
+    root: TableRef<'a>,
+    dialect: Option<&'a str>,
+    notes: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(document: &'a Document, other: &[&str]) -> Result<Reader<'a>> {
+        let root = document.root();
+        let mut allowed: Vec<&str> = TOP_KEYS.iter().map(|key| key.0).collect();
+        allowed.extend(TABLE_KEYS);
+        allowed.extend(other);
+        root.only(&allowed)?;
+        let dialect = root.text("dialect")?;
+        Ok(Reader {
+            document,
+            root,
+            dialect,
+            notes: Vec::new(),
+        })
+    }
+
+    fn read(mut self) -> Result<Reading> {
+        self.schema_version()?;
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let name = match self.root.text("name")? {
+            Some(name) if name.trim().is_empty() => {
+                let problem = "a name cannot be empty";
+                return Err(self.root.error_on("name", LabErrorKind::BadValue, problem));
+            }
+            Some(name) => name.to_owned(),
+            None => stem(self.document.file()),
+        };
+        let title = owned(self.root.text("title")?);
+        let description = owned(self.root.text("description")?);
+        let run = self.run()?;
+        let topology = self.topology()?;
+        let wire = self.params_of("wire")?;
+        let flows = self.flows(&topology, &run)?;
+        let impairments = self.impairments(&topology)?;
+        let changes = self.changes(&topology, &run)?;
+        let series = self.series(&run)?;
+        let scenario = Scenario {
+            name,
+            dialect: owned(self.dialect),
+            run,
+            topology,
+            wire,
+            flows,
+            impairments,
+            changes,
+            series,
+        };
+        Ok(Reading {
+            scenario,
+            title,
+            description,
+            notes: self.notes,
+        })
+    }
+
+    fn schema_version(&self) -> Result<()> {
+        match self.root.get("schema_version") {
+            None => Ok(()),
+            Some(value) if value.scalar()? == SCHEMA_VERSION.to_string() => Ok(()),
+            Some(value) => Err(value
+                .error(
+                    LabErrorKind::BadValue,
+                    format!("form {} of scenario files is not known", value.scalar()?),
+                )
+                .allowed("known", SCHEMA_VERSION.to_string())
+                .remedy("a later version of Sojourn may read it")),
+        }
+    }
+
+    /// The parameters of a table that need not be there.
+    fn params_of<P: Params>(&self, key: &str) -> Result<P> {
+        match self.root.table(key)? {
+            Some(table) => table.params(Extra::default()),
+            None => Ok(P::default()),
+        }
+    }
+
+    fn run(&self) -> Result<RunParams> {
+        let run: RunParams = self.params_of("run")?;
+        if run.warmup >= run.duration {
+            let given = |key| {
+                self.root
+                    .table("run")
+                    .ok()
+                    .flatten()
+                    .is_some_and(|t| t.has(key))
+            };
+            let (key, whose) = match given("warmup") {
+                true => ("warmup", ""),
+                false => ("duration", " of the default"),
+            };
+            let problem = format!(
+                "the warmup{whose}, {}, leaves nothing of the duration, {}, to measure",
+                run.warmup, run.duration
+            );
+            let error = match self.root.table("run")? {
+                Some(table) => table.error_on(key, LabErrorKind::Contradiction, problem),
+                None => self.root.error(LabErrorKind::Contradiction, problem),
+            };
+            return Err(
+                error.remedy("make run.warmup shorter, such as \"0s\", or run.duration longer")
+            );
+        }
+        Ok(run)
+    }
+
+    fn topology(&mut self) -> Result<Topology> {
+        let table = self.root.table("topology")?;
+        let links = self.root.tables("links")?;
+        let kind = match &table {
+            Some(table) => table.text("kind")?,
+            None => None,
+        };
+        let name = match kind {
+            Some(kind) => kind,
+            None if table.is_none() && !links.is_empty() => "graph",
+            None => "dumbbell",
+        };
+        if name != "graph"
+            && let Some(links) = self.root.get("links")
+        {
+            return Err(links
+                .error(
+                    LabErrorKind::Contradiction,
+                    format!("links are listed, but the topology is a {name}"),
+                )
+                .remedy("write kind = \"graph\" in [topology], or leave out [[links]]"));
+        }
+        let extra = Extra {
+            keys: &["kind"],
+            dialect: None,
+        };
+        let topology = match name {
+            "dumbbell" => {
+                let mut params: DumbbellParams = table_params(table.as_ref(), extra)?;
+                self.dumbbell_delays(table.as_ref(), &mut params)?;
+                let buffer = params.buffer;
+                self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
+                if let Some(queue) = &params.reverse_queue {
+                    self.queue(table.as_ref(), "reverse_queue", queue, buffer)?;
+                }
+                self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
+                Topology::Dumbbell(params)
+            }
+            "parking_lot" => {
+                let params: ParkingLotParams = table_params(table.as_ref(), extra)?;
+                let buffer = params.buffer;
+                self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
+                if let Some(queue) = &params.reverse_queue {
+                    self.queue(table.as_ref(), "reverse_queue", queue, buffer)?;
+                }
+                self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
+                Topology::ParkingLot(params)
+            }
+            "chain" => {
+                let params: ChainParams = table_params(table.as_ref(), extra)?;
+                self.queue(table.as_ref(), "queue", &params.queue, params.buffer)?;
+                if let Some(queue) = &params.reverse_queue {
+                    self.queue(table.as_ref(), "reverse_queue", queue, params.buffer)?;
+                }
+                Topology::Chain(params)
+            }
+            "graph" => {
+                if let Some(table) = &table {
+                    table.only(&["kind"])?;
+                }
+                Topology::Graph(self.links(&links)?)
+            }
+            other => {
+                let names = TOPOLOGY_KINDS.iter().map(|kind| kind.0);
+                return Err(table
+                    .as_ref()
+                    .unwrap_or(&self.root)
+                    .error_on(
+                        "kind",
+                        LabErrorKind::UnknownName,
+                        format!("unknown topology {other:?}"),
+                    )
+                    .nearest(nearest(other, names.clone()))
+                    .allowed("kinds", names.collect::<Vec<_>>().join(", ")));
+            }
+        };
+        Ok(topology)
+    }
+
+    /// Makes delays and round trip of a dumbbell agree, or says that they cannot.
+    fn dumbbell_delays(
+        &self,
+        table: Option<&TableRef<'a>>,
+        params: &mut DumbbellParams,
+    ) -> Result<()> {
+        let Some(table) = table else {
+            return Ok(());
+        };
+        let error = |key: &str, problem: String, remedy: &str| {
+            Err(table
+                .error_on(key, LabErrorKind::Contradiction, problem)
+                .remedy(remedy))
+        };
+        if let (Some(bottleneck), Some(access)) = (params.bottleneck_delay, params.access_delay) {
+            let Some(sum) = resolve::round_trip(bottleneck, access) else {
+                let problem = format!("a delay of {bottleneck} is too long");
+                return error("bottleneck_delay", problem, "make it shorter");
+            };
+            if table.has("rtt") && params.rtt != sum {
+                let problem = format!(
+                    "rtt is {}, but a bottleneck of {bottleneck} and access links of {access} make {sum}",
+                    params.rtt
+                );
+                return error("rtt", problem, "leave out one of the three");
+            }
+            params.rtt = sum;
+            return Ok(());
+        }
+        if dumbbell_delays(params).is_none() {
+            let key = match params.bottleneck_delay {
+                Some(_) => "bottleneck_delay",
+                None => "access_delay",
+            };
+            let problem = format!("this is more than an rtt of {} leaves", params.rtt);
+            return error(key, problem, "make it shorter, or rtt longer");
+        }
+        Ok(())
+    }
+
+    fn links(&mut self, tables: &[TableRef<'a>]) -> Result<Vec<LinkParams>> {
+        if tables.is_empty() {
+            return Err(self.root.missing(
+                "links",
+                "a graph has at least one [[links]] with from and to",
+            ));
+        }
+        let mut links: Vec<LinkParams> = Vec::new();
+        for table in tables {
+            let link: LinkParams = table.params(Extra::default())?;
+            table.required_text("from", "name the node at one end, such as from = \"left\"")?;
+            table.required_text(
+                "to",
+                "name the node at the other end, such as to = \"right\"",
+            )?;
+            if link.from == link.to {
+                let problem = format!("a link from {:?} to itself", link.from);
+                return Err(table
+                    .error_on("to", LabErrorKind::BadValue, problem)
+                    .remedy("name two nodes"));
+            }
+            let ends = |link: &LinkParams| {
+                let mut ends = [link.from.clone(), link.to.clone()];
+                ends.sort();
+                ends
+            };
+            if links.iter().any(|other| ends(other) == ends(&link)) {
+                let problem = format!(
+                    "there is already a link between {} and {}",
+                    link.from, link.to
+                );
+                return Err(table.error(LabErrorKind::Contradiction, problem).remedy(
+                    "a link has both directions; reverse_rate and reverse_queue set the way back",
+                ));
+            }
+            self.queue(Some(table), "queue", &link.queue, None)?;
+            if let Some(queue) = &link.reverse_queue {
+                self.queue(Some(table), "reverse_queue", queue, None)?;
+            }
+            links.push(link);
+        }
+        Ok(links)
+    }
+
+    /// Checks a queue down to the last parameter, and notes dialects that fell back.
+    fn queue(
+        &mut self,
+        table: Option<&TableRef<'a>>,
+        key: &str,
+        spec: &Spec,
+        buffer: Option<Limit>,
+    ) -> Result<()> {
+        let table = table.unwrap_or(&self.root);
+        let spec = with_buffer(spec, buffer);
+        match queues::check(&spec, self.dialect) {
+            Ok(()) => {
+                for note in dialect_notes(&spec, self.dialect) {
+                    if !self.notes.contains(&note) {
+                        self.notes.push(note);
+                    }
+                }
+                Ok(())
+            }
+            // The dialect is the scenario's, so that is where the mistake stands.
+            Err(error)
+                if queues::lacks_dialect(&error, self.dialect) && self.root.has("dialect") =>
+            {
+                let (name, allowed) = queues::dialects_of(&error);
+                let dialect = self.dialect.unwrap_or_default();
+                let what = match table.path() {
+                    "" => format!("topology.{key}"),
+                    path => format!("{path}.{key}"),
+                };
+                Err(self
+                    .root
+                    .error_on(
+                        "dialect",
+                        LabErrorKind::UnknownName,
+                        format!("{name}, in {what}, has no dialect {dialect:?}"),
+                    )
+                    .nearest(nearest(dialect, allowed.iter().copied()))
+                    .allowed("dialects", allowed.join(", "))
+                    .remedy(format!(
+                        "give this one a dialect of its own, such as \"{name} dialect={}\"",
+                        allowed.first().copied().unwrap_or("default")
+                    )))
+            }
+            Err(error) => {
+                let reason = LabError::from_queue(&error);
+                Err(table.error_on(key, reason.kind(), error.to_string()))
+            }
+        }
+    }
+
+    fn flows(&mut self, topology: &Topology, run: &RunParams) -> Result<Vec<FlowGroup>> {
+        let remedy = "write flows = [\"4*reno\"], or [[flows]] with kind = \"reno\"";
+        let Some(value) = self.root.get("flows") else {
+            return Err(self.root.missing("flows", remedy));
+        };
+        let values = value.list("flows = [\"4*reno\"] or [[flows]] for each")?;
+        if values.is_empty() {
+            return Err(value
+                .error(LabErrorKind::MissingKey, "at least one flow is needed")
+                .remedy(remedy));
+        }
+        let mut flows = Vec::new();
+        for value in &values {
+            flows.push(self.flow(value, topology, run)?);
+        }
+        Ok(flows)
+    }
+
+    fn flow(
+        &mut self,
+        value: &ValueRef<'a>,
+        topology: &Topology,
+        run: &RunParams,
+    ) -> Result<FlowGroup> {
+        let given = Given::of(value)?;
+        if let Err(unknown) = known_flow_kind(&given.kind) {
+            return Err(unknown
+                .in_file(self.document.file())
+                .at(given.kind_value.place())
+                .key(given.kind_value.path()));
+        }
+        let is_place = |key: &str| PlaceParams::TABLE.iter().any(|info| info.name == key);
+        let (place, args): (Vec<_>, Vec<_>) = given
+            .pairs
+            .iter()
+            .map(|(key, text, _)| (key.clone(), text.clone()))
+            .partition(|(key, _)| is_place(key));
+        let place: PlaceParams = build(None, &place)
+            .map_err(|error| given.error_on(error.key(), &LabError::from_param(&error)))?;
+        let group = FlowGroup {
+            kind: given.kind.clone(),
+            args,
+            place,
+        };
+        self.placed(&given, &group, topology, run)?;
+        Ok(group)
+    }
+
+    /// Checks where and when a flow runs.
+    fn placed(
+        &self,
+        given: &Given<'a>,
+        group: &FlowGroup,
+        topology: &Topology,
+        run: &RunParams,
+    ) -> Result<()> {
+        let place = &group.place;
+        let wrong = |key: &str, problem: String, remedy: &str| {
+            let error = LabError::new(LabErrorKind::Contradiction, problem).remedy(remedy);
+            Err(given.error_on(key, &error))
+        };
+        if let Some(start) = place.start
+            && start >= run.duration
+        {
+            let problem = format!(
+                "a start at {start} is not within the run of {}",
+                run.duration
+            );
+            return wrong(
+                "start",
+                problem,
+                "start earlier, or make run.duration longer",
+            );
+        }
+        if let Some(stop) = place.stop
+            && stop <= place.start.unwrap_or(Span::ZERO)
+        {
+            let problem = format!("a stop at {stop} is not after the start");
+            return wrong("stop", problem, "stop later, or start earlier");
+        }
+        if place.stagger > Span::ZERO && place.start.is_none() {
+            let problem = "stagger counts from the start, which is not given".to_owned();
+            return wrong("stagger", problem, "add start = \"0s\"");
+        }
+        if place.rtt.is_some() && !matches!(topology, Topology::Dumbbell(_)) {
+            let problem = "a flow has a round trip of its own only over a dumbbell".to_owned();
+            return wrong("rtt", problem, "leave it out, and set delays of links");
+        }
+        if let Topology::Graph(links) = topology {
+            let nodes: BTreeSet<&str> = links
+                .iter()
+                .flat_map(|link| [link.from.as_str(), link.to.as_str()])
+                .collect();
+            for (key, node) in [("from", &place.from), ("to", &place.to)] {
+                let Some(node) = node else {
+                    let error = LabError::new(
+                        LabErrorKind::MissingKey,
+                        "this key is required in a graph",
+                    )
+                    .remedy(
+                        "name the node of the sender with from and that of the receiver with to",
+                    );
+                    return Err(given.error_on(key, &error));
+                };
+                if !nodes.contains(node.as_str()) {
+                    let error = LabError::new(
+                        LabErrorKind::UnknownName,
+                        format!("no link has a node {node:?}"),
+                    )
+                    .nearest(nearest(node, nodes.iter().copied()))
+                    .allowed(
+                        "nodes",
+                        nodes.iter().copied().collect::<Vec<_>>().join(", "),
+                    );
+                    return Err(given.error_on(key, &error));
+                }
+            }
+        }
+        if place.from.is_some() && place.from == place.to {
+            let problem = "the sender and the receiver are the same node".to_owned();
+            return wrong("to", problem, "name two nodes");
+        }
+        Ok(())
+    }
+
+    fn impairments(&self, topology: &Topology) -> Result<Vec<ImpairmentParams>> {
+        let mut impairments: Vec<ImpairmentParams> = Vec::new();
+        for table in self.root.tables("impairments")? {
+            let impairment: ImpairmentParams = table.params(Extra::default())?;
+            link_name(&table, topology)?;
+            if impairments
+                .iter()
+                .any(|other| other.link == impairment.link)
+            {
+                let problem = format!("the link {} has impairments already", impairment.link);
+                return Err(table
+                    .error_on("link", LabErrorKind::Contradiction, problem)
+                    .remedy("write all of them in one [[impairments]]"));
+            }
+            if let Some(numbers) = &impairment.loss_list
+                && let Some(wrong) = numbers
+                    .split(',')
+                    .map(str::trim)
+                    .find(|number| number.parse::<u64>().is_err())
+            {
+                let problem = format!("{wrong:?} is not the number of a packet");
+                return Err(table
+                    .error_on("loss_list", LabErrorKind::BadValue, problem)
+                    .remedy(
+                        "write numbers with commas between, counted from 0, such as \"12, 47\"",
+                    ));
+            }
+            let lossy = [
+                ("loss", impairment.loss.get() > 0.0),
+                ("loss_list", impairment.loss_list.is_some()),
+                ("to_bad", impairment.to_bad.get() > 0.0),
+            ];
+            let models: Vec<&str> = lossy
+                .iter()
+                .filter(|model| model.1)
+                .map(|model| model.0)
+                .collect();
+            if let [first, second, ..] = models.as_slice() {
+                let problem = format!("{first} and {second} are two models of loss");
+                return Err(table
+                    .error_on(second, LabErrorKind::Contradiction, problem)
+                    .remedy("keep one of them"));
+            }
+            impairments.push(impairment);
+        }
+        Ok(impairments)
+    }
+
+    fn changes(&self, topology: &Topology, run: &RunParams) -> Result<Vec<ChangeParams>> {
+        let mut changes: Vec<ChangeParams> = Vec::new();
+        for table in self.root.tables("changes")? {
+            let change: ChangeParams = table.params(Extra::default())?;
+            if !table.has("at") {
+                return Err(table.missing("at", "say when, such as at = \"10s\""));
+            }
+            link_name(&table, topology)?;
+            if change.rate.is_none() && change.delay.is_none() {
+                return Err(table
+                    .error(LabErrorKind::MissingKey, "this change changes nothing")
+                    .remedy("give it a rate or a delay"));
+            }
+            if change.at >= run.duration {
+                let problem = format!(
+                    "a change at {} is not within the run of {}",
+                    change.at, run.duration
+                );
+                return Err(table
+                    .error_on("at", LabErrorKind::Contradiction, problem)
+                    .remedy("change earlier, or make run.duration longer"));
+            }
+            let twice = |other: &ChangeParams| {
+                other.at == change.at
+                    && other.link == change.link
+                    && (other.rate.is_some() && change.rate.is_some()
+                        || other.delay.is_some() && change.delay.is_some())
+            };
+            if changes.iter().any(twice) {
+                let problem = format!("{} changes twice at {}", change.link, change.at);
+                return Err(table
+                    .error_on("at", LabErrorKind::Contradiction, problem)
+                    .remedy("keep one of the two"));
+            }
+            changes.push(change);
+        }
+        changes.sort_by_key(|change| change.at);
+        Ok(changes)
+    }
+
+    fn series(&self, run: &RunParams) -> Result<SeriesParams> {
+        let series: SeriesParams = self.params_of("series")?;
+        let names: Vec<&str> = series_names(&series.record).collect();
+        let known = || {
+            let words = ["none", "all"].into_iter();
+            words.chain(SERIES.iter().map(|series| series.0))
+        };
+        let Some(table) = self.root.table("series")? else {
+            return Ok(series);
+        };
+        if let Some(&unknown) = names
+            .iter()
+            .find(|&&name| known().all(|other| other != name))
+        {
+            return Err(table
+                .error_on(
+                    "record",
+                    LabErrorKind::UnknownName,
+                    format!("unknown series {unknown:?}"),
+                )
+                .nearest(nearest(unknown, known()))
+                .allowed("series", known().collect::<Vec<_>>().join(", ")));
+        }
+        let alone = names.iter().find(|&&name| ["none", "all"].contains(&name));
+        if let (Some(alone), true) = (alone, names.len() > 1) {
+            return Err(table
+                .error_on(
+                    "record",
+                    LabErrorKind::Contradiction,
+                    format!("{alone:?} stands beside other series"),
+                )
+                .remedy(format!("write {alone:?} alone, or leave it out")));
+        }
+        let samples = run.duration.as_ps() / series.step.as_ps().max(1);
+        if names != ["none"] && samples > MOST_SAMPLES {
+            return Err(table
+                .error_on(
+                    "step",
+                    LabErrorKind::BadValue,
+                    format!(
+                        "a sample every {} over {} makes {samples} samples of each series, allowed is {MOST_SAMPLES}",
+                        series.step, run.duration
+                    ),
+                )
+                .remedy("make series.step longer, or run.duration shorter"));
+        }
+        Ok(series)
+    }
+}
+
+/// The names in `series.record`.
+pub fn series_names(record: &str) -> impl Iterator<Item = &str> {
+    record.split(',').map(str::trim)
+}
+
+/// What a flow's entry gives, from a text, a table, or a table with a text in it.
+struct Given<'a> {
+    kind: String,
+    kind_value: ValueRef<'a>,
+    pairs: Vec<(String, String, ValueRef<'a>)>,
+    whole: ValueRef<'a>,
+}
+
+impl<'a> Given<'a> {
+    fn of(value: &ValueRef<'a>) -> Result<Given<'a>> {
+        if let Value::Text(_) = value.node().value {
+            let mut given = Given {
+                kind: String::new(),
+                kind_value: value.clone(),
+                pairs: Vec::new(),
+                whole: value.clone(),
+            };
+            given.spec(value)?;
+            return Ok(given);
+        }
+        let table = value.table("\"4*reno\", or { kind = \"reno\", count = 4 }")?;
+        let remedy = "say what runs, such as kind = \"reno\", or spec = \"4*reno\"";
+        let kind_value = match (table.get("kind"), table.get("spec")) {
+            (Some(kind), None) => kind,
+            (None, Some(spec)) => spec,
+            (None, None) => return Err(table.missing("kind", remedy)),
+            (Some(_), Some(spec)) => {
+                return Err(spec
+                    .error(
+                        LabErrorKind::Contradiction,
+                        "kind and spec both say what runs",
+                    )
+                    .remedy("keep one of them"));
+            }
+        };
+        let mut given = Given {
+            kind: String::new(),
+            kind_value: kind_value.clone(),
+            pairs: Vec::new(),
+            whole: value.clone(),
+        };
+        if table.has("spec") {
+            given.spec(&kind_value)?;
+        } else {
+            kind_value.text()?.clone_into(&mut given.kind);
+        }
+        for (key, value) in table.values() {
+            if key == "kind" || key == "spec" {
+                continue;
+            }
+            if given.pairs.iter().any(|(other, _, _)| other == key) {
+                return Err(value
+                    .error(
+                        LabErrorKind::Contradiction,
+                        format!("{key} is given here and in the specification"),
+                    )
+                    .remedy("keep one of them"));
+            }
+            let text = match &value.node().value {
+                Value::Table(_) => format!("({})", value.spec()?),
+                Value::List(_) => value.argument(&Kind::Text)?,
+                _ => value.scalar()?,
+            };
+            given.pairs.push((key.to_owned(), text, value));
+        }
+        Ok(given)
+    }
+
+    /// Takes what a specification on one line says.
+    fn spec(&mut self, value: &ValueRef<'a>) -> Result<()> {
+        let flow: FlowSpec = value
+            .text()?
+            .parse()
+            .map_err(|error: sojourn_units::SpecError| {
+                value.error(LabErrorKind::BadValue, error.to_string())
+            })?;
+        self.kind.clone_from(&flow.name);
+        let mut given: Vec<(String, String)> = Vec::new();
+        if flow.count != 1 {
+            given.push(("count".to_owned(), flow.count.to_string()));
+        }
+        if let Some(rate) = flow.rate {
+            given.push(("rate".to_owned(), rate.to_string()));
+        }
+        for (key, text) in flow.pairs() {
+            if given.iter().any(|(other, _)| *other == key) {
+                let problem = format!("{key} is given twice in {:?}", value.text()?);
+                return Err(value
+                    .error(LabErrorKind::Contradiction, problem)
+                    .remedy("keep one of them"));
+            }
+            given.push((key, text));
+        }
+        let pairs = given
+            .into_iter()
+            .map(|(key, text)| (key, text, value.clone()));
+        self.pairs.extend(pairs);
+        Ok(())
+    }
+
+    /// An error about a key of the flow, at the place where it is given.
+    fn error_on(&self, key: &str, error: &LabError) -> LabError {
+        let found = self.pairs.iter().find(|(other, _, _)| other == key);
+        let (value, whole) = match found {
+            Some((_, _, value)) => (value, value.path() == self.kind_value.path()),
+            None => (&self.whole, true),
+        };
+        let path = match whole {
+            true => format!("{}.{key}", self.whole.path()),
+            false => value.path().to_owned(),
+        };
+        value.error(error.kind(), "").with_text_of(error).key(path)
+    }
+}
+
+fn table_params<P: Params>(table: Option<&TableRef<'_>>, extra: Extra<'_>) -> Result<P> {
+    table.map_or_else(|| Ok(P::default()), |table| table.params(extra))
+}
+
+/// Checks the name of a link direction as far as the topology gives names.
+fn link_name(table: &TableRef<'_>, topology: &Topology) -> Result<()> {
+    let name = table.required_text(
+        "link",
+        "name the link direction, such as link = \"left-right\"",
+    )?;
+    if let Topology::Graph(links) = topology {
+        let names: Vec<String> = links
+            .iter()
+            .flat_map(|link| {
+                [
+                    format!("{}-{}", link.from, link.to),
+                    format!("{}-{}", link.to, link.from),
+                ]
+            })
+            .collect();
+        if !names.iter().any(|other| other == name) {
+            return Err(table
+                .error_on(
+                    "link",
+                    LabErrorKind::UnknownName,
+                    format!("there is no link {name:?}"),
+                )
+                .nearest(nearest(name, names.iter().map(String::as_str)))
+                .allowed("links", names.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+/// The name of a file without folder and extension.
+fn stem(file: &str) -> String {
+    let stem = std::path::Path::new(file).file_stem();
+    match stem.and_then(|stem| stem.to_str()) {
+        Some(stem) if !stem.trim().is_empty() => stem.to_owned(),
+        _ => "scenario".to_owned(),
+    }
+}
+
+/// The parameter tables of a scenario, with the heading under which each stands in a file.
+pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
+    vec![
+        ("[run]", RunParams::DOC, RunParams::TABLE),
+        (
+            "[topology] kind = \"dumbbell\"",
+            DumbbellParams::DOC,
+            DumbbellParams::TABLE,
+        ),
+        (
+            "[topology] kind = \"parking_lot\"",
+            ParkingLotParams::DOC,
+            ParkingLotParams::TABLE,
+        ),
+        (
+            "[topology] kind = \"chain\"",
+            ChainParams::DOC,
+            ChainParams::TABLE,
+        ),
+        ("[[links]]", LinkParams::DOC, LinkParams::TABLE),
+        ("[wire]", WireParams::DOC, WireParams::TABLE),
+        ("[[flows]]", PlaceParams::DOC, PlaceParams::TABLE),
+        (
+            "[[impairments]]",
+            ImpairmentParams::DOC,
+            ImpairmentParams::TABLE,
+        ),
+        ("[[changes]]", ChangeParams::DOC, ChangeParams::TABLE),
+        ("[series]", SeriesParams::DOC, SeriesParams::TABLE),
+    ]
+}

@@ -1,0 +1,117 @@
+//! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
+
+use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
+use sojourn_units::{Kind, Limit, ParamError, Spec, SpecValue};
+
+/// The specification with `limit` set to the buffer of the scenario, unless it sets its own.
+pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
+    let mut spec = spec.clone();
+    let takes_limit = registry::find(&spec.name).map_or(true, |entry| {
+        entry.params.iter().any(|info| info.name == "limit")
+    });
+    if let Some(limit) = buffer
+        && takes_limit
+        && spec.get("limit").is_none()
+    {
+        let text = SpecValue::Text(limit.to_string());
+        spec.args.push(("limit".to_owned(), text));
+    }
+    spec
+}
+
+/// The specification with every parameter and its value, the dialect in full first, down through what is nested in it.
+///
+/// # Errors
+/// As [`registry::resolve`]; also when a scheduler stands where an AQM is wanted.
+pub fn resolve_queue(spec: &Spec, dialect: Option<&str>) -> Result<Spec, SpecError> {
+    resolve(spec, dialect, false)
+}
+
+/// What runs in another dialect than the scenario's `paper`, which it does not have.
+pub fn dialect_notes(spec: &Spec, dialect: Option<&str>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if dialect == Some("paper") {
+        collect_notes(spec, &mut notes);
+    }
+    notes
+}
+
+/// Whether a queue can be built.
+pub(super) fn check(spec: &Spec, dialect: Option<&str>) -> Result<(), SpecError> {
+    resolve_queue(spec, dialect)?;
+    let mut context = BuildContext::plain(0, "check");
+    context.dialect = dialect.map(str::to_owned);
+    context.per_flow = false;
+    registry::build_port(spec, &context).map(drop)
+}
+
+/// Whether an error says that a discipline lacks the dialect of the scenario.
+pub(super) fn lacks_dialect(error: &SpecError, dialect: Option<&str>) -> bool {
+    matches!(
+        error,
+        SpecError::Param { error: ParamError::UnknownDialect { given, .. }, .. }
+            if Some(given.as_str()) == dialect
+    )
+}
+
+/// The discipline of such an error, and the dialects it has.
+pub(super) fn dialects_of(error: &SpecError) -> (&str, Vec<&'static str>) {
+    match error {
+        SpecError::Param {
+            discipline,
+            error: ParamError::UnknownDialect { allowed, .. },
+        } => (discipline, allowed.iter().map(|names| names.0).collect()),
+        _ => ("", Vec::new()),
+    }
+}
+
+fn resolve(spec: &Spec, dialect: Option<&str>, nested: bool) -> Result<Spec, SpecError> {
+    let (entry, resolved) = registry::resolve(spec, dialect)?;
+    if nested && entry.kind != DisciplineKind::Aqm {
+        return Err(SpecError::NotAqm {
+            given: entry.name.to_owned(),
+        });
+    }
+    let mut full = Spec::new(entry.name);
+    if !entry.dialects.is_empty() {
+        let text = SpecValue::Text(resolved.release.to_owned());
+        full.args.push(("dialect".to_owned(), text));
+    }
+    for (key, text) in resolved.pairs {
+        let value = match nested_spec(entry, key, &text) {
+            Some(inner) => SpecValue::Spec(resolve(&inner, dialect, true)?),
+            None => SpecValue::Text(text),
+        };
+        full.args.push((key.to_owned(), value));
+    }
+    Ok(full)
+}
+
+/// The specification that a parameter of a discipline holds, if it holds one.
+fn nested_spec(entry: &CatalogueEntry, key: &str, text: &str) -> Option<Spec> {
+    let info = entry.params.iter().find(|info| info.name == key)?;
+    let holds = match (info.kind)() {
+        Kind::Spec => true,
+        Kind::Optional(inner) => *inner == Kind::Spec && text != "none",
+        _ => false,
+    };
+    if holds { text.parse().ok() } else { None }
+}
+
+fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
+    let Ok((entry, resolved)) = registry::resolve(spec, Some("paper")) else {
+        return;
+    };
+    let has = entry.dialects.iter().any(|info| info.name == "paper");
+    if !has && spec.get("dialect").is_none() && !entry.dialects.is_empty() {
+        notes.push(format!(
+            "{} has no dialect \"paper\"; it runs in its default, {}",
+            entry.name, resolved.release
+        ));
+    }
+    for (key, text) in &resolved.pairs {
+        if let Some(inner) = nested_spec(entry, key, text) {
+            collect_notes(&inner, notes);
+        }
+    }
+}
