@@ -1,0 +1,194 @@
+"""Checks what neither compiler nor linter sees: `make check-tidy`.
+
+- No file names a machine's directories, and none has a to-do left in it.
+- The crates depend one way, and the simulation touches no clock, thread, file or global.
+- The version is the same wherever it stands, and CHANGELOG.md has a place for it.
+- Links between the documents lead somewhere.
+- Text ends its lines plainly; no large file slips in.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TEXT = {
+    ".rs",
+    ".py",
+    ".pyi",
+    ".md",
+    ".toml",
+    ".txt",
+    ".cff",
+    ".yml",
+    ".csv",
+    ".tcl",
+    ".cc",
+    ".json",
+}
+# Files that others wrote, kept as they came.
+FOREIGN = ("crates/report/vendor/", "LICENSE-APACHE")
+LARGEST_BYTES = 1_000_000
+
+MACHINE_PATH = re.compile(r"(?<![\w./}])/(?:work|root|home|Users|mnt|private)/\w")
+LEFT_OVER = re.compile(
+    r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b|\b(?:to" + r"do|unimplemented)!\("
+)
+
+# Which crates of this workspace a crate may use in its library.
+MAY_USE = {
+    "units": set(),
+    "sim": {"units"},
+    "queue": {"units", "sim"},
+    "cc": {"units", "sim"},
+    "transport": {"units", "sim", "cc"},
+    "traffic": {"units", "sim", "cc", "transport"},
+    "report": {"units"},
+    "lab": {"units", "sim", "queue", "cc", "transport", "traffic", "report"},
+    "cli": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report"},
+    "python": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report", "cli"},
+}
+SIMULATION = ("units", "sim", "queue", "cc", "transport", "traffic")
+# Time, randomness, files and threads come in as arguments or not at all.
+ABSENT = re.compile(
+    r"std::(?:time|thread|fs|env|net|process)\b|\bthread_local!|\bstatic mut\b|\bprintln!|\beprintln!"
+)
+
+
+def files() -> list[Path]:
+    """Every file of the repository that is not ignored."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return sorted(ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file())
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def is_ours(path: Path) -> bool:
+    return not name_of(path).startswith(FOREIGN)
+
+
+def text_problems(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        if not is_ours(path):
+            continue
+        if path.stat().st_size > LARGEST_BYTES:
+            yield f"{name_of(path)}: {path.stat().st_size} bytes; at most {LARGEST_BYTES}"
+            continue
+        if path.suffix not in TEXT and path.name not in {"Makefile", "run"}:
+            continue
+        content = path.read_text(encoding="utf-8")
+        if content and not content.endswith("\n"):
+            yield f"{name_of(path)}: the last line does not end"
+        for number, line in enumerate(content.splitlines(), 1):
+            where = f"{name_of(path)}:{number}"
+            if MACHINE_PATH.search(line):
+                yield f"{where}: names a directory of a machine: {line.strip()}"
+            if LEFT_OVER.search(line):
+                yield f"{where}: unfinished: {line.strip()}"
+            if line != line.rstrip() and path.suffix != ".csv":
+                yield f"{where}: blanks at the end of the line"
+            if "\t" in line and path.suffix in {".rs", ".py", ".md", ".toml"}:
+                yield f"{where}: a tab"
+
+
+def manifest(crate: str) -> dict[str, object]:
+    return tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
+
+
+def crate_problems() -> Iterator[str]:
+    found = {path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml")}
+    for crate in sorted(found ^ MAY_USE.keys()):
+        yield f"crates/{crate}: in MAY_USE of .ci/tidy.py or in crates/, not in both"
+    for crate in sorted(found & MAY_USE.keys()):
+        used = manifest(crate).get("dependencies", {})
+        assert isinstance(used, dict)
+        ours = {name.removeprefix("sojourn-") for name in used if name.startswith("sojourn-")}
+        for name in sorted(ours - MAY_USE[crate]):
+            yield f"crates/{crate}/Cargo.toml: {crate} may not depend on {name} (ARCHITECTURE.md)"
+
+
+def without_tests(source: str) -> str:
+    """The source up to its unit tests, which stand at the end of the file and may do more."""
+    return re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", source, maxsplit=1, flags=re.M)[0]
+
+
+def absence_problems() -> Iterator[str]:
+    for crate in SIMULATION:
+        for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs")):
+            source = without_tests(path.read_text(encoding="utf-8"))
+            for number, line in enumerate(source.splitlines(), 1):
+                code = line.split("//", 1)[0]
+                if match := ABSENT.search(code):
+                    where = f"{name_of(path)}:{number}"
+                    yield f"{where}: {match[0]} in the simulation (ARCHITECTURE.md)"
+
+
+def version_problems() -> Iterator[str]:
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    version = workspace["workspace"]["package"]["version"]
+    for crate in sorted(MAY_USE):
+        package = manifest(crate)["package"]
+        assert isinstance(package, dict)
+        if package["version"] != {"workspace": True}:
+            yield f"crates/{crate}/Cargo.toml: the version is the workspace's"
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    if not re.search(rf"^version: {re.escape(version)}$", citation, re.M):
+        yield f"CITATION.cff: the version is {version}"
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = re.search(r"^## (.+)$", changelog, re.M)
+    if heading is None or not heading[1].startswith((version, "Unreleased")):
+        yield f"CHANGELOG.md: the first heading is neither Unreleased nor {version}"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if "version" in project:
+        yield "pyproject.toml: the version is dynamic; it comes from Cargo.toml"
+
+
+def link_problems(paths: list[Path]) -> Iterator[str]:
+    for path in paths:
+        if path.suffix != ".md" or not is_ours(path):
+            continue
+        content = path.read_text(encoding="utf-8")
+        prose = re.sub(r"^```.*?^```", "", content, flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+            place = target.split("#", 1)[0]
+            if re.match(r"[a-z]+:", target) or not place:
+                continue
+            if not (path.parent / place).exists():
+                yield f"{name_of(path)}: the link to {target} leads nowhere"
+
+
+def main() -> int:
+    paths = files()
+    problems = [
+        *text_problems(paths),
+        *crate_problems(),
+        *absence_problems(),
+        *version_problems(),
+        *link_problems(paths),
+    ]
+    for problem in problems:
+        print(problem)
+    print(f"tidy: {len(paths)} files, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+# The commands of this repository. `make` alone lists them.
+#
+# A Rust toolchain, Python 3.10 or later and a C linker are all that is assumed; what else Python needs goes into
+# .venv. CARGO_TARGET_DIR, PYTHON and VENV may be set from outside.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+VENV ?= .venv
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+BIN := $(VENV)/bin
+STUDY := codel-drr-bandwidth-mtu
+RESULTS := results/$(STUDY)
+# The crates of the simulation, which have to compile to WebAssembly as well.
+SIMULATION := units sim queue cc transport traffic
+
+# PyO3 looks for the interpreter here.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: wheel-tools ## Build the command, run the study of CoDel against DRR, write its report and figures
+	$(BIN)/maturin develop --release --quiet
+	$(BIN)/sojourn study studies/$(STUDY) --out $(RESULTS)
+	$(BIN)/sojourn report $(RESULTS) --images svg,png
+
+.PHONY: test
+test: dev-tools ## Run every test: Rust, oracles, Python
+	$(CARGO) test
+	$(CARGO) build --profile test -p sojourn-cli
+	$(BIN)/maturin develop --release --quiet
+	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest tests/oracles tests/python
+
+.PHONY: check
+check: check-format check-rust check-python check-generated check-wasm check-history check-tidy ## Run every check that is not a test
+	@echo "check: all passed"
+
+.PHONY: check-format
+check-format: dev-tools
+	$(CARGO) fmt --all --check
+	@# Modules that a macro declares are out of cargo fmt's sight.
+	find crates fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
+		| xargs rustfmt --check --edition 2024 --config-path rustfmt.toml
+	$(BIN)/ruff format --check
+
+.PHONY: check-rust
+check-rust: dev-tools
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+.PHONY: check-python
+check-python: dev-tools
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/maturin develop --release --quiet
+	$(BIN)/python -m mypy.stubtest --concise sojourn
+
+.PHONY: check-generated
+check-generated: release
+	$(PYTHON) .ci/generated.py --sojourn $(TARGET)/release/sojourn --check
+
+.PHONY: check-wasm
+check-wasm:
+	@if [ -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)" ]; then \
+		echo "$(CARGO) check --target wasm32-unknown-unknown: $(SIMULATION)"; \
+		$(CARGO) check --target wasm32-unknown-unknown $(addprefix -p sojourn-,$(SIMULATION)); \
+	else \
+		echo "check-wasm: skipped, the target wasm32-unknown-unknown is not installed"; \
+	fi
+
+.PHONY: check-history
+check-history: release
+	$(PYTHON) benches/history.py --sojourn $(TARGET)/release/sojourn --check
+
+.PHONY: check-tidy
+check-tidy: dev-tools
+	$(BIN)/python .ci/tidy.py
+
+.PHONY: bench
+bench: release ## Measure the engine: ns per packet-hop, memory, ratio to the bare ring loop
+	$(TARGET)/release/sojourn bench
+
+.PHONY: bench-peers
+bench-peers: release ## Compare the engine with ns-2 and ns-3 where they are installed
+	$(PYTHON) benches/peers/run.py --sojourn $(TARGET)/release/sojourn
+
+.PHONY: bench-record
+bench-record: release ## Add this commit's instructions per packet-hop to benches/history.csv
+	$(PYTHON) benches/history.py --sojourn $(TARGET)/release/sojourn --record
+
+.PHONY: fmt
+fmt: dev-tools ## Format Rust and Python
+	$(CARGO) fmt --all
+	find crates fuzz benches tests -name '*.rs' -not -path '*/target/*' 2>/dev/null | sort \
+		| xargs rustfmt --edition 2024 --config-path rustfmt.toml
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+.PHONY: generate
+generate: release ## Write the generated files again: JSON Schema, reference pages
+	$(PYTHON) .ci/generated.py --sojourn $(TARGET)/release/sojourn
+
+.PHONY: wheel
+wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
+	$(BIN)/maturin build --profile dist --out dist
+
+.PHONY: release
+release: # The command as a plain binary.
+	$(CARGO) build --release -p sojourn-cli
+
+.PHONY: clean
+clean: ## Remove what these targets made: target, .venv, dist, results
+	rm -rf $(TARGET) $(VENV) dist results python/sojourn/_core*.so
+
+.PHONY: wheel-tools dev-tools
+wheel-tools: $(VENV)/wheel-tools
+dev-tools: $(VENV)/dev-tools
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else "Python 3.10 or later is needed; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+
+# Versions are bounded in requirements files, so that a build of today can be made again.
+$(VENV)/wheel-tools: $(BIN)/python .ci/wheel-tools.txt
+	$(BIN)/python -m pip install --quiet -r .ci/wheel-tools.txt
+	touch $@
+
+$(VENV)/dev-tools: $(VENV)/wheel-tools .ci/dev-tools.txt
+	$(BIN)/python -m pip install --quiet -r .ci/dev-tools.txt
+	touch $@
