@@ -239,7 +239,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     let flow_nodes: Arc<[(u32, u32)]> = (0..case.flows)
         .map(|flow| (2 + 2 * flow, 3 + 2 * flow))
         .collect();
-    let mut link = |spec: &mut NetworkSpec<_, _>, ends: (u32, u32), rate, delay, queue: &str| {
+    let link = |spec: &mut NetworkSpec<_, _>, ends: (u32, u32), rate, delay, queue: &str| {
         let name = format!("link/{}-{}", ends.0, ends.1);
         let cx = BuildContext {
             per_flow: ends.0 == 0 && ends.1 == 1,

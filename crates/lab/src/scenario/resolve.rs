@@ -92,7 +92,6 @@ impl Scenario {
         full.wire
             .device_queue
             .get_or_insert(u64::from(ns3 && has_device_queue(dialect)));
-        full.wire.link_header.get_or_insert(if ns3 { 2 } else { 0 });
         for group in &mut full.flows {
             group.place.label.get_or_insert_with(|| group.kind.clone());
         }
