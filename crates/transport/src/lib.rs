@@ -11,5 +11,5 @@ pub mod udp;
 
 pub use app::{Source, Write};
 pub use report::{Gauges, ReceiverReport, SenderReport};
-pub use tcp::{TcpParams, TcpReceiver, TcpSender};
+pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 pub use udp::{UdpParams, UdpSender};

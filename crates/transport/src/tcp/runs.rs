@@ -118,6 +118,7 @@ impl Agent for End {
 
 /// Flows between two nodes: 10 Mbps and 20 ms each way unless a test says otherwise.
 struct Path {
+    dialect: &'static str,
     params: Vec<(&'static str, &'static str)>,
     source: Script,
     flows: u32,
@@ -135,6 +136,7 @@ struct Path {
 impl Default for Path {
     fn default() -> Self {
         Path {
+            dialect: "rfc",
             params: vec![("delayed_ack", "1")],
             source: Script::Unlimited,
             flows: 1,
@@ -187,7 +189,7 @@ impl Path {
     }
 
     fn run(self) -> Outcome {
-        let mut params = TcpParams::default();
+        let mut params = TcpParams::in_dialect(self.dialect).unwrap();
         for (key, value) in &self.params {
             params.set(key, value).unwrap();
         }
@@ -198,7 +200,7 @@ impl Path {
             let sender = TcpSender::new(TcpConfig {
                 flow,
                 params: params.clone(),
-                cc: registry::build("reno", None, &[]).unwrap(),
+                cc: registry::build("reno", Some(self.dialect), &[]).unwrap(),
                 source: self.source.clone(),
                 rng: Stream::derive(self.seed, 0, &name),
                 start: Time::ZERO + Span::from_ms(7) * u64::from(flow),
@@ -387,6 +389,21 @@ fn lost_packets_of_the_handshake_are_repaired() {
 }
 
 #[test]
+fn every_dialect_repairs_a_loss_without_a_timeout() {
+    for dialect in TcpParams::DIALECTS {
+        let outcome = Path {
+            dialect: dialect.name,
+            params: Vec::new(),
+            ..Path::bytes(200_000)
+        }
+        .losing(&[30, 33])
+        .run();
+        outcome.assert_delivered(200_000);
+        assert_eq!(outcome.repairs(), (2, 0, 1), "{}", dialect.name);
+    }
+}
+
+#[test]
 fn delayed_acknowledgements_halve_their_number() {
     let outcome = Path::bytes(1000 * MSS).with(&[("delayed_ack", "2")]).run();
     outcome.assert_delivered(1000 * MSS);
@@ -548,17 +565,28 @@ proptest! {
         reorder in any::<bool>(),
         limit in 2..60u64,
         mark_at in prop_oneof![Just(u64::MAX), 1..20u64],
-        bytes in 0..200_000u64,
+        writes in prop::collection::vec((0..3_000u64, 0..60_000u64), 0..6),
         recovery in prop_oneof![Just("reno"), Just("newreno")],
         guard in prop_oneof![Just("careful"), Just("ack_heuristic"), Just("covered"), Just("off")],
         delayed_ack in prop_oneof![Just("1"), Just("2"), Just("4")],
         limited_transmit in prop_oneof![Just("true"), Just("false")],
         window in prop_oneof![Just("none"), Just("1460B"), Just("20kB")],
-        dialect in prop_oneof![Just("1s"), Just("200ms")],
+        min_rto in prop_oneof![Just("1s"), Just("200ms"), Just("0s")],
+        switch in any::<bool>(),
         flows in 1..3u32,
     ) {
+        let mut at = Time::ZERO;
+        let writes: Vec<_> = writes
+            .iter()
+            .map(|&(ms, bytes)| {
+                at += Span::from_ms(ms);
+                (at, bytes)
+            })
+            .collect();
+        let bytes = writes.iter().map(|write| write.1).sum();
         let path = |eager| Path {
             flows,
+            source: Script::writes(&writes),
             forward: Fifo { mark_at, ..Fifo::of(limit) },
             impair: [loss, loss_back].map(|loss| ImpairmentSpec {
                 loss: Loss::Bernoulli(loss),
@@ -570,7 +598,7 @@ proptest! {
             seed,
             eager,
             run: Span::from_secs(20_000),
-            ..Path::bytes(bytes)
+            ..Path::default()
         }
         .with(&[
             ("recovery", recovery),
@@ -578,7 +606,11 @@ proptest! {
             ("delayed_ack", delayed_ack),
             ("limited_transmit", limited_transmit),
             ("window", window),
-            ("min_rto", dialect),
+            ("min_rto", min_rto),
+            ("nagle", if switch { "true" } else { "false" }),
+            ("restart_timer", if switch { "true" } else { "false" }),
+            ("validate_window", if switch { "true" } else { "false" }),
+            ("partial_timer", if switch { "every" } else { "first" }),
             ("ecn", if mark_at == u64::MAX { "false" } else { "true" }),
         ])
         .run();
