@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::palette::{Palette, Theme, is_published, ordered, series_labels};
+use crate::palette::{COLOURS, Palette, Theme, is_published, ordered, series_labels};
 use crate::summary::{Axis, Figure, Kind, Scale, label_of};
 
 /// The version of Vega-Lite that specifications are written for.
@@ -76,6 +76,17 @@ pub(crate) fn has_hollow(figure: &Figure) -> bool {
     figure.rows.iter().any(flagged)
 }
 
+/// How published values are told from reproduced ones in a figure of this kind, in words.
+pub(crate) fn hollow_in_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bars | Kind::Range | Kind::Points | Kind::Scatter => {
+            "Hollow: published values. Filled: reproduced here."
+        }
+        Kind::Lines => "Hollow and dashed: published values. Filled: reproduced here.",
+        Kind::Cdf | Kind::Time => "Dashed: published values. Solid: reproduced here.",
+    }
+}
+
 /// A row in the form that the summary gives it.
 type Row = std::collections::BTreeMap<String, Value>;
 
@@ -95,6 +106,8 @@ struct Plan<'a> {
     /// Labels of the series with their colours; empty without series.
     series: Vec<(String, &'static str)>,
     shapes: Vec<&'static str>,
+    /// How often the colours had come round before each series had its own.
+    rounds: Vec<usize>,
     /// Whether any row is published, and whether a legend must say which.
     published: bool,
     hollow: bool,
@@ -120,6 +133,10 @@ impl<'a> Plan<'a> {
         let shapes = labels
             .iter()
             .map(|label| SHAPES[palette.index(label) % SHAPES.len()])
+            .collect();
+        let rounds = labels
+            .iter()
+            .map(|label| palette.index(label) / COLOURS)
             .collect();
         let series = labels
             .into_iter()
@@ -158,6 +175,7 @@ impl<'a> Plan<'a> {
             theme,
             series,
             shapes,
+            rounds,
             published: figure
                 .rows
                 .iter()
@@ -397,7 +415,7 @@ impl<'a> Plan<'a> {
             }));
         }
         layers.push(json!({
-            "mark": { "type": "point", "filled": true, "size": size, "strokeWidth": 1.6, "clip": clip },
+            "mark": { "type": "point", "filled": true, "size": size, "opacity": 1, "strokeWidth": 1.6, "clip": clip },
             "encoding": self.encoding([
                 ("y", self.y(&self.figure.y.field)),
                 ("color", self.colour()),
@@ -657,21 +675,13 @@ impl<'a> Plan<'a> {
             return json!({ "value": Palette::default().colour("", self.theme) });
         };
         let (labels, colours): (Vec<_>, Vec<_>) = self.series.iter().cloned().unzip();
-        let legend = match self.figure.kind {
-            _ if !self.picks() || self.series_is_x() => Value::Null,
-            Kind::Bars | Kind::Range => json!({ "symbolType": "square", "symbolOpacity": 1 }),
-            Kind::Cdf | Kind::Time => {
-                json!({ "symbolType": "stroke", "symbolOpacity": 1, "symbolStrokeWidth": 2.5, "symbolSize": 220 })
-            }
-            Kind::Points | Kind::Lines | Kind::Scatter => json!({ "symbolOpacity": 1 }),
-        };
         json!({
             "field": series.field,
             "type": "nominal",
             "sort": labels,
             "scale": { "domain": labels, "range": colours },
-            "title": series.title,
-            "legend": legend
+            "title": expressible(&series.title),
+            "legend": self.series_legend()
         })
     }
 
@@ -680,19 +690,37 @@ impl<'a> Plan<'a> {
             return Value::Null;
         };
         let labels: Vec<&String> = self.series.iter().map(|(label, _)| label).collect();
-        let mut channel = json!({
+        json!({
             "field": series.field,
             "type": "nominal",
             "sort": labels,
             "scale": { "domain": labels, "range": self.shapes },
-            "legend": null
-        });
-        if !self.series_is_x() {
-            // With the title of the colours, the two legends become one.
-            channel["title"] = json!(series.title);
-            channel["legend"] = json!({});
+            "title": expressible(&series.title),
+            "legend": self.series_legend()
+        })
+    }
+
+    fn series_legend(&self) -> Value {
+        if !self.picks() || self.series_is_x() {
+            return Value::Null;
         }
-        channel
+        let mut legend = json!({ "symbolOpacity": 1 });
+        match self.figure.kind {
+            Kind::Bars | Kind::Range => legend["symbolType"] = json!("square"),
+            Kind::Cdf | Kind::Time => {
+                legend["symbolType"] = json!("stroke");
+                legend["symbolStrokeWidth"] = json!(2.5);
+                legend["symbolSize"] = json!(220);
+            }
+            Kind::Points | Kind::Lines | Kind::Scatter => {}
+        }
+        let labels = self.series.iter().map(|(label, _)| label);
+        let hollow: Vec<&String> = labels.filter(|label| is_published(label)).collect();
+        if !hollow.is_empty() {
+            legend["encoding"] =
+                hollow_symbols(&format!("indexof({}, datum.value) >= 0", json!(hollow)));
+        }
+        legend
     }
 
     fn fill_opacity(&self, full: f64) -> Value {
@@ -730,34 +758,55 @@ impl<'a> Plan<'a> {
                 "symbolFillColor": soft,
                 "symbolStrokeColor": soft,
                 "symbolOpacity": 1,
-                "encoding": {
-                    "symbols": {
-                        "fillOpacity": {
-                            "condition": { "test": format!("datum.value === '{PUBLISHED}'"), "value": 0 },
-                            "value": 1
-                        }
-                    }
-                }
+                "encoding": hollow_symbols(&format!("datum.value === '{PUBLISHED}'"))
             }
         })
     }
 
+    /// Published lines are dashed. Where there are none, dashes tell apart lines that share a colour.
     fn dash(&self) -> Value {
-        if !self.published {
-            return Value::Null;
+        const DASHES: [&[u8]; 3] = [&[1, 0], &[7, 3], &[2, 2]];
+        if self.published {
+            let legend = if self.hollow {
+                json!({
+                    "symbolType": "stroke",
+                    "symbolStrokeColor": self.theme.ink().soft,
+                    "symbolOpacity": 1,
+                    "symbolSize": 220
+                })
+            } else {
+                Value::Null
+            };
+            return json!({
+                "field": SOURCE,
+                "type": "nominal",
+                "title": null,
+                "sort": [PUBLISHED, REPRODUCED],
+                "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [[5, 3], [1, 0]] },
+                "legend": legend
+            });
         }
-        let legend = if self.hollow {
-            json!({ "symbolType": "stroke", "symbolStrokeColor": self.theme.ink().soft, "symbolOpacity": 1 })
-        } else {
-            Value::Null
+        let Some(series) = self
+            .figure
+            .series
+            .as_ref()
+            .filter(|_| self.rounds.iter().any(|round| *round > 0))
+        else {
+            return Value::Null;
         };
+        let labels: Vec<&String> = self.series.iter().map(|(label, _)| label).collect();
+        let dashes: Vec<_> = self
+            .rounds
+            .iter()
+            .map(|round| DASHES[round % DASHES.len()])
+            .collect();
         json!({
-            "field": SOURCE,
+            "field": series.field,
             "type": "nominal",
-            "title": null,
-            "sort": [PUBLISHED, REPRODUCED],
-            "scale": { "domain": [PUBLISHED, REPRODUCED], "range": [[5, 3], [1, 0]] },
-            "legend": legend
+            "sort": labels,
+            "scale": { "domain": labels, "range": dashes },
+            "title": expressible(&series.title),
+            "legend": self.series_legend()
         })
     }
 
@@ -780,9 +829,9 @@ impl<'a> Plan<'a> {
     fn tooltip(&self) -> Value {
         let figure = self.figure;
         let mut lines = Vec::new();
-        let label =
-            |field: &str, title: &str| json!({ "field": field, "type": "nominal", "title": title });
-        let number = |field: &str, title: &str| json!({ "field": field, "type": "quantitative", "title": title, "format": ".5~r" });
+        // The empty format makes Vega-Lite 6 look the label up where a nearest point keeps it.
+        let label = |field: &str, title: &str| json!({ "field": field, "type": "nominal", "title": expressible(title), "format": "" });
+        let number = |field: &str, title: &str| json!({ "field": field, "type": "quantitative", "title": expressible(title), "format": ".5~r" });
         let or_field = |title: &str, field: &str| {
             if title.is_empty() {
                 field.to_owned()
@@ -874,11 +923,23 @@ fn starts_at_zero(figure: &Figure) -> bool {
         || span(figure, &y_fields(figure)).is_none_or(|(low, high)| low <= 0.5 * high)
 }
 
+/// A legend whose symbols are hollow where a test holds.
+fn hollow_symbols(test: &str) -> Value {
+    json!({ "symbols": { "fillOpacity": { "condition": { "test": test, "value": 0 }, "value": 1 } } })
+}
+
+/// A title as it can stand in an expression: Vega-Lite quotes titles there, and escapes quotes in them but not backslashes.
+fn expressible(title: &str) -> String {
+    title
+        .replace('\\', "\u{2216}")
+        .replace(char::is_control, " ")
+}
+
 fn axis_title(axis: &Axis) -> String {
-    match &axis.unit {
+    expressible(&match &axis.unit {
         Some(unit) => format!("{} ({unit})", axis.title),
         None => axis.title.clone(),
-    }
+    })
 }
 
 /// A logarithmic axis labels 1, 2 and 5 in each decade, or, over more than three decades, 1 only.
@@ -998,4 +1059,163 @@ fn config(plan: &Plan<'_>) -> Value {
         },
         "facet": { "spacing": 22 }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(value: Value) -> Figure {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn drops(rows: &Value) -> Figure {
+        figure(json!({
+            "id": "drops", "title": "Drops", "kind": "bars",
+            "x": {"field": "rate", "title": "Rate", "unit": "Mbps", "scale": "category", "order": [2, 10]},
+            "y": {"field": "drops", "title": "Drops"},
+            "series": {"field": "queue", "title": "Queue"},
+            "rows": rows
+        }))
+    }
+
+    /// Every string and key of a value with the path to it.
+    fn strings(value: &Value, path: &str, out: &mut Vec<(String, String)>) {
+        match value {
+            Value::String(text) => out.push((path.to_owned(), text.clone())),
+            Value::Array(items) => items.iter().for_each(|item| strings(item, path, out)),
+            Value::Object(map) => {
+                for (key, item) in map {
+                    out.push((path.to_owned(), key.clone()));
+                    strings(item, &format!("{path}.{key}"), out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn a_specification_names_no_address_but_its_schema() {
+        let figure = drops(&json!([{"rate": 2, "queue": "CoDel", "drops": 12}]));
+        let mut found = Vec::new();
+        strings(&vega_lite(&figure, Theme::Light), "", &mut found);
+        let addresses: Vec<_> = found
+            .iter()
+            .filter(|(_, text)| text.contains("://"))
+            .collect();
+        assert_eq!(addresses.len(), 1);
+        assert_eq!(addresses[0].0, ".$schema");
+        assert!(
+            found
+                .iter()
+                .all(|(_, text)| text != "url" && text != "href")
+        );
+    }
+
+    #[test]
+    fn light_and_dark_differ_in_colours_and_not_in_data() {
+        let figure = drops(
+            &json!([{"rate": 2, "queue": "CoDel", "drops": 12}, {"rate": 2, "queue": "DRR", "drops": 7}]),
+        );
+        let (light, dark) = (
+            vega_lite(&figure, Theme::Light),
+            vega_lite(&figure, Theme::Dark),
+        );
+        assert_ne!(light["background"], dark["background"]);
+        assert_ne!(light["config"], dark["config"]);
+        assert_ne!(light["layer"], dark["layer"]);
+        assert_eq!(light["data"], dark["data"]);
+    }
+
+    #[test]
+    fn categories_are_labels_in_the_order_given() {
+        let figure = drops(
+            &json!([{"rate": 10.0, "queue": "CoDel", "drops": 1}, {"rate": "4", "queue": "CoDel", "drops": 2}]),
+        );
+        let spec = vega_lite(&figure, Theme::Light);
+        assert_eq!(
+            spec["layer"][0]["encoding"]["x"]["scale"]["domain"],
+            json!(["2", "10", "4"])
+        );
+        assert_eq!(spec["data"]["values"][0]["rate"], "10");
+    }
+
+    #[test]
+    fn published_values_stand_left_of_what_reproduces_them_and_are_hollow() {
+        let figure = drops(&json!([
+            {"rate": 2, "queue": "CoDel", "drops": 11},
+            {"rate": 2, "queue": "DRR", "drops": 9},
+            {"rate": 2, "queue": "DRR", "drops": 7, "published": true}
+        ]));
+        let spec = vega_lite(&figure, Theme::Light);
+        let encoding = &spec["layer"][0]["encoding"];
+        assert_eq!(
+            encoding["xOffset"]["scale"]["domain"],
+            json!(["CoDel reproduced", "DRR published", "DRR reproduced"])
+        );
+        assert_eq!(encoding["fillOpacity"]["scale"]["range"][0], 0);
+        assert_eq!(encoding["fillOpacity"]["scale"]["domain"][0], PUBLISHED);
+        assert_eq!(spec["data"]["values"][2][SOURCE], PUBLISHED);
+        assert!(has_hollow(&figure));
+    }
+
+    #[test]
+    fn a_series_called_published_is_grey_and_needs_no_flag() {
+        let figure = drops(
+            &json!([{"rate": 2, "queue": "published", "drops": 7}, {"rate": 2, "queue": "DRR", "drops": 9}]),
+        );
+        let spec = vega_lite(&figure, Theme::Light);
+        assert_eq!(spec["data"]["values"][0][SOURCE], PUBLISHED);
+        assert_eq!(
+            spec["layer"][0]["encoding"]["color"]["scale"]["range"][0],
+            Theme::Light.ink().published
+        );
+        assert!(!has_hollow(&figure));
+    }
+
+    #[test]
+    fn a_figure_without_published_values_has_no_trace_of_them() {
+        let figure = drops(&json!([{"rate": 2, "queue": "CoDel", "drops": 12}]));
+        assert!(
+            !vega_lite(&figure, Theme::Light)
+                .to_string()
+                .contains(SOURCE)
+        );
+    }
+
+    #[test]
+    fn bars_start_at_zero_and_points_do_where_that_is_cheap() {
+        let spec = |kind: &str, low: f64| {
+            let figure = figure(json!({
+                "id": "f", "title": "F", "kind": kind,
+                "x": {"field": "x", "title": "X", "scale": "category"}, "y": {"field": "y", "title": "Y"},
+                "rows": [{"x": 1, "y": low}, {"x": 2, "y": 100.0}]
+            }));
+            vega_lite(&figure, Theme::Light)["layer"][0]["encoding"]["y"]["scale"]["zero"].clone()
+        };
+        assert_eq!(spec("bars", 97.0), true);
+        assert_eq!(spec("points", 97.0), false);
+        assert_eq!(spec("points", 50.0), true);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_leaves_out_what_has_no_place_on_it() {
+        let figure = figure(json!({
+            "id": "f", "title": "F", "kind": "cdf",
+            "x": {"field": "x", "title": "X", "scale": "log"}, "y": {"field": "y", "title": "Y"},
+            "rows": [{"x": 10.0, "y": 1.0}, {"x": 0.0, "y": 0.2}, {"x": 1.0, "y": 0.5}]
+        }));
+        assert_eq!(rows_not_shown(&figure), 1);
+        let spec = vega_lite(&figure, Theme::Light);
+        assert_eq!(
+            spec["data"]["values"],
+            json!([{"x": 1.0, "y": 0.5}, {"x": 10.0, "y": 1.0}])
+        );
+        assert_eq!(spec["layer"][0]["mark"]["interpolate"], "step-after");
+    }
+
+    #[test]
+    fn titles_cannot_break_the_expressions_that_they_become_part_of() {
+        assert_eq!(expressible("a\\\"b\nc"), "a\u{2216}\"b c");
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::figure::{has_hollow, rows_not_shown, vega_lite_with, zooms};
+use crate::figure::{has_hollow, hollow_in_words, rows_not_shown, vega_lite_with, zooms};
 use crate::markdown::{blocks, escape, phrase};
 use crate::palette::{Palette, Theme};
 use crate::summary::{
@@ -291,7 +291,7 @@ impl Page {
         );
         let mut remarks = Vec::new();
         if has_hollow(figure) {
-            remarks.push("Hollow or dashed: published values. Filled: reproduced here.".to_owned());
+            remarks.push(hollow_in_words(figure.kind).to_owned());
         }
         match rows_not_shown(figure) {
             0 => {}

@@ -24,6 +24,20 @@ pub(crate) fn phrase(text: &str) -> String {
         .map_or_else(|| out.clone(), str::to_owned)
 }
 
+/// The words alone, for a terminal.
+pub(crate) fn words(text: &str) -> String {
+    let mut out = String::new();
+    for event in events(text) {
+        match event {
+            Event::Text(text) | Event::Code(text) => out.push_str(&text),
+            Event::SoftBreak | Event::HardBreak => out.push(' '),
+            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::CodeBlock) => out.push(' '),
+            _ => {}
+        }
+    }
+    out.trim_end().to_owned()
+}
+
 /// Text with the five characters that mean something in HTML replaced, for content and attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -122,6 +136,15 @@ mod tests {
         assert_eq!(phrase("one\n\ntwo"), "one<br>two");
         assert_eq!(phrase(""), "");
         assert_eq!(phrase("# one"), "<strong>one</strong>");
+    }
+
+    #[test]
+    fn words_drop_the_marks_and_keep_the_text() {
+        assert_eq!(
+            words("Student *t*, `a_b`,\nsee [RFC](https://example.org)"),
+            "Student t, a_b, see RFC"
+        );
+        assert_eq!(words("95 % < 99 %"), "95 % < 99 %");
     }
 
     #[test]

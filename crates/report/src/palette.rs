@@ -33,10 +33,13 @@ pub(crate) struct Ink {
     pub(crate) published: &'static str,
 }
 
-const LIGHT: [&str; 8] = [
+/// Number of colours before they come round again.
+pub(crate) const COLOURS: usize = 8;
+
+const LIGHT: [&str; COLOURS] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#882255",
 ];
-const DARK: [&str; 8] = [
+const DARK: [&str; COLOURS] = [
     "#2e8fd6", "#e8702a", "#2bc295", "#db8fbb", "#f2c14e", "#a5daf8", "#e8e8e8", "#e82858",
 ];
 
@@ -62,7 +65,7 @@ impl Theme {
         }
     }
 
-    fn colours(self) -> &'static [&'static str; 8] {
+    fn colours(self) -> &'static [&'static str; COLOURS] {
         match self {
             Self::Light => &LIGHT,
             Self::Dark => &DARK,
@@ -104,13 +107,13 @@ impl Palette {
         palette
     }
 
-    /// The colour of a series. After eight the colours come round again, and shapes and order tell series apart.
+    /// The colour of a series. After eight the colours come round again, and shapes or dashes tell series apart.
     pub fn colour(&self, label: &str, theme: Theme) -> &'static str {
         if is_published(label) {
             return theme.ink().published;
         }
         let index = self.index(label);
-        theme.colours()[index % theme.colours().len()]
+        theme.colours()[index % COLOURS]
     }
 
     /// Place of a series in the palette.

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::markdown::words;
 use crate::number::{self, Printed};
 use crate::summary::{Align, Cell, Column, Table};
 
@@ -99,7 +100,7 @@ pub fn text_table(table: &Table) -> String {
         .map(|(mark, note)| format!("[{mark}] {note}"))
         .collect();
     remarks.extend(laid.interval_note.map(str::to_owned));
-    remarks.extend(table.footnotes.iter().cloned());
+    remarks.extend(table.footnotes.iter().map(|footnote| words(footnote)));
     if !remarks.is_empty() {
         lines.push(String::new());
         lines.extend(remarks);

@@ -69,6 +69,8 @@
         actions: false,
         renderer: figure.rows.length > MANY_ROWS ? 'canvas' : 'svg',
         tooltip: { theme: 'custom', disableDefaultStyle: true },
+        // Legends that merge are reported as conflicts, though they agree in all that is seen.
+        logLevel: vega.Error,
       });
       if (last?.view) last.view.finalize();
       turn.view = result.view;
@@ -86,7 +88,7 @@
   }
 
   function lightView(figure, options) {
-    const compiled = vegaLite.compile(specOf(figure, 'light'));
+    const compiled = vegaLite.compile(specOf(figure, 'light'), { logger: vega.logger(vega.Error) });
     return new vega.View(vega.parse(compiled.spec), options);
   }
 
