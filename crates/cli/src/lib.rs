@@ -1,1 +1,80 @@
-//! The sojourn command.
+//! The `sojourn` command: one function, called by the plain binary and by the console script of the Python package.
+//!
+//! This is the only crate that prints. Everything it does is done by `sojourn-lab` and `sojourn-report`.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what this crate is for"
+)]
+
+mod args;
+mod bench;
+mod catalogue;
+mod output;
+mod replay;
+
+use args::{Cli, Command};
+use clap::Parser;
+use sojourn_lab::LabError;
+use std::ffi::OsString;
+
+/// What a command can end with, other than success.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A mistake of the user, or a mishap: said on standard error.
+    Lab(LabError),
+    /// Standard output is gone (a closed pipe): nothing to say.
+    Closed,
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        Failure::Lab(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Failure::Closed;
+        }
+        let path = std::path::Path::new("standard output");
+        Failure::Lab(LabError::io(path, "write", &error))
+    }
+}
+
+/// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 2 for
+/// a mistake of the user, 130 for an interrupt, 101 for a bug.
+pub fn main_from_args<I, T>(args: I) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are no failure.
+            let status = u8::try_from(error.exit_code()).unwrap_or(2);
+            let _ = error.print();
+            return status;
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(()) => 0,
+        Err(Failure::Closed) => 0,
+        Err(Failure::Lab(error)) => {
+            eprintln!("sojourn: {error}");
+            error.exit_status()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::List(args) => catalogue::list(&args),
+        Command::Show(args) => catalogue::show(&args),
+        Command::Replay(args) => replay::replay(&args),
+        Command::Bench(args) => bench::bench(&args),
+    }
+}

@@ -1,6 +1,7 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
 pub mod bench;
+pub mod catalogue;
 pub mod compile;
 pub mod document;
 pub mod error;

@@ -1,0 +1,251 @@
+//! `sojourn bench`: nanoseconds of CPU time per packet-hop, and the ratio to the loop that merely pushes packet records
+//! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more.
+
+use crate::Failure;
+use crate::args::BenchArgs;
+use crate::output::table;
+use cpu_time::ThreadTime;
+use sojourn_lab::bench::{Case, Counted, cases, find, prepare, ring_loop};
+use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
+use sojourn_units::{Span, Time};
+use std::hint::black_box;
+
+/// The cases without those that take long.
+const STANDARD: [&str; 9] = [
+    "b1",
+    "b1-codel",
+    "b1-drr",
+    "b2-100",
+    "b2-1000",
+    "b3-4",
+    "b3-64",
+    "b3-64-codel",
+    "b4-1024",
+];
+
+/// Arrivals of one round of the ring loop.
+const RING_ARRIVALS: u64 = 4_000_000;
+
+/// Demanded: case, most times the ring loop.
+const BOUNDS: [(&str, f64); 3] = [("b1", 4.0), ("b3-4", 4.0), ("b3-64", 4.0)];
+
+/// Demanded: B4 with 1024 flows at most so many times B3 with 64.
+const GROWTH: f64 = 1.3;
+
+struct Measured {
+    case: Case,
+    seconds: f64,
+    counted: Counted,
+    ns_per_hop: Vec<f64>,
+}
+
+pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    let chosen: Vec<Case> = match args.cases.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => STANDARD
+            .iter()
+            .map(|name| find(name))
+            .collect::<Result<_, _>>()?,
+        ["all"] => cases(),
+        ref names => names
+            .iter()
+            .map(|name| find(name))
+            .collect::<Result<_, _>>()?,
+    };
+    if args.seconds.is_some_and(|s| !(1e-6..=3600.0).contains(&s)) {
+        return Err(LabError::new(
+            LabErrorKind::BadValue,
+            "out of range, allowed is 0.000001 to 3600",
+        )
+        .in_file("--seconds")
+        .into());
+    }
+    let mut ring = Vec::new();
+    let mut measured: Vec<Measured> = Vec::new();
+    for round in 0..args.rounds {
+        ring.push(time_ring());
+        for (case, index) in chosen.iter().zip(0..) {
+            let seconds = args.seconds.unwrap_or(case.seconds);
+            let (ns, counted) = time_case(case, seconds)?;
+            if round == 0 {
+                measured.push(Measured {
+                    case: case.clone(),
+                    seconds,
+                    counted,
+                    ns_per_hop: Vec::new(),
+                });
+            }
+            measured[index].ns_per_hop.push(ns);
+        }
+    }
+    let ring = median(&mut ring);
+    let mut medians = Vec::new();
+    let mut rows = Vec::new();
+    for m in &mut measured {
+        let ns = median(&mut m.ns_per_hop);
+        medians.push((m.case.name, ns));
+        if args.json {
+            print_json(m, ns, ring);
+        }
+        rows.push(vec![
+            m.case.name.to_owned(),
+            m.counted.hops.to_string(),
+            format!("{ns:.1}"),
+            format!("{:.1}", 1000.0 / ns),
+            format!("{:.2}x", ns / ring),
+            format!("{:.2}", float(m.counted.events) / float(m.counted.hops)),
+            m.counted.arrivals.to_string(),
+            m.counted.drops.to_string(),
+            m.case.about.to_owned(),
+        ]);
+    }
+    if args.json {
+        return Ok(());
+    }
+    if args.cases.is_empty() {
+        println!("B0: event list, ns per hold (remove the least event, schedule it again)\n");
+        print!("{}", hold_table());
+        println!();
+    }
+    println!(
+        "Ring loop: {ring:.1} ns per packet. CPU time, median of {} interleaved rounds.\n",
+        args.rounds
+    );
+    let header = [
+        "case",
+        "hops",
+        "ns/hop",
+        "Mhop/s",
+        "ring",
+        "events/hop",
+        "arrivals",
+        "drops",
+        "what",
+    ];
+    print!("{}", table(&header, &rows));
+    if let Some(megabytes) = peak_memory() {
+        println!("\nPeak resident memory of the process: {megabytes:.0} MB");
+    }
+    verdicts(&medians, ring, args.check)
+}
+
+/// Compares with what is demanded, as far as the cases were run.
+fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failure> {
+    let ns = |name: &str| medians.iter().find(|m| m.0 == name).map(|m| m.1);
+    let mut lines = Vec::new();
+    for (name, bound) in BOUNDS {
+        if let Some(ns) = ns(name) {
+            lines.push((
+                format!(
+                    "{name}: {:.2} times the ring loop, at most {bound}",
+                    ns / ring
+                ),
+                ns / ring <= bound,
+            ));
+        }
+    }
+    if let (Some(large), Some(small)) = (ns("b4-1024"), ns("b3-64")) {
+        let growth = large / small;
+        lines.push((
+            format!("b4-1024: {growth:.2} times b3-64, at most {GROWTH}"),
+            growth <= GROWTH,
+        ));
+    }
+    if !lines.is_empty() {
+        println!();
+    }
+    for (text, met) in &lines {
+        println!("{}  {text}", if *met { "met   " } else { "missed" });
+    }
+    if check && lines.iter().any(|(_, met)| !met) {
+        return Err(
+            LabError::new(LabErrorKind::BadValue, "a demanded ratio is missed")
+                .in_file("bench")
+                .into(),
+        );
+    }
+    Ok(())
+}
+
+fn print_json(m: &Measured, ns: f64, ring: f64) {
+    let object = serde_json::json!({
+        "case": m.case.name,
+        "seconds": m.seconds,
+        "hops": m.counted.hops,
+        "events": m.counted.events,
+        "cpu_s": ns * 1e-9 * float(m.counted.hops),
+        "ns_per_hop": ns,
+        "ring_ns": ring,
+        "ratio": ns / ring,
+        "arrivals": m.counted.arrivals,
+        "drops": m.counted.drops,
+        "peak_rss_mb": peak_memory(),
+    });
+    println!("{object}");
+}
+
+/// Nanoseconds per packet of the ring loop.
+fn time_ring() -> f64 {
+    let start = ThreadTime::now();
+    black_box(ring_loop(black_box(RING_ARRIVALS), 1));
+    nanoseconds(&start) / float(RING_ARRIVALS)
+}
+
+/// Nanoseconds per packet-hop of a case, without building and tearing down.
+fn time_case(case: &Case, seconds: f64) -> Result<(f64, Counted), LabError> {
+    let mut prepared = prepare(case)?;
+    let until = Time::ZERO + Span::round_from_secs(seconds);
+    let start = ThreadTime::now();
+    prepared.run_before(until);
+    let ns = nanoseconds(&start);
+    let counted = prepared.counted();
+    prepared.finish();
+    Ok((ns / float(counted.hops.max(1)), counted))
+}
+
+fn hold_table() -> String {
+    const OPS: u64 = 1_000_000;
+    let sizes = [10, 100, 1000, 10_000, 100_000];
+    let rows: Vec<Vec<String>> = sizes
+        .iter()
+        .map(|&n| {
+            let mut row = vec![n.to_string()];
+            for increments in Increments::ALL {
+                let mut list = AutoList::with_components(usize::try_from(n).unwrap_or(0));
+                let mut hold = Hold::new(n, increments, 1);
+                hold.fill(&mut list);
+                black_box(hold.run(&mut list, OPS / 4));
+                let start = ThreadTime::now();
+                black_box(hold.run(&mut list, OPS));
+                row.push(format!("{:.1}", nanoseconds(&start) / float(OPS)));
+            }
+            row
+        })
+        .collect();
+    table(
+        &["pending", "exponential", "bimodal", "near-constant"],
+        &rows,
+    )
+}
+
+fn nanoseconds(start: &ThreadTime) -> f64 {
+    start.elapsed().as_secs_f64() * 1e9
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of a measurement")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// Largest resident memory so far, in units of 10^6 bytes; known on Linux only.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
+}

@@ -1,0 +1,246 @@
+//! `sojourn list` and `sojourn show`: everything printed here comes from the declarations of the algorithms.
+
+use crate::Failure;
+use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
+use crate::output::table;
+use serde_json::{Value, json};
+use sojourn_lab::catalogue::{Entry, Family, entries, find};
+use sojourn_units::{DialectInfo, ParamInfo};
+use std::fmt::Write;
+
+pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
+    let family = args.what.map(|what| match what {
+        ListWhat::Queues => Family::Queue,
+        ListWhat::Flows => Family::Flow,
+        ListWhat::Sources => Family::Source,
+        ListWhat::Congestion => Family::Congestion,
+    });
+    let chosen: Vec<Entry> = entries()
+        .into_iter()
+        .filter(|entry| family.is_none_or(|family| entry.family == family))
+        .collect();
+    let row = |entry: &Entry| {
+        vec![
+            entry.family.name().to_owned(),
+            entry.name.to_owned(),
+            entry.aliases.join(", "),
+            dialects(entry.dialects),
+            entry.first_sentence(),
+        ]
+    };
+    let header = ["family", "name", "aliases", "dialects", "what"];
+    let rows: Vec<Vec<String>> = chosen.iter().map(row).collect();
+    match args.format {
+        Format::Table => print!("{}", table(&header, &rows)),
+        Format::Csv => print!("{}", csv(&header, &rows)?),
+        Format::Json => {
+            let all: Vec<Value> = chosen.iter().map(describe).collect();
+            println!("{:#}", Value::from(all));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
+    let entry = find(&args.name)?;
+    match args.format {
+        Format::Json => println!("{:#}", describe(&entry)),
+        Format::Csv => print!("{}", csv(&PARAMETERS, &parameters(&entry))?),
+        Format::Table => print!("{}", page(&entry)),
+    }
+    Ok(())
+}
+
+const PARAMETERS: [&str; 7] = [
+    "parameter",
+    "dialect",
+    "default",
+    "unit",
+    "range",
+    "source",
+    "what",
+];
+
+/// One row per parameter and dialect; a dialect has a row where its default is another.
+fn parameters(entry: &Entry) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for info in entry.params {
+        let default = entry.dialects.first().map_or("", |d| d.name);
+        let (value, source) = entry
+            .dialects
+            .first()
+            .map_or((info.default, info.source), |dialect| {
+                dialect.default_of(info)
+            });
+        rows.push(parameter(info, default, value, source, info.doc));
+        for dialect in entry.dialects.iter().skip(1) {
+            let (other, source) = dialect.default_of(info);
+            if other != value {
+                rows.push(parameter(info, dialect.name, other, source, ""));
+            }
+        }
+    }
+    rows
+}
+
+fn parameter(info: &ParamInfo, dialect: &str, value: &str, source: &str, doc: &str) -> Vec<String> {
+    vec![
+        info.name.to_owned(),
+        dialect.to_owned(),
+        if value.is_empty() {
+            "-".to_owned()
+        } else {
+            value.to_owned()
+        },
+        (info.kind)().unit_text(),
+        info.range_text(),
+        source.to_owned(),
+        doc.to_owned(),
+    ]
+}
+
+fn page(entry: &Entry) -> String {
+    let mut text = format!(
+        "{} ({}, {})\n",
+        entry.title,
+        entry.name,
+        entry.family.name()
+    );
+    if !entry.aliases.is_empty() {
+        let _ = writeln!(text, "also: {}", entry.aliases.join(", "));
+    }
+    let _ = writeln!(text, "\n{}\n", wrap(entry.about, 100));
+    if !entry.dialects.is_empty() {
+        text.push_str("Dialects (the first is the default)\n");
+        for dialect in entry.dialects {
+            let _ = writeln!(
+                text,
+                "  {:<10} {:<12} {}",
+                dialect.name, dialect.release, dialect.doc
+            );
+        }
+        text.push('\n');
+    }
+    text.push_str("Parameters\n");
+    for info in entry.params {
+        let range = info.range_text();
+        let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
+        let _ = writeln!(
+            text,
+            "      {}",
+            wrap(info.doc, 90).replace('\n', "\n      ")
+        );
+        if !range.is_empty() {
+            let _ = writeln!(text, "      allowed: {range}");
+        }
+        let mut last = None;
+        let plain = [DialectInfo {
+            name: "default",
+            release: "",
+            doc: "",
+            overrides: &[],
+        }];
+        let dialects = if entry.dialects.is_empty() {
+            &plain[..]
+        } else {
+            entry.dialects
+        };
+        for dialect in dialects {
+            let (value, source) = dialect.default_of(info);
+            if last != Some((value, source)) {
+                let value = if value.is_empty() { "-" } else { value };
+                let _ = writeln!(text, "      {:<10} {:<12} {}", dialect.name, value, source);
+                last = Some((value, source))
+                    .filter(|_| dialects.len() == 1)
+                    .or(last);
+                last = last.or(Some((value, source)));
+            }
+        }
+    }
+    text
+}
+
+fn describe(entry: &Entry) -> Value {
+    let params: Vec<Value> = entry
+        .params
+        .iter()
+        .map(|info| {
+            let defaults: Vec<Value> = entry
+                .dialects
+                .iter()
+                .map(|dialect| {
+                    let (value, source) = dialect.default_of(info);
+                    json!({"dialect": dialect.name, "default": value, "source": source})
+                })
+                .collect();
+            json!({
+                "name": info.name,
+                "doc": info.doc,
+                "unit": (info.kind)().unit_text(),
+                "default": info.default,
+                "range_low": info.range_low,
+                "range_high": info.range_high,
+                "source": info.source,
+                "dialects": defaults,
+            })
+        })
+        .collect();
+    let dialects: Vec<Value> = entry
+        .dialects
+        .iter()
+        .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
+        .collect();
+    json!({
+        "family": entry.family.name(),
+        "name": entry.name,
+        "aliases": entry.aliases,
+        "title": entry.title,
+        "about": entry.about,
+        "dialects": dialects,
+        "parameters": params,
+    })
+}
+
+fn dialects(dialects: &[DialectInfo]) -> String {
+    dialects
+        .iter()
+        .map(|d| d.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| std::io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other)
+}
+
+/// Breaks each line of a text at spaces.
+fn wrap(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for (line, index) in text.lines().zip(0..) {
+        if index > 0 {
+            out.push('\n');
+        }
+        let mut column = 0;
+        for word in line.split(' ') {
+            let length = word.chars().count();
+            if column > 0 && column + 1 + length > width {
+                out.push('\n');
+                column = 0;
+            } else if column > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += length;
+        }
+    }
+    out
+}

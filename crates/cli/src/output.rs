@@ -1,0 +1,71 @@
+//! Aligned text tables.
+
+/// Prints rows under a header, columns aligned; columns whose cells are all numbers are aligned right.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let columns = header.len();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .chain(std::iter::once(header[column].chars().count()))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let numeric: Vec<bool> = (0..columns)
+        .map(|column| {
+            let mut cells = rows.iter().filter_map(|row| row.get(column)).peekable();
+            cells.peek().is_some() && cells.all(|cell| cell.is_empty() || is_number(cell))
+        })
+        .collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for (column, cell) in cells.enumerate() {
+            let pad = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
+            if column > 0 {
+                text.push_str("  ");
+            }
+            if numeric[column] {
+                text.push_str(&pad);
+                text.push_str(cell);
+            } else {
+                text.push_str(cell);
+                text.push_str(&pad);
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    };
+    let mut text = line(&mut header.iter().copied());
+    for row in rows {
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    text
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        && cell
+            .trim_end_matches(['x', '%'])
+            .replace(',', "")
+            .parse::<f64>()
+            .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_text_left() {
+        let rows = [
+            vec!["a".to_owned(), "10".to_owned()],
+            vec!["long".to_owned(), "9.5".to_owned()],
+        ];
+        assert_eq!(
+            table(&["name", "ns"], &rows),
+            "name   ns\na      10\nlong  9.5\n"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Everything that scenarios can name, in one list: queues, kinds of flow, traffic sources, congestion controls.
+
+use crate::error::{LabError, LabErrorKind};
+use sojourn_units::{DialectInfo, ParamInfo, nearest};
+
+/// What kind of thing an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// A queue discipline.
+    Queue,
+    /// A kind of flow.
+    Flow,
+    /// A traffic source.
+    Source,
+    /// A congestion control algorithm.
+    Congestion,
+}
+
+impl Family {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Queue => "queue",
+            Family::Flow => "flow",
+            Family::Source => "source",
+            Family::Congestion => "congestion control",
+        }
+    }
+}
+
+/// One thing that scenarios can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What kind of thing it is.
+    pub family: Family,
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// The name as papers write it.
+    pub title: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+}
+
+impl Entry {
+    /// The first sentence of what it does.
+    pub fn first_sentence(&self) -> String {
+        let text = self.about.lines().next().unwrap_or("");
+        text.split_inclusive(". ")
+            .next()
+            .unwrap_or(text)
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// Every entry: queues, flows, sources, congestion controls.
+pub fn entries() -> Vec<Entry> {
+    let queues = sojourn_queue::registry::catalogue().iter().map(|e| Entry {
+        family: Family::Queue,
+        name: e.name,
+        aliases: e.aliases,
+        title: e.title,
+        about: e.about,
+        params: e.params,
+        dialects: e.dialects,
+    });
+    let flows = crate::scenario::flow_kinds().iter().map(|kind| Entry {
+        family: Family::Flow,
+        name: kind.name,
+        aliases: &[],
+        title: kind.name,
+        about: kind.doc,
+        params: kind.params.unwrap_or(&[]),
+        dialects: kind.dialects,
+    });
+    let sources = sojourn_traffic::registry::catalogue()
+        .iter()
+        .map(|e| Entry {
+            family: Family::Source,
+            name: e.name,
+            aliases: e.aliases,
+            title: e.title,
+            about: e.about,
+            params: e.params,
+            dialects: e.dialects,
+        });
+    let congestion = sojourn_cc::ALGORITHMS.iter().map(|a| Entry {
+        family: Family::Congestion,
+        name: a.name,
+        aliases: &[],
+        title: a.name,
+        about: a.doc,
+        params: a.params,
+        dialects: a.dialects,
+    });
+    queues
+        .chain(flows)
+        .chain(sources)
+        .chain(congestion)
+        .collect()
+}
+
+/// The entry called `name`; `family:name` where a name belongs to several.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
+pub fn find(name: &str) -> Result<Entry, LabError> {
+    let (family, plain) = match name.split_once(':') {
+        Some((family, plain)) => (Some(family), plain),
+        None => (None, name),
+    };
+    let all = entries();
+    let fits = |entry: &&Entry| {
+        (entry.name == plain || entry.aliases.contains(&plain))
+            && family.is_none_or(|family| entry.family.name().starts_with(family))
+    };
+    all.iter().find(fits).copied().ok_or_else(|| {
+        let names = all
+            .iter()
+            .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
+        let mut listed: Vec<&str> = all.iter().map(|e| e.name).collect();
+        listed.dedup();
+        LabError::new(
+            LabErrorKind::UnknownName,
+            format!("unknown algorithm {plain:?}"),
+        )
+        .nearest(nearest(plain, names))
+        .allowed("known", listed.join(", "))
+    })
+}
