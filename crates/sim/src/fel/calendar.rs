@@ -711,7 +711,7 @@ fn sort_8(keys: &mut [u64; 8]) {
     network!(keys: 1 2, 3 4, 5 6);
 }
 
-/// M. W. Green's 60 comparisons in 10 layers (Knuth, The Art of Computer Programming 3, 5.3.4).
+/// 60 comparisons in 10 layers.
 #[inline(always)]
 fn sort_16(keys: &mut [u64; 16]) {
     network!(keys: 0 13, 1 12, 2 15, 3 14, 4 8, 5 6, 7 11, 9 10);
@@ -724,4 +724,106 @@ fn sort_16(keys: &mut [u64; 16]) {
     network!(keys: 3 5, 6 8, 7 9, 10 12);
     network!(keys: 3 4, 5 6, 7 8, 9 10, 11 12);
     network!(keys: 6 7, 8 9);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fel::{Hold, Increments, UNIT};
+
+    /// A network that sorts every sequence of zeros and ones sorts everything (Knuth, 5.3.4).
+    #[test]
+    fn networks_sort_zeros_and_ones() {
+        let greatest_first = |keys: &[u64]| keys.is_sorted_by(|a, b| a >= b);
+        for pattern in 0..1_u64 << 16 {
+            let mut keys: [u64; 16] = std::array::from_fn(|i| pattern >> i & 1);
+            let mut half: [u64; 8] = std::array::from_fn(|i| pattern >> i & 1);
+            sort_16(&mut keys);
+            sort_8(&mut half);
+            assert!(greatest_first(&keys), "{pattern:b}: {keys:?}");
+            assert!(greatest_first(&half), "{pattern:b}: {half:?}");
+        }
+    }
+
+    /// The day's length in mean event spacings, at `n` pending events whose increments have mean 1.
+    fn day_after_holds(list: &mut CalendarList, n: u32) -> f64 {
+        let mut hold = Hold::new(n, Increments::NearConstant, 1);
+        hold.fill(list);
+        hold.run(list, 100_000);
+        (1_u64 << list.shift) as f64 / (UNIT as f64 / f64::from(n))
+    }
+
+    #[test]
+    fn a_day_holds_about_eight_events_at_any_load() {
+        for n in [30, 1_000, 20_000] {
+            let mut list = CalendarList::with_components(index(n));
+            let day = day_after_holds(&mut list, n);
+            assert!(
+                (3.0..=20.0).contains(&day),
+                "{day} spacings with {n} events"
+            );
+        }
+    }
+
+    #[test]
+    fn a_day_holds_all_of_a_few_events() {
+        let mut list = CalendarList::with_components(10);
+        assert!(day_after_holds(&mut list, 10) > 100.0);
+        assert_eq!(list.in_buckets + list.far.len(), 0);
+    }
+
+    #[test]
+    fn a_day_follows_a_load_that_falls() {
+        let (many, few) = (5_000, 50);
+        let mut list = CalendarList::with_components(index(many));
+        day_after_holds(&mut list, many);
+        let buckets = list.heads.len();
+        while list.len() > index(few) {
+            list.pop();
+        }
+        let mut hold = Hold::new(many, Increments::Exponential, 1);
+        hold.run(&mut list, 100_000);
+        let day = (1_u64 << list.shift) as f64 / (UNIT as f64 / f64::from(few));
+        assert!((3.0..=20.0).contains(&day), "{day} spacings");
+        assert!(list.heads.len() < buckets);
+    }
+
+    #[test]
+    fn a_burst_at_one_instant_is_sorted_once_and_refilled_through_the_heap() {
+        let n = 10_000;
+        let mut list = CalendarList::with_components(index(n));
+        for id in 0..n {
+            list.set(id, 1_000, 0);
+        }
+        let first = list.pop();
+        assert_eq!(
+            first,
+            Some(Event {
+                time: 1_000,
+                birth: 0,
+                id: 0
+            })
+        );
+        assert_eq!(list.top - list.floor, index(n) - 1);
+        list.set(0, 1_000, 1_000);
+        assert_eq!(list.far.len(), 1);
+        for id in 1..n {
+            assert_eq!(list.pop().map(|event| event.id), Some(id));
+        }
+        assert_eq!(
+            list.pop(),
+            Some(Event {
+                time: 1_000,
+                birth: 1_000,
+                id: 0
+            })
+        );
+        assert!(list.is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "component 5 of 5")]
+    fn an_unknown_component_is_refused() {
+        CalendarList::with_components(5).set(5, 0, 0);
+    }
 }
