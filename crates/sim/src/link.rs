@@ -322,13 +322,15 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// The device takes packets from the discipline as soon as it has room.
+    /// The device takes packets from the discipline as soon as it has room, and finds it empty when it is.
     #[cold]
     fn fill_device<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
-        while self.ring.held() < u64::from(self.device_queue)
-            && self.port.backlog_packets() > 0
-            && self.port.dequeue(&mut self.ring, now, sink)
-        {}
+        while self.ring.held() < u64::from(self.device_queue) {
+            if self.port.backlog_packets() == 0 || !self.port.dequeue(&mut self.ring, now, sink) {
+                self.port.on_idle(now);
+                break;
+            }
+        }
     }
 
     #[cold]

@@ -1,0 +1,139 @@
+//! The engine over random networks: lazy links equal eager ones, packets conserve, results repeat.
+
+mod support;
+
+use proptest::prelude::*;
+use sojourn_sim::trace::Event;
+use sojourn_sim::{DropReason, LossAt, Ties};
+use std::collections::BTreeMap;
+use support::{Fifo, Outcome, Shape, plan, run};
+
+fn outcome(seed: u64, shape: Shape) -> Outcome {
+    let plan = plan(seed, shape, |_, index| Fifo::new([3, 12, 40][index % 3]));
+    run(plan, |fifo| format!("{fifo:?}"))
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let ties = prop::sample::select(vec![Ties::Birth, Ties::DeparturesFirst]);
+    (ties, any::<bool>(), 0_u32..3).prop_map(|(ties, impaired, device_queue)| Shape {
+        ties,
+        eager: false,
+        impaired,
+        device_queue,
+    })
+}
+
+/// The first event in which two runs differ, for a reader.
+fn first_difference(a: &Outcome, b: &Outcome) -> Option<String> {
+    let at =
+        (0..a.events.len().max(b.events.len())).find(|i| a.events.get(*i) != b.events.get(*i))?;
+    Some(format!(
+        "event {at}: {:?} or {:?}",
+        a.events.get(at),
+        b.events.get(at)
+    ))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn lazy_links_equal_eager_ones(seed in any::<u64>(), shape in shapes()) {
+        let lazy = outcome(seed, shape);
+        let eager = outcome(seed, Shape { eager: true, ..shape });
+        prop_assert_eq!(first_difference(&lazy, &eager), None);
+        prop_assert_eq!(lazy, eager);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_run(seed in any::<u64>(), shape in shapes()) {
+        prop_assert_eq!(outcome(seed, shape), outcome(seed, shape));
+    }
+
+    /// Each packet that enters a link leaves it once: it starts to be sent or is dropped, and what is sent arrives or is
+    /// lost. `finish` asserts the sums; this looks at every packet.
+    #[test]
+    fn every_packet_has_one_fate_per_hop(seed in any::<u64>(), shape in shapes()) {
+        let plan = plan(seed, shape, |_, _| Fifo::new(12));
+        let before_queue: Vec<bool> =
+            plan.spec.links.iter().map(|link| link.impairments.loss_at == LossAt::Queue).collect();
+        let outcome = run(plan, |_| String::new());
+        let mut waiting: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let mut flying: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        let mut last = sojourn_units::Time::ZERO;
+        for (time, event, link, packet) in &outcome.events {
+            prop_assert!(*time >= last);
+            last = *time;
+            let key = (*link, packet.uid);
+            let (from, to) = match event {
+                Event::Enqueue => (None, Some(&mut waiting)),
+                Event::Dequeue => (Some(&mut waiting), Some(&mut flying)),
+                Event::Receive => (Some(&mut flying), None),
+                Event::Drop(DropReason::Wire) if before_queue[usize::try_from(*link).expect("small")] => (None, None),
+                Event::Drop(DropReason::Wire) => (Some(&mut flying), None),
+                Event::Drop(_) => (Some(&mut waiting), None),
+                Event::Mark(_) => (None, None),
+            };
+            if let Some(from) = from {
+                let count = from.get_mut(&key).filter(|count| **count > 0);
+                prop_assert!(count.is_some(), "{:?} of packet {} at link {}", event, packet.uid, link);
+                *count.expect("checked") -= 1;
+                if from[&key] == 0 {
+                    from.remove(&key);
+                }
+            }
+            if let Some(to) = to {
+                *to.entry(key).or_default() += 1;
+            }
+        }
+        let left: u32 = waiting.values().chain(flying.values()).sum();
+        prop_assert_eq!(u64::from(left), outcome.census.left);
+    }
+
+    /// Without reordering, a link delivers packets in the order in which it sent them.
+    #[test]
+    fn packets_arrive_in_the_order_sent_when_delays_change(seed in any::<u64>(), ties_by_birth in any::<bool>()) {
+        let ties = if ties_by_birth { Ties::Birth } else { Ties::DeparturesFirst };
+        let shape = Shape { ties, eager: false, impaired: false, device_queue: 0 };
+        let outcome = outcome(seed, shape);
+        let mut sent: BTreeMap<u32, std::collections::VecDeque<u32>> = BTreeMap::new();
+        for (_, event, link, packet) in &outcome.events {
+            match event {
+                Event::Dequeue => sent.entry(*link).or_default().push_back(packet.uid),
+                Event::Receive => {
+                    let first = sent.get_mut(link).and_then(|uids| uids.pop_front());
+                    prop_assert_eq!(first, Some(packet.uid));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn the_plans_exercise_what_they_promise() {
+    let shape = Shape {
+        ties: Ties::Birth,
+        eager: false,
+        impaired: true,
+        device_queue: 1,
+    };
+    let (mut replicated, mut wire, mut overlimit, mut ties) = (0, 0, 0, 0);
+    for seed in 0..40 {
+        let outcome = outcome(seed, shape);
+        replicated += outcome.census.replicated;
+        for (_, event, _, _) in &outcome.events {
+            wire += u32::from(*event == Event::Drop(DropReason::Wire));
+            overlimit += u32::from(*event == Event::Drop(DropReason::Overlimit));
+        }
+        ties += outcome
+            .events
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2)
+            .count();
+    }
+    assert!(
+        replicated > 100 && wire > 100 && overlimit > 100 && ties > 1000,
+        "{replicated} {wire} {overlimit} {ties}"
+    );
+}

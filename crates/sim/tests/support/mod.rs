@@ -1,0 +1,397 @@
+//! Random networks for property tests: the same seed gives the same network, whatever queues its links have.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test crate uses a part of it"
+)]
+
+use sojourn_sim::network::Census;
+use sojourn_sim::topology::{Graph, Line};
+use sojourn_sim::trace::{Event, Record, Tracer};
+use sojourn_sim::{
+    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, LinkSpec, Loss, LossAt, Network,
+    NetworkSpec, Outgoing, Packet, Port, PortSink, Ring, Side, Stream, Ties, TxRounding,
+};
+use sojourn_units::{Rate, Span, Time};
+
+/// How long a run lasts.
+pub const END: Time = Time::from_ps(2_000_000_000_000);
+
+/// An endpoint that sends at random times, or answers at once.
+pub struct Endpoint {
+    flow: u32,
+    /// A sender's packets left; a receiver has none.
+    left: u32,
+    /// Times between bursts are multiples of this; a coarse step makes events coincide.
+    step: Span,
+    sizes: (u32, u32),
+    tos: u8,
+    /// Probability of an answer to a packet.
+    answers: f64,
+    rng: Stream,
+    seq: u64,
+}
+
+impl Endpoint {
+    fn packet(&mut self) -> Outgoing {
+        self.seq += 1;
+        let (least, most) = self.sizes;
+        Outgoing {
+            size: least
+                + u32::try_from(self.rng.below(u64::from(most - least) + 1)).expect("a size"),
+            seq: self.seq,
+            kind: Kind::Segment,
+            tos: self.tos,
+            ..Outgoing::default()
+        }
+    }
+
+    fn schedule<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        let steps = self.rng.below(20);
+        host.wake(now + self.step * steps.max(1), now);
+    }
+}
+
+impl Agent for Endpoint {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        if self.left > 0 {
+            self.schedule(host);
+        }
+    }
+
+    fn on_packet<H: Host>(&mut self, _: &Packet, host: &mut H) {
+        if self.rng.chance(self.answers) {
+            let packet = self.packet();
+            host.send(self.flow, packet);
+        }
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        for _ in 0..=self.rng.below(8) {
+            let packet = self.packet();
+            if self.rng.chance(0.2) {
+                host.send_with(self.flow, packet, Side::default());
+            } else {
+                host.send(self.flow, packet);
+            }
+            self.left = self.left.saturating_sub(1);
+        }
+        if self.left > 0 {
+            self.schedule(host);
+        }
+    }
+
+    fn start_measuring(&mut self, _: Time) {}
+}
+
+/// What changes during a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    Rate(usize, Rate),
+    Delay(usize, Span),
+    Measure,
+    /// Every link is brought up to date, as a probe does.
+    Look,
+}
+
+/// A network, and what happens to it.
+pub struct Plan<P> {
+    pub spec: NetworkSpec<P, Endpoint>,
+    pub changes: Vec<(Time, Change)>,
+}
+
+/// What a plan may contain.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub ties: Ties,
+    pub eager: bool,
+    /// Loss, duplication, jitter, reordering.
+    pub impaired: bool,
+    /// Packets below the discipline of each link.
+    pub device_queue: u32,
+}
+
+/// The plan of a seed; `port` makes the queue of a link from its name and number.
+pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) -> Plan<P> {
+    let rng = &mut Stream::derive(seed, 0, "plan");
+    // On the grid, serialization times, delays and sending times are multiples of a millisecond.
+    let grid = rng.chance(0.5);
+    let line = |rng: &mut Stream, slow: bool| Line {
+        rate: if grid {
+            Rate::mbps(if slow { 4 } else { 8 })
+        } else {
+            Rate::bps(rng.below(9_000_000) + if slow { 500_000 } else { 5_000_000 })
+        },
+        delay: match rng.below(3) {
+            0 => Span::ZERO,
+            _ if grid => Span::from_ms(rng.below(10)),
+            _ => Span::from_ps(rng.below(30_000_000_000)),
+        },
+    };
+    let routers = 2 + usize::try_from(rng.below(3)).expect("small");
+    let forward: Vec<Line> = (1..routers).map(|_| line(rng, true)).collect();
+    let reverse: Vec<Line> = (1..routers).map(|_| line(rng, true)).collect();
+    let mut graph = Graph::parking_lot(&forward, &reverse);
+    let mut agents = Vec::new();
+    let mut flows = Vec::new();
+    for flow in 0..1 + rng.below(5) {
+        let ends = [rng.below(routers as u64), rng.below(routers as u64)];
+        let (first, second) = if ends[0] == ends[1] {
+            (0, routers as u64 - 1)
+        } else {
+            (ends[0], ends[1])
+        };
+        let mut host = |end: u64, name: &str, rng: &mut Stream| {
+            let router = u32::try_from(end).expect("small");
+            let (up, down) = (line(rng, false), line(rng, false));
+            graph.attach(router, &format!("{name}{flow}"), up, down)
+        };
+        let (source, sink) = (host(first, "source", rng), host(second, "sink", rng));
+        let step = if grid {
+            Span::from_ms(1)
+        } else {
+            Span::from_ps(1 + rng.below(4_000_000_000))
+        };
+        let sizes = if grid { (1000, 1000) } else { (40, 1500) };
+        let tos = u8::try_from(rng.below(4)).expect("two bits");
+        let answers = if rng.chance(0.3) { 0.0 } else { 0.5 };
+        let sender = u32::try_from(agents.len()).expect("few");
+        let has_receiver = rng.chance(0.8);
+        for (role, node, left, answers) in [
+            ("sender", source, 400, answers / 4.0),
+            ("receiver", sink, 0, answers),
+        ] {
+            if role == "sender" || has_receiver {
+                let name = format!("flow/{flow}/{role}");
+                agents.push(AgentSpec {
+                    agent: Endpoint {
+                        flow: u32::try_from(flow).expect("few"),
+                        left,
+                        step,
+                        sizes,
+                        tos,
+                        answers,
+                        rng: Stream::derive(seed, 0, &name),
+                        seq: 0,
+                    },
+                    name,
+                    node,
+                });
+            }
+        }
+        flows.push(FlowSpec {
+            name: format!("flow/{flow}"),
+            source,
+            sink,
+            sender,
+            receiver: has_receiver.then_some(sender + 1),
+        });
+    }
+    let links: Vec<LinkSpec<P>> = graph
+        .edges
+        .iter()
+        .enumerate()
+        .map(|(index, edge)| {
+            let name = format!("link/{}", graph.edge_name(edge));
+            LinkSpec {
+                from: edge.from,
+                to: edge.to,
+                rate: edge.rate,
+                delay: edge.delay,
+                rounding: if rng.chance(0.2) {
+                    TxRounding::TruncateNs
+                } else {
+                    TxRounding::Carry
+                },
+                device_queue: shape.device_queue,
+                impairments: if shape.impaired && rng.chance(0.6) {
+                    impairments(rng)
+                } else {
+                    ImpairmentSpec::default()
+                },
+                port: port(&name, index),
+                name,
+            }
+        })
+        .collect();
+    let mut changes = vec![(Time::from_ps(300_000_000_000), Change::Measure)];
+    for _ in 0..rng.below(8) {
+        let link = usize::try_from(rng.below(links.len() as u64)).expect("an index");
+        let time = if grid {
+            rng.below(2000) * 1_000_000_000
+        } else {
+            rng.below(END.as_ps())
+        };
+        let fresh = line(rng, true);
+        let change = match rng.below(3) {
+            0 => Change::Rate(link, fresh.rate),
+            1 => Change::Delay(link, fresh.delay),
+            _ => Change::Look,
+        };
+        changes.push((Time::from_ps(time), change));
+    }
+    changes.sort_by_key(|(time, _)| *time);
+    let spec = NetworkSpec {
+        nodes: graph.nodes,
+        links,
+        agents,
+        flows,
+        ties: shape.ties,
+        eager: shape.eager,
+        seed,
+        replication: 0,
+    };
+    Plan { spec, changes }
+}
+
+fn impairments(rng: &mut Stream) -> ImpairmentSpec {
+    ImpairmentSpec {
+        loss: match rng.below(4) {
+            0 => Loss::None,
+            1 => Loss::List(vec![0, 3, 4, 17]),
+            2 => Loss::Bernoulli(0.05),
+            _ => Loss::GilbertElliott {
+                to_bad: 0.02,
+                to_good: 0.3,
+                loss_good: 0.001,
+                loss_bad: 0.6,
+            },
+        },
+        loss_at: if rng.chance(0.5) {
+            LossAt::Wire
+        } else {
+            LossAt::Queue
+        },
+        duplicate: if rng.chance(0.5) { 0.1 } else { 0.0 },
+        jitter: if rng.chance(0.5) {
+            Span::from_ps(rng.below(8_000_000_000))
+        } else {
+            Span::ZERO
+        },
+        reorder: rng.chance(0.3),
+    }
+}
+
+/// Everything that can be seen of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// In order: when, what, at which link, which packet.
+    pub events: Vec<(Time, Event, u32, Label)>,
+    /// Packets, without the number of events, which is the engine's own affair.
+    pub census: Census,
+    /// Counts of flows and links, printed.
+    pub counts: Vec<String>,
+}
+
+/// Keeps every record.
+#[derive(Default)]
+pub struct Keep(Vec<Record>);
+
+impl Tracer for Keep {
+    const ON: bool = true;
+    fn record(&mut self, record: Record) {
+        self.0.push(record);
+    }
+    fn advance(&mut self, _: Time) {}
+    fn finish(&mut self) {}
+}
+
+/// Runs a plan; `show` prints what is to be compared of a queue.
+pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
+    let links = plan.spec.links.len();
+    let flows = plan.spec.flows.len();
+    let mut network = Network::build(plan.spec, Keep::default()).expect("a network");
+    for (time, change) in plan.changes {
+        network.run_before(time);
+        match change {
+            Change::Rate(link, rate) => network.set_rate(link, rate),
+            Change::Delay(link, delay) => network.set_delay(link, delay),
+            Change::Measure => network.start_measuring(),
+            Change::Look => network.settle_all(),
+        }
+    }
+    network.run_before(END);
+    let census = Census {
+        events: 0,
+        ..network.finish()
+    };
+    let mut counts: Vec<String> = (0..flows)
+        .map(|flow| format!("{:?}", network.flow(flow)))
+        .collect();
+    counts.extend(
+        (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
+    );
+    let mut records = network.into_tracer().0;
+    // Ids differ between the modes, their order does not; within one key the order of occurrence counts.
+    records.sort_by_key(|record| record.key);
+    let events = records
+        .into_iter()
+        .map(|r| (r.key.time, r.event, r.link, r.packet))
+        .collect();
+    Outcome {
+        events,
+        census,
+        counts,
+    }
+}
+
+/// A FIFO of at most so many packets.
+#[derive(Debug)]
+pub struct Fifo {
+    pub limit: u64,
+    waiting: u64,
+    /// When the transmitter found nothing, and how often.
+    idle: (u64, Time),
+    rate: Rate,
+}
+
+impl Fifo {
+    pub fn new(limit: u64) -> Fifo {
+        Fifo {
+            limit,
+            waiting: 0,
+            idle: (0, Time::ZERO),
+            rate: Rate::ZERO,
+        }
+    }
+}
+
+impl Port for Fifo {
+    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+        if self.waiting == self.limit {
+            sink.dropped(packet, sojourn_sim::DropReason::Overlimit, now);
+            return;
+        }
+        self.waiting += 1;
+        ring.push(packet);
+    }
+
+    fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, _: Time, _: &mut S) -> bool {
+        if self.waiting == 0 {
+            return false;
+        }
+        self.waiting -= 1;
+        ring.take();
+        true
+    }
+
+    fn backlog_packets(&self) -> u64 {
+        self.waiting
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.idle = (self.idle.0 + 1, now);
+    }
+
+    fn on_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    fn start_measuring(&mut self, _: &Ring, _: Time) {}
+
+    fn finish<S: PortSink>(&mut self, ring: &Ring, _: Time, _: &mut S) {
+        assert_eq!(ring.waiting(), self.waiting, "backlog of the ring");
+    }
+}
