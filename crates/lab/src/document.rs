@@ -196,6 +196,20 @@ impl Document {
         Ok(at)
     }
 
+    /// An error about a path with the place in this document where the path, or as much of it as there is, stands.
+    #[must_use]
+    pub fn locate(&self, error: LabError) -> LabError {
+        let mut path = error.path();
+        while !path.is_empty() {
+            if let Ok(Some(value)) = self.get(path) {
+                let place = value.place().clone();
+                return error.in_file(&self.file).at(&place);
+            }
+            path = path.rfind(['.', '[']).map_or("", |end| &path[..end]);
+        }
+        error.in_file(&self.file)
+    }
+
     /// Sets the value at a path, as `--set PATH=TEXT` does: the text is a value of TOML (`3`, `true`, `["reno"]`), or else
     /// a plain text. Tables on the way are made; entries of lists have to exist.
     ///
@@ -715,10 +729,9 @@ impl<'a> ValueRef<'a> {
             (Value::List(nodes), Step::Index(index)) => {
                 nodes.get(*index).map(|node| self.item(*index, node))
             }
-            (Value::List(nodes), Step::Key(key)) => match labelled(nodes, key)? {
-                Some(index) => Some(self.item(index, &nodes[index])),
-                None => None,
-            },
+            (Value::List(nodes), Step::Key(key)) => {
+                labelled(nodes, key)?.map(|index| self.item(index, &nodes[index]))
+            }
             _ => None,
         })
     }

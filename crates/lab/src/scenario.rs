@@ -22,7 +22,10 @@ mod resolve;
 
 use std::collections::BTreeSet;
 
-use sojourn_units::{FlowSpec, Kind, Limit, ParamInfo, Params, Span, Spec, build, nearest};
+use sojourn_units::{
+    FlowSpec, Kind, Limit, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec, build,
+    nearest,
+};
 
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef};
 use crate::error::{LabError, LabErrorKind, Result};
@@ -31,9 +34,9 @@ use crate::model::{
     ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams, Topology, WireParams,
 };
 
-pub use kinds::{FlowKindInfo, flow_kinds, known_flow_kind};
-pub use queues::{dialect_notes, resolve_queue, with_buffer};
-pub use resolve::dumbbell_delays;
+pub use crate::compile::with_buffer;
+pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
+pub use queues::{dialect_notes, resolve_queue};
 
 /// Revision of the form of scenario files that this version reads and writes.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -71,23 +74,6 @@ pub const TOPOLOGY_KINDS: &[(&str, &str)] = &[
     ("parking_lot", ParkingLotParams::DOC),
     ("chain", ChainParams::DOC),
     ("graph", "Links one by one, in [[links]]."),
-];
-
-/// The time series that can be recorded.
-pub const SERIES: &[(&str, &str)] = &[
-    ("backlog", "Packets and bytes that wait, per queue."),
-    (
-        "sojourn",
-        "Mean sojourn time of the packets sent within the step, per queue.",
-    ),
-    ("drops", "Packets dropped within the step, per queue."),
-    (
-        "throughput",
-        "Bits per second delivered within the step, per flow.",
-    ),
-    ("cwnd", "Congestion window, per TCP flow."),
-    ("rtt", "Smoothed round trip, per TCP flow."),
-    ("state", "Inner state of the discipline, per queue."),
 ];
 
 /// Samples of one time series that a run keeps at most.
@@ -366,6 +352,7 @@ impl<'a> Reader<'a> {
             "dumbbell" => {
                 let mut params: DumbbellParams = table_params(table.as_ref(), extra)?;
                 self.dumbbell_delays(table.as_ref(), &mut params)?;
+                self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
                 let buffer = params.buffer;
                 self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
                 if let Some(queue) = &params.reverse_queue {
@@ -376,6 +363,7 @@ impl<'a> Reader<'a> {
             }
             "parking_lot" => {
                 let params: ParkingLotParams = table_params(table.as_ref(), extra)?;
+                self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
                 let buffer = params.buffer;
                 self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
                 if let Some(queue) = &params.reverse_queue {
@@ -429,22 +417,26 @@ impl<'a> Reader<'a> {
                 .error_on(key, LabErrorKind::Contradiction, problem)
                 .remedy(remedy))
         };
-        if let (Some(bottleneck), Some(access)) = (params.bottleneck_delay, params.access_delay) {
-            let Some(sum) = resolve::round_trip(bottleneck, access) else {
-                let problem = format!("a delay of {bottleneck} is too long");
-                return error("bottleneck_delay", problem, "make it shorter");
-            };
-            if table.has("rtt") && params.rtt != sum {
+        let given = (params.bottleneck_delay, params.access_delay);
+        if let (Some(bottleneck), Some(access)) = given {
+            let sum = resolve::round_trip(bottleneck, access);
+            let Some(sum) = sum.filter(|sum| params.set("rtt", &sum.to_string()).is_ok()) else {
                 let problem = format!(
-                    "rtt is {}, but a bottleneck of {bottleneck} and access links of {access} make {sum}",
-                    params.rtt
+                    "a bottleneck of {bottleneck} and access links of {access} make too long a round trip"
+                );
+                return error("bottleneck_delay", problem, "make it at most 1h");
+            };
+            if let Some(rtt) = table.get("rtt")
+                && Span::parse_text(&rtt.scalar()?) != Ok(sum)
+            {
+                let problem = format!(
+                    "a bottleneck of {bottleneck} and access links of {access} make a round trip of {sum}"
                 );
                 return error("rtt", problem, "leave out one of the three");
             }
-            params.rtt = sum;
             return Ok(());
         }
-        if dumbbell_delays(params).is_none() {
+        if !resolve::delays_fit(params) {
             let key = match params.bottleneck_delay {
                 Some(_) => "bottleneck_delay",
                 None => "access_delay",
@@ -453,6 +445,24 @@ impl<'a> Reader<'a> {
             return error(key, problem, "make it shorter, or rtt longer");
         }
         Ok(())
+    }
+
+    /// Access links are faster than the bottleneck unless they are given, and have to be possible.
+    fn access_rate(
+        &self,
+        table: Option<&TableRef<'a>>,
+        rate: Rate,
+        access_rate: Option<Rate>,
+    ) -> Result<()> {
+        match table {
+            Some(table) if access_rate.is_none() && rate > Rate::bps(u64::MAX / 10) => {
+                let problem = format!("access links of 10 times {rate} are too fast");
+                Err(table
+                    .error_on("rate", LabErrorKind::BadValue, problem)
+                    .remedy("make it slower, or give access_rate"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn links(&mut self, tables: &[TableRef<'a>]) -> Result<Vec<LinkParams>> {
@@ -512,41 +522,40 @@ impl<'a> Reader<'a> {
         match queues::check(&spec, self.dialect) {
             Ok(()) => {
                 for note in dialect_notes(&spec, self.dialect) {
-                    if !self.notes.contains(&note) {
-                        self.notes.push(note);
-                    }
+                    self.note(note);
                 }
                 Ok(())
             }
-            // The dialect is the scenario's, so that is where the mistake stands.
-            Err(error)
-                if queues::lacks_dialect(&error, self.dialect) && self.root.has("dialect") =>
-            {
+            Err(error) if queues::lacks_dialect(&error, self.dialect) => {
                 let (name, allowed) = queues::dialects_of(&error);
-                let dialect = self.dialect.unwrap_or_default();
                 let what = match table.path() {
                     "" => format!("topology.{key}"),
                     path => format!("{path}.{key}"),
                 };
-                Err(self
-                    .root
-                    .error_on(
-                        "dialect",
-                        LabErrorKind::UnknownName,
-                        format!("{name}, in {what}, has no dialect {dialect:?}"),
-                    )
-                    .nearest(nearest(dialect, allowed.iter().copied()))
-                    .allowed("dialects", allowed.join(", "))
-                    .remedy(format!(
-                        "give this one a dialect of its own, such as \"{name} dialect={}\"",
-                        allowed.first().copied().unwrap_or("default")
-                    )))
+                Err(self.lacks_dialect(name, &what, &allowed))
             }
             Err(error) => {
                 let reason = LabError::from_queue(&error);
                 Err(table.error_on(key, reason.kind(), error.to_string()))
             }
         }
+    }
+
+    /// The error of a component that lacks the dialect of the scenario, which is where the mistake stands.
+    fn lacks_dialect(&self, name: &str, path: &str, allowed: &[&str]) -> LabError {
+        let dialect = self.dialect.unwrap_or_default();
+        let own = allowed.first().copied().unwrap_or("default");
+        self.root
+            .error_on(
+                "dialect",
+                LabErrorKind::UnknownName,
+                format!("{name}, in {path}, has no dialect {dialect:?}"),
+            )
+            .nearest(nearest(dialect, allowed.iter().copied()))
+            .allowed("dialects", allowed.join(", "))
+            .remedy(format!(
+                "give this one a dialect of its own, such as \"{name} dialect={own}\""
+            ))
     }
 
     fn flows(&mut self, topology: &Topology, run: &RunParams) -> Result<Vec<FlowGroup>> {
@@ -594,7 +603,43 @@ impl<'a> Reader<'a> {
             place,
         };
         self.placed(&given, &group, topology, run)?;
+        self.endpoints(&given, &group)?;
         Ok(group)
+    }
+
+    /// Checks the parameters of what runs.
+    fn endpoints(&mut self, given: &Given<'a>, group: &FlowGroup) -> Result<()> {
+        let own = group.args.iter().any(|(key, _)| key == "dialect");
+        match kinds::try_flow(&group.kind, &group.args, self.dialect) {
+            Ok(built) => {
+                for (name, part) in &built.parts {
+                    if self.dialect == Some("paper") && !own && part.release != "paper" {
+                        self.note(fallback(name, part.release));
+                    }
+                }
+                Ok(())
+            }
+            Err(ParamError::UnknownDialect { allowed, .. }) if !own && self.root.has("dialect") => {
+                let names: Vec<&str> = allowed.iter().map(|names| names.0).collect();
+                Err(self.lacks_dialect(&group.kind, given.whole.path(), &names))
+            }
+            Err(ParamError::UnknownKey { key, allowed, .. }) => {
+                let mut names: Vec<&str> =
+                    PlaceParams::TABLE.iter().map(|info| info.name).collect();
+                names.extend(allowed);
+                let error = LabError::new(LabErrorKind::UnknownKey, "unknown key")
+                    .nearest(nearest(&key, names.iter().copied()))
+                    .allowed("allowed", names.join(", "));
+                Err(given.error_on(&key, &error))
+            }
+            Err(error) => Err(given.error_on(error.key(), &LabError::from_param(&error))),
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// Checks where and when a flow runs.
@@ -629,13 +674,29 @@ impl<'a> Reader<'a> {
             let problem = format!("a stop at {stop} is not after the start");
             return wrong("stop", problem, "stop later, or start earlier");
         }
-        if place.stagger > Span::ZERO && place.start.is_none() {
+        if place.stagger > Span::ZERO && place.start.is_none() && !run.deterministic {
             let problem = "stagger counts from the start, which is not given".to_owned();
             return wrong("stagger", problem, "add start = \"0s\"");
         }
-        if place.rtt.is_some() && !matches!(topology, Topology::Dumbbell(_)) {
-            let problem = "a flow has a round trip of its own only over a dumbbell".to_owned();
-            return wrong("rtt", problem, "leave it out, and set delays of links");
+        match (place.rtt, topology) {
+            (None, _) => {}
+            (Some(rtt), Topology::Dumbbell(params)) => {
+                let (bottleneck, _) = params.delays();
+                if rtt / 2 < bottleneck {
+                    let problem = format!(
+                        "a round trip of {rtt} is shorter than the bottleneck, {bottleneck} each way"
+                    );
+                    return wrong(
+                        "rtt",
+                        problem,
+                        "make it longer, or topology.bottleneck_delay shorter",
+                    );
+                }
+            }
+            (Some(_), _) => {
+                let problem = "a flow has a round trip of its own only over a dumbbell".to_owned();
+                return wrong("rtt", problem, "leave it out, and set delays of links");
+            }
         }
         if let Topology::Graph(links) = topology {
             let nodes: BTreeSet<&str> = links
@@ -701,20 +762,16 @@ impl<'a> Reader<'a> {
                         "write numbers with commas between, counted from 0, such as \"12, 47\"",
                     ));
             }
-            let lossy = [
+            let random = [
                 ("loss", impairment.loss.get() > 0.0),
-                ("loss_list", impairment.loss_list.is_some()),
                 ("to_bad", impairment.to_bad.get() > 0.0),
             ];
-            let models: Vec<&str> = lossy
-                .iter()
-                .filter(|model| model.1)
-                .map(|model| model.0)
-                .collect();
-            if let [first, second, ..] = models.as_slice() {
-                let problem = format!("{first} and {second} are two models of loss");
+            if impairment.loss_list.is_some()
+                && let Some((key, _)) = random.iter().find(|model| model.1)
+            {
+                let problem = format!("loss_list and {key} are two models of loss");
                 return Err(table
-                    .error_on(second, LabErrorKind::Contradiction, problem)
+                    .error_on("loss_list", LabErrorKind::Contradiction, problem)
                     .remedy("keep one of them"));
             }
             impairments.push(impairment);
@@ -764,39 +821,16 @@ impl<'a> Reader<'a> {
 
     fn series(&self, run: &RunParams) -> Result<SeriesParams> {
         let series: SeriesParams = self.params_of("series")?;
-        let names: Vec<&str> = series_names(&series.record).collect();
-        let known = || {
-            let words = ["none", "all"].into_iter();
-            words.chain(SERIES.iter().map(|series| series.0))
-        };
         let Some(table) = self.root.table("series")? else {
             return Ok(series);
         };
-        if let Some(&unknown) = names
-            .iter()
-            .find(|&&name| known().all(|other| other != name))
-        {
-            return Err(table
-                .error_on(
-                    "record",
-                    LabErrorKind::UnknownName,
-                    format!("unknown series {unknown:?}"),
-                )
-                .nearest(nearest(unknown, known()))
-                .allowed("series", known().collect::<Vec<_>>().join(", ")));
-        }
-        let alone = names.iter().find(|&&name| ["none", "all"].contains(&name));
-        if let (Some(alone), true) = (alone, names.len() > 1) {
-            return Err(table
-                .error_on(
-                    "record",
-                    LabErrorKind::Contradiction,
-                    format!("{alone:?} stands beside other series"),
-                )
-                .remedy(format!("write {alone:?} alone, or leave it out")));
-        }
+        let wanted = crate::series::wanted(&series.record).map_err(|error| {
+            table
+                .error_on("record", error.kind(), "")
+                .with_text_of(&error)
+        })?;
         let samples = run.duration.as_ps() / series.step.as_ps().max(1);
-        if names != ["none"] && samples > MOST_SAMPLES {
+        if !wanted.is_empty() && samples > MOST_SAMPLES {
             return Err(table
                 .error_on(
                     "step",
@@ -812,9 +846,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The names in `series.record`.
-pub fn series_names(record: &str) -> impl Iterator<Item = &str> {
-    record.split(',').map(str::trim)
+/// That a component runs in another dialect than `paper`.
+pub(crate) fn fallback(name: &str, release: &str) -> String {
+    format!("{name} has no dialect \"paper\"; it runs in its default, {release}")
 }
 
 /// What a flow's entry gives, from a text, a table, or a table with a text in it.

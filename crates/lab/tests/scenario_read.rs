@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::{Direction, Scenario, TieRule, Topology};
-use sojourn_lab::scenario::dumbbell_delays;
 use sojourn_units::{Rate, Span};
 
 fn folder() -> PathBuf {
@@ -87,7 +86,7 @@ fn delays_of_a_dumbbell_make_its_round_trip() {
         let Topology::Dumbbell(params) = scenario.topology else {
             panic!("no dumbbell");
         };
-        let (bottleneck, access) = dumbbell_delays(&params).unwrap();
+        let (bottleneck, access) = params.delays();
         assert_eq!((bottleneck + access * 2) * 2, params.rtt);
         (bottleneck, access, params.rtt)
     };
@@ -132,7 +131,29 @@ fn a_resolved_scenario_reads_back_and_resolves_to_itself() {
         assert_eq!(again.resolved(), resolved, "{name}");
         let json = resolved.to_document().to_json();
         let again = Document::from_json(&json, &name).unwrap();
-        assert_eq!(Scenario::from_document(&again), Ok(resolved), "{name}");
+        let again = Scenario::from_document(&again).unwrap();
+        assert_eq!(again.resolved(), resolved, "{name}");
+    }
+}
+
+#[test]
+fn every_file_makes_a_network() {
+    for name in every_file() {
+        let scenario = read(&name);
+        let given = sojourn_lab::compile::compile(&scenario, 0)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let resolved = sojourn_lab::compile::compile(&scenario.resolved(), 0).unwrap();
+        for (given, resolved) in given.links.iter().zip(&resolved.links) {
+            assert_eq!((given.rate, given.delay), (resolved.rate, resolved.delay));
+            assert_eq!(given.resolved, resolved.resolved, "{name}: {}", given.name);
+        }
+        for (given, resolved) in given.flows.iter().zip(&resolved.flows) {
+            assert_eq!(given.parts, resolved.parts, "{name}: {}", given.name);
+            assert_eq!(
+                (given.base_rtt, given.start),
+                (resolved.base_rtt, resolved.start)
+            );
+        }
     }
 }
 

@@ -1,23 +1,7 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
-use sojourn_units::{Kind, Limit, ParamError, Spec, SpecValue};
-
-/// The specification with `limit` set to the buffer of the scenario, unless it sets its own.
-pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
-    let mut spec = spec.clone();
-    let takes_limit = registry::find(&spec.name).map_or(true, |entry| {
-        entry.params.iter().any(|info| info.name == "limit")
-    });
-    if let Some(limit) = buffer
-        && takes_limit
-        && spec.get("limit").is_none()
-    {
-        let text = SpecValue::Text(limit.to_string());
-        spec.args.push(("limit".to_owned(), text));
-    }
-    spec
-}
+use sojourn_units::{Kind, ParamError, Spec, SpecValue};
 
 /// The specification with every parameter and its value, the dialect in full first, down through what is nested in it.
 ///
@@ -104,10 +88,7 @@ fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
     };
     let has = entry.dialects.iter().any(|info| info.name == "paper");
     if !has && spec.get("dialect").is_none() && !entry.dialects.is_empty() {
-        notes.push(format!(
-            "{} has no dialect \"paper\"; it runs in its default, {}",
-            entry.name, resolved.release
-        ));
+        notes.push(super::fallback(entry.name, resolved.release));
     }
     for (key, text) in &resolved.pairs {
         if let Some(inner) = nested_spec(entry, key, text) {

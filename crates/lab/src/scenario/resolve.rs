@@ -2,25 +2,21 @@
 
 use sojourn_units::{Limit, Rate, Span, Spec};
 
-use super::queues::{resolve_queue, with_buffer};
+use super::kinds::resolve_flow;
+use super::queues::resolve_queue;
+use crate::compile::with_buffer;
 use crate::model::{DumbbellParams, Rounding, Scenario, TieRule, Topology};
 
 /// Access links are this many times as fast as the bottleneck, unless given.
 const ACCESS_SPEED_UP: u64 = 10;
 
-/// One-way propagation of the bottleneck and of each access link of a dumbbell, so that rtt = 2 (bottleneck + 2 access).
-/// The bottleneck has a quarter of the round trip, or what given access links leave of it. `None` where what is given is
-/// more than the round trip.
-pub fn dumbbell_delays(params: &DumbbellParams) -> Option<(Span, Span)> {
+/// Whether the delays of a dumbbell leave each other room in its round trip.
+pub(super) fn delays_fit(params: &DumbbellParams) -> bool {
     let one_way = params.rtt / 2;
     match (params.bottleneck_delay, params.access_delay) {
-        (Some(bottleneck), Some(access)) => Some((bottleneck, access)),
-        (Some(bottleneck), None) => Some((bottleneck, one_way.checked_sub(bottleneck)? / 2)),
-        (None, Some(access)) => Some((one_way.checked_sub(access.checked_mul(2)?)?, access)),
-        (None, None) => {
-            let bottleneck = params.rtt / 4;
-            Some((bottleneck, one_way.checked_sub(bottleneck)? / 2))
-        }
+        (Some(_), Some(_)) | (None, None) => true,
+        (Some(bottleneck), None) => bottleneck <= one_way,
+        (None, Some(access)) => access.checked_mul(2).is_some_and(|both| both <= one_way),
     }
 }
 
@@ -45,11 +41,10 @@ impl Scenario {
         };
         match &mut full.topology {
             Topology::Dumbbell(params) => {
-                if let Some((bottleneck, access)) = dumbbell_delays(params)
-                    && let Some(rtt) = round_trip(bottleneck, access)
-                {
-                    params.bottleneck_delay = Some(bottleneck);
-                    params.access_delay = Some(access);
+                let (bottleneck, access) = params.delays();
+                params.bottleneck_delay = Some(bottleneck);
+                params.access_delay = Some(access);
+                if let Some(rtt) = round_trip(bottleneck, access) {
                     params.rtt = rtt;
                 }
                 params.reverse_rate.get_or_insert(params.rate);
@@ -89,11 +84,10 @@ impl Scenario {
             true => Rounding::TruncateNs,
             false => Rounding::Carry,
         });
-        full.wire
-            .device_queue
-            .get_or_insert(u64::from(ns3 && has_device_queue(dialect)));
+        full.wire.device_queue.get_or_insert(u64::from(ns3));
         for group in &mut full.flows {
             group.place.label.get_or_insert_with(|| group.kind.clone());
+            group.args = resolve_flow(&group.kind, &group.args, dialect);
         }
         full
     }
@@ -104,14 +98,6 @@ fn is_dialect(dialect: Option<&str>, family: &str) -> bool {
     dialect
         .and_then(|dialect| dialect.strip_prefix(family))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-/// ns-3's devices take one packet ahead of transmission since 3.25, when the traffic control layer came before them.
-fn has_device_queue(dialect: Option<&str>) -> bool {
-    let minor = dialect
-        .and_then(|dialect| dialect.strip_prefix("ns3-3."))
-        .and_then(|minor| minor.parse::<u64>().ok());
-    minor.is_none_or(|minor| minor >= 25)
 }
 
 fn access_rate(rate: Rate) -> Rate {
