@@ -3,15 +3,19 @@
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
-use sojourn_transport::{Gauges, ReceiverReport, SenderReport, UdpSender};
+use sojourn_transport::{Gauges, ReceiverReport, SenderReport, TcpReceiver, TcpSender, UdpSender};
 use sojourn_units::Time;
 
 /// An endpoint of a flow.
 pub enum Endpoint {
     /// Sender of datagrams.
     Udp(UdpSender<Timed>),
+    /// Sender of TCP.
+    Tcp(TcpSender<Timed>),
+    /// Its receiver.
+    TcpReceiver(TcpReceiver),
     /// Sender of ns-2's one-way TCP.
-    Ns2(Ns2Sender<Timed>),
+    Ns2(Box<Ns2Sender<Timed>>),
     /// Its sink.
     Ns2Sink(Ns2Sink),
 }
@@ -20,6 +24,8 @@ macro_rules! each {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
             Endpoint::Udp($endpoint) => $call,
+            Endpoint::Tcp($endpoint) => $call,
+            Endpoint::TcpReceiver($endpoint) => $call,
             Endpoint::Ns2($endpoint) => $call,
             Endpoint::Ns2Sink($endpoint) => $call,
         }
@@ -44,33 +50,31 @@ impl Agent for Endpoint {
 }
 
 impl Endpoint {
-    /// Tells the endpoint the index of its flow in the network.
-    pub fn set_flow(&mut self, flow: u32) {
-        each!(self, e => e.set_flow(flow));
-    }
-
     /// What a sender has done; `None` for a receiver.
-    pub fn sender_report(&self) -> Option<&SenderReport> {
+    pub fn sender_report(&self) -> Option<SenderReport> {
         match self {
-            Endpoint::Udp(sender) => Some(sender.report()),
-            Endpoint::Ns2(sender) => Some(sender.report()),
-            Endpoint::Ns2Sink(_) => None,
+            Endpoint::Udp(sender) => Some(*sender.report()),
+            Endpoint::Tcp(sender) => Some(sender.report()),
+            Endpoint::Ns2(sender) => Some(*sender.report()),
+            Endpoint::TcpReceiver(_) | Endpoint::Ns2Sink(_) => None,
         }
     }
 
     /// What a receiver has got; `None` for a sender.
-    pub fn receiver_report(&self) -> Option<&ReceiverReport> {
+    pub fn receiver_report(&self) -> Option<ReceiverReport> {
         match self {
-            Endpoint::Ns2Sink(sink) => Some(sink.report()),
-            Endpoint::Udp(_) | Endpoint::Ns2(_) => None,
+            Endpoint::TcpReceiver(receiver) => Some(receiver.report()),
+            Endpoint::Ns2Sink(sink) => Some(*sink.report()),
+            Endpoint::Udp(_) | Endpoint::Tcp(_) | Endpoint::Ns2(_) => None,
         }
     }
 
     /// The state of a sender that has a window; `None` for others.
     pub fn gauges(&self) -> Option<Gauges> {
         match self {
+            Endpoint::Tcp(sender) => Some(sender.gauges()),
             Endpoint::Ns2(sender) => Some(sender.gauges()),
-            Endpoint::Udp(_) | Endpoint::Ns2Sink(_) => None,
+            Endpoint::Udp(_) | Endpoint::TcpReceiver(_) | Endpoint::Ns2Sink(_) => None,
         }
     }
 
@@ -80,5 +84,15 @@ impl Endpoint {
             Endpoint::Ns2(sender) => Some(sender.counts()),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_fills_at_most_six_cache_lines() {
+        assert!(size_of::<Endpoint>() <= 6 * 64, "{}", size_of::<Endpoint>());
     }
 }

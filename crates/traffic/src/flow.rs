@@ -1,17 +1,21 @@
 //! Flows by name: which endpoints, with which parameters, a flow specification means.
 //!
-//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `tahoe`; `tcp` leaves that to its parameters) and sends
-//! without end unless it is given `bytes`, `packets` or a `source`. A UDP flow is named by its source.
+//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `tahoe`), by its congestion control, or plainly `tcp`, which
+//! leaves both to its parameters. It sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the
+//! transport and of the congestion control. In dialect ns2 it is ns-2's one-way agent. A UDP flow is named by its source.
 
 use crate::endpoint::Endpoint;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
 use crate::timed::Timed;
+use sojourn_cc::registry as cc;
 use sojourn_sim::Stream;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
-use sojourn_transport::{UdpParams, UdpSender};
+use sojourn_transport::tcp::TcpConfig;
+use sojourn_transport::{TcpParams, TcpReceiver, TcpSender, UdpParams, UdpSender};
 use sojourn_units::{
-    Bytes, Packets, ParamError, ParamInfo, ParamValue, Params, Spec, Time, UnitErrorKind, nearest,
+    Bytes, DialectInfo, Packets, ParamError, ParamInfo, ParamValue, Params, Span, Spec, SpecValue,
+    Time, UnitErrorKind, nearest,
 };
 
 /// What a flow needs to know of its surroundings when it is built.
@@ -62,7 +66,7 @@ pub struct BuiltFlow {
 }
 
 /// One kind of flow that specifications may name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowKind {
     /// The name in specifications.
     pub name: &'static str,
@@ -70,38 +74,105 @@ pub struct FlowKind {
     pub doc: &'static str,
     /// Which protocol carries it.
     pub transport: Transport,
+    /// The parameters that it takes, by part: those of the transport, and of the congestion control or source.
+    pub params: Vec<(&'static str, &'static [ParamInfo])>,
+    /// Its dialects, the default one first.
+    pub dialects: Vec<&'static DialectInfo>,
 }
 
-/// TCP flows: name, meaning, and the recovery that the name fixes.
-const TCP: [(&str, &str, Option<&str>); 4] = [
-    (
-        "reno",
-        "TCP whose fast recovery any new acknowledgement ends.",
-        Some("reno"),
-    ),
-    (
-        "newreno",
-        "TCP whose fast recovery goes on until all losses are repaired.",
-        Some("newreno"),
-    ),
-    (
-        "tahoe",
-        "TCP that answers a loss with slow start; only in dialect ns2.",
-        Some("tahoe"),
-    ),
-    ("tcp", "TCP as its parameters say.", None),
+/// What the name of a TCP flow fixes.
+struct TcpKind {
+    name: &'static str,
+    doc: &'static str,
+    recovery: Option<&'static str>,
+    congestion_control: Option<&'static str>,
+}
+
+const NAMED_TCP: [TcpKind; 4] = [
+    TcpKind {
+        name: "reno",
+        doc: "TCP Reno: any new acknowledgement ends fast recovery.",
+        recovery: Some("reno"),
+        congestion_control: Some("reno"),
+    },
+    TcpKind {
+        name: "newreno",
+        doc: "TCP NewReno: fast recovery goes on until everything in flight at its start has arrived.",
+        recovery: Some("newreno"),
+        congestion_control: Some("reno"),
+    },
+    TcpKind {
+        name: TAHOE,
+        doc: "TCP Tahoe: a loss is answered with slow start. Only in dialect ns2.",
+        recovery: Some("tahoe"),
+        congestion_control: None,
+    },
+    TcpKind {
+        name: "tcp",
+        doc: "TCP as its parameters `recovery` and `cc` say.",
+        recovery: None,
+        congestion_control: None,
+    },
 ];
+
+/// The recovery that only ns-2's agent has.
+const TAHOE: &str = "tahoe";
 
 /// Parameters of a TCP flow that are not the transport's: its data.
 const DATA: [&str; 3] = ["bytes", "packets", "source"];
 
+/// The parameter of a plain TCP flow that names its congestion control.
+const CC: &str = "cc";
+
+/// TCP flows by name: those above, and every congestion control that is not among them.
+fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
+    let others = sojourn_cc::ALGORITHMS
+        .iter()
+        .filter(|algorithm| NAMED_TCP.iter().all(|kind| kind.name != algorithm.name))
+        .map(|algorithm| TcpKind {
+            name: algorithm.name,
+            doc: algorithm.doc,
+            recovery: None,
+            congestion_control: Some(algorithm.name),
+        });
+    NAMED_TCP.into_iter().chain(others)
+}
+
+impl TcpKind {
+    /// Whether ns-2's agent can be this flow.
+    fn is_ns2s(&self) -> bool {
+        self.recovery.is_some() || self.congestion_control.is_none()
+    }
+
+    fn flow_kind(&self) -> FlowKind {
+        let mut dialects: Vec<&'static DialectInfo> = Vec::new();
+        let mut params: Vec<(&'static str, &'static [ParamInfo])> = Vec::new();
+        if self.name != TAHOE {
+            dialects.extend(TcpParams::DIALECTS);
+            params.push(("tcp", TcpParams::TABLE));
+            if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
+                params.push((algorithm.name, algorithm.params));
+            }
+        }
+        if self.is_ns2s() {
+            dialects.extend(Ns2Params::DIALECTS);
+            params.push(("ns-2 tcp", Ns2Params::TABLE));
+        }
+        FlowKind {
+            name: self.name,
+            doc: self.doc,
+            transport: Transport::Tcp,
+            params,
+            dialects,
+        }
+    }
+}
+
+/// The congestion control of a plain TCP flow.
+const DEFAULT_CC: &str = "reno";
+
 /// Every kind of flow.
 pub fn flow_kinds() -> Vec<FlowKind> {
-    let tcp = TCP.iter().map(|&(name, doc, _)| FlowKind {
-        name,
-        doc,
-        transport: Transport::Tcp,
-    });
     let udp = registry::catalogue()
         .iter()
         .filter(|source| carries_datagrams(source))
@@ -109,8 +180,13 @@ pub fn flow_kinds() -> Vec<FlowKind> {
             name: source.name,
             doc: source.title,
             transport: Transport::Udp,
+            params: vec![(source.name, source.params), ("udp", UdpParams::TABLE)],
+            dialects: source.dialects.iter().collect(),
         });
-    tcp.chain(udp).collect()
+    tcp_kinds()
+        .map(|kind| kind.flow_kind())
+        .chain(udp)
+        .collect()
 }
 
 /// A source without writes of its own (bulk) needs a transport that decides when to send.
@@ -127,8 +203,8 @@ pub fn build_flow(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    if let Some(&(_, _, recovery)) = TCP.iter().find(|entry| entry.0 == name) {
-        return build_tcp(recovery, args, request);
+    if let Some(kind) = tcp_kinds().find(|kind| kind.name == name) {
+        return build_tcp(&kind, args, request);
     }
     match registry::find(name).filter(|source| carries_datagrams(source)) {
         Some(source) => build_udp(source, args, request),
@@ -192,25 +268,112 @@ fn udp_params(args: &[(String, String)], dialect: Option<&str>) -> Result<UdpPar
 }
 
 fn build_tcp(
-    recovery: Option<&str>,
+    kind: &TcpKind,
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
     let dialect = effective_dialect(args, request);
     let mut args = args.to_vec();
-    if let Some(recovery) = recovery {
+    if let Some(recovery) = kind.recovery {
         if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
-            return Err(wrong(
-                "recovery",
-                UnitErrorKind::UnknownChoice,
-                given,
-                "open: the name of the flow fixes it",
-                "leave it out, or name the flow tcp",
-            ));
+            return Err(fixed_by_name("recovery", given));
         }
         args.push(("recovery".to_owned(), recovery.to_owned()));
     }
-    build_ns2(&args, dialect, request)
+    let ns2 = dialect.is_some_and(|d| {
+        let info = Ns2Params::DIALECTS.iter();
+        info.clone().any(|info| info.name == d || info.release == d)
+    });
+    if kind.name == TAHOE {
+        // The one dialect that has it is also its default.
+        return build_ns2(&args, dialect, request);
+    }
+    if ns2 && kind.is_ns2s() {
+        return build_ns2(&args, dialect, request);
+    }
+    let cc_spec = congestion_control(kind, &mut args)?;
+    let algorithm = cc::find(&cc_spec.name).map_err(|error| {
+        let cc::BuildError::Unknown { given, nearest } = &error else {
+            unreachable!("only names are looked up")
+        };
+        let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
+        let remedy = match nearest {
+            Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
+            None => format!("choose one of {}", names.join(", ")),
+        };
+        wrong(
+            CC,
+            UnitErrorKind::UnknownChoice,
+            given,
+            "a congestion control",
+            remedy,
+        )
+    })?;
+    check_keys(&args, &[TcpParams::TABLE, algorithm.params], &DATA)?;
+    let params: TcpParams = sojourn_units::build(
+        usable_dialect::<TcpParams>(dialect),
+        &pairs_of(&args, TcpParams::TABLE),
+    )?;
+    params.check()?;
+    let mut cc_pairs = cc_spec.pairs();
+    cc_pairs.extend(pairs_of(&args, algorithm.params));
+    let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
+    let cc_dialect = dialect.filter(known);
+    let cc_resolved =
+        Resolved::of_tables(algorithm.params, algorithm.dialects, cc_dialect, &cc_pairs);
+    let in_cc = |error| match error {
+        cc::BuildError::Param { error, .. } => error,
+        cc::BuildError::Unknown { given, .. } => unknown(&given),
+    };
+    let built = cc::build(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
+    let (source, data) = data(&args, dialect, params.mss)?;
+    let resolved = Resolved::of(&params);
+    let receiver = TcpReceiver::new(&params);
+    let sender = TcpSender::new(TcpConfig {
+        flow: request.flow,
+        params,
+        cc: built,
+        source: Timed::new(source, request.start),
+        rng: request.stream("source"),
+        start: request.start,
+        stop: request.stop,
+    });
+    Ok(BuiltFlow {
+        sender: Endpoint::Tcp(sender),
+        receiver: Some(Endpoint::TcpReceiver(receiver)),
+        transport: Transport::Tcp,
+        parts: vec![("tcp", resolved), (algorithm.name, cc_resolved), data],
+    })
+}
+
+/// The congestion control that the name of the flow fixes, or that `cc` gives, which is taken out of the arguments.
+fn congestion_control(
+    kind: &TcpKind,
+    args: &mut Vec<(String, String)>,
+) -> Result<Spec, ParamError> {
+    let given = args.iter().position(|(key, _)| key == CC);
+    match (kind.congestion_control, given) {
+        (Some(_), Some(index)) => Err(fixed_by_name(CC, &args[index].1)),
+        (Some(name), None) => Ok(Spec::new(name)),
+        (None, None) => Ok(Spec::new(DEFAULT_CC)),
+        (None, Some(index)) => {
+            let (_, text) = args.remove(index);
+            Spec::parse_text(&text).map_err(|error| ParamError::BadValue {
+                key: CC.to_owned(),
+                error,
+            })
+        }
+    }
+}
+
+fn fixed_by_name(key: &str, given: &str) -> ParamError {
+    wrong(
+        key,
+        UnitErrorKind::UnknownChoice,
+        given,
+        "open to choice: the name of the flow fixes it",
+        "leave it out, or name the flow tcp",
+    )
 }
 
 fn build_ns2(
@@ -224,7 +387,7 @@ fn build_ns2(
     let (source, data) = data(args, dialect, params.payload)?;
     let phase = params.tick_phase.unwrap_or_else(|| {
         let tick = params.tick.as_ps();
-        sojourn_units::Span::from_ps(request.stream("clock").below(tick))
+        Span::from_ps(request.stream("clock").below(tick))
     });
     let sender = Ns2Sender::new(
         request.flow,
@@ -236,7 +399,7 @@ fn build_ns2(
         request.stop,
     );
     Ok(BuiltFlow {
-        sender: Endpoint::Ns2(sender),
+        sender: Endpoint::Ns2(Box::new(sender)),
         receiver: Some(Endpoint::Ns2Sink(Ns2Sink::new(request.flow, &params))),
         transport: Transport::Tcp,
         parts: vec![("tcp", Resolved::of(&params)), data],
@@ -283,21 +446,24 @@ fn data(
         }
         Some(pair) => spec("bulk", &[(*pair).clone()]),
     };
+    let Some(entry) = registry::find(&spec.name) else {
+        return Err(registry::unknown(&spec.name));
+    };
+    // The dialect is the transport's; a source follows it where it has one of that name.
+    let known = |d: &&str| {
+        let mut dialects = entry.dialects.iter();
+        dialects.any(|info| info.name == *d || info.release == *d)
+    };
+    let dialect = dialect.filter(known);
     let source = registry::build_source(&spec, dialect)?;
-    let entry = registry::find(&spec.name).map(|entry| {
-        let resolved = (entry.resolve)(dialect, &spec.pairs());
-        resolved.map(|resolved| (entry.name, resolved))
-    });
-    match entry {
-        Some(resolved) => Ok((source, resolved?)),
-        None => unreachable!("the source was built"),
-    }
+    let resolved = (entry.resolve)(dialect, &spec.pairs())?;
+    Ok((source, (entry.name, resolved)))
 }
 
 fn spec(name: &str, pairs: &[(String, String)]) -> Spec {
     let mut spec = Spec::new(name);
     for (key, text) in pairs {
-        let value = sojourn_units::SpecValue::Text(text.clone());
+        let value = SpecValue::Text(text.clone());
         spec.args.push((key.clone(), value));
     }
     spec
@@ -351,4 +517,152 @@ fn check_keys(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(spec: &str, dialect: Option<&str>) -> Result<BuiltFlow, String> {
+        let spec: Spec = spec.parse().unwrap();
+        let request = FlowRequest {
+            flow: 0,
+            name: "flow/test-1",
+            dialect,
+            seed: 1,
+            replication: 0,
+            start: Time::ZERO,
+            stop: None,
+        };
+        build_flow(&spec.name, &spec.pairs(), &request).map_err(|error| error.to_string())
+    }
+
+    fn refused(spec: &str, dialect: Option<&str>) -> String {
+        build(spec, dialect).err().unwrap()
+    }
+
+    #[test]
+    fn the_name_and_the_dialect_decide_what_a_flow_is() {
+        let kind = |spec, dialect| {
+            let built = build(spec, dialect).unwrap();
+            let sender = match built.sender {
+                Endpoint::Udp(_) => "udp",
+                Endpoint::Tcp(_) => "tcp",
+                Endpoint::Ns2(_) => "ns2",
+                _ => "receiver",
+            };
+            let parts: Vec<_> = built
+                .parts
+                .iter()
+                .map(|(name, r)| (*name, r.release))
+                .collect();
+            (sender, built.receiver.is_some(), parts)
+        };
+        assert_eq!(
+            kind("reno", None),
+            (
+                "tcp",
+                true,
+                vec![("tcp", "rfc9293"), ("reno", "rfc5681"), ("bulk", "exact")]
+            )
+        );
+        assert_eq!(
+            kind("newreno bytes=10MB", Some("linux")),
+            (
+                "tcp",
+                true,
+                vec![
+                    ("tcp", "linux-6.1"),
+                    ("reno", "linux-6.1"),
+                    ("bulk", "linux-6.1")
+                ]
+            )
+        );
+        assert_eq!(
+            kind("reno packets=10p", Some("ns2")),
+            ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
+        );
+        assert_eq!(
+            kind("tahoe", None),
+            ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "exact")])
+        );
+        assert_eq!(
+            kind("tcp cc=(reno counting=acks) source=(cbr rate=1Mbps)", None).2[2],
+            ("cbr", "exact")
+        );
+        assert_eq!(
+            kind("cbr rate=2Mbps headers=0B", None),
+            ("udp", false, vec![("cbr", "exact"), ("udp", "rfc768")])
+        );
+        assert_eq!(
+            kind("pareto rate=2Mbps", Some("ns2")).2,
+            vec![("pareto", "ns2-2.35"), ("udp", "ns2-2.35")]
+        );
+    }
+
+    #[test]
+    fn what_runs_is_resolved_in_full() {
+        let parts = build("reno counting=acks mss=1000B packets=3p", None)
+            .unwrap()
+            .parts;
+        let value = |part: usize, key: &str| {
+            let pairs = &parts[part].1.pairs;
+            pairs
+                .iter()
+                .find(|(name, _)| *name == key)
+                .map(|(_, v)| v.clone())
+        };
+        assert_eq!(value(0, "mss").as_deref(), Some("1kB"));
+        assert_eq!(value(0, "recovery").as_deref(), Some("reno"));
+        assert_eq!(value(1, "counting").as_deref(), Some("acks"));
+        assert_eq!(value(1, "halved").as_deref(), Some("flight"));
+        assert_eq!(value(2, "bytes").as_deref(), Some("3kB"));
+    }
+
+    #[test]
+    fn a_flow_that_cannot_be_is_refused_with_the_remedy() {
+        let error = refused("cbrr rate=1Mbps", None);
+        assert!(error.contains("did you mean \"cbr\"?"), "{error}");
+        let error = refused("bulk", None);
+        assert!(error.contains("is not a kind of flow"), "{error}");
+        let error = refused("reno mms=1000B", None);
+        assert!(error.contains("did you mean \"mss\"?"), "{error}");
+        let error = refused("reno recovery=newreno", None);
+        assert!(error.contains("the name of the flow fixes it"), "{error}");
+        let error = refused("tahoe", Some("linux"));
+        assert!(error.contains("(dialects: ns2 (ns2-2.35))"), "{error}");
+        let error = refused("reno bytes=1MB packets=3p", None);
+        assert!(error.contains("keep one of them"), "{error}");
+        let error = refused("tcp cc=renno", None);
+        assert!(error.contains("did you mean \"reno\"?"), "{error}");
+        let error = refused("reno source=(cbr)", None);
+        assert!(error.contains("rate=2Mbps"), "{error}");
+        let error = refused("cbr rate=1Mbps size=0B", None);
+        assert!(error.contains("out of range"), "{error}");
+    }
+
+    #[test]
+    fn every_kind_of_flow_is_listed_with_its_parameters() {
+        let kinds = flow_kinds();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        for name in [
+            "reno",
+            "newreno",
+            "tahoe",
+            "tcp",
+            "cbr",
+            "poisson",
+            "exponential",
+            "pareto",
+        ] {
+            assert!(names.contains(&name), "{name}");
+        }
+        for kind in &kinds {
+            assert!(
+                !kind.params.is_empty() && !kind.dialects.is_empty(),
+                "{}",
+                kind.name
+            );
+        }
+    }
 }

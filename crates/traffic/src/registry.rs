@@ -44,8 +44,11 @@ pub struct CatalogueEntry {
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
     /// Resolves parameters: name and value of each, with the dialect's release first.
-    pub resolve: fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>,
+    pub resolve: Resolve,
 }
+
+/// Resolves parameters: from a dialect and pairs of texts to what will run.
+pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
 
 /// Parameters as they will run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,6 +64,35 @@ impl Resolved {
         Resolved {
             release: params.release(),
             pairs: params.pairs(),
+        }
+    }
+}
+
+impl Resolved {
+    /// For an algorithm of which only the tables are known: what is given, and the dialect's defaults for the rest.
+    pub(crate) fn of_tables(
+        params: &'static [ParamInfo],
+        dialects: &'static [DialectInfo],
+        dialect: Option<&str>,
+        pairs: &[(String, String)],
+    ) -> Resolved {
+        let given = |key: &str| {
+            pairs
+                .iter()
+                .find(|(name, _)| name == key)
+                .map(|(_, text)| text)
+        };
+        let name = given("dialect").map(String::as_str).or(dialect);
+        let named = |info: &&DialectInfo| Some(info.name) == name || Some(info.release) == name;
+        let dialect = dialects.iter().find(named).or(dialects.first());
+        let value = |info: &ParamInfo| match (given(info.name), dialect) {
+            (Some(text), _) => text.clone(),
+            (None, Some(dialect)) => dialect.default_of(info).0.to_owned(),
+            (None, None) => info.default.to_owned(),
+        };
+        Resolved {
+            release: dialect.map_or("default", |info| info.release),
+            pairs: params.iter().map(|info| (info.name, value(info))).collect(),
         }
     }
 }
@@ -106,7 +138,7 @@ pub fn build_source(spec: &Spec, dialect: Option<&str>) -> Result<AnySource, Par
     }
 }
 
-fn unknown(name: &str) -> ParamError {
+pub(crate) fn unknown(name: &str) -> ParamError {
     let names = || sources::CATALOGUE.iter().map(|entry| entry.name);
     let list: Vec<&str> = names().collect();
     let remedy = match nearest(name, names()) {
@@ -188,6 +220,13 @@ macro_rules! register {
             }
         }
 
+        /// Checks what every source declares.
+        #[cfg(test)]
+        pub(crate) fn check_declarations() -> Result<(), String> {
+            $(sojourn_units::check_declaration::<<$file::$Source as Entry>::Params>()?;)*
+            Ok(())
+        }
+
         pub(crate) fn build(
             name: &str,
             pairs: &[(String, String)],
@@ -204,3 +243,34 @@ macro_rules! register {
     };
 }
 pub(crate) use register;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_name_of_its_own_and_parameters_that_hold_together() {
+        let entries = catalogue();
+        for (index, entry) in entries.iter().enumerate() {
+            let names = || std::iter::once(&entry.name).chain(entry.aliases);
+            for other in &entries[..index] {
+                assert!(names().all(|name| *name != other.name && !other.aliases.contains(name)));
+            }
+            assert!(
+                !entry.title.is_empty() && !entry.about.is_empty() && !entry.dialects.is_empty()
+            );
+        }
+        assert_eq!(sources::check_declarations(), Ok(()));
+    }
+
+    #[test]
+    fn the_paper_dialect_falls_back_to_the_default_one() {
+        let spec: Spec = "cbr rate=1Mbps".parse().unwrap();
+        assert!(build_source(&spec, Some("paper")).is_ok());
+        let error = build_source(&spec, Some("linus"))
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("did you mean \"linux\"?"), "{error}");
+    }
+}

@@ -134,3 +134,23 @@ fn one_tahoe_flow_through_droptail_agrees_with_ns2() {
 fn four_cbr_flows_through_droptail_agree_with_ns2() {
     cbr_rows_agree("DropTail");
 }
+
+#[test]
+fn one_reno_flow_through_drr_agrees_with_ns2() {
+    tcp_rows_agree("DRR", "tcp-Reno", "reno");
+}
+
+#[test]
+fn one_newreno_flow_through_drr_agrees_with_ns2() {
+    tcp_rows_agree("DRR", "tcp-Newreno", "newreno");
+}
+
+#[test]
+fn one_tahoe_flow_through_drr_agrees_with_ns2() {
+    tcp_rows_agree("DRR", "tcp-Tahoe", "tahoe");
+}
+
+#[test]
+fn four_cbr_flows_through_drr_agree_with_ns2() {
+    cbr_rows_agree("DRR");
+}

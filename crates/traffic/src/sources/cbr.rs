@@ -36,6 +36,13 @@ params! {
             rate = "448kbps" from "ns-default.tcl rate_";
             size = "210B" from "ns-default.tcl packetSize_";
         }
+        /// ns-3's OnOffApplication that is always on: the first packet ends the first interval.
+        ns3 = "ns3-3.44" {
+            rate = "500kbps" from "onoff-application.cc DataRate";
+            size = "512B" from "onoff-application.cc PacketSize";
+        }
+        /// iperf and its like.
+        linux = "linux-6.1" {}
     }
 }
 
@@ -47,6 +54,8 @@ pub struct Cbr {
     left: Option<u64>,
     random_phase: bool,
     noise: f64,
+    /// The first packet comes after a gap like all others.
+    gap_first: bool,
     /// When the next packet leaves; `None` before the first.
     next: Option<Time>,
 }
@@ -72,6 +81,7 @@ impl Entry for Cbr {
             left: params.packets.map(Packets::get),
             random_phase: params.random_phase,
             noise: params.noise.get(),
+            gap_first: params.dialect == "ns3",
             next: None,
         })
     }
@@ -111,6 +121,7 @@ impl Source for Cbr {
             None if self.random_phase => {
                 Time::from_ps(rng.below(self.pacer.interval().as_ps()))
             }
+            None if self.gap_first => Time::ZERO + self.pacer.gap(),
             None => Time::ZERO,
         };
         self.next = Some(at);
@@ -172,13 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_asked_for() {
+    fn a_rate_is_asked_for_where_the_dialect_has_none() {
         let error = Cbr::build(CbrParams::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "rate: \"none\" is not a rate: the source needs one, such as rate=2Mbps"
         );
-        let ns2 = CbrParams::in_dialect("ns2").unwrap();
-        assert_eq!(times(Cbr::build(ns2).unwrap(), 2), [0, 3_750_000_000]);
+        let first = |dialect| {
+            let params = CbrParams::in_dialect(dialect).unwrap();
+            times(Cbr::build(params).unwrap(), 2)
+        };
+        assert_eq!(first("ns2"), [0, 3_750_000_000]);
+        assert_eq!(first("ns3"), [8_192_000_000, 16_384_000_000]);
     }
 }

@@ -31,6 +31,15 @@ params! {
             rate = "64kbps" from "ns-default.tcl rate_";
             size = "210B" from "ns-default.tcl packetSize_";
         }
+        /// ns-3's OnOffApplication with such on and off times.
+        ns3 = "ns3-3.44" {
+            rate = "500kbps" from "onoff-application.cc DataRate";
+            size = "512B" from "onoff-application.cc PacketSize";
+            on = "1s" from "onoff-application.cc OnTime";
+            off = "1s" from "onoff-application.cc OffTime";
+        }
+        /// As exact: a generator in user space.
+        linux = "linux-6.1" {}
     }
 }
 
