@@ -4,8 +4,8 @@ use crate::Failure;
 use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
 use crate::output::table;
 use serde_json::{Value, json};
-use sojourn_lab::catalogue::{Entry, Family, entries, find};
-use sojourn_units::{DialectInfo, ParamInfo};
+use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
+use sojourn_units::ParamInfo;
 use std::fmt::Write;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -24,7 +24,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
             entry.family.name().to_owned(),
             entry.name.to_owned(),
             entry.aliases.join(", "),
-            dialects(entry.dialects),
+            entry.dialects().join(", "),
             entry.first_sentence(),
         ]
     };
@@ -64,23 +64,31 @@ const PARAMETERS: [&str; 7] = [
 /// One row per parameter and dialect; a dialect has a row where its default is another.
 fn parameters(entry: &Entry) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    for info in entry.params {
-        let default = entry.dialects.first().map_or("", |d| d.name);
-        let (value, source) = entry
-            .dialects
-            .first()
-            .map_or((info.default, info.source), |dialect| {
-                dialect.default_of(info)
-            });
-        rows.push(parameter(info, default, value, source, info.doc));
-        for dialect in entry.dialects.iter().skip(1) {
-            let (other, source) = dialect.default_of(info);
-            if other != value {
-                rows.push(parameter(info, dialect.name, other, source, ""));
+    for part in &entry.parts {
+        for info in part.params {
+            for (index, (dialect, value, source)) in defaults(part, info).into_iter().enumerate() {
+                let doc = if index == 0 { info.doc } else { "" };
+                rows.push(parameter(info, dialect, value, source, doc));
             }
         }
     }
     rows
+}
+
+/// The defaults of a parameter that differ: of the first dialect, and of each other that has its own.
+fn defaults(part: &Part, info: &ParamInfo) -> Vec<(&'static str, &'static str, &'static str)> {
+    let Some((first, others)) = part.dialects.split_first() else {
+        return vec![("", info.default, info.source)];
+    };
+    let (value, source) = first.default_of(info);
+    let mut all = vec![(first.name, value, source)];
+    for dialect in others {
+        let own = dialect.default_of(info);
+        if own != (value, source) {
+            all.push((dialect.name, own.0, own.1));
+        }
+    }
+    all
 }
 
 fn parameter(info: &ParamInfo, dialect: &str, value: &str, source: &str, doc: &str) -> Vec<String> {
@@ -110,62 +118,65 @@ fn page(entry: &Entry) -> String {
         let _ = writeln!(text, "also: {}", entry.aliases.join(", "));
     }
     let _ = writeln!(text, "\n{}\n", wrap(entry.about, 100));
-    if !entry.dialects.is_empty() {
-        text.push_str("Dialects (the first is the default)\n");
-        for dialect in entry.dialects {
+    for part in &entry.parts {
+        if entry.parts.len() > 1 {
+            let _ = writeln!(text, "== {} ==\n", part.title);
+        }
+        if !part.dialects.is_empty() {
+            text.push_str("Dialects (the first is the default)\n");
+            for dialect in part.dialects {
+                let _ = writeln!(
+                    text,
+                    "  {:<10} {:<12} {}",
+                    dialect.name, dialect.release, dialect.doc
+                );
+            }
+            text.push('\n');
+        }
+        text.push_str("Parameters\n");
+        for info in part.params {
+            let range = info.range_text();
+            let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
             let _ = writeln!(
                 text,
-                "  {:<10} {:<12} {}",
-                dialect.name, dialect.release, dialect.doc
+                "      {}",
+                wrap(info.doc, 90).replace('\n', "\n      ")
             );
+            if !range.is_empty() {
+                let _ = writeln!(text, "      allowed: {range}");
+            }
+            for (dialect, value, source) in defaults(part, info) {
+                let value = if value.is_empty() { "-" } else { value };
+                let _ = writeln!(text, "      {dialect:<10} {value:<12} {source}");
+            }
         }
         text.push('\n');
     }
-    text.push_str("Parameters\n");
-    for info in entry.params {
-        let range = info.range_text();
-        let _ = writeln!(text, "\n  {}: {}", info.name, (info.kind)().unit_text());
-        let _ = writeln!(
-            text,
-            "      {}",
-            wrap(info.doc, 90).replace('\n', "\n      ")
-        );
-        if !range.is_empty() {
-            let _ = writeln!(text, "      allowed: {range}");
-        }
-        let mut last = None;
-        let plain = [DialectInfo {
-            name: "default",
-            release: "",
-            doc: "",
-            overrides: &[],
-        }];
-        let dialects = if entry.dialects.is_empty() {
-            &plain[..]
-        } else {
-            entry.dialects
-        };
-        for dialect in dialects {
-            let (value, source) = dialect.default_of(info);
-            if last != Some((value, source)) {
-                let value = if value.is_empty() { "-" } else { value };
-                let _ = writeln!(text, "      {:<10} {:<12} {}", dialect.name, value, source);
-                last = Some((value, source))
-                    .filter(|_| dialects.len() == 1)
-                    .or(last);
-                last = last.or(Some((value, source)));
-            }
-        }
+    for (name, meaning) in entry.more {
+        let _ = writeln!(text, "  {name}: {meaning}");
     }
     text
 }
 
 fn describe(entry: &Entry) -> Value {
-    let params: Vec<Value> = entry
+    let parts: Vec<Value> = entry.parts.iter().map(describe_part).collect();
+    json!({
+        "family": entry.family.name(),
+        "name": entry.name,
+        "aliases": entry.aliases,
+        "title": entry.title,
+        "about": entry.about,
+        "parts": parts,
+        "more": entry.more,
+    })
+}
+
+fn describe_part(part: &Part) -> Value {
+    let params: Vec<Value> = part
         .params
         .iter()
         .map(|info| {
-            let defaults: Vec<Value> = entry
+            let defaults: Vec<Value> = part
                 .dialects
                 .iter()
                 .map(|dialect| {
@@ -185,28 +196,12 @@ fn describe(entry: &Entry) -> Value {
             })
         })
         .collect();
-    let dialects: Vec<Value> = entry
+    let dialects: Vec<Value> = part
         .dialects
         .iter()
         .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
         .collect();
-    json!({
-        "family": entry.family.name(),
-        "name": entry.name,
-        "aliases": entry.aliases,
-        "title": entry.title,
-        "about": entry.about,
-        "dialects": dialects,
-        "parameters": params,
-    })
-}
-
-fn dialects(dialects: &[DialectInfo]) -> String {
-    dialects
-        .iter()
-        .map(|d| d.name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    json!({"title": part.title, "dialects": dialects, "parameters": params})
 }
 
 fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {

@@ -28,8 +28,10 @@ impl Family {
     }
 }
 
+pub use crate::scenario::FlowPart as Part;
+
 /// One thing that scenarios can name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// What kind of thing it is.
     pub family: Family,
@@ -41,13 +43,24 @@ pub struct Entry {
     pub title: &'static str,
     /// What it does.
     pub about: &'static str,
-    /// Its parameters.
-    pub params: &'static [ParamInfo],
-    /// Its dialects, the default one first.
-    pub dialects: &'static [DialectInfo],
+    /// What takes parameters: one part, or the parts of a flow.
+    pub parts: Vec<Part>,
+    /// Keys beside the parameters: name and meaning.
+    pub more: &'static [(&'static str, &'static str)],
 }
 
 impl Entry {
+    /// The names of its dialects, the default one first.
+    pub fn dialects(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for dialect in self.parts.iter().flat_map(|part| part.dialects) {
+            if !names.contains(&dialect.name) {
+                names.push(dialect.name);
+            }
+        }
+        names
+    }
+
     /// The first sentence of what it does.
     pub fn first_sentence(&self) -> String {
         let text = self.about.lines().next().unwrap_or("");
@@ -59,6 +72,20 @@ impl Entry {
     }
 }
 
+fn part(
+    title: &'static str,
+    doc: &'static str,
+    params: &'static [ParamInfo],
+    dialects: &'static [DialectInfo],
+) -> Vec<Part> {
+    vec![Part {
+        title,
+        doc,
+        params,
+        dialects,
+    }]
+}
+
 /// Every entry: queues, flows, sources, congestion controls.
 pub fn entries() -> Vec<Entry> {
     let queues = sojourn_queue::registry::catalogue().iter().map(|e| Entry {
@@ -67,17 +94,17 @@ pub fn entries() -> Vec<Entry> {
         aliases: e.aliases,
         title: e.title,
         about: e.about,
-        params: e.params,
-        dialects: e.dialects,
+        parts: part(e.title, e.about, e.params, e.dialects),
+        more: &[],
     });
-    let flows = crate::scenario::flow_kinds().iter().map(|kind| Entry {
+    let flows = crate::scenario::flow_kinds().into_iter().map(|kind| Entry {
         family: Family::Flow,
         name: kind.name,
         aliases: &[],
         title: kind.name,
         about: kind.doc,
-        params: kind.params.unwrap_or(&[]),
-        dialects: kind.dialects,
+        parts: kind.parts,
+        more: kind.more,
     });
     let sources = sojourn_traffic::registry::catalogue()
         .iter()
@@ -87,8 +114,8 @@ pub fn entries() -> Vec<Entry> {
             aliases: e.aliases,
             title: e.title,
             about: e.about,
-            params: e.params,
-            dialects: e.dialects,
+            parts: part(e.title, e.about, e.params, e.dialects),
+            more: &[],
         });
     let congestion = sojourn_cc::ALGORITHMS.iter().map(|a| Entry {
         family: Family::Congestion,
@@ -96,8 +123,8 @@ pub fn entries() -> Vec<Entry> {
         aliases: &[],
         title: a.name,
         about: a.doc,
-        params: a.params,
-        dialects: a.dialects,
+        parts: part(a.name, a.doc, a.params, a.dialects),
+        more: &[],
     });
     queues
         .chain(flows)
@@ -120,7 +147,7 @@ pub fn find(name: &str) -> Result<Entry, LabError> {
         (entry.name == plain || entry.aliases.contains(&plain))
             && family.is_none_or(|family| entry.family.name().starts_with(family))
     };
-    all.iter().find(fits).copied().ok_or_else(|| {
+    all.iter().find(fits).cloned().ok_or_else(|| {
         let names = all
             .iter()
             .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
