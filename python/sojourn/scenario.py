@@ -1,0 +1,262 @@
+"""Scenarios: what a TOML file says, built from keywords.
+
+    >>> import sojourn
+    >>> scenario = sojourn.dumbbell(
+    ...     rate="10Mbps", rtt="40ms", buffer="100p", queue="codel", flows=["4*reno", "cbr 2Mbps"]
+    ... )
+    >>> scenario["topology"]["rate"]
+    '10Mbps'
+
+Keys, units, defaults and ranges are declared once, in the engine; here they are only put in their places. A wrong key
+or value is refused where the scenario is resolved or run, with the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
+
+from sojourn import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = [
+    "Flow",
+    "Queue",
+    "Scenario",
+    "ScenarioLike",
+    "Value",
+    "as_scenario",
+    "chain",
+    "dumbbell",
+    "graph",
+    "load",
+    "parking_lot",
+]
+
+Value: TypeAlias = "str | int | float | bool | Mapping[str, Value] | Sequence[Value] | None"
+"""A value of a scenario: a text with its unit ("10Mbps"), a number without one, a table or a list."""
+
+Queue: TypeAlias = "str | Mapping[str, Value]"
+"""A queue: `"codel target=5ms"`, or `{"kind": "codel", "target": "5ms"}`."""
+
+Flow: TypeAlias = "str | Mapping[str, Value]"
+"""Flows of one kind: `"4*reno"`, `"cbr 2Mbps"`, or `{"kind": "reno", "count": 4}`."""
+
+
+class Scenario(Mapping[str, Value]):
+    """A scenario, not yet resolved: the tables and keys that differ from the defaults.
+
+    It is a mapping that does not change; `with_` returns a copy that differs. Equal scenarios run the same.
+    """
+
+    def __init__(self, tables: Mapping[str, Value], *, name: str = "scenario") -> None:
+        self._tables = _plain(tables, "")
+        self.name = str(self._tables.get("name") or name)
+
+    def __getitem__(self, key: str) -> Value:
+        value: Value = copy.deepcopy(self._tables[key])
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return self._tables == dict(other)
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        return f"Scenario({self._tables!r})"
+
+    def with_(self, path: str, value: Value) -> Scenario:
+        """A copy in which `path`, such as `"topology.rate"` or `"flows[0].count"`, is `value`."""
+        text = value if isinstance(value, str) else json.dumps(value)
+        return Scenario(json.loads(_core.set_value(self.to_json(), self.name, path, text)))
+
+    def resolve(self) -> Scenario:
+        """The scenario with every parameter and its value, as a run's manifest states it; checks it on the way."""
+        return Scenario(json.loads(_core.resolve(self.to_json(), self.name)))
+
+    def to_dict(self) -> dict[str, Value]:
+        """The tables as plain dicts and lists."""
+        return copy.deepcopy(self._tables)
+
+    def to_json(self) -> str:
+        """The tables as JSON."""
+        return json.dumps(self._tables)
+
+    def to_toml(self) -> str:
+        """The scenario as the text of a file that `sojourn run` reads."""
+        return _core.to_toml(self.to_json(), self.name)
+
+
+ScenarioLike: TypeAlias = "Scenario | Mapping[str, Value] | str | os.PathLike[str]"
+"""A scenario, its tables as a dict, or the path of its file."""
+
+
+def load(path: str | os.PathLike[str]) -> Scenario:
+    """The scenario of a TOML file."""
+    file = os.fspath(path)
+    return Scenario(json.loads(_core.read_toml(file)), name=Path(file).stem)
+
+
+def as_scenario(given: ScenarioLike) -> Scenario:
+    """The scenario that is meant."""
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, Mapping):
+        return Scenario(given)
+    return load(given)
+
+
+class Common(TypedDict, total=False):
+    """Keywords of every builder: the keys of `[run]`, and the other tables of a scenario."""
+
+    name: str
+    title: str
+    description: str
+    dialect: str
+    duration: str
+    warmup: str
+    seed: int
+    replications: int
+    ties: str
+    start_spread: str
+    deterministic: bool
+    eager: bool
+    flows: Sequence[Flow]
+    wire: Mapping[str, Value]
+    impairments: Sequence[Mapping[str, Value]]
+    changes: Sequence[Mapping[str, Value]]
+    series: Mapping[str, Value]
+
+
+class Dumbbell(Common, total=False):
+    """Keywords of `dumbbell`: those of every builder, and the keys of `[topology]`."""
+
+    rate: str
+    reverse_rate: str
+    rtt: str
+    bottleneck_delay: str
+    access_delay: str
+    access_rate: str
+    buffer: str
+    queue: Queue
+    reverse_queue: Queue
+    access_queue: Queue
+    pairs: int
+
+
+class ParkingLot(Common, total=False):
+    """Keywords of `parking_lot`: those of every builder, and the keys of `[topology]`."""
+
+    hops: int
+    rate: str
+    delay: str
+    access_rate: str
+    access_delay: str
+    buffer: str
+    queue: Queue
+    reverse_queue: Queue
+    access_queue: Queue
+    end_to_end: int
+
+
+class Chain(Common, total=False):
+    """Keywords of `chain`: those of every builder, and the keys of `[topology]`."""
+
+    hops: int
+    rate: str
+    delay: str
+    buffer: str
+    queue: Queue
+    reverse_queue: Queue
+
+
+class Graph(Common, total=False):
+    """Keywords of `graph`: those of every builder, and the links, each with the keys of `[[links]]`."""
+
+    links: Sequence[Mapping[str, Value]]
+
+
+def dumbbell(**keywords: Unpack[Dumbbell]) -> Scenario:
+    """Two routers and the bottleneck between them, hosts on both sides.
+
+    `sojourn.dumbbell(rate="10Mbps", rtt="40ms", buffer="100p", queue="codel", flows=["4*reno", "cbr 2Mbps"])`
+    """
+    return _build("dumbbell", keywords)
+
+
+def parking_lot(**keywords: Unpack[ParkingLot]) -> Scenario:
+    """Routers in a row with a bottleneck between each two.
+
+    `sojourn.parking_lot(hops=3, rate="10Mbps", delay="10ms", queue="codel", flows=["4*reno"])`
+    """
+    return _build("parking_lot", keywords)
+
+
+def chain(**keywords: Unpack[Chain]) -> Scenario:
+    """Nodes in a line, without hosts of their own.
+
+    `sojourn.chain(hops=2, rate="10Mbps", delay="5ms", flows=["cbr 2Mbps"])`
+    """
+    return _build("chain", keywords)
+
+
+def graph(**keywords: Unpack[Graph]) -> Scenario:
+    """Links one by one; flows name their nodes with `from` and `to`.
+
+    `sojourn.graph(links=[{"from": "a", "to": "b", "rate": "1Mbps"}], flows=[{"kind": "reno", "from": "a", "to": "b"}])`
+    """
+    return _build("graph", keywords)
+
+
+# Where a keyword goes; what is in neither is a key of [topology], and checked as such.
+_TOP = ("name", "title", "description", "dialect")
+_RUN = ("duration", "warmup", "seed", "replications", "ties", "start_spread", "deterministic", "eager")
+_TABLES = ("flows", "links", "wire", "impairments", "changes", "series")
+
+
+def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
+    given = _plain(keywords, "")
+    for key in ("flows", "links", "impairments", "changes"):
+        if isinstance(given.get(key, []), (str, Mapping)):
+            raise TypeError(f"{key}: a list is wanted, such as [{given[key]!r}]")
+    whole: dict[str, Value] = {key: given.pop(key) for key in _TOP if key in given}
+    run = {key: given.pop(key) for key in _RUN if key in given}
+    tables = {key: given.pop(key) for key in _TABLES if key in given}
+    if run:
+        whole["run"] = run
+    return Scenario({**whole, "topology": {"kind": kind, **given}, **tables})
+
+
+def _plain(table: Mapping[str, object], where: str) -> dict[str, Value]:
+    """A deep copy in dicts and lists, without keys that are None."""
+    return {
+        str(key): _plain_value(value, f"{where}.{key}" if where else str(key))
+        for key, value in table.items()
+        if value is not None
+    }
+
+
+def _plain_value(value: object, where: str) -> Value:
+    if isinstance(value, Mapping):
+        return _plain(value, where)
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain_value(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    kind = type(value).__name__
+    raise TypeError(f"{where}: a text, a number, a table or a list is wanted, not {kind}")
