@@ -177,7 +177,7 @@ fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<
         let receiver = flow
             .receiver
             .and_then(|r| network.agent(r).receiver_report());
-        let sent = sender.copied().unwrap_or_default();
+        let sent = sender.unwrap_or_default();
         outcomes.push(FlowOutcome {
             name: flow.name.clone(),
             label: flow.label.clone(),
