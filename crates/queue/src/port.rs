@@ -104,7 +104,7 @@ impl Port for QueuePort {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pass<S: PortSink>(
         &mut self,
         packet: Packet,
@@ -186,7 +186,7 @@ impl Port for QueuePort {
 impl QueuePort {
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
     /// waiting region.
-    #[inline]
+    #[inline(always)]
     fn pass_aqm<S: PortSink>(
         &mut self,
         mut packet: Packet,
