@@ -120,17 +120,16 @@ impl Child {
             return Some(packet);
         }
         self.tick(cx);
-        while let Some(mut packet) = self.queue.pop_front() {
-            self.bytes -= u64::from(packet.size);
-            let meta = Meta::of(&packet);
+        while let Some(head) = self.queue.front() {
+            let meta = Meta::of(head);
+            let sojourn = cx.now.since(head.arrived());
             let view = View {
-                packets: count(&self.queue),
-                bytes: self.bytes,
+                packets: count(&self.queue) - 1,
+                bytes: self.bytes - u64::from(meta.size),
                 rate: cx.rate,
                 last_departure: self.last_departure,
-                waiting: Waiting::Queue(&self.queue),
+                waiting: Waiting::Nothing,
             };
-            let sojourn = cx.now.since(packet.arrived());
             let judge = &mut Cx {
                 now: cx.now,
                 rng: cx.rng,
@@ -138,21 +137,24 @@ impl Child {
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
-                    cx.mark(&mut packet, reason);
+                    self.queue
+                        .front_mut()
+                        .is_some_and(|packet| cx.mark(packet, reason));
                 }
                 Verdict::Drop(reason) => {
-                    cx.drop(packet, reason);
+                    self.drop_at(0, reason, cx);
                     continue;
                 }
-                Verdict::DropOther(position, reason) => self.drop_at(position, reason, cx),
+                Verdict::DropOther(position, reason) => self.drop_at(position + 1, reason, cx),
                 Verdict::DropBoth(position, reason) => {
-                    self.drop_at(position, reason, cx);
-                    cx.drop(packet, reason);
+                    self.drop_at(position + 1, reason, cx);
+                    self.drop_at(0, reason, cx);
                     continue;
                 }
             }
             self.last_departure = cx.now;
-            return Some(packet);
+            self.bytes -= u64::from(meta.size);
+            return self.queue.pop_front();
         }
         self.aqm.on_empty(cx.now);
         None
@@ -193,6 +195,7 @@ impl Child {
         Some(packet)
     }
 
+    #[cold]
     fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
         let packet = usize::try_from(position)
             .ok()
