@@ -3,7 +3,7 @@
 use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
 use crate::registry::AnyAqm;
 use crate::scheduler::SchedulerCx;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
 use std::collections::VecDeque;
 
@@ -84,9 +84,7 @@ impl Child {
             },
         ) {
             Verdict::Pass => {}
-            Verdict::Mark(reason) => {
-                cx.mark(&mut packet, reason);
-            }
+            Verdict::Mark(reason) => mark(&mut packet, reason, cx),
             Verdict::Drop(reason) => {
                 cx.drop(packet, reason);
                 return false;
@@ -137,9 +135,9 @@ impl Child {
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
-                    self.queue
-                        .front_mut()
-                        .is_some_and(|packet| cx.mark(packet, reason));
+                    if let Some(packet) = self.queue.front_mut() {
+                        mark(packet, reason, cx);
+                    }
                 }
                 Verdict::Drop(reason) => {
                     self.drop_at(0, reason, cx);
@@ -225,6 +223,12 @@ impl Child {
             );
         }
     }
+}
+
+#[cold]
+fn mark(packet: &mut Packet, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
+    let marked = cx.mark(packet, reason);
+    assert!(marked, "an AQM marks only ECN-capable packets");
 }
 
 #[inline]

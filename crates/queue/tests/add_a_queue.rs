@@ -37,15 +37,6 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
     let head = "    aqm {\n";
     assert!(shown.contains(line) && lines.contains(head));
     fs::write(&registry, lines.replacen(head, &format!("{head}{line}"), 1))?;
-    for entry in lines
-        .lines()
-        .filter(|line| line.contains("::") && line.ends_with(','))
-    {
-        assert!(
-            shown.contains(entry),
-            "the page shows the registry without {entry}"
-        );
-    }
 
     // Step 3: its own test, and those of the catalogue, which fail on an entry that they cannot run.
     let output = cargo_test(&copy, &["--lib", "disciplines::step"]);
@@ -65,15 +56,14 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs tests of the copy, with the build of this workspace for what both depend on.
+/// Runs tests of the copy. It has a build of its own, kept from run to run: cargo knows a crate by its place in the
+/// workspace, so in one build directory it would take the copy for the original.
 fn cargo_test(copy: &Path, arguments: &[&str]) -> String {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .parent()
-        .expect("a target directory");
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline", "-p", "sojourn-queue"])
         .args(arguments)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", copy.with_extension("target"))
+        .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1")
         .current_dir(copy)
         .output()
         .expect("cargo runs");
