@@ -3,6 +3,7 @@
 use sojourn_units::ParamInfo;
 
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
+use crate::schema::Tables;
 use crate::series::QUANTITIES;
 
 /// The page of scenario files, in Markdown.
@@ -40,6 +41,22 @@ pub fn scenario_markdown() -> String {
         }
     }
     page.push_str(PATHS);
+    page
+}
+
+/// The page of study files, in Markdown, from their parameter tables.
+pub fn study_markdown(tables: &Tables) -> String {
+    let mut page = String::from(
+        "# Study files\n\n\
+         A study is a scenario (see [scenario files](scenario.md)) with these tables beside its own. Every combination of \
+         the levels of an experiment's factors is a point; each point is run in every replication.\n",
+    );
+    for &(heading, doc, params) in tables {
+        page.push_str(&format!(
+            "\n## `{heading}`\n\n{doc}\n\n{}",
+            params_markdown(params)
+        ));
+    }
     page
 }
 
@@ -106,6 +123,17 @@ mod tests {
         }
         for (kind, _) in TOPOLOGY_KINDS {
             assert!(page.contains(&format!("| `{kind}` |")));
+        }
+    }
+
+    #[test]
+    fn the_page_of_studies_has_a_section_for_each_table() {
+        let page = study_markdown(&tables());
+        for (heading, doc, _) in tables() {
+            assert!(
+                page.contains(&format!("\n## `{heading}`\n\n{doc}\n")),
+                "{heading}"
+            );
         }
     }
 
