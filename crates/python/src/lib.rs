@@ -10,10 +10,10 @@ mod table;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
+use sojourn_lab::LabError;
 use sojourn_lab::catalogue::{Entry, entries, find};
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
-use sojourn_lab::LabError;
 use std::path::Path;
 
 #[pymodule]
@@ -29,7 +29,11 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         // Whoever measures time wants to know.
-        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+        let profile = if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        };
         module.add("PROFILE", profile)
     }
 }

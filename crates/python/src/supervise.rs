@@ -39,7 +39,10 @@ pub(crate) fn supervise<T: Send>(
 ) -> PyResult<T> {
     let cancel = AtomicBool::new(false);
     let (told, news) = channel();
-    let control = Control { cancel: &cancel, told };
+    let control = Control {
+        cancel: &cancel,
+        told,
+    };
     thread::scope(|scope| {
         // The sender goes with the work, so that its end is the end of the news.
         let worker = scope.spawn(move || {

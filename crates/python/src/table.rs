@@ -9,6 +9,7 @@ use arrow::datatypes::{
 use arrow::error::ArrowError;
 use arrow::ffi::FFI_ArrowSchema;
 use arrow::ffi_stream::FFI_ArrowArrayStream;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
@@ -32,12 +33,15 @@ impl Table {
     }
 
     fn column(&self, name: &str) -> PyResult<&dyn Array> {
-        self.batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "no column {name:?}; columns: {}",
-                self.column_names().join(", ")
-            ))
-        })
+        self.batch
+            .column_by_name(name)
+            .map(AsRef::as_ref)
+            .ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "no column {name:?}; columns: {}",
+                    self.column_names().join(", ")
+                ))
+            })
     }
 }
 
@@ -47,7 +51,11 @@ impl Table {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         let schema = self.schema();
-        schema.fields().iter().map(|field| field.name().clone()).collect()
+        schema
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
     }
 
     /// The number of rows.
@@ -63,8 +71,9 @@ impl Table {
     /// The values of one column.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.column(name)?;
-        let values: Vec<_> =
-            (0..column.len()).map(|row| value(py, column, row)).collect::<PyResult<_>>()?;
+        let values: Vec<_> = (0..column.len())
+            .map(|row| value(py, column, row))
+            .collect::<PyResult<_>>()?;
         PyList::new(py, values)
     }
 
@@ -119,21 +128,40 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
     match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().value(row).into_bound_py_any(py),
         DataType::Boolean => column.as_boolean().value(row).into_bound_py_any(py),
-        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).into_bound_py_any(py),
-        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into_bound_py_any(py),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_bound_py_any(py),
-        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_bound_py_any(py),
-        DataType::Float64 => {
-            column.as_primitive::<Float64Type>().value(row).into_bound_py_any(py)
-        }
+        DataType::UInt8 => column
+            .as_primitive::<UInt8Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt16 => column
+            .as_primitive::<UInt16Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt32 => column
+            .as_primitive::<UInt32Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt64 => column
+            .as_primitive::<UInt64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Int64 => column
+            .as_primitive::<Int64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Float64 => column
+            .as_primitive::<Float64Type>()
+            .value(row)
+            .into_bound_py_any(py),
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
-            let values: Vec<_> =
-                (0..items.len()).map(|i| value(py, items.as_ref(), i)).collect::<PyResult<_>>()?;
+            let values: Vec<_> = (0..items.len())
+                .map(|i| value(py, items.as_ref(), i))
+                .collect::<PyResult<_>>()?;
             values.into_bound_py_any(py)
         }
-        other => Err(PyTypeError::new_err(format!("no Python value for Arrow's {other}"))),
+        other => Err(PyTypeError::new_err(format!(
+            "no Python value for Arrow's {other}"
+        ))),
     }
 }
 
