@@ -2,13 +2,12 @@
 //!
 //! Source: Arrow's PyCapsule interface (`__arrow_c_schema__`, `__arrow_c_stream__`), C stream interface revision 1.0.
 
-use arrow::array::{Array, AsArray, RecordBatch, RecordBatchIterator};
-use arrow::datatypes::{
-    DataType, Float64Type, Int64Type, SchemaRef, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow::error::ArrowError;
-use arrow::ffi::FFI_ArrowSchema;
-use arrow::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -95,7 +94,7 @@ impl Table {
     /// The schema, as a capsule of Arrow's PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema().as_ref()).map_err(arrow_error)?;
-        PyCapsule::new(py, schema, Some(c"arrow_schema".to_owned()))
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     /// The rows, as a capsule of Arrow's PyCapsule interface; a requested schema is not cast to.
@@ -108,7 +107,7 @@ impl Table {
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new(py, stream, Some(c"arrow_array_stream".to_owned()))
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     fn __repr__(&self) -> String {
@@ -152,6 +151,9 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
             .as_primitive::<Float64Type>()
             .value(row)
             .into_bound_py_any(py),
+        DataType::Decimal128(_, 0) => {
+            column.as_primitive::<Decimal128Type>().value(row).into_bound_py_any(py)
+        }
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
             let values: Vec<_> = (0..items.len())
