@@ -13,10 +13,18 @@ def main() -> int:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
-    # Start-up counts: only the engine is imported, not the package's face.
     from sojourn import _core
 
-    return _core.main(sys.argv)
+    return _core.main(sys.argv, _draw)
+
+
+def _draw(results: str, formats: list[str]) -> None:
+    """Draws the figures of a result directory; the command calls it when `--images` is given."""
+    # What draws them takes a while to import, and most commands draw nothing.
+    from sojourn import figures
+
+    for file in figures.draw(results, formats):
+        print(file)
 
 
 if __name__ == "__main__":
