@@ -15,6 +15,7 @@ use sojourn_lab::LabError;
 use sojourn_lab::catalogue::{Entry, Part, entries, find};
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::schema::study_sections;
 use sojourn_units::DialectInfo;
 use std::path::Path;
 
@@ -96,6 +97,13 @@ fn read_toml(py: Python<'_>, path: &str) -> PyResult<String> {
     Document::read(Path::new(path))
         .map(|document| document.to_json().to_string())
         .map_err(|error| errors::lab(py, &error))
+}
+
+/// The JSON Schema of scenario and study files: what `sojourn schema` prints.
+#[pyfunction]
+fn schema() -> String {
+    let sections = study_sections(&sojourn_lab::study::tables());
+    sojourn_lab::schema::schema(&sections).to_string()
 }
 
 /// Everything that a scenario can name, as JSON: what `sojourn list --format json` prints.

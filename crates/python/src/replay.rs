@@ -64,11 +64,15 @@ fn table(arrivals: &[Arrival], decisions: &[Decision]) -> Result<RecordBatch, Ar
         ("index", Arc::new(UInt64Array::from_iter_values(0..count))),
         (
             "time_ns",
-            Arc::new(UInt64Array::from_iter_values(rows().map(|(a, _)| ns(a.time)))),
+            Arc::new(UInt64Array::from_iter_values(
+                rows().map(|(a, _)| ns(a.time)),
+            )),
         ),
         (
             "bytes",
-            Arc::new(UInt64Array::from_iter_values(rows().map(|(a, _)| u64::from(a.bytes)))),
+            Arc::new(UInt64Array::from_iter_values(
+                rows().map(|(a, _)| u64::from(a.bytes)),
+            )),
         ),
         (
             "flow",
@@ -76,7 +80,9 @@ fn table(arrivals: &[Arrival], decisions: &[Decision]) -> Result<RecordBatch, Ar
         ),
         (
             "verdict",
-            Arc::new(StringArray::from_iter_values(rows().map(|(_, d)| verdict(d)))),
+            Arc::new(StringArray::from_iter_values(
+                rows().map(|(_, d)| verdict(d)),
+            )),
         ),
         (
             "reason",
@@ -84,7 +90,11 @@ fn table(arrivals: &[Arrival], decisions: &[Decision]) -> Result<RecordBatch, Ar
         ),
         (
             "departure_ns",
-            Arc::new(rows().map(|(_, d)| d.departure.map(ns)).collect::<UInt64Array>()),
+            Arc::new(
+                rows()
+                    .map(|(_, d)| d.departure.map(ns))
+                    .collect::<UInt64Array>(),
+            ),
         ),
         (
             "sojourn_ns",
@@ -95,9 +105,13 @@ fn table(arrivals: &[Arrival], decisions: &[Decision]) -> Result<RecordBatch, Ar
             ),
         ),
     ];
-    RecordBatch::try_from_iter_with_nullable(
-        columns.map(|(name, column)| (name, column, name.starts_with("departure") || name.starts_with("sojourn"))),
-    )
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| {
+        (
+            name,
+            column,
+            name.starts_with("departure") || name.starts_with("sojourn"),
+        )
+    }))
 }
 
 fn verdict(decision: &Decision) -> &'static str {

@@ -38,16 +38,6 @@ impl Results {
         serde_json::to_string(&self.set.manifest)
             .map_err(|error| errors::bad_value(py, &error.to_string()))
     }
-
-    /// Tables, figures, settings and the auditor's notes, as JSON: the content of `summary.json`.
-    fn summary(&self, py: Python<'_>) -> PyResult<String> {
-        let text = py.detach(|| {
-            let summary = sojourn_lab::summary::summarize(&self.set)?;
-            serde_json::to_string(&summary)
-                .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
-        });
-        text.map_err(|error| errors::lab(py, &error))
-    }
 }
 
 /// How runs are made, as Python gives it.
@@ -98,8 +88,15 @@ pub(crate) fn run(
         threads,
     };
     match replication {
-        None => finish(py, Study::comparison(&scenario, &queues), how, progress.as_ref()),
-        Some(number) => supervised(py, progress.as_ref(), move |_| one_run(&scenario, number, &how)),
+        None => finish(
+            py,
+            Study::comparison(&scenario, &queues),
+            how,
+            progress.as_ref(),
+        ),
+        Some(number) => supervised(py, progress.as_ref(), move |_| {
+            one_run(&scenario, number, &how)
+        }),
     }
 }
 
@@ -144,7 +141,10 @@ fn read_queue(json: &str) -> Result<Spec, LabError> {
     let wrapped = document(&format!("{{\"queue\": {json}}}"), "queues")?;
     match wrapped.get("queue")? {
         Some(value) => value.spec(),
-        None => Err(LabError::new(LabErrorKind::BadValue, "a queue is wanted, not None")),
+        None => Err(LabError::new(
+            LabErrorKind::BadValue,
+            "a queue is wanted, not None",
+        )),
     }
 }
 

@@ -5,7 +5,9 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::types::{
+    Decimal128Type, Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, RecordBatch, RecordBatchIterator};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::IntoPyObjectExt;
@@ -151,9 +153,10 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
             .as_primitive::<Float64Type>()
             .value(row)
             .into_bound_py_any(py),
-        DataType::Decimal128(_, 0) => {
-            column.as_primitive::<Decimal128Type>().value(row).into_bound_py_any(py)
-        }
+        DataType::Decimal128(_, 0) => column
+            .as_primitive::<Decimal128Type>()
+            .value(row)
+            .into_bound_py_any(py),
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
             let values: Vec<_> = (0..items.len())
