@@ -9,6 +9,8 @@ pub mod outcome;
 pub mod replay;
 pub mod run;
 pub mod scenario;
+pub mod results;
 pub mod series;
+pub mod stats;
 
 pub use error::{LabError, LabErrorKind};
