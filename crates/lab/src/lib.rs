@@ -1,5 +1,6 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
+pub mod auditor;
 pub mod bench;
 pub mod compile;
 pub mod document;
@@ -7,10 +8,11 @@ pub mod error;
 pub mod model;
 pub mod outcome;
 pub mod replay;
+pub mod results;
 pub mod run;
 pub mod scenario;
-pub mod results;
 pub mod series;
 pub mod stats;
+pub mod study;
 
 pub use error::{LabError, LabErrorKind};

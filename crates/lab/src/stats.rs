@@ -97,7 +97,11 @@ pub fn jain_index(shares: &[f64]) -> Option<f64> {
 /// The smallest share over the mean share: 1 where all are equal, 0 where one starves.
 pub fn min_share(shares: &[f64]) -> Option<f64> {
     let mean = mean(shares).filter(|mean| *mean > 0.0)?;
-    shares.iter().copied().reduce(f64::min).map(|least| least / mean)
+    shares
+        .iter()
+        .copied()
+        .reduce(f64::min)
+        .map(|least| least / mean)
 }
 
 /// `numerator / denominator`; `None` over zero.
@@ -201,7 +205,11 @@ mod tests {
     fn fairness_is_one_for_equals_and_one_nth_for_a_monopoly() {
         assert_eq!(jain_index(&[3.0, 3.0, 3.0]), Some(1.0));
         assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), Some(0.25));
-        close(jain_index(&[1.0, 2.0, 3.0]).expect("shares"), 36.0 / 42.0, 1e-15);
+        close(
+            jain_index(&[1.0, 2.0, 3.0]).expect("shares"),
+            36.0 / 42.0,
+            1e-15,
+        );
         assert_eq!(jain_index(&[0.0, 0.0]), None);
         assert_eq!(min_share(&[1.0, 2.0, 3.0]), Some(0.5));
         assert_eq!(min_share(&[]), None);

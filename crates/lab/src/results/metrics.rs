@@ -161,7 +161,10 @@ impl Unit {
         };
         match name {
             "" => Some(1.0),
-            name => factors.iter().find(|(unit, _)| *unit == name).map(|(_, f)| *f),
+            name => factors
+                .iter()
+                .find(|(unit, _)| *unit == name)
+                .map(|(_, f)| *f),
         }
     }
 
@@ -905,7 +908,10 @@ fn variation(flows: &[&FlowOutcome], q: f64) -> Option<f64> {
 }
 
 fn goodputs(flows: &[&FlowOutcome]) -> Vec<f64> {
-    flows.iter().map(|flow| to_f64(flow.goodput_bytes)).collect()
+    flows
+        .iter()
+        .map(|flow| to_f64(flow.goodput_bytes))
+        .collect()
 }
 
 fn sum<T>(items: &[&T], count: impl Fn(&T) -> u64) -> f64 {
@@ -963,9 +969,16 @@ mod tests {
     fn shown_units_and_names_agree() {
         let shown = |name| {
             let (metric, _) = find(name, None).expect(name);
-            (metric.shown_name(), metric.unit.shown(), metric.unit.show(0.5))
+            (
+                metric.shown_name(),
+                metric.unit.shown(),
+                metric.unit.show(0.5),
+            )
         };
-        assert_eq!(shown("sojourn_s_p99"), ("sojourn_ms_p99".to_owned(), "ms", 500.0));
+        assert_eq!(
+            shown("sojourn_s_p99"),
+            ("sojourn_ms_p99".to_owned(), "ms", 500.0)
+        );
         assert_eq!(shown("loss_ratio"), ("loss_percent".to_owned(), "%", 50.0));
         assert_eq!(
             shown("goodput_bps_sum"),
