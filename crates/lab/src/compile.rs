@@ -6,6 +6,7 @@ use crate::model::{
 };
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};
+use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, NetworkSpec, Stream, Ties,
@@ -26,6 +27,21 @@ pub struct Compiled {
     pub flows: Vec<FlowInfo>,
     /// Timed changes: when, which link, new rate, new delay.
     pub changes: Vec<(Time, usize, Option<Rate>, Option<Span>)>,
+}
+
+impl Compiled {
+    /// The longest time by which a lazy link's events may reach a tracer late: propagation, whatever the timed changes make
+    /// of it, and jitter.
+    pub fn lag(&self) -> Span {
+        let planned = self.changes.iter().filter_map(|(_, _, _, delay)| *delay);
+        let delays = self.links.iter().map(|link| link.delay).chain(planned);
+        let jitter = self
+            .network
+            .links
+            .iter()
+            .map(|link| link.impairments.jitter);
+        delays.max().unwrap_or(Span::ZERO) + jitter.max().unwrap_or(Span::ZERO)
+    }
 }
 
 /// A link direction.
@@ -142,8 +158,10 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     }
     apply_impairments(scenario, &mut compiled)?;
     apply_changes(scenario, &mut compiled)?;
+    let paths = Paths::new(&graph, &places);
     for (place, flow) in places.into_iter().zip(0u32..) {
-        add_flow(scenario, replication, &place, flow, &graph, &mut compiled)?;
+        let base_rtt = paths.base_rtt(&graph, &place);
+        add_flow(scenario, replication, &place, flow, base_rtt, &mut compiled)?;
     }
     Ok(compiled)
 }
@@ -643,7 +661,7 @@ fn add_flow(
     replication: u64,
     place: &Place,
     flow: u32,
-    graph: &Graph,
+    base_rtt: Span,
     compiled: &mut Compiled,
 ) -> Result<(), LabError> {
     let group = &scenario.flows[place.group];
@@ -698,7 +716,7 @@ fn add_flow(
         receiver,
         source: place.source,
         sink: place.sink,
-        base_rtt: base_rtt(graph, place),
+        base_rtt,
         start,
     });
     Ok(())
@@ -750,19 +768,28 @@ fn start_of(
     Time::from_ps(stream.below(spread.saturating_add(1)))
 }
 
-/// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
-fn base_rtt(graph: &Graph, place: &Place) -> Span {
-    let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
-    let routes = sojourn_sim::routing::Routes::shortest(
-        graph.nodes.len(),
-        &links,
-        &[place.source, place.sink],
-    );
-    [(place.source, place.sink), (place.sink, place.source)]
-        .into_iter()
-        .filter_map(|(from, to)| routes.path(from, to, &links))
-        .flatten()
-        .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
-        .map(|edge| edge.delay)
-        .sum()
+/// The routes of every flow, to tell base round trips.
+struct Paths {
+    links: Vec<(u32, u32)>,
+    routes: Routes,
+}
+
+impl Paths {
+    fn new(graph: &Graph, places: &[Place]) -> Paths {
+        let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
+        let ends: Vec<u32> = places.iter().flat_map(|p| [p.source, p.sink]).collect();
+        let routes = Routes::shortest(graph.nodes.len(), &links, &ends);
+        Paths { links, routes }
+    }
+
+    /// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
+    fn base_rtt(&self, graph: &Graph, place: &Place) -> Span {
+        [(place.source, place.sink), (place.sink, place.source)]
+            .into_iter()
+            .filter_map(|(from, to)| self.routes.path(from, to, &self.links))
+            .flatten()
+            .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
+            .map(|edge| edge.delay)
+            .sum()
+    }
 }
