@@ -645,15 +645,15 @@ impl<'a> ValueRef<'a> {
         if let Some(text) = scalar(&self.node.value) {
             return Ok(text);
         }
-        let wanted = kind.unit_text();
+        let wanted = format!("one value ({})", kind.unit_text());
         match (&self.node.value, kind) {
             (Value::Table(_), Kind::Spec) => Ok(self.spec()?.to_string()),
             (Value::Table(_), Kind::Optional(inner)) if **inner == Kind::Spec => {
                 Ok(self.spec()?.to_string())
             }
             (Value::List(_), _) => Err(self.wrong_type(
-                &format!("one value ({wanted})"),
-                "a parameter takes one value; to compare several, make it a factor of a study",
+                &wanted,
+                "a parameter takes one; to compare several, make it a factor of a study",
             )),
             _ => Err(self.wrong_type(&wanted, "write it in quotes")),
         }
@@ -697,7 +697,7 @@ impl<'a> ValueRef<'a> {
             .key(self.path.clone())
     }
 
-    fn wrong_type(&self, wanted: &str, remedy: &str) -> LabError {
+    pub(crate) fn wrong_type(&self, wanted: &str, remedy: &str) -> LabError {
         let given = match scalar(&self.node.value) {
             Some(text) => format!("{} ({})", self.node.value.what(), shortened(&text)),
             None => self.node.value.what().to_owned(),
