@@ -15,7 +15,7 @@ use sojourn_queue::registry;
 use sojourn_units::{ParamError, UnitError};
 
 /// Shorthand for what this crate returns.
-pub type Result<T> = std::result::Result<T, LabError>;
+pub type Result<T, E = LabError> = std::result::Result<T, E>;
 
 /// The one error of this crate.
 #[derive(Clone, PartialEq, Eq, Debug)]

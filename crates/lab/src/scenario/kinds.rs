@@ -112,7 +112,7 @@ pub(super) fn try_flow(
     kind: &str,
     args: &[(String, String)],
     dialect: Option<&str>,
-) -> std::result::Result<BuiltFlow, ParamError> {
+) -> Result<BuiltFlow, ParamError> {
     let request = FlowRequest {
         flow: 0,
         name: "flow/check",
