@@ -164,6 +164,18 @@ impl LabError {
         self
     }
 
+    /// The error in other words: `f` turns what is said of the key, the problem and the remedy into what is said instead.
+    /// The key of an argument stays, since the argument itself stands for it.
+    #[must_use]
+    pub(crate) fn reworded(mut self, f: impl Fn(&str) -> String) -> LabError {
+        if !matches!(self.0.place, Place::Argument { .. }) {
+            self.0.key = f(&self.0.key);
+        }
+        self.0.problem = f(&self.0.problem);
+        self.0.remedy = f(&self.0.remedy);
+        self
+    }
+
     /// What kind of error this is.
     pub fn kind(&self) -> LabErrorKind {
         self.0.kind

@@ -140,12 +140,18 @@ impl Scenario {
             }
         }
         root.put("wire", written(&self.wire, None));
+        let kinds = flow_kinds();
         root.put(
             "flows",
             list(&self.flows, |flow| {
                 let mut table = written(&flow.place, Some(&flow.kind));
+                let kind = kinds.iter().find(|kind| kind.name == flow.kind);
                 for (key, text) in &flow.args {
-                    table.put(key, text.as_str());
+                    let part = kind.into_iter().flat_map(|kind| &kind.parts);
+                    let info = part
+                        .flat_map(|part| part.params)
+                        .find(|info| info.name == key);
+                    table.put(key, argument(info, text));
                 }
                 table
             }),
@@ -188,6 +194,17 @@ fn written<P: Params>(params: &P, kind: Option<&str>) -> Table {
         }
     }
     table
+}
+
+/// An argument as TOML has it, where that reads back to the same text.
+fn argument(info: Option<&ParamInfo>, text: &str) -> Value {
+    let value = info.and_then(|info| native(&(info.kind)(), text.to_owned()));
+    match value {
+        Some(Value::Integer(number)) if number.to_string() == text => Value::Integer(number),
+        Some(Value::Float(number)) if number.to_string() == text => Value::Float(number),
+        Some(Value::Flag(flag)) if flag.to_string() == text => Value::Flag(flag),
+        _ => Value::Text(text.to_owned()),
+    }
 }
 
 /// A value as TOML has it: whole numbers, numbers and flags as such, the rest as text; `None` for an optional value that
