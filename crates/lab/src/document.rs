@@ -645,15 +645,15 @@ impl<'a> ValueRef<'a> {
         if let Some(text) = scalar(&self.node.value) {
             return Ok(text);
         }
-        let wanted = kind.unit_text();
+        let wanted = format!("one value ({})", kind.unit_text());
         match (&self.node.value, kind) {
             (Value::Table(_), Kind::Spec) => Ok(self.spec()?.to_string()),
             (Value::Table(_), Kind::Optional(inner)) if **inner == Kind::Spec => {
                 Ok(self.spec()?.to_string())
             }
             (Value::List(_), _) => Err(self.wrong_type(
-                &format!("one value ({wanted})"),
-                "a parameter takes one value; to compare several, make it a factor of a study",
+                &wanted,
+                "a parameter takes one; to compare several, make it a factor of a study",
             )),
             _ => Err(self.wrong_type(&wanted, "write it in quotes")),
         }
@@ -697,7 +697,7 @@ impl<'a> ValueRef<'a> {
             .key(self.path.clone())
     }
 
-    fn wrong_type(&self, wanted: &str, remedy: &str) -> LabError {
+    pub(crate) fn wrong_type(&self, wanted: &str, remedy: &str) -> LabError {
         let given = match scalar(&self.node.value) {
             Some(text) => format!("{} ({})", self.node.value.what(), shortened(&text)),
             None => self.node.value.what().to_owned(),
@@ -718,7 +718,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    fn step(&self, step: &Step) -> std::result::Result<Option<ValueRef<'a>>, String> {
+    fn step(&self, step: &Step) -> Result<Option<ValueRef<'a>>, String> {
         Ok(match (&self.node.value, step) {
             (Value::Table(table), Step::Key(key)) => table.entry(key).map(|entry| ValueRef {
                 file: self.file,
@@ -744,7 +744,7 @@ enum Step {
 }
 
 /// The steps of a path.
-fn steps(path: &str) -> std::result::Result<Vec<Step>, String> {
+fn steps(path: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     let mut rest = path.trim();
     loop {
@@ -787,11 +787,7 @@ fn steps(path: &str) -> std::result::Result<Vec<Step>, String> {
 }
 
 /// The slot that a path names, made where it is missing.
-fn descend<'n>(
-    node: &'n mut Node,
-    steps: &[Step],
-    place: &Place,
-) -> std::result::Result<&'n mut Node, String> {
+fn descend<'n>(node: &'n mut Node, steps: &[Step], place: &Place) -> Result<&'n mut Node, String> {
     let mut node = node;
     let mut among_flows = false;
     for (at, step) in steps.iter().enumerate() {
@@ -917,7 +913,7 @@ fn spec_table(spec: &Spec, place: &Place) -> Table {
 }
 
 /// The index of the one entry of a list that is called so.
-fn labelled(nodes: &[Node], key: &str) -> std::result::Result<Option<usize>, String> {
+fn labelled(nodes: &[Node], key: &str) -> Result<Option<usize>, String> {
     for names in [given_names, kind_name] {
         let found: Vec<usize> = nodes
             .iter()
@@ -1253,4 +1249,262 @@ fn shortened(text: &str) -> String {
     }
     let start: String = text.chars().take(MOST).collect();
     format!("{start:?}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::{Span, params};
+
+    const TEXT: &str = r#"name = "x"
+
+[topology]
+rate = "10Mbps"
+queue = "drr each=(codel target=5ms)"
+
+[[flows]]
+kind = "reno"
+label = "bulk"
+
+[[flows]]
+spec = "2*cbr 1Mbps size=1000B"
+"#;
+
+    fn document() -> Document {
+        Document::parse(TEXT, "t.toml").unwrap()
+    }
+
+    fn text_at(document: &Document, path: &str) -> Option<String> {
+        let value = document.get(path).unwrap_or_else(|error| panic!("{error}"));
+        value.map(|value| value.scalar().unwrap())
+    }
+
+    #[test]
+    fn keys_and_values_know_their_lines() {
+        let document = document();
+        let rate = document.get("topology.rate").unwrap().unwrap();
+        assert_eq!((rate.line(), rate.key_line()), (Some(4), Some(4)));
+        assert_eq!(document.get("topology").unwrap().unwrap().line(), Some(3));
+        assert_eq!(document.get("flows[1]").unwrap().unwrap().line(), Some(11));
+        let spread = Document::parse("a = {\n  b =  'x' }", "t.toml").unwrap();
+        assert_eq!(spread.get("a.b").unwrap().unwrap().line(), Some(2));
+        let list = Document::parse("a = [\n 1,\n 2\n]\n", "t.toml").unwrap();
+        assert_eq!(list.get("a[1]").unwrap().unwrap().line(), Some(3));
+    }
+
+    #[test]
+    fn paths_reach_values_by_number_label_and_kind() {
+        let document = document();
+        assert_eq!(text_at(&document, "flows[0].kind").as_deref(), Some("reno"));
+        assert_eq!(
+            text_at(&document, "flows.bulk.kind").as_deref(),
+            Some("reno")
+        );
+        assert_eq!(
+            text_at(&document, "flows.reno.label").as_deref(),
+            Some("bulk")
+        );
+        assert_eq!(
+            text_at(&document, " topology . rate ").as_deref(),
+            Some("10Mbps")
+        );
+        assert_eq!(
+            text_at(&document, "topology.\"rate\"").as_deref(),
+            Some("10Mbps")
+        );
+        assert_eq!(text_at(&document, "topology.rtt"), None);
+        assert_eq!(text_at(&document, "flows[7].kind"), None);
+    }
+
+    #[test]
+    fn a_value_that_is_set_is_toml_or_else_text() {
+        let mut document = Document::new("");
+        for (path, text) in [
+            ("run.seed", "7"),
+            ("run.eager", "true"),
+            ("run.warmup", "5s"),
+            ("loss", "0.5"),
+            ("flows", "[\"reno\", \"cbr 1Mbps\"]"),
+            ("topology", "{ rate = \"1Mbps\" }"),
+            ("name", "\"7\""),
+            ("title", "a = b\nc = 3"),
+            ("empty", ""),
+            ("date", "2020-01-01"),
+        ] {
+            document.set(path, text).unwrap();
+        }
+        assert_eq!(
+            document.to_toml(),
+            r#"loss = 0.5
+flows = ["reno", "cbr 1Mbps"]
+name = "7"
+title = """
+a = b
+c = 3"""
+empty = ""
+date = "2020-01-01"
+
+[run]
+seed = 7
+eager = true
+warmup = "5s"
+
+[topology]
+rate = "1Mbps"
+"#
+        );
+    }
+
+    #[test]
+    fn setting_goes_into_specifications() {
+        let mut document = document();
+        document.set("topology.queue.each.target", "9ms").unwrap();
+        document.set("topology.queue.limit", "50p").unwrap();
+        document.set("flows.cbr.count", "5").unwrap();
+        document.set("flows.bulk.start", "1s").unwrap();
+        let queue = document.get("topology.queue").unwrap().unwrap();
+        assert_eq!(
+            queue.spec().unwrap().to_string(),
+            "drr each=(codel target=9ms) limit=50p"
+        );
+        assert_eq!(text_at(&document, "flows[1].count").as_deref(), Some("5"));
+        assert_eq!(
+            text_at(&document, "flows[1].rate").as_deref(),
+            Some("1Mbps")
+        );
+        assert_eq!(
+            text_at(&document, "flows[1].size").as_deref(),
+            Some("1000B")
+        );
+        assert_eq!(text_at(&document, "flows[0].start").as_deref(), Some("1s"));
+    }
+
+    #[test]
+    fn a_flow_on_one_line_can_be_counted_anew() {
+        let mut document = Document::parse("flows = [\"4*reno mss=500B\"]", "t.toml").unwrap();
+        document.set("flows.reno.count", "8").unwrap();
+        assert_eq!(
+            document.to_toml(),
+            "[[flows]]\nkind = \"reno\"\ncount = 8\nmss = \"500B\"\n"
+        );
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_changes_nothing_and_says_why() {
+        for (path, expected) in [
+            (
+                "flows.bulc.count",
+                "--set flows.bulc.count=1: the path \"flows.bulc.count\" asks for \"bulc\", which no entry of the list is called, did you mean \"bulk\"? (entries: bulk, cbr)",
+            ),
+            (
+                "flows[2].count",
+                "--set flows[2].count=1: the path \"flows[2].count\" asks for entry 2; there are entries 0 to 1",
+            ),
+            (
+                "flows[x]",
+                "--set flows[x]=1: the path \"flows[x]\" has \"x\" in brackets; write the number of an entry, counted from 0, such as flows[0]",
+            ),
+            (
+                "topology..rate",
+                "--set topology..rate=1: the path \"topology..rate\" has a step without a name; write keys with dots between, such as topology.rate",
+            ),
+            (
+                "topology.rate.x",
+                "--set topology.rate.x=1: the path \"topology.rate.x\" goes into a text, which has no keys",
+            ),
+            (
+                "topology[0]",
+                "--set topology[0]=1: the path \"topology[0]\" has a number in brackets where a table stands",
+            ),
+            (
+                "\"topology",
+                "--set \"topology=1: the path \"\\\"topology\" has a quote that is never closed",
+            ),
+            (
+                "flows[0",
+                "--set flows[0=1: the path \"flows[0\" has a bracket that is never closed",
+            ),
+            (
+                "flows[0]x",
+                "--set flows[0]x=1: the path \"flows[0]x\" goes on with \"x\"; a dot is wanted there",
+            ),
+        ] {
+            let mut document = document();
+            let error = document.set(path, "1").unwrap_err();
+            assert_eq!(error.to_string(), expected);
+            assert_eq!(document, self::document());
+        }
+    }
+
+    #[test]
+    fn a_name_that_two_entries_have_is_refused() {
+        let mut document = Document::parse("flows = [\"reno\", \"reno\"]", "t.toml").unwrap();
+        assert_eq!(
+            document
+                .set("flows.reno.count", "2")
+                .unwrap_err()
+                .to_string(),
+            "--set flows.reno.count=2: the path \"flows.reno.count\" asks for \"reno\", which 2 entries are called; choose one by its number: [0], [1]"
+        );
+    }
+
+    #[test]
+    fn an_error_below_a_set_value_names_the_argument() {
+        params! {
+            /// Test.
+            struct P {
+                /// A time.
+                warmup: Span = "5s", source "a test";
+            }
+        }
+        let mut document = Document::new("t.toml");
+        document.set("run.warmup", "5").unwrap();
+        let error = document
+            .root()
+            .table("run")
+            .unwrap()
+            .unwrap()
+            .params::<P>(Extra::default())
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--set run.warmup=5: \"5\" is not a duration: a duration needs a unit, such as 5ms"
+        );
+    }
+
+    #[test]
+    fn an_error_with_a_path_is_located_as_deep_as_the_document_goes() {
+        let document = document();
+        let at = |path: &str| {
+            let error = LabError::new(LabErrorKind::BadValue, "wrong").key(path);
+            document.locate(error).to_string()
+        };
+        assert_eq!(at("topology.rate"), "t.toml:4: topology.rate: wrong");
+        assert_eq!(at("flows[1].mss"), "t.toml:11: flows[1].mss: wrong");
+        assert_eq!(at("run.seed"), "t.toml: run.seed: wrong");
+    }
+
+    #[test]
+    fn json_and_toml_carry_the_same_document() {
+        let json = document().to_json();
+        let again = Document::from_json(&json, "t").unwrap();
+        assert_eq!(again.to_json(), json);
+        let again = Document::parse(&again.to_toml(), "t").unwrap();
+        assert_eq!(again.to_json(), json);
+        assert!(Document::from_json(&serde_json::json!([1]), "t").is_err());
+        let null = serde_json::json!({ "a": null, "b": u64::MAX });
+        let document = Document::from_json(&null, "t").unwrap();
+        assert!(!document.root().has("a"));
+        assert_eq!(document.to_toml(), "b = \"18446744073709551615\"\n");
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_with_its_path() {
+        let error = Document::read(Path::new("no/such.toml")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no/such.toml: cannot read the file: No such file or directory (os error 2); check the path"
+        );
+        assert_eq!(error.exit_status(), 2);
+    }
 }

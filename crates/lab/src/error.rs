@@ -15,7 +15,7 @@ use sojourn_queue::registry;
 use sojourn_units::{ParamError, UnitError};
 
 /// Shorthand for what this crate returns.
-pub type Result<T> = std::result::Result<T, LabError>;
+pub type Result<T, E = LabError> = std::result::Result<T, E>;
 
 /// The one error of this crate.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,6 +161,18 @@ impl LabError {
         self.0.nearest = parts.nearest;
         self.0.allowed = parts.allowed;
         self.0.remedy = parts.remedy;
+        self
+    }
+
+    /// The error in other words: `f` turns what is said of the key, the problem and the remedy into what is said instead.
+    /// The key of an argument stays, since the argument itself stands for it.
+    #[must_use]
+    pub(crate) fn reworded(mut self, f: impl Fn(&str) -> String) -> LabError {
+        if !matches!(self.0.place, Place::Argument { .. }) {
+            self.0.key = f(&self.0.key);
+        }
+        self.0.problem = f(&self.0.problem);
+        self.0.remedy = f(&self.0.remedy);
         self
     }
 

@@ -6,10 +6,14 @@ pub mod compile;
 pub mod document;
 pub mod error;
 pub mod model;
+pub mod oneline;
 pub mod outcome;
+pub mod reference;
 pub mod replay;
 pub mod run;
 pub mod scenario;
+pub mod schema;
 pub mod series;
+pub mod starter;
 
 pub use error::{LabError, LabErrorKind};

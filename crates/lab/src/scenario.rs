@@ -22,6 +22,7 @@ mod resolve;
 
 use std::collections::BTreeSet;
 
+use sojourn_queue::registry::SpecError;
 use sojourn_units::{
     FlowSpec, Kind, Limit, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec, build,
     nearest,
@@ -139,12 +140,18 @@ impl Scenario {
             }
         }
         root.put("wire", written(&self.wire, None));
+        let kinds = flow_kinds();
         root.put(
             "flows",
             list(&self.flows, |flow| {
                 let mut table = written(&flow.place, Some(&flow.kind));
+                let kind = kinds.iter().find(|kind| kind.name == flow.kind);
                 for (key, text) in &flow.args {
-                    table.put(key, text.as_str());
+                    let part = kind.into_iter().flat_map(|kind| &kind.parts);
+                    let info = part
+                        .flat_map(|part| part.params)
+                        .find(|info| info.name == key);
+                    table.put(key, argument(info, text));
                 }
                 table
             }),
@@ -187,6 +194,17 @@ fn written<P: Params>(params: &P, kind: Option<&str>) -> Table {
         }
     }
     table
+}
+
+/// An argument as TOML has it, where that reads back to the same text.
+fn argument(info: Option<&ParamInfo>, text: &str) -> Value {
+    let value = info.and_then(|info| native(&(info.kind)(), text.to_owned()));
+    match value {
+        Some(Value::Integer(number)) if number.to_string() == text => Value::Integer(number),
+        Some(Value::Float(number)) if number.to_string() == text => Value::Float(number),
+        Some(Value::Flag(flag)) if flag.to_string() == text => Value::Flag(flag),
+        _ => Value::Text(text.to_owned()),
+    }
 }
 
 /// A value as TOML has it: whole numbers, numbers and flags as such, the rest as text; `None` for an optional value that
@@ -518,6 +536,7 @@ impl<'a> Reader<'a> {
         buffer: Option<Limit>,
     ) -> Result<()> {
         let table = table.unwrap_or(&self.root);
+        let own_limit = spec.get("limit");
         let spec = with_buffer(spec, buffer);
         match queues::check(&spec, self.dialect) {
             Ok(()) => {
@@ -533,6 +552,14 @@ impl<'a> Reader<'a> {
                     path => format!("{path}.{key}"),
                 };
                 Err(self.lacks_dialect(name, &what, &allowed))
+            }
+            Err(SpecError::Param { error, .. })
+                if error.key() == "limit" && buffer.is_some() && own_limit.is_none() =>
+            {
+                let reason = LabError::from_param(&error);
+                Err(table
+                    .error_on("buffer", reason.kind(), "")
+                    .with_text_of(&reason))
             }
             Err(error) => {
                 let reason = LabError::from_queue(&error);
@@ -668,6 +695,31 @@ impl<'a> Reader<'a> {
                 "start earlier, or make run.duration longer",
             );
         }
+        let last = place.stagger.checked_mul(place.count.saturating_sub(1));
+        let last = last.and_then(|last| last.checked_add(place.start.unwrap_or(Span::ZERO)));
+        if last.is_none_or(|last| last >= run.duration) {
+            let problem = format!(
+                "{} flows that start {} apart do not all start within the run of {}",
+                place.count, place.stagger, run.duration
+            );
+            let remedy = "start them closer, or make run.duration longer";
+            return wrong("stagger", problem, remedy);
+        }
+        if place.start.is_none() && !run.deterministic && run.start_spread >= run.duration {
+            let problem = format!(
+                "flows start at random within {}, but the run ends at {}",
+                run.start_spread, run.duration
+            );
+            let table = self.root.table("run")?;
+            let table = table.as_ref().unwrap_or(&self.root);
+            let key = match table.has("start_spread") {
+                true => "start_spread",
+                false => "duration",
+            };
+            return Err(table
+                .error_on(key, LabErrorKind::Contradiction, problem)
+                .remedy("make run.start_spread shorter, or run.duration longer"));
+        }
         if let Some(stop) = place.stop
             && stop <= place.start.unwrap_or(Span::ZERO)
         {
@@ -727,6 +779,19 @@ impl<'a> Reader<'a> {
                     return Err(given.error_on(key, &error));
                 }
             }
+        }
+        let lone = match (&place.from, &place.to) {
+            (Some(_), None) => Some("from"),
+            (None, Some(_)) => Some("to"),
+            _ => None,
+        };
+        if let Some(key) = lone {
+            let problem = "one end is given, the other is not".to_owned();
+            return wrong(
+                key,
+                problem,
+                "name the nodes of both from and to, or of neither",
+            );
         }
         if place.from.is_some() && place.from == place.to {
             let problem = "the sender and the receiver are the same node".to_owned();
@@ -871,7 +936,11 @@ impl<'a> Given<'a> {
             given.spec(value)?;
             return Ok(given);
         }
-        let table = value.table("\"4*reno\", or { kind = \"reno\", count = 4 }")?;
+        let shape = "write \"4*reno\", or { kind = \"reno\", count = 4 }";
+        if !matches!(value.node().value, Value::Table(_)) {
+            return Err(value.wrong_type("a flow", shape));
+        }
+        let table = value.table(shape)?;
         let remedy = "say what runs, such as kind = \"reno\", or spec = \"4*reno\"";
         let kind_value = match (table.get("kind"), table.get("spec")) {
             (Some(kind), None) => kind,

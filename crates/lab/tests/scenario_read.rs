@@ -158,6 +158,45 @@ fn every_file_makes_a_network() {
 }
 
 #[test]
+fn every_kind_of_flow_resolves_to_all_its_parameters() {
+    for text in [
+        "reno",
+        "newreno bytes=10MB",
+        "reno dialect=ns2",
+        "tahoe",
+        "newreno packets=30p dialect=linux",
+        "tcp cc=reno",
+        "tcp recovery=reno source=(cbr rate=1Mbps) mss=500B",
+        "cbr 2Mbps",
+        "cbr 2Mbps dialect=ns2",
+        "poisson 1Mbps headers=40B",
+        "exponential 1Mbps",
+        "pareto 1Mbps",
+    ] {
+        let file = format!("flows = [\"{text}\"]\n");
+        let read = |text: &str| {
+            let document = Document::parse(text, "t.toml").unwrap();
+            Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let scenario = read(&file);
+        let given = sojourn_lab::compile::compile(&scenario, 0).unwrap();
+        let resolved = scenario.resolved();
+        let full = read(&resolved.to_document().to_toml());
+        let again = sojourn_lab::compile::compile(&full, 0).unwrap();
+        assert_eq!(given.flows[0].parts, again.flows[0].parts, "{text}");
+        let (_, first) = &given.flows[0].parts[0];
+        for (key, _) in &first.pairs {
+            let fixed = *key == "recovery" && full.flows[0].kind != "tcp";
+            let args = &full.flows[0].args;
+            assert!(
+                fixed || args.iter().any(|(k, _)| k == key),
+                "{text}: {key} in {args:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn resolving_fills_in_what_the_dialect_says() {
     let resolved = read("dumbbell.toml").resolved();
     assert_eq!(resolved.run.ties, Some(TieRule::Birth));

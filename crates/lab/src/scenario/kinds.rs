@@ -1,5 +1,6 @@
 //! Flows in scenarios: their kinds, the parameters of each, and what they resolve to.
 
+use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
 use sojourn_transport::ns2::Ns2Params;
@@ -34,8 +35,8 @@ pub struct FlowKindInfo {
     pub more: &'static [(&'static str, &'static str)],
 }
 
-/// What a TCP flow sends, one of these.
-const DATA: &[(&str, &str)] = &[
+/// What a TCP flow sends, one of the first; and the congestion control of one whose name leaves it open.
+const DATA_AND_CC: [(&str, &str); DATA + 1] = [
     (
         "bytes",
         "Bytes to send, such as 10MB; without end unless given.",
@@ -48,11 +49,34 @@ const DATA: &[(&str, &str)] = &[
         "source",
         "What writes, such as (cbr rate=1Mbps), instead of a transfer of bytes.",
     ),
+    ("cc", "Congestion control, such as reno."),
 ];
+
+/// How many of these are the data.
+const DATA: usize = 3;
 
 /// Every kind of flow.
 pub fn flow_kinds() -> Vec<FlowKindInfo> {
-    fn part<P: Params>(title: &'static str) -> FlowPart {
+    let info = |kind: &flow::FlowKind| FlowKindInfo {
+        name: kind.name,
+        doc: kind.doc,
+        parts: kind
+            .params
+            .iter()
+            .map(|&(name, params)| part(name, params))
+            .collect(),
+        more: match (kind.transport, kind.name) {
+            (Transport::Tcp, "tcp") => &DATA_AND_CC,
+            (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
+            (Transport::Udp, _) => &[],
+        },
+    };
+    flow::flow_kinds().iter().map(info).collect()
+}
+
+/// The part of a flow that a table of parameters belongs to.
+fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
+    fn declared<P: Params>(title: &'static str) -> FlowPart {
         FlowPart {
             title,
             doc: P::DOC,
@@ -60,32 +84,30 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             dialects: P::DIALECTS,
         }
     }
-    let info = |kind: &flow::FlowKind| {
-        let (parts, more) = match kind.transport {
-            Transport::Tcp => {
-                let rfc = part::<TcpParams>("TCP");
-                let ns2 = part::<Ns2Params>("TCP in dialect ns2");
-                (vec![rfc, ns2], DATA)
-            }
-            Transport::Udp => {
-                let source = sources::find(kind.name).map(|entry| FlowPart {
-                    title: entry.title,
-                    doc: entry.about,
-                    params: entry.params,
-                    dialects: entry.dialects,
-                });
-                let parts = source.into_iter().chain([part::<UdpParams>("UDP")]);
-                (parts.collect(), [].as_slice())
-            }
+    if let Some(entry) = sources::find(name) {
+        return FlowPart {
+            title: entry.title,
+            doc: entry.about,
+            params,
+            dialects: entry.dialects,
         };
-        FlowKindInfo {
-            name: kind.name,
-            doc: kind.doc,
-            parts,
-            more,
-        }
-    };
-    flow::flow_kinds().iter().map(info).collect()
+    }
+    if let Ok(algorithm) = congestion::find(name) {
+        return FlowPart {
+            title: "Congestion control",
+            doc: algorithm.doc,
+            params,
+            dialects: algorithm.dialects,
+        };
+    }
+    match name {
+        "tcp" => declared::<TcpParams>("TCP"),
+        "udp" => declared::<UdpParams>("UDP"),
+        _ => FlowPart {
+            params,
+            ..declared::<Ns2Params>("TCP in dialect ns2")
+        },
+    }
 }
 
 /// Whether there is a kind of flow of that name.
@@ -112,7 +134,7 @@ pub(super) fn try_flow(
     kind: &str,
     args: &[(String, String)],
     dialect: Option<&str>,
-) -> std::result::Result<BuiltFlow, ParamError> {
+) -> Result<BuiltFlow, ParamError> {
     let request = FlowRequest {
         flow: 0,
         name: "flow/check",
@@ -134,11 +156,22 @@ pub(super) fn resolve_flow(
     let Ok(built) = try_flow(kind, args, dialect) else {
         return args.to_vec();
     };
+    let release = built.parts.first().map(|(_, first)| first.release);
+    // Not every part knows a release by which another goes: the first that means the same is taken.
+    let own = args.iter().find(|(key, _)| key == "dialect");
+    let candidates = [release, own.map(|(_, name)| name.as_str()), None];
+    candidates
+        .into_iter()
+        .map(|name| full_args(kind, &built, name))
+        .find(|full| try_flow(kind, full, dialect).is_ok_and(|again| again.parts == built.parts))
+        .unwrap_or_else(|| args.to_vec())
+}
+
+/// Every argument of a flow that was built, in a dialect.
+fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(String, String)> {
     let mut full: Vec<(String, String)> = Vec::new();
-    if let Some((_, first)) = built.parts.first()
-        && first.release != "default"
-    {
-        full.push(("dialect".to_owned(), first.release.to_owned()));
+    if let Some(name) = dialect.filter(|name| *name != "default") {
+        full.push(("dialect".to_owned(), name.to_owned()));
     }
     for (name, part) in &built.parts {
         if built.transport == Transport::Tcp && sources::find(name).is_some() {
@@ -152,6 +185,9 @@ pub(super) fn resolve_flow(
             full.push(("source".to_owned(), format!("({spec})")));
             continue;
         }
+        if kind == "tcp" && congestion::find(name).is_ok() {
+            full.push(("cc".to_owned(), (*name).to_owned()));
+        }
         for (key, text) in &part.pairs {
             let fixed = *key == "recovery" && kind != "tcp";
             if !fixed && !full.iter().any(|(other, _)| other == key) {
@@ -159,8 +195,5 @@ pub(super) fn resolve_flow(
             }
         }
     }
-    match try_flow(kind, &full, dialect) {
-        Ok(again) if again.parts == built.parts => full,
-        _ => args.to_vec(),
-    }
+    full
 }

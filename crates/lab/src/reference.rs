@@ -1,0 +1,121 @@
+//! Reference pages, generated from the declarations: what scenario files may say.
+
+use sojourn_units::ParamInfo;
+
+use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
+use crate::series::QUANTITIES;
+
+/// The page of scenario files, in Markdown.
+pub fn scenario_markdown() -> String {
+    let mut page = String::from(
+        "# Scenario files\n\n\
+         A scenario is a file in TOML. Only `flows` has to be given; everything else has a default. Every quantity has a \
+         unit: `5ms`, `10Mbps`, `100p`, `64kB`. A key that nothing reads is an error.\n\n\
+         This page is generated from the declarations in `crates/lab/src/model.rs`.\n\n\
+         ## Top-level keys\n\n| key | meaning |\n|---|---|\n",
+    );
+    for (key, meaning) in TOP_KEYS {
+        page.push_str(&format!("| `{key}` | {} |\n", cell(meaning)));
+    }
+    page.push_str("\nThe kinds of topology, chosen by `kind` in `[topology]`:\n\n| kind | meaning |\n|---|---|\n");
+    for (kind, meaning) in TOPOLOGY_KINDS {
+        page.push_str(&format!("| `{kind}` | {} |\n", cell(meaning)));
+    }
+    for (heading, doc, params) in tables() {
+        page.push_str(&format!(
+            "\n## `{heading}`\n\n{doc}\n\n{}",
+            params_markdown(params)
+        ));
+        if heading == "[[flows]]" {
+            page.push_str(FLOWS);
+            for kind in flow_kinds() {
+                page.push_str(&format!("| `{}` | {} |\n", kind.name, cell(kind.doc)));
+            }
+        }
+        if heading == "[series]" {
+            page.push_str("\n| series | meaning |\n|---|---|\n");
+            for (name, meaning) in QUANTITIES {
+                page.push_str(&format!("| `{name}` | {} |\n", cell(meaning)));
+            }
+        }
+    }
+    page.push_str(PATHS);
+    page
+}
+
+/// A table of parameters, in Markdown: key, value, default, range, meaning, source.
+pub fn params_markdown(params: &[ParamInfo]) -> String {
+    let mut table = String::from(
+        "| key | value | default | allowed | meaning | source of the default |\n|---|---|---|---|---|---|\n",
+    );
+    for info in params {
+        let kind = (info.kind)();
+        let default = match info.default {
+            "" => String::new(),
+            text => format!("`{text}`"),
+        };
+        let mut meaning = info.doc.to_owned();
+        for (word, what) in kind.choices() {
+            meaning.push_str(&format!(" `{word}`: {what}"));
+        }
+        table.push_str(&format!(
+            "| `{}` | {} | {default} | {} | {} | {} |\n",
+            info.name,
+            cell(&kind.unit_text()),
+            cell(&info.range_text()),
+            cell(&meaning),
+            cell(info.source)
+        ));
+    }
+    table
+}
+
+const FLOWS: &str = "\nAn entry says what runs with `kind`, or with `spec` on one line (`spec = \"4*reno\"`); an entry that is \
+    a text is a `spec` (`flows = [\"4*reno\", \"cbr 2Mbps size=1000B\"]`). Every other key is a parameter of the kind, which \
+    `sojourn show` lists.\n\n| kind | meaning |\n|---|---|\n";
+
+const PATHS: &str = "\n## Paths\n\n\
+    `--set PATH=VALUE` and the factors of a study name a value by its path: `topology.rate`, `flows[0].count`, \
+    `flows.reno.count`. In a list of tables a word stands for the entry with that label, name, pair of nodes or kind. A key \
+    with a dot or a space stands in quotes. A path goes into a specification on one line as if it were a table: \
+    `topology.queue.target` is the target of `queue = \"codel target=5ms\"`. A value is TOML (`3`, `true`, \
+    `[\"4*reno\"]`), or else a text.\n";
+
+/// A text that fits into a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_key_of_every_table() {
+        let page = scenario_markdown();
+        for (heading, _, params) in tables() {
+            let section = page.split(&format!("\n## `{heading}`\n")).nth(1).unwrap();
+            let section = section.split("\n## ").next().unwrap();
+            for info in params {
+                assert!(
+                    section.contains(&format!("| `{}` |", info.name)),
+                    "{heading} {}",
+                    info.name
+                );
+            }
+        }
+        for (kind, _) in TOPOLOGY_KINDS {
+            assert!(page.contains(&format!("| `{kind}` |")));
+        }
+    }
+
+    #[test]
+    fn every_row_of_a_table_has_its_six_cells() {
+        for (_, _, params) in tables() {
+            for row in params_markdown(params).lines() {
+                let bars = row.matches('|').count() - row.matches("\\|").count();
+                assert_eq!(bars, 7, "{row}");
+            }
+        }
+    }
+}
