@@ -15,5 +15,6 @@ pub mod scenario;
 pub mod schema;
 pub mod series;
 pub mod starter;
+pub mod trace;
 
 pub use error::{LabError, LabErrorKind};
