@@ -110,7 +110,9 @@ def text_problems(paths: list[Path]) -> Iterator[str]:
 
 
 def manifest(crate: str) -> dict[str, object]:
-    return tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    text = (ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8")
+    content: dict[str, object] = tomllib.loads(text)
+    return content
 
 
 def crate_problems() -> Iterator[str]:

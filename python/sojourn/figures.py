@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from sojourn.errors import BadValueError, ResultsIOError, SojournError
 
@@ -75,7 +76,7 @@ def check_formats(formats: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _converter() -> object:
+def _converter() -> Any:
     try:
         import vl_convert
     except ImportError as error:

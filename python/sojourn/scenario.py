@@ -225,7 +225,16 @@ def graph(**keywords: Unpack[Graph]) -> Scenario:
 
 # Where a keyword goes; what is in neither is a key of [topology], and checked as such.
 _TOP = ("name", "title", "description", "dialect")
-_RUN = ("duration", "warmup", "seed", "replications", "ties", "start_spread", "deterministic", "eager")
+_RUN = (
+    "duration",
+    "warmup",
+    "seed",
+    "replications",
+    "ties",
+    "start_spread",
+    "deterministic",
+    "eager",
+)
 _TABLES = ("flows", "links", "wire", "impairments", "changes", "series")
 
 

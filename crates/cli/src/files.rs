@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::args::{DocsArgs, InitArgs, SchemaArgs, SchemaWhat};
 use crate::output::emit;
+use sojourn_lab::schema::schema as schema_of;
 use sojourn_lab::{LabError, LabErrorKind, reference, schema, starter, study};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -35,9 +36,9 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
 pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
     let sections = match args.what {
         SchemaWhat::Scenario => Vec::new(),
-        SchemaWhat::Study => study::sections(),
+        SchemaWhat::Study => schema::study_sections(&study::tables()),
     };
-    emit(&format!("{:#}\n", schema::schema(&sections)))
+    emit(&format!("{:#}\n", schema_of(&sections)))
 }
 
 pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {

@@ -1507,4 +1507,25 @@ rate = "1Mbps"
         );
         assert_eq!(error.exit_status(), 2);
     }
+
+    #[test]
+    fn a_file_that_is_no_text_is_an_error_that_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("binary.toml");
+        std::fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
+        let error = Document::read(&path).unwrap_err().to_string();
+        assert!(
+            error.ends_with("binary.toml: cannot read the file: stream did not contain valid UTF-8; the file has to be text in UTF-8"),
+            "{error}"
+        );
+        let error = Document::read(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("; name a file"), "{error}");
+    }
+
+    #[test]
+    fn line_ends_and_a_mark_of_order_change_nothing() {
+        let text = format!("\u{feff}{}", TEXT.replace('\n', "\r\n"));
+        let other = Document::parse(&text, "t.toml").unwrap();
+        assert_eq!(other, document());
+    }
 }

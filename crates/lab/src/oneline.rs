@@ -48,16 +48,6 @@ macro_rules! options {
         pub const OPTIONS: &[(&str, &str)] = &[$(($option, $path)),*];
 
         impl Dumbbell {
-            /// Gives the value of one of [`OPTIONS`]; false if there is no such option.
-            pub fn give(&mut self, option: &str, value: &str) -> bool {
-                let field = match option {
-                    $($option => &mut self.$field,)*
-                    _ => return false,
-                };
-                *field = Some(value.to_owned());
-                true
-            }
-
             fn values(&self) -> Vec<Option<&str>> {
                 vec![$(self.$field.as_deref()),*]
             }

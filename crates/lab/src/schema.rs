@@ -77,6 +77,78 @@ pub fn schema(sections: &[Section]) -> Value {
     })
 }
 
+/// The parameter tables of a file: heading (`[study]`, `[[experiment]]`, `[[experiment.factor]]`), meaning and parameters.
+pub type Tables = [(&'static str, &'static str, &'static [ParamInfo])];
+
+/// The sections of a study with these tables, and with the keys of studies that are lists and tables.
+pub fn study_sections(tables: &Tables) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    for &(heading, doc, params) in tables {
+        let path = heading.trim_matches(['[', ']']);
+        let (outer, key) = match path.split_once('.') {
+            Some((outer, key)) => (Some(outer), key),
+            None => (None, path),
+        };
+        let (required, keys) = study_keys(key);
+        let section = Section {
+            key,
+            doc,
+            several: heading.starts_with("[["),
+            params,
+            required,
+            keys,
+            sections: Vec::new(),
+        };
+        match sections.iter_mut().find(|other| Some(other.key) == outer) {
+            Some(other) => other.sections.push(section),
+            None => sections.push(section),
+        }
+    }
+    sections
+}
+
+/// What has to be given in a table of a study, and its keys that are lists and tables.
+fn study_keys(key: &str) -> (&'static [&'static str], Vec<(&'static str, Value)>) {
+    let texts =
+        |doc: &str| json!({ "type": "array", "items": { "type": "string" }, "description": doc });
+    let map = |doc: &str| json!({ "type": "object", "description": doc });
+    let narrowed = map("Factors, and the level of each that is shown.");
+    match key {
+        "experiment" => (
+            &["name"],
+            vec![(
+                "set",
+                map("Paths and the values they get, such as { \"topology.rate\" = \"2Mbps\" }."),
+            )],
+        ),
+        "factor" => (
+            &["name", "values"],
+            vec![
+                (
+                    "values",
+                    json!({
+                        "type": "array",
+                        "minItems": 1,
+                        "description": "Values for the path, or tables with label and set.",
+                    }),
+                ),
+                ("labels", texts("What readers see for each value.")),
+            ],
+        ),
+        "table" => (
+            &["id"],
+            vec![
+                ("rows", texts("Factors down the side.")),
+                ("columns", texts("Factors across.")),
+                ("metrics", texts("Metrics, such as sojourn_s_mean.")),
+                ("where", narrowed),
+            ],
+        ),
+        "figure" => (&["id"], vec![("where", narrowed)]),
+        _ => (&[], Vec::new()),
+    }
+}
+
 fn definitions() -> Map<String, Value> {
     let mut definitions = Map::new();
     let mut define = |name: &str, schema: Value| definitions.insert(name.to_owned(), schema);

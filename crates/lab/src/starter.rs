@@ -1,8 +1,5 @@
 //! What `sojourn init` writes: a study to start from, with a comment on everything in it.
 
-/// Top-level keys of a study beside those of a scenario.
-pub const STUDY_KEYS: &[&str] = &["study", "experiment", "table", "figure"];
-
 /// The text of the starter study.
 pub fn study() -> &'static str {
     STUDY
@@ -74,6 +71,7 @@ compare = true
 name = "rate"
 path = "topology.rate"
 values = ["2Mbps", "10Mbps", "50Mbps"]
+unit = "Mbps"
 
 [[table]]
 id = "delay-and-loss"
@@ -88,6 +86,7 @@ title = "99th percentile of the sojourn time"
 kind = "lines"
 experiment = "rates"
 x = "rate"
+x_scale = "log"
 y = "sojourn_s_p99"
 series = "queue"
 "#;
@@ -97,6 +96,8 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::model::Scenario;
+
+    const STUDY_KEYS: &[&str] = &["study", "experiment", "table", "figure"];
 
     #[test]
     fn the_starter_is_a_valid_scenario_and_its_factors_name_what_is_there() {

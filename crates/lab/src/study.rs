@@ -38,7 +38,6 @@ mod ask;
 mod execute;
 mod keys;
 mod published;
-mod shape;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +62,6 @@ pub use keys::{
     tables,
 };
 pub use published::Published;
-pub use shape::sections;
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];

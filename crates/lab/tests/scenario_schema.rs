@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sojourn_lab::document::Document;
-use sojourn_lab::schema::{Section, schema};
+use sojourn_lab::schema::{schema, study_sections};
 use sojourn_lab::starter;
+use sojourn_units::{Params, params};
 
 /// Whether a value fits a schema, as far as types, keys, words and choices go; patterns are not looked at.
 fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
@@ -118,48 +119,77 @@ fn mistakes_do_not_fit() {
     }
 }
 
+params! {
+    /// A study, for tests.
+    struct Titled {
+        /// Heading.
+        title: Option<String> = "none", source "a test";
+        /// Description.
+        description: Option<String> = "none", source "a test";
+    }
+}
+
+params! {
+    /// A factor, for tests.
+    struct Factor {
+        /// Name.
+        name: String = "", source "a test";
+        /// Title.
+        title: Option<String> = "none", source "a test";
+        /// Path.
+        path: Option<String> = "none", source "a test";
+        /// Unit.
+        unit: Option<String> = "none", source "a test";
+        /// Compared.
+        compare: bool = "false", source "a test";
+    }
+}
+
+params! {
+    /// A table or figure, for tests.
+    struct Shown {
+        /// Files.
+        id: String = "", source "a test";
+        /// Title.
+        title: Option<String> = "none", source "a test";
+        /// Experiment.
+        experiment: Option<String> = "none", source "a test";
+        /// Kind.
+        kind: Option<String> = "none", source "a test";
+        /// Axis.
+        x: Option<String> = "none", source "a test";
+        /// Scale.
+        x_scale: Option<String> = "none", source "a test";
+        /// Axis.
+        y: Option<String> = "none", source "a test";
+        /// Series.
+        series: Option<String> = "none", source "a test";
+    }
+}
+
 #[test]
-fn sections_of_a_study_plug_in() {
-    let any = json!({});
-    let keys = |names: &[&'static str]| names.iter().map(|name| (*name, any.clone())).collect();
-    let section = |key, several, names: &[&'static str]| Section {
-        key,
-        doc: "A section.",
-        several,
-        params: &[],
-        required: &[],
-        keys: keys(names),
-        sections: Vec::new(),
-    };
-    let mut experiment = section("experiment", true, &["name", "title"]);
-    experiment.required = &["name"];
-    experiment.sections = vec![section(
-        "factor",
-        true,
-        &["name", "path", "values", "labels", "compare"],
-    )];
-    let sections = [
-        section("study", false, &["title", "description"]),
-        experiment,
-        section(
-            "table",
-            true,
-            &["id", "title", "experiment", "rows", "metrics"],
-        ),
-        section(
-            "figure",
-            true,
-            &["id", "title", "kind", "experiment", "x", "y", "series"],
-        ),
-    ];
+fn tables_of_a_study_plug_in() {
+    let sections = study_sections(&[
+        ("[study]", Titled::DOC, Titled::TABLE),
+        ("[[experiment]]", Factor::DOC, Factor::TABLE),
+        ("[[experiment.factor]]", Factor::DOC, Factor::TABLE),
+        ("[[table]]", Shown::DOC, Shown::TABLE),
+        ("[[figure]]", Shown::DOC, Shown::TABLE),
+    ]);
     let study = as_json(starter::study());
     let whole = schema(&sections);
     fits(&study, &whole, &whole).unwrap_or_else(|error| panic!("{error}"));
     let scenario_only = schema(&[]);
     assert!(fits(&study, &scenario_only, &scenario_only).is_err());
-    let mut unknown = study;
+    let mut unknown = study.clone();
     unknown["experiment"][0]["factor"][0]["vlaues"] = json!([]);
     assert!(fits(&unknown, &whole, &whole).is_err());
+    let mut missing = study;
+    missing["experiment"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("name");
+    assert!(fits(&missing, &whole, &whole).is_err());
 }
 
 #[test]

@@ -4,24 +4,31 @@
 //! come in as JSON, tables go out as Arrow, and everything between is done by `sojourn-lab`.
 
 mod errors;
+mod replay;
+mod results;
 mod supervise;
 mod table;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-use serde_json::Value;
-use sojourn_lab::catalogue::{Entry, entries, find};
+use serde_json::{Value, json};
+use sojourn_lab::LabError;
+use sojourn_lab::catalogue::{Entry, Part, entries, find};
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
-use sojourn_lab::LabError;
+use sojourn_lab::schema::study_sections;
+use sojourn_units::DialectInfo;
 use std::path::Path;
 
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::replay::replay;
+    #[pymodule_export]
+    use super::results::{Results, read, run, study};
+    #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::{catalogue, main, read_toml, resolve, set_value, show, to_toml};
+    use super::{catalogue, main, read_toml, resolve, schema, set_value, show, to_toml};
 
     use pyo3::prelude::*;
 
@@ -29,7 +36,11 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         // Whoever measures time wants to know.
-        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+        let profile = if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        };
         module.add("PROFILE", profile)
     }
 }
@@ -88,61 +99,65 @@ fn read_toml(py: Python<'_>, path: &str) -> PyResult<String> {
         .map_err(|error| errors::lab(py, &error))
 }
 
-/// Every algorithm that a scenario can name: family, name, title and dialects of each.
+/// The JSON Schema of scenario and study files: what `sojourn schema` prints.
 #[pyfunction]
-fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let all: Vec<_> = entries()
-        .iter()
-        .map(|entry| describe(py, entry))
-        .collect::<PyResult<_>>()?;
-    PyList::new(py, all)
+fn schema() -> String {
+    let sections = study_sections(&sojourn_lab::study::tables());
+    sojourn_lab::schema::schema(&sections).to_string()
 }
 
-/// One algorithm: what it does, its dialects, its parameters with unit, default, range and source.
+/// Everything that a scenario can name, as JSON: what `sojourn list --format json` prints.
 #[pyfunction]
-fn show<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+fn catalogue() -> String {
+    let all: Vec<Value> = entries().iter().map(describe).collect();
+    Value::from(all).to_string()
+}
+
+/// One of them by name, as JSON: what `sojourn show NAME --format json` prints.
+#[pyfunction]
+fn show(py: Python<'_>, name: &str) -> PyResult<String> {
     let entry = find(name).map_err(|error| errors::lab(py, &error))?;
-    describe(py, &entry)
+    Ok(describe(&entry).to_string())
 }
 
-fn describe<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>> {
-    let dialects: Vec<_> = entry
-        .dialects
-        .iter()
-        .map(|dialect| {
-            let dict = PyDict::new(py);
-            dict.set_item("name", dialect.name)?;
-            dict.set_item("release", dialect.release)?;
-            dict.set_item("doc", dialect.doc)?;
-            Ok(dict)
-        })
-        .collect::<PyResult<_>>()?;
-    let params: Vec<_> = entry
+fn describe(entry: &Entry) -> Value {
+    let parts: Vec<Value> = entry.parts.iter().map(describe_part).collect();
+    json!({
+        "family": entry.family.name(),
+        "name": entry.name,
+        "aliases": entry.aliases,
+        "title": entry.title,
+        "about": entry.about,
+        "parts": parts,
+        "more": entry.more,
+    })
+}
+
+fn describe_part(part: &Part) -> Value {
+    let params: Vec<Value> = part
         .params
         .iter()
         .map(|info| {
-            let defaults = PyDict::new(py);
-            for dialect in entry.dialects {
-                defaults.set_item(dialect.name, dialect.default_of(info).0)?;
-            }
-            let dict = PyDict::new(py);
-            dict.set_item("name", info.name)?;
-            dict.set_item("doc", info.doc)?;
-            dict.set_item("unit", (info.kind)().unit_text())?;
-            dict.set_item("default", info.default)?;
-            dict.set_item("defaults", defaults)?;
-            dict.set_item("range", info.range_text())?;
-            dict.set_item("source", info.source)?;
-            Ok(dict)
+            let default_of = |dialect: &DialectInfo| {
+                let (value, source) = dialect.default_of(info);
+                json!({"dialect": dialect.name, "default": value, "source": source})
+            };
+            json!({
+                "name": info.name,
+                "doc": info.doc,
+                "unit": (info.kind)().unit_text(),
+                "default": info.default,
+                "range_low": info.range_low,
+                "range_high": info.range_high,
+                "source": info.source,
+                "dialects": part.dialects.iter().map(default_of).collect::<Vec<_>>(),
+            })
         })
-        .collect::<PyResult<_>>()?;
-    let dict = PyDict::new(py);
-    dict.set_item("family", entry.family.name())?;
-    dict.set_item("name", entry.name)?;
-    dict.set_item("title", entry.title)?;
-    dict.set_item("aliases", entry.aliases)?;
-    dict.set_item("about", entry.about)?;
-    dict.set_item("dialects", dialects)?;
-    dict.set_item("parameters", params)?;
-    Ok(dict)
+        .collect();
+    let dialects: Vec<Value> = part
+        .dialects
+        .iter()
+        .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
+        .collect();
+    json!({"title": part.title, "dialects": dialects, "parameters": params})
 }

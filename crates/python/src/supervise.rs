@@ -1,6 +1,7 @@
 //! Long work beside the interpreter: it runs with the GIL released, progress is told, and Ctrl-C stops it.
 
 use pyo3::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -9,14 +10,17 @@ use std::time::Duration;
 /// How often the interpreter is asked for a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How often that is, once the work is told to stop, until it is left alone.
+const LAST_ROUNDS: u32 = 40;
+
 /// What the work may do while it runs.
-pub(crate) struct Control<'a> {
+pub(crate) struct Control {
     /// True once it should stop.
-    pub(crate) cancel: &'a AtomicBool,
+    pub(crate) cancel: Arc<AtomicBool>,
     told: Sender<(u64, u64)>,
 }
 
-impl Control<'_> {
+impl Control {
     /// Tells that `done` of `total` runs are finished.
     pub(crate) fn progress(&self, done: u64, total: u64) {
         // Nobody listens any more only when the work is being stopped.
@@ -25,50 +29,58 @@ impl Control<'_> {
 }
 
 /// Runs `work` on a thread of its own. `progress(done, total)` is called on this one, as are handlers of signals; what
-/// they raise stops the work and is raised here.
+/// they raise stops the work and is raised here. Work that does not stop soon ends in the background: a single run
+/// cannot be cut short.
 ///
 /// # Errors
 /// What a handler of a signal or `progress` raised.
 ///
 /// # Panics
 /// If the work does.
-pub(crate) fn supervise<T: Send>(
+pub(crate) fn supervise<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Control<'_>) -> T + Send,
+    work: impl FnOnce(&Control) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let cancel = AtomicBool::new(false);
-    let (told, news) = channel();
-    let control = Control { cancel: &cancel, told };
-    thread::scope(|scope| {
-        // The sender goes with the work, so that its end is the end of the news.
-        let worker = scope.spawn(move || {
-            let control = control;
-            work(&control)
-        });
-        let mut raised = None;
-        loop {
-            let heard = py.detach(|| news.recv_timeout(PATIENCE));
-            if heard == Err(RecvTimeoutError::Disconnected) {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (told, mut news) = channel();
+    let control = Control {
+        cancel: Arc::clone(&cancel),
+        told,
+    };
+    // The sender ends with the work, so that its end is the end of the news.
+    let worker = thread::spawn(move || {
+        let control = control;
+        work(&control)
+    });
+    let mut stopping: Option<(PyErr, u32)> = None;
+    loop {
+        let news = &mut news;
+        let heard = py.detach(move || news.recv_timeout(PATIENCE));
+        if heard == Err(RecvTimeoutError::Disconnected) {
+            break;
+        }
+        if let Some((_, rounds)) = &mut stopping {
+            *rounds += 1;
+            if *rounds >= LAST_ROUNDS {
                 break;
             }
-            if raised.is_some() {
-                continue;
-            }
-            let attended = py.check_signals().and_then(|()| match (progress, heard) {
-                (Some(progress), Ok(counts)) => progress.call1(counts).map(drop),
-                _ => Ok(()),
-            });
-            if let Err(error) = attended {
-                cancel.store(true, Ordering::Relaxed);
-                raised = Some(error);
-            }
+            continue;
         }
-        let result = py.detach(|| worker.join());
-        match (raised, result) {
-            (_, Err(panic)) => std::panic::resume_unwind(panic),
-            (Some(error), Ok(_)) => Err(error),
-            (None, Ok(value)) => Ok(value),
+        let attended = py.check_signals().and_then(|()| match (progress, heard) {
+            (Some(progress), Ok(counts)) => progress.call1(counts).map(drop),
+            _ => Ok(()),
+        });
+        if let Err(error) = attended {
+            cancel.store(true, Ordering::Relaxed);
+            stopping = Some((error, 0));
         }
-    })
+    }
+    if let Some((error, _)) = stopping {
+        return Err(error);
+    }
+    match py.detach(|| worker.join()) {
+        Ok(value) => Ok(value),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }

@@ -2,13 +2,15 @@
 //!
 //! Source: Arrow's PyCapsule interface (`__arrow_c_schema__`, `__arrow_c_stream__`), C stream interface revision 1.0.
 
-use arrow::array::{Array, AsArray, RecordBatch, RecordBatchIterator};
-use arrow::datatypes::{
-    DataType, Float64Type, Int64Type, SchemaRef, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{
+    Decimal128Type, Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow::error::ArrowError;
-use arrow::ffi::FFI_ArrowSchema;
-use arrow::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
@@ -32,12 +34,15 @@ impl Table {
     }
 
     fn column(&self, name: &str) -> PyResult<&dyn Array> {
-        self.batch.column_by_name(name).map(AsRef::as_ref).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "no column {name:?}; columns: {}",
-                self.column_names().join(", ")
-            ))
-        })
+        self.batch
+            .column_by_name(name)
+            .map(AsRef::as_ref)
+            .ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "no column {name:?}; columns: {}",
+                    self.column_names().join(", ")
+                ))
+            })
     }
 }
 
@@ -47,7 +52,11 @@ impl Table {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         let schema = self.schema();
-        schema.fields().iter().map(|field| field.name().clone()).collect()
+        schema
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
     }
 
     /// The number of rows.
@@ -63,8 +72,9 @@ impl Table {
     /// The values of one column.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.column(name)?;
-        let values: Vec<_> =
-            (0..column.len()).map(|row| value(py, column, row)).collect::<PyResult<_>>()?;
+        let values: Vec<_> = (0..column.len())
+            .map(|row| value(py, column, row))
+            .collect::<PyResult<_>>()?;
         PyList::new(py, values)
     }
 
@@ -86,7 +96,7 @@ impl Table {
     /// The schema, as a capsule of Arrow's PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema().as_ref()).map_err(arrow_error)?;
-        PyCapsule::new(py, schema, Some(c"arrow_schema".to_owned()))
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
     /// The rows, as a capsule of Arrow's PyCapsule interface; a requested schema is not cast to.
@@ -99,7 +109,7 @@ impl Table {
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new(py, stream, Some(c"arrow_array_stream".to_owned()))
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
     fn __repr__(&self) -> String {
@@ -119,21 +129,44 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
     match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().value(row).into_bound_py_any(py),
         DataType::Boolean => column.as_boolean().value(row).into_bound_py_any(py),
-        DataType::UInt8 => column.as_primitive::<UInt8Type>().value(row).into_bound_py_any(py),
-        DataType::UInt16 => column.as_primitive::<UInt16Type>().value(row).into_bound_py_any(py),
-        DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_bound_py_any(py),
-        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_bound_py_any(py),
-        DataType::Float64 => {
-            column.as_primitive::<Float64Type>().value(row).into_bound_py_any(py)
-        }
+        DataType::UInt8 => column
+            .as_primitive::<UInt8Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt16 => column
+            .as_primitive::<UInt16Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt32 => column
+            .as_primitive::<UInt32Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::UInt64 => column
+            .as_primitive::<UInt64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Int64 => column
+            .as_primitive::<Int64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Float64 => column
+            .as_primitive::<Float64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Decimal128(_, 0) => column
+            .as_primitive::<Decimal128Type>()
+            .value(row)
+            .into_bound_py_any(py),
         DataType::List(_) => {
             let items = column.as_list::<i32>().value(row);
-            let values: Vec<_> =
-                (0..items.len()).map(|i| value(py, items.as_ref(), i)).collect::<PyResult<_>>()?;
+            let values: Vec<_> = (0..items.len())
+                .map(|i| value(py, items.as_ref(), i))
+                .collect::<PyResult<_>>()?;
             values.into_bound_py_any(py)
         }
-        other => Err(PyTypeError::new_err(format!("no Python value for Arrow's {other}"))),
+        other => Err(PyTypeError::new_err(format!(
+            "no Python value for Arrow's {other}"
+        ))),
     }
 }
 

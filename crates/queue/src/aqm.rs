@@ -74,7 +74,8 @@ impl Waiting<'_> {
     }
 }
 
-/// What an AQM may know of its queue. In `on_enqueue` the judged packet is not in it yet, in `on_dequeue` not any more.
+/// What an AQM may know of its queue. In `on_enqueue` the judged packet is not in it yet, in `on_dequeue` not any more;
+/// there the packets themselves are not shown, but may be dropped by their position behind the judged one.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// Packets that wait.

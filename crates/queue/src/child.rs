@@ -3,7 +3,7 @@
 use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
 use crate::registry::AnyAqm;
 use crate::scheduler::SchedulerCx;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
 use std::collections::VecDeque;
 
@@ -84,9 +84,7 @@ impl Child {
             },
         ) {
             Verdict::Pass => {}
-            Verdict::Mark(reason) => {
-                cx.mark(&mut packet, reason);
-            }
+            Verdict::Mark(reason) => mark(&mut packet, reason, cx),
             Verdict::Drop(reason) => {
                 cx.drop(packet, reason);
                 return false;
@@ -120,17 +118,16 @@ impl Child {
             return Some(packet);
         }
         self.tick(cx);
-        while let Some(mut packet) = self.queue.pop_front() {
-            self.bytes -= u64::from(packet.size);
-            let meta = Meta::of(&packet);
+        while let Some(head) = self.queue.front() {
+            let meta = Meta::of(head);
+            let sojourn = cx.now.since(head.arrived());
             let view = View {
-                packets: count(&self.queue),
-                bytes: self.bytes,
+                packets: count(&self.queue) - 1,
+                bytes: self.bytes - u64::from(meta.size),
                 rate: cx.rate,
                 last_departure: self.last_departure,
-                waiting: Waiting::Queue(&self.queue),
+                waiting: Waiting::Nothing,
             };
-            let sojourn = cx.now.since(packet.arrived());
             let judge = &mut Cx {
                 now: cx.now,
                 rng: cx.rng,
@@ -138,21 +135,24 @@ impl Child {
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
-                    cx.mark(&mut packet, reason);
+                    if let Some(packet) = self.queue.front_mut() {
+                        mark(packet, reason, cx);
+                    }
                 }
                 Verdict::Drop(reason) => {
-                    cx.drop(packet, reason);
+                    self.drop_at(0, reason, cx);
                     continue;
                 }
-                Verdict::DropOther(position, reason) => self.drop_at(position, reason, cx),
+                Verdict::DropOther(position, reason) => self.drop_at(position + 1, reason, cx),
                 Verdict::DropBoth(position, reason) => {
-                    self.drop_at(position, reason, cx);
-                    cx.drop(packet, reason);
+                    self.drop_at(position + 1, reason, cx);
+                    self.drop_at(0, reason, cx);
                     continue;
                 }
             }
             self.last_departure = cx.now;
-            return Some(packet);
+            self.bytes -= u64::from(meta.size);
+            return self.queue.pop_front();
         }
         self.aqm.on_empty(cx.now);
         None
@@ -193,6 +193,7 @@ impl Child {
         Some(packet)
     }
 
+    #[cold]
     fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
         let packet = usize::try_from(position)
             .ok()
@@ -222,6 +223,12 @@ impl Child {
             );
         }
     }
+}
+
+#[cold]
+fn mark(packet: &mut Packet, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
+    let marked = cx.mark(packet, reason);
+    assert!(marked, "an AQM marks only ECN-capable packets");
 }
 
 #[inline]

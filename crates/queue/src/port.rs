@@ -104,7 +104,7 @@ impl Port for QueuePort {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pass<S: PortSink>(
         &mut self,
         packet: Packet,
@@ -186,7 +186,7 @@ impl Port for QueuePort {
 impl QueuePort {
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
     /// waiting region.
-    #[inline]
+    #[inline(always)]
     fn pass_aqm<S: PortSink>(
         &mut self,
         mut packet: Packet,
@@ -445,27 +445,28 @@ impl QueuePort {
     /// Counts what a scheduler dropped and marked, and hands the packets to the link.
     #[inline]
     fn hand_back<S: PortSink>(&mut self, now: Time, sink: &mut S) {
-        let Discipline::Scheduler(port) = &mut self.discipline else {
-            return;
-        };
-        if port.drops.is_empty() && port.marks.is_empty() {
-            return;
+        if let Discipline::Scheduler(port) = &mut self.discipline
+            && !(port.drops.is_empty() && port.marks.is_empty())
+        {
+            hand_back(port, &mut self.account, now, sink);
         }
-        // Taken out to account for them, and put back so that their memory is used again.
-        let mut drops = std::mem::take(&mut port.drops);
-        let mut marks = std::mem::take(&mut port.marks);
-        for (packet, reason) in drops.drain(..) {
-            self.account.discard(&packet, reason, now);
-            sink.dropped(packet, reason, now);
-        }
-        for (label, reason) in marks.drain(..) {
-            self.account.mark(label.flow, reason);
-            sink.marked(&label, reason, now);
-        }
-        if let Discipline::Scheduler(port) = &mut self.discipline {
-            port.drops = drops;
-            port.marks = marks;
-        }
+    }
+}
+
+#[cold]
+fn hand_back<S: PortSink>(
+    port: &mut SchedulerPort,
+    account: &mut Account,
+    now: Time,
+    sink: &mut S,
+) {
+    for (packet, reason) in port.drops.drain(..) {
+        account.discard(&packet, reason, now);
+        sink.dropped(packet, reason, now);
+    }
+    for (label, reason) in port.marks.drain(..) {
+        account.mark(label.flow, reason);
+        sink.marked(&label, reason, now);
     }
 }
 

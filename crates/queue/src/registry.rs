@@ -4,7 +4,9 @@
 use crate::disciplines;
 use crate::port::QueuePort;
 use sojourn_sim::Stream;
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, nearest};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, check_declaration, nearest,
+};
 use std::sync::Arc;
 
 pub use crate::disciplines::{AnyAqm, AnyScheduler};
@@ -97,6 +99,11 @@ pub struct CatalogueEntry {
     pub dialects: &'static [DialectInfo],
     /// Resolves parameters: name and value of each, with the dialect's release first.
     pub resolve: Resolve,
+    /// Whether the declaration of the parameters holds together.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub check: fn() -> Result<(), String>,
 }
 
 /// Reads parameters in a dialect.
@@ -128,6 +135,7 @@ impl CatalogueEntry {
                     pairs: params.pairs(),
                 })
             },
+            check: check_declaration::<E::Params>,
         }
     }
 }

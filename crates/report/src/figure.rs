@@ -71,6 +71,12 @@ pub(crate) fn rows_not_shown(figure: &Figure) -> usize {
             .count()
 }
 
+/// How many rows are shown without their interval, because it reaches zero on a logarithmic axis.
+pub(crate) fn intervals_not_shown(figure: &Figure) -> usize {
+    let shown = figure.rows.iter().filter(|row| drawable(figure, row));
+    shown.filter(|row| !interval_drawable(figure, row)).count()
+}
+
 /// Whether some rows are published values within a series of their own colour, drawn hollow.
 pub(crate) fn has_hollow(figure: &Figure) -> bool {
     figure.rows.iter().any(flagged)
@@ -279,8 +285,10 @@ impl<'a> Plan<'a> {
             out.insert(field.to_owned(), value);
         };
         copy(&figure.y.field, false);
-        for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
-            copy(field, false);
+        if interval_drawable(figure, row) {
+            for field in [&figure.y_low, &figure.y_high].into_iter().flatten() {
+                copy(field, false);
+            }
         }
         copy(&figure.x.field, !self.categories.is_empty());
         if let Some(series) = &figure.series {
@@ -665,7 +673,7 @@ impl<'a> Plan<'a> {
             "type": "quantitative",
             "title": axis_title(axis),
             "scale": scale,
-            "axis": number_axis(axis, span(self.figure, &y_fields(self.figure)), ticks)
+            "axis": number_axis(axis, span(self.figure, &mark_fields(self.figure)), ticks)
         })
     }
 
@@ -898,22 +906,30 @@ fn source_of(figure: &Figure, row: &Row) -> &'static str {
     }
 }
 
-/// Whether every number of a row has a place on its axis.
+/// Whether a row has a place on its axes.
 fn drawable(figure: &Figure, row: &Row) -> bool {
-    let positive = |scale: Scale, fields: &[Option<&String>]| {
-        scale != Scale::Log
-            || fields
-                .iter()
-                .flatten()
-                .filter_map(|field| row.get(*field).and_then(Value::as_f64))
-                .all(|value| value > 0.0)
-    };
-    let y = [
-        Some(&figure.y.field),
-        figure.y_low.as_ref(),
-        figure.y_high.as_ref(),
-    ];
-    positive(figure.x.scale, &[Some(&figure.x.field)]) && positive(figure.y.scale, &y)
+    positive_if_log(figure.x.scale, &[&figure.x.field], row)
+        && positive_if_log(figure.y.scale, &mark_fields(figure), row)
+}
+
+/// The fields on the vertical axis without which a row cannot be drawn.
+fn mark_fields(figure: &Figure) -> Vec<&str> {
+    match figure.kind {
+        Kind::Range => y_fields(figure),
+        _ => vec![&figure.y.field],
+    }
+}
+
+/// Whether the interval of a row, if it has one, has a place on its axis.
+fn interval_drawable(figure: &Figure, row: &Row) -> bool {
+    positive_if_log(figure.y.scale, &y_fields(figure), row)
+}
+
+fn positive_if_log(scale: Scale, fields: &[&str], row: &Row) -> bool {
+    let mut values = fields
+        .iter()
+        .filter_map(|field| row.get(*field).and_then(Value::as_f64));
+    scale != Scale::Log || values.all(|value| value > 0.0)
 }
 
 /// Bars and floating bars, curves of time and distributions start at zero; other marks do where that costs no more
@@ -1212,6 +1228,21 @@ mod tests {
             json!([{"x": 1.0, "y": 0.5}, {"x": 10.0, "y": 1.0}])
         );
         assert_eq!(spec["layer"][0]["mark"]["interpolate"], "step-after");
+    }
+
+    #[test]
+    fn an_interval_that_reaches_zero_does_not_take_its_point_off_a_logarithmic_axis() {
+        let figure = figure(json!({
+            "id": "f", "title": "F", "kind": "points",
+            "x": {"field": "x", "title": "X"}, "y": {"field": "y", "title": "Y", "scale": "log"},
+            "y_low": "low", "y_high": "high",
+            "rows": [{"x": 1, "y": 2.0, "low": -0.5, "high": 4.5}, {"x": 2, "y": 2.0, "low": 1.0, "high": 3.0}]
+        }));
+        assert_eq!(rows_not_shown(&figure), 0);
+        assert_eq!(intervals_not_shown(&figure), 1);
+        let spec = vega_lite(&figure, Theme::Light);
+        assert_eq!(spec["data"]["values"][0], json!({"x": 1, "y": 2.0}));
+        assert_eq!(spec["data"]["values"][1]["low"], 1.0);
     }
 
     #[test]

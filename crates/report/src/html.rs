@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::figure::{has_hollow, hollow_in_words, rows_not_shown, vega_lite_with, zooms};
+use crate::figure::{
+    has_hollow, hollow_in_words, intervals_not_shown, rows_not_shown, vega_lite_with, zooms,
+};
 use crate::markdown::{blocks, escape, phrase};
 use crate::palette::{Palette, Theme};
 use crate::summary::{
@@ -301,6 +303,15 @@ impl Page {
             n => remarks.push(format!(
                 "{n} of {} values are at or below zero and have no place on the logarithmic axis.",
                 figure.rows.len()
+            )),
+        }
+        match intervals_not_shown(figure) {
+            0 => {}
+            1 => remarks.push(
+                "One interval reaches zero and has no place on the logarithmic axis.".to_owned(),
+            ),
+            n => remarks.push(format!(
+                "{n} intervals reach zero and have no place on the logarithmic axis."
             )),
         }
         remarks.extend(figure.thinned.as_ref().map(|text| escape(text)));

@@ -57,7 +57,8 @@
 //!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null.
 //! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
-//! - A logarithmic axis leaves out values at or below zero, and the caption says how many.
+//! - A logarithmic axis leaves out values at or below zero, intervals that reach zero, and bars of `range` that begin
+//!   there; the caption says how many.
 //! - `thinned` says how a long series was thinned; it is printed under the caption.
 
 mod error;

@@ -326,6 +326,18 @@ mod tests {
     }
 
     #[test]
+    fn a_look_ahead_does_not_hide_what_is_scheduled_before_it() {
+        let mut pair = Pair::<CalendarList>::new(2);
+        pair.set(0, 29_736_960, 0);
+        pair.pop_before(0);
+        pair.set(1, 29_745_152, 0);
+        pair.set(0, 0, 0);
+        assert_eq!(pair.pop().map(|event| event.id), Some(0));
+        pair.set(0, 12_967_937, 0);
+        pair.drain();
+    }
+
+    #[test]
     fn every_list_gives_the_same_holds() {
         for increments in Increments::ALL {
             for n in [1, 2, 10, 17, 300, 5000] {

@@ -247,7 +247,7 @@ impl<P: Port> Link<P> {
     }
 
     /// Replays every departure before `bound`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
         if self.eager && self.ties == Ties::Birth {
@@ -296,7 +296,7 @@ impl<P: Port> Link<P> {
     }
 
     /// Starts the transmission of the packet that the device holds.
-    #[inline]
+    #[inline(always)]
     fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         let packet = self.ring.launch();
         let serialization = self.serializer.span(packet.size);
@@ -370,7 +370,7 @@ impl<P: Port> Link<P> {
     }
 
     /// A packet is handed to the queue by the event `key`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
         self.catch_up(key, sink);
         let now = key.time;

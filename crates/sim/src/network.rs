@@ -499,7 +499,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         self.core.key = Key::before(until);
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, link: u32, key: Key) {
         let Some(packet) = self.core.land(link, key) else {
             return;
@@ -525,7 +525,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// A packet has arrived at `node`: its endpoint gets it, or the next link does.
-    #[inline]
+    #[inline(always)]
     fn at_node(&mut self, packet: Packet, node: u32, key: &Key) {
         if packet.dst != node {
             self.core.forward(packet, node, key);
@@ -721,7 +721,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
     }
 
     /// The packet that has arrived at the far end of `link`, unless the wire lost it.
-    #[inline]
+    #[inline(always)]
     fn land(&mut self, link: u32, key: Key) -> Option<Packet> {
         let l = &mut self.links[to_usize(link)];
         l.catch_up(&key.including_departure(), &mut self.frame);
@@ -768,7 +768,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
     }
 
     /// Hands a packet at `node` to the link towards its destination.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, mut packet: Packet, node: u32, key: &Key) {
         let link = self.routes.next(node, packet.dst);
         if link == NONE {

@@ -21,6 +21,8 @@ use std::mem::MaybeUninit;
 /// The ring; see the module documentation for its four regions.
 pub struct Ring {
     slots: Box<[MaybeUninit<Packet>]>,
+    /// The length, a power of two, less one.
+    mask: u64,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
     head: u64,
     sent: u64,
@@ -30,6 +32,7 @@ pub struct Ring {
 }
 
 const INITIAL_SLOTS: usize = 4;
+const INITIAL_MASK: u64 = 3;
 
 impl Default for Ring {
     fn default() -> Self {
@@ -42,6 +45,7 @@ impl Ring {
     pub fn new() -> Self {
         Ring {
             slots: Box::new([const { MaybeUninit::uninit() }; INITIAL_SLOTS]),
+            mask: INITIAL_MASK,
             head: 0,
             sent: 0,
             taken: 0,
@@ -54,21 +58,21 @@ impl Ring {
     fn index(&self, counter: u64) -> usize {
         // The mask keeps only bits below the length, which is a usize: the truncation loses nothing.
         #[allow(clippy::as_conversions, reason = "masked to less than the length")]
-        let slot = (counter as usize) & (self.slots.len() - 1);
+        let slot = (counter & self.mask) as usize;
         slot
     }
 
     #[inline]
     fn slot(&self, counter: u64) -> &MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with len - 1 and len is a power of two, so it is below len.
+        // SAFETY: `index` masks with `mask`, which is len - 1 from `new` and `grow` on, so it is below len.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline]
     fn slot_mut(&mut self, counter: u64) -> &mut MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with len - 1 and len is a power of two, so it is below len.
+        // SAFETY: `index` masks with `mask`, which is len - 1 from `new` and `grow` on, so it is below len.
         unsafe { self.slots.get_unchecked_mut(index) }
     }
 
@@ -90,11 +94,12 @@ impl Ring {
             counter += 1;
         }
         self.slots = slots;
+        self.mask = 2 * self.mask + 1;
     }
 
     #[inline]
     fn make_room(&mut self) {
-        if self.index(self.tail) == self.index(self.head) && self.tail != self.head {
+        if self.tail - self.head > self.mask {
             self.grow();
         }
     }

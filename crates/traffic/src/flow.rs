@@ -318,7 +318,7 @@ fn build_tcp(
     let mut cc_pairs = cc_spec.pairs();
     cc_pairs.extend(pairs_of(&args, algorithm.params));
     let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
-    let cc_dialect = dialect.filter(known);
+    let cc_dialect = dialect.map(short_name).filter(known);
     let cc_resolved =
         Resolved::of_tables(algorithm.params, algorithm.dialects, cc_dialect, &cc_pairs);
     let in_cc = |error| match error {
@@ -344,6 +344,14 @@ fn build_tcp(
         transport: Transport::Tcp,
         parts: vec![("tcp", resolved), (algorithm.name, cc_resolved), data],
     })
+}
+
+/// The name by which congestion controls know a dialect of the transport: releases differ (`rfc9293`, `rfc5681`).
+fn short_name(dialect: &str) -> &str {
+    let mut dialects = TcpParams::DIALECTS.iter();
+    dialects
+        .find(|info| info.release == dialect)
+        .map_or(dialect, |info| info.name)
 }
 
 /// The congestion control that the name of the flow fixes, or that `cc` gives, which is taken out of the arguments.
@@ -582,6 +590,7 @@ mod tests {
             kind("reno packets=10p", Some("ns2")),
             ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
         );
+        assert_eq!(kind("reno dialect=rfc9293", None), kind("reno", None));
         assert_eq!(
             kind("tahoe", None),
             ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "exact")])

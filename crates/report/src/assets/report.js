@@ -56,6 +56,9 @@
     }
   }
 
+  // Legends that merge are reported as conflicts, though they agree in all that is seen: only errors are passed on.
+  const compiled = (spec) => vegaLite.compile(spec, { logger: vega.logger(vega.Error) }).spec;
+
   async function draw(plot, figure) {
     const width = plot.clientWidth;
     const name = theme();
@@ -64,13 +67,11 @@
     const turn = { width, name };
     drawn.set(plot, turn);
     try {
-      const result = await vegaEmbed(plot, specOf(figure, name, width), {
-        mode: 'vega-lite',
+      const result = await vegaEmbed(plot, compiled(specOf(figure, name, width)), {
+        mode: 'vega',
         actions: false,
         renderer: figure.rows.length > MANY_ROWS ? 'canvas' : 'svg',
         tooltip: { theme: 'custom', disableDefaultStyle: true },
-        // Legends that merge are reported as conflicts, though they agree in all that is seen.
-        logLevel: vega.Error,
       });
       if (last?.view) last.view.finalize();
       turn.view = result.view;
@@ -88,8 +89,7 @@
   }
 
   function lightView(figure, options) {
-    const compiled = vegaLite.compile(specOf(figure, 'light'), { logger: vega.logger(vega.Error) });
-    return new vega.View(vega.parse(compiled.spec), options);
+    return new vega.View(vega.parse(compiled(specOf(figure, 'light'))), options);
   }
 
   function save(name, address) {

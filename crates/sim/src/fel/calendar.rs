@@ -543,7 +543,11 @@ impl CalendarList {
                 return self.begin(day);
             }
         }
-        if let Some(far) = far {
+        // A look ahead (`peek`, `pop_before`) may have begun a later day than that of an event scheduled since. The day
+        // does not go back then: the buckets hold the days that follow it.
+        if let Some(far) = far
+            && (self.in_buckets == 0 || far.wrapping_sub(self.day) <= self.mask)
+        {
             self.day = far;
         }
         self.set_guard();

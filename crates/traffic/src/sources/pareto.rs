@@ -1,6 +1,6 @@
 //! Pareto on/off: on and off times are Pareto distributed; packets of one size at the peak rate while on.
 //!
-//! The algorithm and its two dialects are described in `on_off.rs`.
+//! The algorithm, exact and as in ns-2, is described in `on_off.rs`.
 
 use super::cbr::missing_rate;
 use super::on_off::{Law, OnOff, Shape};

@@ -82,3 +82,64 @@ impl RttEstimator {
         (self.srtt > 0).then(|| self.tick * self.srtt / 8)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimator(phase_ms: u64) -> RttEstimator {
+        RttEstimator::new(&Ns2Params::default(), Span::from_ms(phase_ms))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn a_round_trip_counts_the_ticks_that_passed() {
+        // 25 ms from 4 ms after a tick see ticks at 10 and 20 ms; from 6 ms after one, a third at 30 ms.
+        for (phase, ticks) in [(4, 2), (6, 3)] {
+            let mut rtt = estimator(phase);
+            rtt.sample(at(100), at(125));
+            assert_eq!(rtt.smoothed(), Some(Span::from_ms(10 * ticks)));
+        }
+        let mut rtt = estimator(0);
+        rtt.sample(at(100), at(101));
+        assert_eq!(rtt.smoothed(), Some(Span::from_ms(10)), "at least one tick");
+    }
+
+    #[test]
+    fn the_timeout_is_the_mean_and_four_deviations_with_the_minimum_before_the_back_off() {
+        let mut rtt = estimator(0);
+        assert_eq!(rtt.rto(), Span::from_secs(3));
+        rtt.sample(at(0), at(100));
+        // 10 ticks and a deviation of 5: 10 + 4 * 5.
+        assert_eq!(rtt.rto(), Span::from_ms(300));
+        for _ in 0..50 {
+            rtt.sample(at(0), at(100));
+        }
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Span::from_ms(400), "200 ms doubled");
+        rtt.end_back_off();
+        assert_eq!(rtt.rto(), Span::from_ms(200));
+    }
+
+    #[test]
+    fn backing_off_ends_at_the_maximum_and_forgets_the_estimate_beyond_eightfold() {
+        let mut rtt = estimator(0);
+        rtt.sample(at(0), at(100));
+        for _ in 0..3 {
+            rtt.back_off();
+        }
+        assert_eq!(
+            (rtt.rto(), rtt.smoothed().is_some()),
+            (Span::from_ms(2400), true)
+        );
+        rtt.back_off();
+        assert_eq!(rtt.smoothed(), None);
+        for _ in 0..20 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Span::from_secs(60));
+    }
+}

@@ -627,3 +627,170 @@ fn real(packets: i64) -> f64 {
 fn integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX / 4)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tests::Script;
+    use crate::tcp::double::Bench;
+    use sojourn_units::check_declaration;
+
+    fn started(recovery: Ns2Recovery, packets: u64) -> (Ns2Sender<Script>, Bench) {
+        let params = Ns2Params {
+            recovery,
+            window: sojourn_units::Packets::new(1000),
+            ..Ns2Params::default()
+        };
+        let rng = Stream::derive(0, 0, "test");
+        let source = Script::bytes(packets * 1000);
+        let mut sender = Ns2Sender::new(0, &params, source, rng, Span::ZERO, Time::ZERO, None);
+        let mut bench = Bench::default();
+        sender.on_start(&mut bench);
+        bench.pass(Span::ZERO, &mut sender);
+        (sender, bench)
+    }
+
+    fn numbers(bench: &mut Bench) -> Vec<u64> {
+        bench.take().iter().map(|packet| packet.seq).collect()
+    }
+
+    /// Acknowledges everything up to packet `last`, each packet by itself, `ms` after the last time.
+    fn ack_up_to(last: u64, sender: &mut Ns2Sender<Script>, bench: &mut Bench) {
+        bench.pass(Span::from_ms(50), sender);
+        let from = u64::try_from(sender.highest_ack + 1).unwrap();
+        for number in from..=last {
+            bench.ack(number + 1, sender);
+        }
+    }
+
+    #[test]
+    fn the_declaration_holds_together() {
+        assert_eq!(check_declaration::<Ns2Params>(), Ok(()));
+    }
+
+    #[test]
+    fn the_syn_goes_alone_and_two_packets_follow_its_acknowledgement() {
+        let (mut sender, mut bench) = started(Ns2Recovery::Reno, 10);
+        let syn = bench.take();
+        assert_eq!((syn.len(), syn[0].seq, syn[0].size), (1, 0, 40));
+        ack_up_to(0, &mut sender, &mut bench);
+        let data = bench.take();
+        assert_eq!((data.len(), data[1].seq, data[1].size), (2, 2, 1040));
+    }
+
+    #[test]
+    fn slow_start_sends_two_packets_for_each_acknowledgement() {
+        let (mut sender, mut bench) = started(Ns2Recovery::Reno, 100);
+        ack_up_to(0, &mut sender, &mut bench);
+        bench.take();
+        ack_up_to(2, &mut sender, &mut bench);
+        assert_eq!(numbers(&mut bench), [3, 4, 5, 6]);
+        assert_eq!(sender.cwnd(), 4.0);
+    }
+
+    #[test]
+    fn early_duplicates_send_one_packet_each_and_the_third_the_lost_one() {
+        let (mut sender, mut bench) = started(Ns2Recovery::Reno, 100);
+        for last in [0, 2, 6] {
+            ack_up_to(last, &mut sender, &mut bench);
+        }
+        assert_eq!(
+            (sender.cwnd(), numbers(&mut bench).last()),
+            (8.0, Some(&14))
+        );
+        let mut after = |bench: &mut Bench| {
+            bench.ack(7, &mut sender);
+            (numbers(bench), sender.cwnd(), sender.send_window())
+        };
+        assert_eq!(after(&mut bench), (vec![15], 8.0, 8));
+        assert_eq!(after(&mut bench), (vec![16], 8.0, 8));
+        assert_eq!(
+            after(&mut bench),
+            (vec![7], 4.0, 7),
+            "half, and three for the duplicates"
+        );
+        assert_eq!(after(&mut bench), (vec![], 4.0, 8));
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_sends_the_next_hole_in_newreno_and_ends_recovery_in_reno() {
+        for (recovery, sent, dupacks) in [
+            (Ns2Recovery::Reno, vec![], 0),
+            (Ns2Recovery::NewReno, vec![9], 3),
+        ] {
+            let (mut sender, mut bench) = started(recovery, 100);
+            for last in [0, 2, 6] {
+                ack_up_to(last, &mut sender, &mut bench);
+            }
+            for _ in 0..3 {
+                bench.ack(7, &mut sender);
+            }
+            bench.take();
+            bench.ack(9, &mut sender);
+            assert_eq!((numbers(&mut bench), sender.dupacks), (sent, dupacks));
+        }
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_after_three_seconds_and_shrinks_the_first_window() {
+        let (mut sender, mut bench) = started(Ns2Recovery::Reno, 10);
+        bench.take();
+        bench.pass(Span::from_ms(2999), &mut sender);
+        assert_eq!(numbers(&mut bench), []);
+        bench.pass(Span::from_ms(1), &mut sender);
+        let again = bench.take();
+        assert_eq!((again.len(), again[0].seq), (1, 0));
+        assert!(again[0].flags.has(Flags::CWR), "any reduction is announced");
+        ack_up_to(0, &mut sender, &mut bench);
+        assert_eq!(numbers(&mut bench), [1]);
+        let (counts, report) = (sender.counts(), sender.report());
+        assert_eq!((counts.timeouts, counts.sent_again), (1, 1));
+        assert_eq!((report.timeouts, report.handshake_retransmissions), (0, 1));
+    }
+
+    #[test]
+    fn a_finite_transfer_completes_with_its_last_acknowledgement() {
+        let (mut sender, mut bench) = started(Ns2Recovery::NewReno, 4);
+        for last in [0, 2, 3] {
+            ack_up_to(last, &mut sender, &mut bench);
+            assert_eq!(sender.report().completed, None);
+        }
+        ack_up_to(4, &mut sender, &mut bench);
+        assert_eq!(sender.report().completed, Some(bench.now));
+        assert_eq!(sender.report().bytes_acked, 4000);
+        assert_eq!(sender.counts().sent, 5);
+    }
+
+    #[test]
+    fn marks_halve_the_window_once_per_window_of_data() {
+        let params = Ns2Params {
+            ecn: true,
+            window: sojourn_units::Packets::new(1000),
+            ..Ns2Params::default()
+        };
+        let rng = Stream::derive(0, 0, "test");
+        let source = Script::bytes(100_000);
+        let mut sender = Ns2Sender::new(0, &params, source, rng, Span::ZERO, Time::ZERO, None);
+        let mut bench = Bench::default();
+        sender.on_start(&mut bench);
+        bench.pass(Span::ZERO, &mut sender);
+        assert!(
+            bench.take()[0].flags.has(Flags::ECE),
+            "the SYN asks for ECN"
+        );
+        bench.ack_with(1, Flags::ECE, &mut sender);
+        for last in [2, 6] {
+            ack_up_to(last, &mut sender, &mut bench);
+        }
+        assert_eq!(sender.cwnd(), 8.0);
+        assert!(
+            bench
+                .take()
+                .iter()
+                .all(|packet| packet.tos == Ecn::Ect0.bits())
+        );
+        bench.ack_with(8, Flags::ECE, &mut sender);
+        bench.ack_with(9, Flags::ECE, &mut sender);
+        assert_eq!((sender.cwnd(), sender.report().ecn_reductions), (4.0, 1));
+    }
+}

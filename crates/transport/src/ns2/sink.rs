@@ -1,4 +1,7 @@
-//! The sink: ns-2's Agent/TCPSink (and DelAck), which acknowledges the last packet of the unbroken sequence.
+//! The sink: ns-2's Agent/TCPSink, which acknowledges the last packet of the unbroken sequence, and its DelAck variant.
+//!
+//! DelAck holds the acknowledgement of a packet that ends the sequence (one that has just arrived in order, or its last one
+//! again) unless it is the SYN, a later packet has arrived before it, or another acknowledgement is held, which then leaves at once.
 
 use super::{Ns2Params, narrow};
 use crate::report::ReceiverReport;
@@ -137,5 +140,61 @@ impl Agent for Ns2Sink {
 
     fn start_measuring(&mut self, _: Time) {
         self.report = ReceiverReport::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::double::Bench;
+
+    fn data(number: u64) -> Outgoing {
+        Outgoing {
+            size: if number == 0 { 40 } else { 1040 },
+            seq: number,
+            kind: Kind::Segment,
+            flags: if number == 0 { Flags::SYN } else { Flags::NONE },
+            ..Outgoing::default()
+        }
+    }
+
+    #[test]
+    fn every_packet_is_acknowledged_with_the_end_of_the_unbroken_sequence() {
+        let mut sink = Ns2Sink::new(0, &Ns2Params::default());
+        let mut bench = Bench::default();
+        for number in [0, 1, 4, 2, 2, 6, 3, 5] {
+            bench.give(data(number), &mut sink);
+        }
+        let acks: Vec<u64> = bench.take().iter().map(|ack| ack.seq).collect();
+        assert_eq!(acks, [0, 1, 1, 2, 2, 2, 4, 6]);
+        let report = sink.report();
+        assert_eq!(
+            (report.goodput_bytes, report.duplicates, report.acks),
+            (6000, 1, 8)
+        );
+    }
+
+    #[test]
+    fn a_held_acknowledgement_leaves_with_the_second_packet_or_the_timer() {
+        let params = Ns2Params {
+            delayed_ack: Some(Span::from_ms(100)),
+            ..Ns2Params::default()
+        };
+        let mut sink = Ns2Sink::new(0, &params);
+        let mut bench = Bench::default();
+        let acks = |bench: &mut Bench| bench.take().iter().map(|ack| ack.seq).collect::<Vec<_>>();
+        bench.give(data(0), &mut sink);
+        bench.give(data(1), &mut sink);
+        assert_eq!(acks(&mut bench), [0]);
+        bench.give(data(2), &mut sink);
+        assert_eq!(acks(&mut bench), [2]);
+        bench.give(data(3), &mut sink);
+        bench.pass(Span::from_ms(99), &mut sink);
+        assert_eq!(acks(&mut bench), []);
+        bench.pass(Span::from_ms(1), &mut sink);
+        assert_eq!(acks(&mut bench), [3]);
+        bench.give(data(5), &mut sink);
+        bench.give(data(4), &mut sink);
+        assert_eq!(acks(&mut bench), [3, 5], "gaps are told and filled at once");
     }
 }

@@ -1,0 +1,192 @@
+//! Results: what a study, a comparison or a single scenario yields.
+
+use crate::supervise::{Control, supervise};
+use crate::table::Table;
+use crate::{document, errors};
+use pyo3::prelude::*;
+use sojourn_lab::document::Document;
+use sojourn_lab::model::Scenario;
+use sojourn_lab::results::{Kind, ResultSet, Run};
+use sojourn_lab::study::{Options, Progress, Study, execute};
+use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_units::Spec;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// The results of a study, a comparison or a single scenario, in memory.
+#[pyclass(frozen, module = "sojourn._core")]
+pub(crate) struct Results {
+    set: ResultSet,
+}
+
+#[pymethods]
+impl Results {
+    /// The table of one kind: `runs`, `queues`, `flows` or `series`.
+    fn table(&self, py: Python<'_>, kind: &str) -> PyResult<Table> {
+        let Some(kind) = Kind::ALL.into_iter().find(|known| known.name() == kind) else {
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let message = format!("no kind of table {kind:?}; kinds: {names}");
+            return Err(errors::bad_value(py, &message));
+        };
+        py.detach(|| self.set.table(kind))
+            .map(Table::new)
+            .map_err(|error| errors::lab(py, &error))
+    }
+
+    /// What ran, as JSON: the content of `manifest.json`.
+    fn manifest(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.set.manifest)
+            .map_err(|error| errors::bad_value(py, &error.to_string()))
+    }
+}
+
+/// How runs are made, as Python gives it.
+struct How {
+    command: String,
+    out: Option<PathBuf>,
+    fresh: bool,
+    threads: Option<usize>,
+}
+
+/// Runs a scenario given as JSON; with `queues`, each a value in JSON, once with each of them at the bottleneck.
+#[pyfunction]
+#[pyo3(signature = (json, name, queues, *, replications, replication, seed, out, fresh, threads, progress))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn run(
+    py: Python<'_>,
+    json: &str,
+    name: &str,
+    queues: Vec<String>,
+    replications: Option<u64>,
+    replication: Option<u64>,
+    seed: Option<u64>,
+    out: Option<PathBuf>,
+    fresh: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Results> {
+    let read = || {
+        let mut document = document(json, name)?;
+        for (key, value) in [("replications", replications), ("seed", seed)] {
+            if let Some(value) = value {
+                let argument = format!("{key}={value}");
+                document.set_argument(&format!("run.{key}"), &value.to_string(), &argument)?;
+            }
+        }
+        let scenario = Scenario::from_document(&document)?;
+        let queues: Vec<Spec> = queues
+            .iter()
+            .map(|queue| read_queue(queue))
+            .collect::<Result<_, _>>()?;
+        Ok((scenario, queues))
+    };
+    let (scenario, queues) = read().map_err(|error| errors::lab(py, &error))?;
+    let how = How {
+        command: "sojourn.run(...)".to_owned(),
+        out,
+        fresh,
+        threads,
+    };
+    match replication {
+        None => finish(
+            py,
+            Study::comparison(&scenario, &queues),
+            how,
+            progress.as_ref(),
+        ),
+        Some(number) => supervised(py, progress.as_ref(), move |_| {
+            one_run(&scenario, number, &how)
+        }),
+    }
+}
+
+/// Runs the study of a file.
+#[pyfunction]
+#[pyo3(signature = (path, overrides, *, out, fresh, threads, progress))]
+pub(crate) fn study(
+    py: Python<'_>,
+    path: PathBuf,
+    overrides: Vec<(String, String)>,
+    out: Option<PathBuf>,
+    fresh: bool,
+    threads: Option<usize>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Results> {
+    let read = || {
+        let mut document = Document::read(&path)?;
+        for (place, value) in &overrides {
+            document.set_argument(place, value, &format!("{place}={value}"))?;
+        }
+        Study::from_document(&document)
+    };
+    let study = read().map_err(|error| errors::lab(py, &error))?;
+    let how = How {
+        command: format!("sojourn study {}", path.display()),
+        out,
+        fresh,
+        threads,
+    };
+    finish(py, study, how, progress.as_ref())
+}
+
+/// The results of a directory.
+#[pyfunction]
+pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<Results> {
+    py.detach(|| ResultSet::load(&path))
+        .map(|set| Results { set })
+        .map_err(|error| errors::lab(py, &error))
+}
+
+fn read_queue(json: &str) -> Result<Spec, LabError> {
+    let wrapped = document(&format!("{{\"queue\": {json}}}"), "queues")?;
+    match wrapped.get("queue")? {
+        Some(value) => value.spec(),
+        None => Err(LabError::new(
+            LabErrorKind::BadValue,
+            "a queue is wanted, not None",
+        )),
+    }
+}
+
+fn finish(
+    py: Python<'_>,
+    study: Study,
+    how: How,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Results> {
+    supervised(py, progress, move |control| {
+        let mut tell = |news: &Progress| control.progress(news.done, news.total);
+        let options = Options {
+            command: how.command,
+            fresh: how.fresh,
+            threads: how.threads.and_then(NonZero::new),
+            shard: None,
+            progress: Some(&mut tell),
+            cancel: Some(&control.cancel),
+        };
+        let executed = execute(&study, sojourn_lab::run::run, how.out.as_deref(), options)?;
+        match (executed.results, executed.failures.into_iter().next()) {
+            (Some(results), None) => Ok(results),
+            (_, Some(failure)) => Err(failure.error),
+            (None, None) => Err(LabError::new(LabErrorKind::Bug, "runs are missing")),
+        }
+    })
+}
+
+/// Repeats one replication of a scenario.
+fn one_run(scenario: &Scenario, number: u64, how: &How) -> Result<ResultSet, LabError> {
+    let manifest = Study::single(scenario).manifest(&how.command)?;
+    let outcome = sojourn_lab::run::run(scenario, number)?;
+    Ok(ResultSet::new(manifest, vec![Run { point: 0, outcome }]))
+}
+
+fn supervised(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Control) -> Result<ResultSet, LabError> + Send + 'static,
+) -> PyResult<Results> {
+    match supervise(py, progress, work)? {
+        Ok(set) => Ok(Results { set }),
+        Err(error) => Err(errors::lab(py, &error)),
+    }
+}

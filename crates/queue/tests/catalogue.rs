@@ -1,0 +1,437 @@
+//! What holds for every discipline of the catalogue, in every dialect: a new entry is under these tests at once.
+
+#[path = "../../sim/tests/support/mod.rs"]
+mod support;
+
+use proptest::prelude::*;
+use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
+use sojourn_queue::registry::{SpecError, build_port, catalogue, find, resolve};
+use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
+use sojourn_queue::{
+    AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
+};
+use sojourn_sim::trace::Event;
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream, Ties};
+use sojourn_units::{Limit, ParamValue, Rate, Span, Spec, Time};
+use std::collections::{BTreeSet, VecDeque};
+use support::{Shape, plan, run};
+
+fn has(entry: &CatalogueEntry, param: &str) -> bool {
+    entry.params.iter().any(|info| info.name == param)
+}
+
+/// Every entry in every dialect, with its own limit and with small ones, and every AQM inside every scheduler.
+fn specs() -> Vec<Spec> {
+    let mut texts = Vec::new();
+    for entry in catalogue() {
+        for dialect in entry.dialects {
+            let own = format!("{} dialect={}", entry.name, dialect.name);
+            if has(entry, "limit") {
+                texts.push(format!("{own} limit=15p"));
+                texts.push(format!("{own} limit=9000B"));
+            }
+            if has(entry, "ecn") {
+                texts.push(format!("{own} limit=60p ecn=true"));
+            }
+            if has(entry, "buckets") {
+                texts.push(format!("{own} buckets=2"));
+            }
+            if has(entry, "each") {
+                for inner in catalogue()
+                    .iter()
+                    .filter(|inner| inner.kind == DisciplineKind::Aqm)
+                {
+                    for dialect in inner.dialects {
+                        texts.push(format!(
+                            "{own} each=({} dialect={})",
+                            inner.name, dialect.name
+                        ));
+                    }
+                }
+            }
+            texts.push(own);
+        }
+    }
+    let specs = texts
+        .iter()
+        .map(|text| text.parse::<Spec>().expect("a spec"));
+    // What a dialect lacks it says, and only that.
+    specs
+        .filter(
+            |spec| match build_port(spec, &BuildContext::plain(1, "queue/test")) {
+                Ok(_) => true,
+                Err(SpecError::Contradiction { .. }) => false,
+                Err(error) => panic!("{spec}: {error}"),
+            },
+        )
+        .collect()
+}
+
+fn port(spec: &Spec, seed: u64, name: &str) -> QueuePort {
+    build_port(spec, &BuildContext::plain(seed, &format!("queue/{name}"))).expect("a port")
+}
+
+fn show(port: &QueuePort) -> String {
+    let mut state = Vec::new();
+    port.state(&mut state);
+    format!("{:?} {state:?}", port.account())
+}
+
+/// A port without a link.
+struct Bench {
+    port: QueuePort,
+    ring: Ring,
+    sink: Counts,
+    uid: u32,
+}
+
+#[derive(Default)]
+struct Counts {
+    dropped: Vec<(u32, DropReason)>,
+    marked: Vec<(u32, MarkReason)>,
+}
+
+impl PortSink for Counts {
+    fn dropped(&mut self, packet: Packet, reason: DropReason, _: Time) {
+        self.dropped.push((packet.flow, reason));
+    }
+    fn marked(&mut self, label: &Label, reason: MarkReason, _: Time) {
+        self.marked.push((label.flow, reason));
+    }
+}
+
+impl Bench {
+    fn new(mut port: QueuePort) -> Bench {
+        port.on_rate(Rate::mbps(10));
+        Bench {
+            port,
+            ring: Ring::new(),
+            sink: Counts::default(),
+            uid: 0,
+        }
+    }
+
+    fn offer(&mut self, flow: u32, size: u32, tos: u8, now: Time) {
+        let mut packet = Packet::test(size, flow, self.uid);
+        self.uid += 1;
+        packet.tos = tos;
+        packet.stamp(now);
+        self.port
+            .enqueue(packet, &mut self.ring, now, &mut self.sink);
+    }
+
+    fn take(&mut self, now: Time) -> Option<Packet> {
+        if !self.port.dequeue(&mut self.ring, now, &mut self.sink) {
+            self.port.on_idle(now);
+            return None;
+        }
+        self.ring.withdraw()
+    }
+
+    /// Two packets arrive for each that is sent, of each flow in turn; returns what each flow sent.
+    fn overload(&mut self, flows: u32, rounds: u32, tos: u8) -> Vec<u32> {
+        let mut sent = vec![0; usize::try_from(flows).expect("small")];
+        let mut now = Time::ZERO;
+        for round in 0..rounds {
+            for flow in 0..flows {
+                self.offer(flow, 1000, tos, now);
+                if (round + flow) % 2 == 0 {
+                    now += Span::from_us(800);
+                    if let Some(packet) = self.take(now) {
+                        sent[usize::try_from(packet.flow).expect("small")] += 1;
+                    }
+                }
+            }
+        }
+        self.port.finish(&self.ring, now, &mut self.sink);
+        sent
+    }
+}
+
+#[test]
+fn names_are_unique_and_pages_are_written() {
+    let mut seen = BTreeSet::new();
+    for entry in catalogue() {
+        for name in std::iter::once(&entry.name).chain(entry.aliases) {
+            assert!(seen.insert(*name), "{name} is used twice");
+            assert_eq!(find(name).expect("an entry").name, entry.name);
+        }
+        assert!(
+            !entry.title.is_empty() && entry.about.len() > 100,
+            "{}",
+            entry.name
+        );
+    }
+}
+
+/// What the properties below run over; shown with `--nocapture`.
+#[test]
+#[allow(clippy::print_stdout, reason = "a list for whoever asks for it")]
+fn every_entry_is_among_the_specifications() {
+    let specs = specs();
+    for entry in catalogue() {
+        for dialect in entry.dialects {
+            let text = format!("{} dialect={}", entry.name, dialect.name);
+            assert!(specs.iter().any(|spec| spec.to_string() == text), "{text}");
+        }
+    }
+    for spec in specs {
+        println!("{spec}");
+    }
+}
+
+#[test]
+fn the_random_networks_make_codel_drop_and_mark() {
+    let shape = Shape {
+        ties: Ties::Birth,
+        eager: false,
+        impaired: false,
+        device_queue: 0,
+    };
+    for (text, event) in [
+        ("codel", Event::Drop(DropReason::TargetExceeded)),
+        ("codel ecn=true", Event::Mark(MarkReason::TargetExceeded)),
+        ("drr each=(codel)", Event::Drop(DropReason::TargetExceeded)),
+        ("drr limit=15p", Event::Drop(DropReason::Evicted)),
+    ] {
+        let spec: Spec = text.parse().expect("a spec");
+        let count = |seed| {
+            let outcome = run(plan(seed, shape, |name, _| port(&spec, seed, name)), show);
+            outcome
+                .events
+                .iter()
+                .filter(|(_, e, _, _)| *e == event)
+                .count()
+        };
+        let total: usize = (0..30).map(count).sum();
+        assert!(total > 50, "{text}: {total}");
+    }
+}
+
+#[test]
+fn declarations_hold_together() {
+    for entry in catalogue() {
+        assert_eq!((entry.check)(), Ok(()), "{}", entry.name);
+    }
+}
+
+#[test]
+fn options_go_round_through_their_texts() {
+    for entry in catalogue() {
+        for dialect in entry.dialects {
+            let named = |name: &str| {
+                resolve(&Spec::new(entry.name), Some(name))
+                    .expect("a dialect")
+                    .1
+            };
+            let resolved = named(dialect.name);
+            assert_eq!(resolved, named(dialect.release));
+            assert_eq!(resolved.release, dialect.release);
+            let pairs: Vec<(String, String)> = resolved
+                .pairs
+                .iter()
+                .map(|(k, v)| (k.to_string(), v.clone()))
+                .collect();
+            assert_eq!(
+                (entry.resolve)(Some(dialect.name), &pairs),
+                Ok(resolved),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unknown_discipline_or_parameter_names_the_nearest() {
+    let error = |text: &str| {
+        let spec: Spec = text.parse().expect("a spec");
+        build_port(&spec, &BuildContext::plain(1, "queue/test"))
+            .err()
+            .expect("an error")
+            .to_string()
+    };
+    assert!(
+        error("codle").starts_with("unknown queue discipline \"codle\", did you mean \"codel\"?")
+    );
+    assert!(
+        error("codel traget=5ms")
+            .starts_with("codel: unknown parameter \"traget\", did you mean \"target\"?")
+    );
+    assert!(error("codel dialect=ns4").starts_with("codel: unknown dialect \"ns4\", did you mean"));
+    assert!(error("droptail limit=0p").starts_with("droptail: limit: \"0p\" is out of range"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The port asserts the accounting identities and the network the conservation of packets at the end of each run.
+    #[test]
+    fn lazy_links_equal_eager_ones(
+        spec in prop::sample::select(specs()),
+        seed in any::<u64>(),
+        by_birth in any::<bool>(),
+        impaired in any::<bool>(),
+        device_queue in 0_u32..2,
+    ) {
+        let ties = if by_birth { Ties::Birth } else { Ties::DeparturesFirst };
+        let shape = Shape { ties, eager: false, impaired, device_queue };
+        let outcome = |shape| run(plan(seed, shape, |name, _| port(&spec, seed, name)), show);
+        let lazy = outcome(shape);
+        let eager = outcome(Shape { eager: true, ..shape });
+        prop_assert_eq!(&lazy.events, &eager.events, "{}", spec);
+        prop_assert_eq!(&lazy, &eager, "{}", spec);
+        prop_assert_eq!(lazy, outcome(shape), "{} twice", spec);
+    }
+
+    /// Random arrivals and departures of random sizes and codepoints.
+    #[test]
+    fn a_limit_is_never_exceeded(spec in prop::sample::select(specs()), seed in any::<u64>()) {
+        let (_, resolved) = resolve(&spec, None).expect("a spec");
+        let limit = resolved.pairs.iter().find(|(key, _)| *key == "limit");
+        let limit = limit.and_then(|(_, text)| Option::<Limit>::parse_text(text).expect("a limit"));
+        let mut bench = Bench::new(port(&spec, seed, "limit"));
+        let mut rng = Stream::derive(seed, 0, "arrivals");
+        let mut now = Time::ZERO;
+        for _ in 0..3000 {
+            now += Span::from_us(rng.below(400));
+            if rng.below(3) > 0 {
+                let flow = u32::try_from(rng.below(5)).expect("small");
+                let size = 40 + u32::try_from(rng.below(1461)).expect("small");
+                let tos = u8::try_from(rng.below(256)).expect("eight bits");
+                bench.offer(flow, size, tos, now);
+            } else {
+                bench.take(now);
+            }
+        }
+        let account = bench.port.account();
+        let most = (account.backlog_max_packets, account.backlog_max_bytes);
+        match limit {
+            Some(Limit::Packets(limit)) => prop_assert!(most.0 <= limit.get(), "{}: {} packets", spec, most.0),
+            Some(Limit::Bytes(limit)) => prop_assert!(most.1 <= limit.get(), "{}: {} bytes", spec, most.1),
+            None => {}
+        }
+        bench.port.finish(&bench.ring, now, &mut bench.sink);
+    }
+}
+
+#[test]
+fn every_flow_is_served_under_overload() {
+    for spec in specs() {
+        let mut bench = Bench::new(port(&spec, 1, "overload"));
+        let sent = bench.overload(3, 4000, 0);
+        let total: u32 = sent.iter().sum();
+        assert!(sent.iter().all(|count| *count > 0), "{spec}: {sent:?}");
+        // Each flow has its own queue.
+        let schedules = find(&spec.name).expect("an entry").kind == DisciplineKind::Scheduler;
+        if schedules && spec.get("buckets").is_none() && !spec.to_string().contains("ns2") {
+            assert!(
+                sent.iter().all(|count| *count * 4 > total),
+                "{spec}: {sent:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn capable_packets_are_marked_and_only_a_full_queue_drops_them() {
+    let mut marking = 0;
+    for spec in specs().iter().filter(|spec| spec.get("ecn").is_some()) {
+        let mut bench = Bench::new(port(spec, 1, "ecn"));
+        bench.overload(3, 2000, 2);
+        assert!(!bench.sink.marked.is_empty(), "{spec}");
+        assert!(
+            bench.sink.dropped.iter().all(|(_, reason)| matches!(
+                reason,
+                DropReason::Overlimit | DropReason::Evicted | DropReason::EndOfRun
+            )),
+            "{spec}"
+        );
+        marking += 1;
+    }
+    assert!(marking > 0);
+}
+
+/// Drops every tenth packet at the tail and marks every capable one at the head.
+#[derive(Default)]
+struct Toy {
+    arrivals: u64,
+}
+
+impl Aqm for Toy {
+    fn on_enqueue(&mut self, _: &Meta, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        self.arrivals += 1;
+        if self.arrivals.is_multiple_of(10) {
+            Verdict::Drop(DropReason::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn on_dequeue(&mut self, meta: &Meta, _: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        if meta.ecn().is_capable() {
+            Verdict::Mark(MarkReason::Threshold)
+        } else {
+            Verdict::Pass
+        }
+    }
+}
+
+#[test]
+fn an_aqm_from_outside_the_crate_runs_in_a_port() {
+    let aqm = AnyAqm::Custom(Box::new(Toy::default()));
+    let mut bench = Bench::new(QueuePort::aqm(aqm, Stream::derive(1, 0, "toy"), true));
+    for n in 0..20 {
+        bench.offer(0, 1000, if n < 5 { 1 } else { 0 }, Time::ZERO);
+    }
+    let sent = std::iter::from_fn(|| bench.take(Time::ZERO)).count();
+    assert_eq!(
+        (sent, bench.sink.dropped.len(), bench.sink.marked.len()),
+        (18, 2, 5)
+    );
+}
+
+/// Last in, first out.
+#[derive(Default)]
+struct Stack(VecDeque<Packet>);
+
+impl Scheduler for Stack {
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        if self.0.len() == 3 {
+            cx.drop(packet, DropReason::Overlimit);
+        } else {
+            self.0.push_back(packet);
+        }
+    }
+    fn dequeue(&mut self, _: &mut SchedulerCx<'_>) -> Option<Packet> {
+        self.drain()
+    }
+    fn drain(&mut self) -> Option<Packet> {
+        self.0.pop_back()
+    }
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.0.iter().for_each(show);
+    }
+    fn backlog(&self) -> (u64, u64) {
+        let bytes = self.0.iter().map(|packet| u64::from(packet.size)).sum();
+        (u64::try_from(self.0.len()).expect("few"), bytes)
+    }
+}
+
+#[test]
+fn a_scheduler_from_outside_the_crate_runs_in_a_port() {
+    let scheduler = AnyScheduler::Custom(Box::new(Stack::default()));
+    let mut bench = Bench::new(QueuePort::scheduler(
+        scheduler,
+        Stream::derive(1, 0, "stack"),
+        true,
+    ));
+    for _ in 0..4 {
+        bench.offer(0, 1000, 0, Time::ZERO);
+    }
+    let sent: Vec<u32> = std::iter::from_fn(|| bench.take(Time::ZERO))
+        .map(|packet| packet.uid)
+        .collect();
+    assert_eq!((sent, bench.sink.dropped.len()), (vec![2, 1, 0], 1));
+    bench.port.finish(&bench.ring, Time::ZERO, &mut bench.sink);
+}

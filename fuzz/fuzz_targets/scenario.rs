@@ -1,0 +1,35 @@
+//! A text is a scenario that survives being written and read again, or an error that names the file.
+//!
+//! `cargo +nightly fuzz run scenario fuzz/corpus/scenario crates/lab/tests/data/scenarios`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sojourn_lab::compile::compile;
+use sojourn_lab::document::Document;
+use sojourn_lab::model::Scenario;
+
+/// Scenarios of more flows are read, but not compiled: that is slow, and finds nothing.
+const MOST_FLOWS: u64 = 100;
+
+fuzz_target!(|text: &str| {
+    let read = Document::parse(text, "t.toml").and_then(|d| Scenario::from_document(&d));
+    let scenario = match read {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            assert!(error.to_string().starts_with("t.toml"), "{error}");
+            return;
+        }
+    };
+    let written = scenario.to_document_as_given().to_toml();
+    let again = Document::parse(&written, "t.toml").and_then(|d| Scenario::from_document(&d));
+    assert_eq!(again.as_ref(), Ok(&scenario));
+    let resolved = scenario.resolved();
+    let again = Scenario::from_document(&scenario.to_document());
+    assert_eq!(again.as_ref(), Ok(&resolved));
+    let flows: u64 = scenario.flows.iter().map(|group| group.place.count).sum();
+    if flows <= MOST_FLOWS {
+        // An error is fine: names of nodes and links may lead nowhere.
+        let _ = compile(&scenario, 0);
+    }
+});

@@ -1,0 +1,31 @@
+"""The command `sojourn`, as the wheel installs it: the same function as the plain binary, plus figure files."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+
+def main() -> int:
+    """Runs the command with the arguments of the process."""
+    # As in any other command: Ctrl-C and a closed pipe end it, without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+    from sojourn import _core
+
+    return _core.main(sys.argv, _draw)
+
+
+def _draw(results: str, formats: list[str]) -> None:
+    """Draws the figures of a result directory; the command calls it when `--images` is given."""
+    # What draws them takes a while to import, and most commands draw nothing.
+    from sojourn import figures
+
+    for file in figures.draw(results, formats):
+        print(file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

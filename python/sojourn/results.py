@@ -1,0 +1,298 @@
+"""Running scenarios and studies, and what they yield."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sojourn import _core
+from sojourn._core import Table
+from sojourn.scenario import Queue, ScenarioLike, as_scenario
+
+__all__ = [
+    "Arrival",
+    "Figure",
+    "Progress",
+    "Results",
+    "compare",
+    "list_queues",
+    "read",
+    "replay",
+    "run",
+    "schema",
+    "show",
+    "study",
+]
+
+Progress: TypeAlias = "bool | Callable[[int, int], object]"
+"""True prints to standard error how many runs are done; a function is called with (done, total)."""
+
+Arrival: TypeAlias = "tuple[int, int, int, int]"
+"""A recorded arrival: time in ns, bytes, flow, ECN codepoint."""
+
+
+class Results:
+    """The results of a study, a comparison or a scenario.
+
+    `runs`, `queues`, `flows` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
+    columns are those of the files of a result directory. In a notebook the results show as tables and figures.
+    """
+
+    def __init__(self, core: _core.Results) -> None:
+        self._core = core
+        self._summary: dict[str, Any] | None = None
+
+    @property
+    def runs(self) -> Table:
+        """One row per run."""
+        return self._core.table("runs")
+
+    @property
+    def queues(self) -> Table:
+        """One row per observed queue and run."""
+        return self._core.table("queues")
+
+    @property
+    def flows(self) -> Table:
+        """One row per flow and run."""
+        return self._core.table("flows")
+
+    @property
+    def series(self) -> Table:
+        """One row per sample of each recorded time series."""
+        return self._core.table("series")
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ran: every point resolved in full, dialects, seeds, version, the auditor's notes."""
+        return _object(self._core.manifest())
+
+    @property
+    def notes(self) -> list[str]:
+        """What the auditor has to say."""
+        return [str(note["text"]) for note in self.manifest["notes"]]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Tables with intervals, figures, settings: what a report is made of."""
+        if self._summary is None:
+            self._summary = _object(self._core.summary())
+        return self._summary
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures by their names."""
+        return {name: Figure(name, _object(spec)) for name, spec in self._core.figures()}
+
+    def report(self, directory: str | os.PathLike[str]) -> Path:
+        """Writes the report, the figures and the tables into a directory; returns the path of the report."""
+        return Path(self._core.report(os.fspath(directory)))
+
+    def __str__(self) -> str:
+        return self._core.text()
+
+    def __repr__(self) -> str:
+        manifest = self.manifest
+        runs = len(self.runs)
+        return (
+            f"<sojourn.Results: {manifest['title']}; {len(manifest['points'])} points, {runs} runs>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Figure:
+    """A figure as a Vega-Lite specification, with its data."""
+
+    def __init__(self, name: str, spec: dict[str, Any]) -> None:
+        self.name = name
+        self.spec = spec
+
+    def to_dict(self) -> dict[str, Any]:
+        """The specification, as `altair.Chart.from_dict` takes it."""
+        return self.spec
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Draws the figure into a file, as its suffix says: .svg, .png, .pdf; .json holds the specification."""
+        file = Path(path)
+        kind = file.suffix.removeprefix(".")
+        if kind == "json":
+            file.write_text(json.dumps(self.spec, indent=2) + "\n", encoding="utf-8")
+            return
+        from sojourn import figures
+
+        file.write_bytes(figures.draw_spec(json.dumps(self.spec), kind))
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, object]:
+        # A notebook shows the richest form that it knows: interactive, or else drawn, or else named.
+        del include, exclude
+        bundle: dict[str, object] = {
+            "application/vnd.vegalite.v6+json": self.spec,
+            "text/plain": repr(self),
+        }
+        from sojourn import errors, figures
+
+        # Without vl-convert-python a notebook that does not know Vega-Lite shows the name.
+        with contextlib.suppress(errors.SojournError):
+            bundle["image/svg+xml"] = figures.draw_spec(json.dumps(self.spec), "svg").decode()
+        return bundle
+
+    def __repr__(self) -> str:
+        return f"<sojourn.Figure {self.name}>"
+
+
+def run(
+    scenario: ScenarioLike,
+    *,
+    replications: int | None = None,
+    replication: int | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Results:
+    """Runs a scenario: a `Scenario`, its tables as a dict, or the path of its TOML file.
+
+    `replications` and `seed` replace those of the scenario; `replication` repeats a single one of them. With `out`, a
+    result directory is written, and runs that it holds are not made again unless `fresh`. Other Python threads go on
+    meanwhile, and Ctrl-C stops it.
+    """
+    return _run(scenario, [], replications, replication, seed, out, fresh, threads, progress)
+
+
+def compare(
+    scenario: ScenarioLike,
+    queues: Sequence[Queue],
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Results:
+    """Runs a scenario once with each of the queues at its bottleneck: the same traffic, replication by replication."""
+    if isinstance(queues, (str, Mapping)):
+        raise TypeError(f"queues: a list is wanted, such as [{queues!r}]")
+    return _run(scenario, queues, replications, None, seed, out, fresh, threads, progress)
+
+
+def study(
+    path: str | os.PathLike[str],
+    *,
+    overrides: Mapping[str, object] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Results:
+    """Runs the study of a TOML file; `overrides` replaces values by path, as `--set` does."""
+    replaced = [(place, _text(value)) for place, value in (overrides or {}).items()]
+    core = _core.study(
+        os.fspath(path),
+        replaced,
+        out=None if out is None else os.fspath(out),
+        fresh=fresh,
+        threads=threads,
+        progress=_teller(progress),
+    )
+    return Results(core)
+
+
+def read(directory: str | os.PathLike[str]) -> Results:
+    """The results of a directory that `sojourn study`, `sojourn run --out` or this package has written."""
+    return Results(_core.read(os.fspath(directory)))
+
+
+def replay(
+    arrivals: str | os.PathLike[str] | Iterable[Arrival],
+    *,
+    queue: str,
+    rate: str,
+    dialect: str | None = None,
+    seed: int = 1,
+) -> Table:
+    """Feeds a recorded arrival process to a queue and returns its decision on every packet.
+
+    Arrivals are a CSV file with the columns time_ns, bytes, flow and ecn, or such tuples.
+    """
+    path, text = None, ""
+    if isinstance(arrivals, (str, os.PathLike)):
+        path = os.fspath(arrivals)
+    else:
+        rows = (",".join(str(int(value)) for value in row) for row in arrivals)
+        text = "\n".join(["time_ns,bytes,flow,ecn", *rows, ""])
+    return _core.replay(path, text, queue=queue, rate=rate, dialect=dialect, seed=seed)
+
+
+def list_queues() -> list[dict[str, Any]]:
+    """Every queue discipline: name, aliases, dialects, parameters."""
+    catalogue: list[dict[str, Any]] = json.loads(_core.catalogue())
+    return [entry for entry in catalogue if entry["family"] == "queue"]
+
+
+def show(name: str) -> dict[str, Any]:
+    """What scenarios can name: a queue, a kind of flow, a source or a congestion control, with its parameters."""
+    return _object(_core.show(name))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of scenario and study files."""
+    return _object(_core.schema())
+
+
+def _run(
+    scenario: ScenarioLike,
+    queues: Sequence[Queue],
+    replications: int | None,
+    replication: int | None,
+    seed: int | None,
+    out: str | os.PathLike[str] | None,
+    fresh: bool,
+    threads: int | None,
+    progress: Progress,
+) -> Results:
+    chosen = as_scenario(scenario)
+    core = _core.run(
+        chosen.to_json(),
+        chosen.name,
+        [json.dumps(queue) for queue in queues],
+        replications=replications,
+        replication=replication,
+        seed=seed,
+        out=None if out is None else os.fspath(out),
+        fresh=fresh,
+        threads=threads,
+        progress=_teller(progress),
+    )
+    return Results(core)
+
+
+def _teller(progress: Progress) -> Callable[[int, int], object] | None:
+    if progress is True:
+        return _tell
+    return progress or None
+
+
+def _tell(done: int, total: int) -> None:
+    end = "\n" if done == total else ""
+    print(f"\r{done} of {total} runs", end=end, file=sys.stderr, flush=True)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _object(text: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(text)
+    return value
