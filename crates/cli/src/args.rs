@@ -188,7 +188,7 @@ pub(crate) struct ReportArgs {
 
 /// What figures can be drawn as.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ImageFormat {
+pub(crate) enum ImageFormat {
     /// Scalable Vector Graphics.
     Svg,
     /// Portable Network Graphics.
@@ -199,7 +199,7 @@ pub enum ImageFormat {
 
 impl ImageFormat {
     /// The name, which is also the suffix of files.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             ImageFormat::Svg => "svg",
             ImageFormat::Png => "png",
