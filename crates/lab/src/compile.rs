@@ -2,7 +2,7 @@
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LossPlace, Rounding, Scenario, TieRule, Topology,
+    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, TieRule, Topology,
 };
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};
@@ -400,7 +400,7 @@ impl Plan {
             };
         }
         match &scenario.topology {
-            Topology::Dumbbell(_) => Ok(swap(self.pair(scenario, name, hosts, place.rtt))),
+            Topology::Dumbbell(_) => Ok(swap(self.pair(scenario, name, hosts, place))),
             Topology::ParkingLot(p) => {
                 let turn = hosts.flows_placed;
                 hosts.flows_placed += 1;
@@ -424,17 +424,19 @@ impl Plan {
         }
     }
 
-    /// The pair of hosts of a dumbbell whose turn it is.
+    /// The pair of hosts of a dumbbell whose turn it is. Flows of each direction take turns of their own.
     fn pair(
         &mut self,
         scenario: &Scenario,
         name: &str,
         hosts: &mut Hosts,
-        rtt: Option<Span>,
+        place: &PlaceParams,
     ) -> (u32, u32) {
-        let turn = hosts.turn;
+        let rtt = place.rtt;
         if rtt.is_none() {
-            hosts.turn = (hosts.turn + 1) % hosts.pairs;
+            let reverse = usize::from(hosts.shared && place.direction == Direction::Reverse);
+            let turn = hosts.turns[reverse];
+            hosts.turns[reverse] = (turn + 1) % hosts.pairs;
             if let Some(ends) = hosts.made.get(turn) {
                 return *ends;
             }
@@ -486,7 +488,8 @@ struct Hosts {
     /// Pairs are numbered, since flows share them.
     shared: bool,
     made: Vec<(u32, u32)>,
-    turn: usize,
+    /// Whose turn it is among the pairs: of flows forward, and of those in reverse.
+    turns: [usize; 2],
     attached: u64,
     flows_placed: u64,
     queue: Spec,
@@ -505,7 +508,7 @@ impl Hosts {
                 .max(1),
             shared: pairs.is_some(),
             made: Vec::new(),
-            turn: 0,
+            turns: [0; 2],
             attached: 0,
             flows_placed: 0,
             queue,

@@ -19,5 +19,6 @@ pub mod series;
 pub mod starter;
 pub mod stats;
 pub mod study;
+pub mod trace;
 
 pub use error::{LabError, LabErrorKind};

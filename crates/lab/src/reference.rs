@@ -6,6 +6,14 @@ use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
 use crate::schema::Tables;
 use crate::series::QUANTITIES;
 
+/// Every generated page: file name and text, in Markdown.
+pub fn pages() -> Vec<(&'static str, String)> {
+    vec![
+        ("scenario.md", scenario_markdown()),
+        ("study.md", study_markdown(&crate::study::tables())),
+    ]
+}
+
 /// The page of scenario files, in Markdown.
 pub fn scenario_markdown() -> String {
     let mut page = String::from(

@@ -182,6 +182,17 @@ impl Study {
     /// # Errors
     /// When a key is unknown or missing, a value cannot be read, or a name means nothing.
     pub fn from_document(document: &Document) -> Result<Study> {
+        Study::from_document_and_files(document, &|path| std::fs::read_to_string(path))
+    }
+
+    /// The study of a document whose other files are read with `read`, which takes their paths.
+    ///
+    /// # Errors
+    /// As [`Study::from_document`].
+    pub fn from_document_and_files(
+        document: &Document,
+        read: &dyn Fn(&Path) -> std::io::Result<String>,
+    ) -> Result<Study> {
         let root = document.root();
         let about = match root.table("study")? {
             Some(table) => table.params(Extra::default())?,
@@ -263,7 +274,7 @@ impl Study {
         )?;
         if let (Some(file), Some(table)) = (&about.published, root.table("study")?) {
             let path = Path::new(document.file()).with_file_name(file);
-            study.published = published::read(&path, &study).map_err(|error| {
+            study.published = published::read(&path, read, &study).map_err(|error| {
                 match error.kind() == LabErrorKind::Io {
                     true => table.error_on("published", LabErrorKind::Io, error.to_string()),
                     false => error,
@@ -271,6 +282,30 @@ impl Study {
             })?;
         }
         Ok(study)
+    }
+
+    /// Leaves out all experiments but these, with their points, tables and figures; none named keeps all.
+    ///
+    /// # Errors
+    /// When there is no experiment of a name.
+    pub fn keep_only(&mut self, names: &[String]) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        for given in names {
+            let known = || self.experiments.iter().map(|experiment| experiment.name.as_str());
+            if !known().any(|name| name == given) {
+                let error = LabError::new(LabErrorKind::UnknownName, "").in_file("--only");
+                return Err(unknown(&error, "experiment", given, known()));
+            }
+        }
+        let keeps = |name: &String| names.contains(name);
+        self.experiments.retain(|experiment| keeps(&experiment.name));
+        self.points.retain(|point| keeps(&point.experiment));
+        self.tables.retain(|table| keeps(&table.experiment));
+        self.figures.retain(|figure| keeps(&figure.experiment));
+        self.published.retain(|value| value.experiment.as_ref().is_none_or(keeps));
+        Ok(())
     }
 
     /// The study of one scenario.

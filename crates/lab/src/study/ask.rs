@@ -23,6 +23,8 @@ pub struct Asked {
 pub enum Of {
     /// The queues of all bottlenecks in the direction under study.
     Bottleneck,
+    /// All observed queues together.
+    Queues,
     /// The queue of a link direction.
     Link(String),
     /// Flows in the direction under study.
@@ -85,6 +87,7 @@ impl Names {
 /// Words for several flows.
 const WORDS: [&str; 3] = ["forward", "reverse", "all"];
 const BOTTLENECK: &str = "bottleneck";
+const QUEUES: &str = "queues";
 const RUN: &str = "run";
 
 impl Asked {
@@ -132,6 +135,7 @@ impl Asked {
         let pooled = if self.pooled { ", pooled" } else { "" };
         match &self.of {
             Of::Link(name) | Of::Flows(name) => format!("{title}{pooled}, {name}"),
+            Of::Queues => format!("{title}{pooled}, all queues"),
             Of::Reverse => format!("{title}{pooled}, reverse"),
             Of::All => format!("{title}{pooled}, all flows"),
             Of::Bottleneck | Of::Forward | Of::Run => format!("{title}{pooled}"),
@@ -143,6 +147,7 @@ impl Asked {
         let pooled = if self.pooled { POOLED } else { "" };
         let of = match &self.of {
             Of::Link(name) | Of::Flows(name) => format!(" {name}"),
+            Of::Queues => " queues".to_owned(),
             Of::Reverse => " reverse".to_owned(),
             Of::All => " all".to_owned(),
             Of::Bottleneck | Of::Forward | Of::Run => String::new(),
@@ -164,6 +169,7 @@ impl Asked {
         };
         match (&self.of, runs) {
             (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
+            (Of::Queues, _) => queues(&|_| true),
             (Of::Link(name), _) => queues(&|queue| queue.link == *name),
             (Of::Forward, _) => flows(&|flow| flow.forward),
             (Of::Reverse, _) => flows(&|flow| !flow.forward),
@@ -179,14 +185,14 @@ impl Names {
     /// The level of metrics that can be of what is called so.
     fn level(&self, of: &str) -> Result<Level> {
         let is = |names: &[String]| names.iter().any(|name| name == of);
-        if of == BOTTLENECK || is(&self.links) {
+        if of == BOTTLENECK || of == QUEUES || is(&self.links) {
             Ok(Level::Queue)
         } else if WORDS.contains(&of) || is(&self.labels) || is(&self.flows) {
             Ok(Level::Flow)
         } else if of == RUN {
             Ok(Level::Run)
         } else {
-            let mut all = vec![BOTTLENECK];
+            let mut all = vec![BOTTLENECK, QUEUES];
             all.extend(self.links.iter().map(String::as_str));
             all.extend(WORDS);
             all.extend(self.labels.iter().map(String::as_str));
@@ -231,6 +237,7 @@ impl Names {
         }
         Ok(match of {
             BOTTLENECK => Of::Bottleneck,
+            QUEUES => Of::Queues,
             "forward" => Of::Forward,
             "reverse" => Of::Reverse,
             "all" => Of::All,
@@ -309,6 +316,7 @@ mod tests {
             of("sojourn_s_p95 of right-left", None),
             Of::Link("right-left".to_owned())
         );
+        assert_eq!(of("drop_rate_pps of queues", None), Of::Queues);
         assert_eq!(of("goodput_bps_sum", None), Of::Forward);
         assert_eq!(
             of("goodput_bps_sum", Some("reno")),
@@ -333,7 +341,7 @@ mod tests {
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),
-            "there is no queue and no flow \"renoo\", did you mean \"reno\"? (there are: bottleneck, left-right, right-left, \
+            "there is no queue and no flow \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
              forward, reverse, all, reno, cbr)"
         );
         assert_eq!(

@@ -3,7 +3,6 @@
 //! Runs are independent of each other and of the thread they run on, so results are the same bits whatever the number of
 //! threads. Runs that a directory holds are not made again.
 
-use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -19,8 +18,9 @@ use crate::auditor;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
+use crate::run::{bug, panic_text};
 use crate::results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
-use crate::results::manifest::{Manifest, VERSION};
+use crate::results::manifest::Manifest;
 
 /// How a study is run.
 #[derive(Default)]
@@ -350,11 +350,8 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
         let scenario = &point.scenario;
         let run = catch_unwind(AssertUnwindSafe(|| (self.runner)(scenario, replication)));
         let outcome = match run {
-            Ok(outcome) => outcome.map_err(|error| match error.kind() == LabErrorKind::Bug {
-                true => bug(scenario, replication, &error.to_string()),
-                false => error,
-            })?,
-            Err(panic) => return Err(bug(scenario, replication, &panic_text(&*panic))),
+            Ok(outcome) => outcome?,
+            Err(panic) => return Err(bug(scenario, replication, None, &panic_text(&*panic))),
         };
         match self.dir {
             Some(dir) => dir.write_run(number, &outcome),
@@ -368,25 +365,6 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
             }
         }
     }
-}
-
-fn bug(scenario: &Scenario, replication: u64, text: &str) -> LabError {
-    LabError::new(
-        LabErrorKind::Bug,
-        format!(
-            "a bug in Sojourn {VERSION} stopped replication {replication} of scenario {:?} (seed {}): {text}",
-            scenario.name, scenario.run.seed
-        ),
-    )
-    .remedy("please report it with the scenario and this message; the other runs are whole")
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 fn threads(given: Option<NonZero<usize>>) -> usize {

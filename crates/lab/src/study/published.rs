@@ -64,9 +64,12 @@ const COLUMNS: [&str; 7] = [
 ///
 /// # Errors
 /// When the file cannot be read, or names what the study does not have.
-pub(super) fn read(path: &Path, study: &Study) -> Result<Vec<Published>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| LabError::io(path, "read the file", &error))?;
+pub(super) fn read(
+    path: &Path,
+    read: &dyn Fn(&Path) -> std::io::Result<String>,
+    study: &Study,
+) -> Result<Vec<Published>> {
+    let text = read(path).map_err(|error| LabError::io(path, "read the file", &error))?;
     parse(&text, &path.display().to_string(), study)
 }
 
