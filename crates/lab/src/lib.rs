@@ -20,5 +20,6 @@ pub mod starter;
 pub mod stats;
 pub mod study;
 pub mod trace;
+pub mod summary;
 
 pub use error::{LabError, LabErrorKind};

@@ -20,6 +20,7 @@ pub mod columns;
 pub mod directory;
 pub mod manifest;
 pub mod metrics;
+pub mod reference;
 
 pub use columns::{Kind, outcome_batches};
 pub use directory::{ResultDir, ResultSet, Run, tables_arrow};

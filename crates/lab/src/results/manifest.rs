@@ -246,8 +246,8 @@ impl Difference {
     }
 }
 
-/// How often a scenario runs does not change a run.
-const NOT_COMPARED: &str = "/run/replications";
+/// What a scenario is called and how often it runs does not change a run.
+const NOT_COMPARED: [&str; 2] = ["/name", "/run/replications"];
 
 fn first_difference(
     a: &serde_json::Value,
@@ -255,7 +255,7 @@ fn first_difference(
     pointer: &str,
 ) -> Option<Difference> {
     use serde_json::Value;
-    if a == b || pointer == NOT_COMPARED {
+    if a == b || NOT_COMPARED.contains(&pointer) {
         return None;
     }
     let here = || Difference {

@@ -155,7 +155,7 @@ impl Asked {
         format!("{}{pooled}{of}", self.metric.shown_name())
     }
 
-    fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
         let measured = runs
             .first()
             .map_or_else(Default::default, |run| run.measured);
