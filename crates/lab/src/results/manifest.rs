@@ -220,65 +220,65 @@ impl PointInfo {
                 self.point
             ));
         }
-        let path = first_difference(&self.scenario, &other.scenario, "")?;
-        let show = |value: &serde_json::Value| match path.lookup(value) {
+        let mut paths = Vec::new();
+        differences(&self.scenario, &other.scenario, "", &mut paths);
+        let show = |value: &serde_json::Value, path: &str| match value.pointer(path) {
             Some(value) => value.to_string(),
             None => "not given".to_owned(),
         };
-        Some(format!(
-            "at {ours:?}, {} is {} there and {} here",
-            path.name,
-            show(&other.scenario),
-            show(&self.scenario)
-        ))
+        let told: Vec<String> = paths
+            .iter()
+            .take(MOST_DIFFERENCES)
+            .map(|path| {
+                format!(
+                    "{} is {} there and {} here",
+                    path.trim_start_matches('/').replace('/', "."),
+                    show(&other.scenario, path),
+                    show(&self.scenario, path)
+                )
+            })
+            .collect();
+        let more = match paths.len().saturating_sub(MOST_DIFFERENCES) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        (!told.is_empty()).then(|| format!("at {ours:?}, {}{more}", told.join(", ")))
     }
 }
 
-/// Where two values differ.
-struct Difference {
-    name: String,
-    pointer: String,
-}
-
-impl Difference {
-    fn lookup<'a>(&self, value: &'a serde_json::Value) -> Option<&'a serde_json::Value> {
-        value.pointer(&self.pointer)
-    }
-}
+/// Differences of two scenarios that are told.
+const MOST_DIFFERENCES: usize = 4;
 
 /// What a scenario is called and how often it runs does not change a run.
 const NOT_COMPARED: [&str; 2] = ["/name", "/run/replications"];
 
-fn first_difference(
+/// Where two values differ: JSON pointers, in the order of keys.
+fn differences(
     a: &serde_json::Value,
     b: &serde_json::Value,
     pointer: &str,
-) -> Option<Difference> {
+    found: &mut Vec<String>,
+) {
     use serde_json::Value;
     if a == b || NOT_COMPARED.contains(&pointer) {
-        return None;
+        return;
     }
-    let here = || Difference {
-        name: pointer.trim_start_matches('/').replace('/', "."),
-        pointer: pointer.to_owned(),
-    };
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-            keys.into_iter().find_map(|key| {
+            for key in keys {
                 let of = |map: &serde_json::Map<String, Value>| {
                     map.get(key).cloned().unwrap_or(Value::Null)
                 };
-                first_difference(&of(a), &of(b), &format!("{pointer}/{key}"))
-            })
+                differences(&of(a), &of(b), &format!("{pointer}/{key}"), found);
+            }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            let pairs = a.iter().zip(b).enumerate();
-            pairs
-                .into_iter()
-                .find_map(|(index, (a, b))| first_difference(a, b, &format!("{pointer}/{index}")))
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(a, b, &format!("{pointer}/{index}"), found);
+            }
         }
-        _ => Some(here()),
+        _ => found.push(pointer.to_owned()),
     }
 }
 
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_difference_is_named_with_both_values() {
+    fn differences_are_named_with_both_values() {
         let ours = point(json!({"topology": {"rate": "4Mbps"}, "run": {"replications": 5}}));
         let theirs = point(json!({"topology": {"rate": "2Mbps"}, "run": {"replications": 9}}));
         assert_eq!(

@@ -64,8 +64,11 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     }
     let mut rows = Vec::new();
     for asked in wanted.default_metrics() {
-        let unit = asked.metric.unit.shown();
-        let mut row = vec![Cell::Text(asked.title()), Cell::Text(unit.to_owned())];
+        let title = match asked.metric.unit.shown() {
+            "" => asked.title(),
+            unit => format!("{} ({unit})", asked.title()),
+        };
+        let mut row = vec![Cell::Text(title)];
         for point in &points {
             row.push(wanted.cell(wanted.estimate(point, &asked), &asked, point));
         }
@@ -74,17 +77,17 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         }
         rows.push(row);
     }
-    let paired = match pairs.is_empty() {
-        true => "",
-        false => " Differences are taken replication by replication.",
-    };
+    let mut footnotes = meaning(&points);
+    if !pairs.is_empty() && !footnotes.is_empty() {
+        footnotes.push("Differences are taken replication by replication.".to_owned());
+    }
     Table {
         id: id(&[&wanted.experiment.name, "comparison"]),
         title: wanted.experiment.title.clone(),
-        caption: format!("{}{paired}", meaning(&points)),
+        caption: String::new(),
         columns,
         rows,
-        footnotes: Vec::new(),
+        footnotes,
     }
 }
 
@@ -112,10 +115,10 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
     Table {
         id: id(&[&wanted.experiment.name, "points"]),
         title: wanted.experiment.title.clone(),
-        caption: meaning(&points),
+        caption: String::new(),
         columns,
         rows: rows.collect(),
-        footnotes: Vec::new(),
+        footnotes: meaning(&points),
     }
 }
 
@@ -174,7 +177,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
         ),
         columns,
         rows,
-        footnotes: Vec::new(),
+        footnotes: meaning(&wanted.points()),
     })
 }
 
@@ -234,17 +237,15 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         row
     });
     let rows = body.collect();
-    let caption = match spec.caption.is_empty() {
-        true => meaning(&points),
-        false => format!("{} {}", spec.caption.trim_end(), meaning(&points)),
-    };
+    let mut footnotes = meaning(&points);
+    footnotes.extend(published.footnotes());
     Table {
         id: spec.id.clone(),
         title: spec.title.clone(),
-        caption,
+        caption: spec.caption.clone(),
         columns,
         rows,
-        footnotes: published.footnotes(),
+        footnotes,
     }
 }
 
@@ -355,23 +356,21 @@ fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
     }
 }
 
-/// What the numbers of a table are.
-fn meaning(points: &[&PointInfo]) -> String {
-    let deterministic = points.iter().all(|point| point.deterministic);
-    let counts: Vec<u64> = points.iter().map(|point| point.replications).collect();
-    match (deterministic, counts.iter().min(), counts.iter().max()) {
-        (true, _, _) => {
-            "Deterministic: nothing in these runs is random, so there are no intervals.".to_owned()
-        }
-        (false, Some(1), Some(1)) => "One replication, so there are no intervals.".to_owned(),
-        (false, Some(least), Some(most)) if least == most => {
-            format!("Means over {most} replications with 95 % intervals.")
-        }
-        (false, Some(least), Some(most)) => {
-            format!("Means over {least} to {most} replications with 95 % intervals.")
-        }
-        _ => String::new(),
-    }
+/// What the numbers of a table are; nothing where no point has an interval, which a table says by itself.
+fn meaning(points: &[&PointInfo]) -> Vec<String> {
+    let random = points.iter().filter(|point| !point.deterministic);
+    let counts: Vec<u64> = random
+        .map(|point| point.replications)
+        .filter(|n| *n > 1)
+        .collect();
+    let over = match (counts.iter().min(), counts.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!("{most}"),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => return Vec::new(),
+    };
+    vec![format!(
+        "Means over {over} replications; ± is the half width of the 95 % interval."
+    )]
 }
 
 fn text_column(key: &str, title: &str) -> Column {
