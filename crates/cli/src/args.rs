@@ -232,7 +232,7 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct DocsArgs {
-    /// Directory to write to, such as docs/reference.
+    /// Directory to write to: docs, in the source of Sojourn.
     pub(crate) dir: PathBuf,
 }
 
@@ -265,8 +265,10 @@ impl Args for DumbbellArgs {
                         "none" => info.source,
                         default => default,
                     };
-                    arg.value_name(value_name(path, &value))
-                        .help(format!("{} [default: {default}]", info.doc.trim_end_matches('.')))
+                    arg.value_name(value_name(path, &value)).help(format!(
+                        "{} [default: {default}]",
+                        info.doc.trim_end_matches('.')
+                    ))
                 }
             };
             command = command.arg(arg);
@@ -278,11 +280,9 @@ impl Args for DumbbellArgs {
                     .action(ArgAction::SetTrue)
                     .help("Nothing is random, and one run is made"),
             )
-            .arg(
-                several("set")
-                    .value_name("PATH=VALUE")
-                    .help("Replace a value of the scenario, such as topology.rate=2Mbps; may be repeated"),
-            )
+            .arg(several("set").value_name("PATH=VALUE").help(
+                "Replace a value of the scenario, such as topology.rate=2Mbps; may be repeated",
+            ))
             .arg(
                 Arg::new("out")
                     .long("out")

@@ -159,7 +159,10 @@ fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failu
         emit("\n")?;
     }
     for (text, met) in &lines {
-        emit(&format!("{}  {text}\n", if *met { "met   " } else { "missed" }))?;
+        emit(&format!(
+            "{}  {text}\n",
+            if *met { "met   " } else { "missed" }
+        ))?;
     }
     if check && lines.iter().any(|(_, met)| !met) {
         return Err(

@@ -30,7 +30,10 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         return Err(LabError::io(path, "write the study", &error).into());
     }
     let shown = crate::command::quoted(&path.to_string_lossy());
-    emit(&format!("Wrote {}. Run it with: sojourn study {shown}\n", path.display()))
+    emit(&format!(
+        "Wrote {}. Run it with: sojourn study {shown}\n",
+        path.display()
+    ))
 }
 
 pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
@@ -42,10 +45,12 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {
-    fs::create_dir_all(&args.dir)
-        .map_err(|error| LabError::io(&args.dir, "make the directory", &error))?;
     for (name, text) in reference::pages() {
         let path = args.dir.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|error| LabError::io(folder, "make the directory", &error))?;
+        }
         fs::write(&path, text).map_err(|error| LabError::io(&path, "write the page", &error))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::MakeArgs;
-use crate::{interrupt, show};
+use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use sojourn_lab::results::ResultSet;
 use sojourn_lab::study::{Executed, Options, Progress, Shard, Study, execute};
@@ -18,10 +18,13 @@ pub(crate) fn make(
     args: &MakeArgs,
 ) -> Result<Option<ResultSet>, Failure> {
     if out.is_none() && args.fresh {
-        return Err(LabError::new(LabErrorKind::Contradiction, "there is no directory to start anew in")
-            .in_file("--fresh")
-            .remedy("add --out DIR, or leave --fresh out")
-            .into());
+        return Err(LabError::new(
+            LabErrorKind::Contradiction,
+            "there is no directory to start anew in",
+        )
+        .in_file("--fresh")
+        .remedy("add --out DIR, or leave --fresh out")
+        .into());
     }
     let bar = ProgressBar::new(0).with_style(style());
     let mut progress = |progress: &Progress| {
@@ -49,12 +52,6 @@ pub(crate) fn make(
         eprintln!("sojourn: {}", failure.error);
     }
     Err(last.error.into())
-}
-
-/// Prints tables and the auditor's notes.
-pub(crate) fn print(results: &ResultSet, args: &MakeArgs) -> Result<(), Failure> {
-    let summary = sojourn_lab::summary::summarize(results)?;
-    show::summary(&summary, args.format)
 }
 
 /// A bar on a terminal; nothing elsewhere.

@@ -4,6 +4,7 @@ use crate::args::{Format, ReportArgs};
 use crate::output::emit;
 use crate::{Draw, Failure, show};
 use sojourn_lab::results::ResultSet;
+use sojourn_lab::summary::write_summary;
 use sojourn_lab::{LabError, LabErrorKind};
 
 pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
@@ -27,17 +28,16 @@ pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), F
         }
     };
     let results = ResultSet::load(&args.dir)?;
-    sojourn_lab::summary::write(&results, &args.dir)?;
+    write_summary(&args.dir)?;
     let rendered = sojourn_report::render(&args.dir)
         .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;
     let images = match draw {
-        Some(draw) => draw(&args.dir, &formats)
-            .map_err(|text| LabError::new(LabErrorKind::Io, text))?,
+        Some(draw) => {
+            draw(&args.dir, &formats).map_err(|text| LabError::new(LabErrorKind::Io, text))?
+        }
         None => Vec::new(),
     };
-    let summary = sojourn_report::load(&args.dir)
-        .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;
-    show::summary(&summary, args.format)?;
+    show::results(&results, args.format)?;
     if args.format != Format::Table {
         return Ok(());
     }
@@ -47,7 +47,10 @@ pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), F
             0 => String::new(),
             count => format!(", {count} images"),
         };
-        text.push_str(&format!("Figures: {} (Vega-Lite{drawn})\n", folder.display()));
+        text.push_str(&format!(
+            "Figures: {} (Vega-Lite{drawn})\n",
+            folder.display()
+        ));
     }
     if let Some(folder) = rendered.tables.first().and_then(|table| table.parent()) {
         text.push_str(&format!("Tables:  {} (CSV, Markdown)\n", folder.display()));

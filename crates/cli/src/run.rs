@@ -3,7 +3,8 @@
 use crate::Failure;
 use crate::args::{DumbbellArgs, RunArgs};
 use crate::command::Words;
-use crate::make::{make, print};
+use crate::make::make;
+use crate::show;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .option_path("--out", args.out.as_deref())
         .text();
     match make(&study, args.out.as_deref(), command, None, &args.make)? {
-        Some(results) => print(&results, &args.make),
+        Some(results) => show::results(&results, args.make.format),
         None => Ok(()),
     }
 }
@@ -57,7 +58,11 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     let (base, queues) = read_dumbbell(given)?;
     let study = Study::comparison(&base, &queues);
     let mut words = Words::new("dumbbell");
-    for (option, value) in OPTIONS.iter().map(|(option, _)| *option).zip(given.values()) {
+    for (option, value) in OPTIONS
+        .iter()
+        .map(|(option, _)| *option)
+        .zip(given.values())
+    {
         words = words.option(option, value);
     }
     let mut words = words
@@ -69,7 +74,7 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     }
     let command = words.option_path("--out", args.out.as_deref()).text();
     match make(&study, args.out.as_deref(), command, None, &args.make)? {
-        Some(results) => print(&results, &args.make),
+        Some(results) => show::results(&results, args.make.format),
         None => Ok(()),
     }
 }
@@ -79,9 +84,11 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
     for set in sets {
         let argument = format!("--set {}", crate::command::quoted(set));
         let Some((path, text)) = set.split_once('=') else {
-            return Err(LabError::new(LabErrorKind::BadValue, "there is no \"=\" in it")
-                .in_file(&argument)
-                .remedy("write --set topology.rate=10Mbps, say"));
+            return Err(
+                LabError::new(LabErrorKind::BadValue, "there is no \"=\" in it")
+                    .in_file(&argument)
+                    .remedy("write --set topology.rate=10Mbps, say"),
+            );
         };
         document.set_argument(path.trim(), text.trim(), &argument)?;
     }

@@ -3,11 +3,13 @@
 use crate::Failure;
 use crate::args::{Format, StudyArgs};
 use crate::command::Words;
-use crate::make::{make, print};
+use crate::make::make;
 use crate::output::emit;
 use crate::run::apply_sets;
+use crate::show;
 use sojourn_lab::document::Document;
 use sojourn_lab::study::{Shard, Study};
+use sojourn_lab::summary::write_summary;
 use sojourn_lab::{LabError, LabErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,10 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let shard: Option<Shard> = args
         .shard
         .as_deref()
-        .map(|text| text.parse().map_err(|error: LabError| error.in_file("--shard")))
+        .map(|text| {
+            text.parse()
+                .map_err(|error: LabError| error.in_file("--shard"))
+        })
         .transpose()?;
     let only = (!args.only.is_empty()).then(|| args.only.join(","));
     let command = Words::new("study")
@@ -53,8 +58,8 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
             crate::command::quoted(&out.to_string_lossy())
         ));
     };
-    sojourn_lab::summary::write(&results, &out)?;
-    print(&results, &args.make)?;
+    write_summary(&out)?;
+    show::results(&results, args.make.format)?;
     match args.make.format {
         Format::Table => emit(&format!(
             "\nResults: {}\nReport:  sojourn report {}\n",
@@ -77,7 +82,10 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
             apply_sets(&mut document, &args.sets)?;
             let study = Study::from_document_and_files(&document, &|name: &Path| {
                 let name = name.file_name().and_then(|name| name.to_str());
-                let file = built_in.files.iter().find(|(known, _)| Some(*known) == name);
+                let file = built_in
+                    .files
+                    .iter()
+                    .find(|(known, _)| Some(*known) == name);
                 file.map(|(_, text)| (*text).to_owned())
                     .ok_or_else(|| std::io::ErrorKind::NotFound.into())
             })?;
@@ -106,9 +114,10 @@ fn name_of(path: &Path) -> String {
         true => path.parent().and_then(Path::file_name),
         false => path.file_stem(),
     };
-    named
-        .or(path.file_stem())
-        .map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned())
+    named.or(path.file_stem()).map_or_else(
+        || "study".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 fn unknown(given: &str) -> LabError {
@@ -118,8 +127,14 @@ fn unknown(given: &str) -> LabError {
     names.extend(here.map(|folder| folder.file_name().to_string_lossy().into_owned()));
     names.sort();
     names.dedup();
-    LabError::new(LabErrorKind::UnknownName, format!("there is no study {given:?}"))
-        .nearest(sojourn_units::nearest(given, names.iter().map(String::as_str)))
-        .allowed("studies", names.join(", "))
-        .remedy("or name a file, such as study.toml")
+    LabError::new(
+        LabErrorKind::UnknownName,
+        format!("there is no study {given:?}"),
+    )
+    .nearest(sojourn_units::nearest(
+        given,
+        names.iter().map(String::as_str),
+    ))
+    .allowed("studies", names.join(", "))
+    .remedy("or name a file, such as study.toml")
 }

@@ -2,7 +2,8 @@
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, TieRule, Topology,
+    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, TieRule,
+    Topology,
 };
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};

@@ -19,7 +19,7 @@ pub mod series;
 pub mod starter;
 pub mod stats;
 pub mod study;
-pub mod trace;
 pub mod summary;
+pub mod trace;
 
 pub use error::{LabError, LabErrorKind};

@@ -55,7 +55,9 @@ pub fn run_traced<T: Tracer>(
         let change = changes.peek().map_or(Time::MAX, |c| c.0);
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
-        caught(scenario, replication, &mut network, |network| network.run_before(next))?;
+        caught(scenario, replication, &mut network, |network| {
+            network.run_before(next)
+        })?;
         if next == change && change < end {
             if let Some((_, link, rate, delay)) = changes.next() {
                 if let Some(rate) = rate {
@@ -99,17 +101,18 @@ fn caught<T: Tracer, R>(
     step: impl FnOnce(&mut LabNetwork<T>) -> R,
 ) -> Result<R, LabError> {
     // After a panic only the clock is read, and the network goes.
-    catch_unwind(AssertUnwindSafe(|| step(network)))
-        .map_err(|panic| bug(scenario, replication, Some(network.now()), &panic_text(&*panic)))
+    catch_unwind(AssertUnwindSafe(|| step(network))).map_err(|panic| {
+        bug(
+            scenario,
+            replication,
+            Some(network.now()),
+            &panic_text(&*panic),
+        )
+    })
 }
 
 /// The error of a run that a bug of Sojourn stopped.
-pub(crate) fn bug(
-    scenario: &Scenario,
-    replication: u64,
-    at: Option<Time>,
-    text: &str,
-) -> LabError {
+pub(crate) fn bug(scenario: &Scenario, replication: u64, at: Option<Time>, text: &str) -> LabError {
     let at = at.map_or_else(String::new, |time| {
         format!(" at simulated time {}", time.since(Time::ZERO))
     });

@@ -293,18 +293,24 @@ impl Study {
             return Ok(());
         }
         for given in names {
-            let known = || self.experiments.iter().map(|experiment| experiment.name.as_str());
+            let known = || {
+                self.experiments
+                    .iter()
+                    .map(|experiment| experiment.name.as_str())
+            };
             if !known().any(|name| name == given) {
                 let error = LabError::new(LabErrorKind::UnknownName, "").in_file("--only");
                 return Err(unknown(&error, "experiment", given, known()));
             }
         }
         let keeps = |name: &String| names.contains(name);
-        self.experiments.retain(|experiment| keeps(&experiment.name));
+        self.experiments
+            .retain(|experiment| keeps(&experiment.name));
         self.points.retain(|point| keeps(&point.experiment));
         self.tables.retain(|table| keeps(&table.experiment));
         self.figures.retain(|figure| keeps(&figure.experiment));
-        self.published.retain(|value| value.experiment.as_ref().is_none_or(keeps));
+        self.published
+            .retain(|value| value.experiment.as_ref().is_none_or(keeps));
         Ok(())
     }
 

@@ -6,9 +6,8 @@ use std::io::Write;
 
 use sojourn_sim::trace::Merged;
 use sojourn_sim::trace_ns2::{FlowLabel, line};
-use sojourn_units::Span;
 
-use crate::compile::{Compiled, FlowInfo};
+use crate::compile::FlowInfo;
 use crate::error::LabError;
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
@@ -43,14 +42,13 @@ pub fn run_ns2(
             .collect();
         let labels = labels(&compiled.flows);
         let (failed, out) = (&failed, &out);
-        Merged::new(lag(compiled), move |record| {
+        Merged::new(compiled.lag(), move |record| {
             if failed.borrow().is_some() {
                 return;
             }
-            let (Some(ends), Some(label)) = (
-                item(&ends, record.link),
-                item(&labels, record.packet.flow),
-            ) else {
+            let (Some(ends), Some(label)) =
+                (item(&ends, record.link), item(&labels, record.packet.flow))
+            else {
                 return;
             };
             if let Some(text) = line(record, *ends, label)
@@ -74,15 +72,6 @@ pub fn run_ns2(
 
 fn item<T>(items: &[T], index: u32) -> Option<&T> {
     items.get(usize::try_from(index).ok()?)
-}
-
-/// The longest time by which an event may become known late: the longest propagation that any link ever has.
-fn lag(compiled: &Compiled) -> Span {
-    let changed = compiled.changes.iter().filter_map(|change| change.3);
-    let links = &compiled.network.links;
-    let delay = links.iter().map(|link| link.delay).chain(changed).max();
-    let jitter = links.iter().map(|link| link.impairments.jitter).max();
-    delay.unwrap_or(Span::ZERO) + jitter.unwrap_or(Span::ZERO)
 }
 
 /// What lines say of each flow. Agents of a node take its ports in turn, from 0.
@@ -130,7 +119,10 @@ mod tests {
             .map(|line| line.split(' ').nth(1).unwrap().parse().unwrap())
             .collect();
         assert!(times.is_sorted());
-        assert!(text.starts_with("+ 0 2 0 cbr 1000 ------- 1 2.0 3.0 0 0\n"), "{text}");
+        assert!(
+            text.starts_with("+ 0 2 0 cbr 1000 ------- 1 2.0 3.0 0 0\n"),
+            "{text}"
+        );
         let drops = text.lines().filter(|line| line.starts_with("d ")).count();
         let counted: u64 = outcome.queues.iter().map(|q| q.totals.dropped()).sum();
         assert!(drops > 0);
@@ -155,6 +147,8 @@ mod tests {
             }
         }
         let result = run_ns2(&scenario(TINY), 0, &mut Full);
-        assert!(matches!(result, Err(TraceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull));
+        assert!(
+            matches!(result, Err(TraceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull)
+        );
     }
 }

@@ -18,9 +18,9 @@ use crate::auditor;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
-use crate::run::{bug, panic_text};
 use crate::results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
 use crate::results::manifest::Manifest;
+use crate::run::{bug, panic_text};
 
 /// How a study is run.
 #[derive(Default)]
