@@ -1,4 +1,4 @@
-//! From results to what is shown: `summary.json` for the report, tables for the terminal, records for programs.
+//! From results to what is shown: `summary.json` for the report and the terminal, records for programs.
 //!
 //! Everything here is a function of a [`ResultSet`], so that a report is rebuilt without running anything. A study says
 //! which tables and figures it wants; what it does not say is filled in: for one comparison, metrics down the side and
@@ -11,11 +11,10 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
+use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary};
 
 use crate::error::Result;
-use crate::results::directory::{ResultDir, ResultSet};
+use crate::results::directory::{ResultSet, write_json};
 use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
 use crate::results::metrics::Level;
 use crate::stats::{Estimate, paired_difference};
@@ -24,21 +23,20 @@ use crate::study::{Asked, Names};
 /// Name of the file.
 pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
 
-/// What a comparison says, for a terminal or a program.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Comparison {
-    /// Heading.
+/// Every number of the tables of results, one by one: for programs, in a form that does not depend on how tables are laid
+/// out.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Records {
+    /// Heading of the results.
     pub title: String,
-    /// Tables, as the report has them.
-    pub tables: Vec<Table>,
-    /// Every number of the tables, one by one.
+    /// The numbers, by experiment, point and metric.
     pub records: Vec<Record>,
     /// What the auditor says.
     pub notes: Vec<Note>,
 }
 
 /// One number: a metric at a point, in the unit of storage.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Record {
     /// The experiment.
     pub experiment: String,
@@ -95,34 +93,28 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
     })
 }
 
-/// Reads a result directory and writes its `summary.json`.
+/// Writes the summary of results into a directory, under [`SUMMARY_FILE`].
 ///
 /// # Errors
-/// When results are missing or cannot be read, or the file cannot be written.
-pub fn write_summary(path: &Path) -> Result<PathBuf> {
-    let dir = ResultDir::open(path)?;
-    let summary = summarize(&ResultSet::of(dir.clone())?)?;
-    dir.write_json(SUMMARY_FILE, &summary)?;
-    Ok(dir.path().join(SUMMARY_FILE))
+/// When a time series cannot be read, or the file cannot be written.
+pub fn write(results: &ResultSet, dir: &Path) -> Result<PathBuf> {
+    let path = dir.join(SUMMARY_FILE);
+    write_json(&path, &summarize(results)?)?;
+    Ok(path)
 }
 
-/// The tables of results, for a terminal or a program.
-pub fn comparison(results: &ResultSet) -> Comparison {
-    let mut all = Comparison {
-        title: results.manifest.title.clone(),
-        tables: Vec::new(),
-        records: Vec::new(),
-        notes: results.manifest.notes.clone(),
-    };
+/// Every number of the tables of results.
+pub fn records(results: &ResultSet) -> Records {
+    let mut all = Vec::new();
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
-        all.tables.extend(tables::of(&wanted));
+        let asked = wanted.asked();
         for point in results.manifest.points_of(&experiment.name) {
-            for asked in wanted.asked() {
-                let Some(estimate) = wanted.estimate(point, &asked) else {
+            for asked in &asked {
+                let Some(estimate) = wanted.estimate(point, asked) else {
                     continue;
                 };
-                all.records.push(Record {
+                all.push(Record {
                     experiment: experiment.name.clone(),
                     levels: wanted.levels(point),
                     metric: asked.text(),
@@ -134,27 +126,14 @@ pub fn comparison(results: &ResultSet) -> Comparison {
             }
         }
     }
-    all
+    Records {
+        title: results.manifest.title.clone(),
+        records: all,
+        notes: results.manifest.notes.clone(),
+    }
 }
 
-impl Comparison {
-    /// The tables as a terminal shows them, with the auditor's notes below.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for table in &self.tables {
-            text.push_str(&text_table(table));
-            text.push('\n');
-        }
-        for note in &self.notes {
-            let severity = match note.severity {
-                sojourn_report::Severity::Warning => "warning",
-                sojourn_report::Severity::Info => "note",
-            };
-            text.push_str(&format!("{severity}: {}: {}\n", note.rule, note.text));
-        }
-        text
-    }
-
+impl Records {
     /// The records as comma-separated values, one number per line.
     pub fn csv(&self) -> String {
         let mut factors: Vec<&str> = Vec::new();
@@ -428,6 +407,7 @@ impl Asked {
                 false => name,
             },
             (Of::Link(of) | Of::Flows(of), _) => format!("{name} of {of}"),
+            (Of::Queues, _) => format!("{name} of queues"),
             (Of::Reverse, _) => format!("{name} of reverse"),
             (Of::All, _) => format!("{name} of all"),
             _ => name,

@@ -10,7 +10,7 @@ use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::results::ResultSet;
 use sojourn_lab::run;
 use sojourn_lab::study::{Executed, Options, Study, execute};
-use sojourn_lab::summary::{comparison, summarize, write_summary};
+use sojourn_lab::summary::{self, records, summarize};
 use sojourn_report::{Block, Cell, Figure, Kind, Summary, Table, text_table};
 
 fn study(text: &str) -> Study {
@@ -163,8 +163,8 @@ fn figure<'a>(summary: &'a Summary, id: &str) -> &'a Figure {
 #[test]
 fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
     let results = results(&study(COMPARISON));
-    let shown = comparison(&results);
-    let text = text_table(&shown.tables[0]);
+    let summary = summarize(&results).expect("a summary");
+    let text = text_table(tables(&summary)[0]);
     let row = |name: &str| {
         let line = text
             .lines()
@@ -197,7 +197,7 @@ fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
 #[test]
 fn records_say_the_same_in_csv_and_json() {
     let results = results(&study(COMPARISON));
-    let shown = comparison(&results);
+    let shown = records(&results);
     let csv = shown.csv();
     let mut lines = csv.lines();
     assert_eq!(
@@ -257,7 +257,8 @@ fn grid(folder: &Path) -> Summary {
     let study = Study::read(&folder.join("study.toml")).expect("a study");
     let out = folder.join("out");
     execute(&study, made_up, Some(&out), Options::default()).expect("executed");
-    write_summary(&out).expect("a summary");
+    let results = ResultSet::load(&out).expect("results");
+    summary::write(&results, &out).expect("a summary");
     sojourn_report::load(&out).expect("what the report reads")
 }
 
@@ -404,15 +405,14 @@ fn what_is_compared_on_one_line_reads_like_a_study() {
         "drr".parse().expect("a queue"),
     ];
     let results = results(&Study::comparison(&base, &queues));
-    let shown = comparison(&results);
-    assert_eq!(shown.title, "CoDel against DRR");
-    let titles: Vec<&str> = shown.tables[0]
+    let summary = summarize(&results).expect("a summary");
+    assert_eq!(summary.title, "CoDel against DRR");
+    let titles: Vec<&str> = tables(&summary)[0]
         .columns
         .iter()
         .map(|c| c.title.as_str())
         .collect();
     assert_eq!(titles, ["Metric", "CoDel", "DRR", "CoDel − DRR"]);
-    let summary = summarize(&results).expect("a summary");
     let ids: Vec<&str> = summary.figures().map(|figure| figure.id.as_str()).collect();
     assert_eq!(ids, ["sojourn-cdf", "goodput"]);
 }

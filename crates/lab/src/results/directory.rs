@@ -159,16 +159,7 @@ impl ResultDir {
     /// # Errors
     /// When it cannot be written; nothing half-written stays.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
-        let path = self.path.join(name);
-        let mut text = serde_json::to_string_pretty(value).map_err(|error| {
-            LabError::new(
-                LabErrorKind::Bug,
-                format!("cannot be put into JSON: {error}"),
-            )
-            .in_file(&path.display().to_string())
-        })?;
-        text.push('\n');
-        write_whole(&path, text.as_bytes())
+        write_json(&self.path.join(name), value)
     }
 
     /// Whether a run is there, whole.
@@ -513,6 +504,22 @@ fn is_temporary(name: &str) -> bool {
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.{TEMPORARY}", std::process::id()))
+}
+
+/// Writes a file of JSON, whole or not at all.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+        LabError::new(
+            LabErrorKind::Bug,
+            format!("cannot be put into JSON: {error}"),
+        )
+        .in_file(&path.display().to_string())
+    })?;
+    text.push('\n');
+    write_whole(path, text.as_bytes())
 }
 
 /// Writes a file under a temporary name and renames it, so that under its own name it is whole.
