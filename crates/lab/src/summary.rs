@@ -1,4 +1,4 @@
-//! From results to what is shown: `summary.json` for the report and the terminal, records for programs.
+//! From results to what is shown: `summary.json` for the report, tables for the terminal, records for programs.
 //!
 //! Everything here is a function of a [`ResultSet`], so that a report is rebuilt without running anything. A study says
 //! which tables and figures it wants; what it does not say is filled in: for one comparison, metrics down the side and
@@ -11,7 +11,8 @@ mod tables;
 
 use std::path::{Path, PathBuf};
 
-use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary};
+use serde::Serialize;
+use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
 
 use crate::error::Result;
 use crate::results::directory::{ResultSet, write_json};
@@ -23,20 +24,21 @@ use crate::study::{Asked, Names};
 /// Name of the file.
 pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
 
-/// Every number of the tables of results, one by one: for programs, in a form that does not depend on how tables are laid
-/// out.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Records {
-    /// Heading of the results.
+/// What a comparison says, for a terminal or a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// Heading.
     pub title: String,
-    /// The numbers, by experiment, point and metric.
+    /// Tables, as the report has them.
+    pub tables: Vec<Table>,
+    /// Every number of the tables, one by one.
     pub records: Vec<Record>,
     /// What the auditor says.
     pub notes: Vec<Note>,
 }
 
 /// One number: a metric at a point, in the unit of storage.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Record {
     /// The experiment.
     pub experiment: String,
@@ -103,18 +105,31 @@ pub fn write(results: &ResultSet, dir: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Every number of the tables of results.
-pub fn records(results: &ResultSet) -> Records {
-    let mut all = Vec::new();
+/// Reads a result directory and writes its summary.
+///
+/// # Errors
+/// When results are missing or cannot be read, or the file cannot be written.
+pub fn write_summary(path: &Path) -> Result<PathBuf> {
+    write(&ResultSet::load(path)?, path)
+}
+
+/// The tables of results, for a terminal or a program.
+pub fn comparison(results: &ResultSet) -> Comparison {
+    let mut all = Comparison {
+        title: results.manifest.title.clone(),
+        tables: Vec::new(),
+        records: Vec::new(),
+        notes: results.manifest.notes.clone(),
+    };
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
-        let asked = wanted.asked();
+        all.tables.extend(tables::of(&wanted));
         for point in results.manifest.points_of(&experiment.name) {
-            for asked in &asked {
-                let Some(estimate) = wanted.estimate(point, asked) else {
+            for asked in wanted.asked() {
+                let Some(estimate) = wanted.estimate(point, &asked) else {
                     continue;
                 };
-                all.push(Record {
+                all.records.push(Record {
                     experiment: experiment.name.clone(),
                     levels: wanted.levels(point),
                     metric: asked.text(),
@@ -126,14 +141,27 @@ pub fn records(results: &ResultSet) -> Records {
             }
         }
     }
-    Records {
-        title: results.manifest.title.clone(),
-        records: all,
-        notes: results.manifest.notes.clone(),
-    }
+    all
 }
 
-impl Records {
+impl Comparison {
+    /// The tables as a terminal shows them, with the auditor's notes below.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for table in &self.tables {
+            text.push_str(&text_table(table));
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let severity = match note.severity {
+                sojourn_report::Severity::Warning => "warning",
+                sojourn_report::Severity::Info => "note",
+            };
+            text.push_str(&format!("{severity}: {}: {}\n", note.rule, note.text));
+        }
+        text
+    }
+
     /// The records as comma-separated values, one number per line.
     pub fn csv(&self) -> String {
         let mut factors: Vec<&str> = Vec::new();

@@ -10,7 +10,7 @@ use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::results::ResultSet;
 use sojourn_lab::run;
 use sojourn_lab::study::{Executed, Options, Study, execute};
-use sojourn_lab::summary::{self, records, summarize};
+use sojourn_lab::summary::{comparison, summarize, write_summary};
 use sojourn_report::{Block, Cell, Figure, Kind, Summary, Table, text_table};
 
 fn study(text: &str) -> Study {
@@ -163,8 +163,7 @@ fn figure<'a>(summary: &'a Summary, id: &str) -> &'a Figure {
 #[test]
 fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
     let results = results(&study(COMPARISON));
-    let summary = summarize(&results).expect("a summary");
-    let text = text_table(tables(&summary)[0]);
+    let text = comparison(&results).text();
     let row = |name: &str| {
         let line = text
             .lines()
@@ -197,7 +196,7 @@ fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
 #[test]
 fn records_say_the_same_in_csv_and_json() {
     let results = results(&study(COMPARISON));
-    let shown = records(&results);
+    let shown = comparison(&results);
     let csv = shown.csv();
     let mut lines = csv.lines();
     assert_eq!(
@@ -257,8 +256,7 @@ fn grid(folder: &Path) -> Summary {
     let study = Study::read(&folder.join("study.toml")).expect("a study");
     let out = folder.join("out");
     execute(&study, made_up, Some(&out), Options::default()).expect("executed");
-    let results = ResultSet::load(&out).expect("results");
-    summary::write(&results, &out).expect("a summary");
+    write_summary(&out).expect("a summary");
     sojourn_report::load(&out).expect("what the report reads")
 }
 

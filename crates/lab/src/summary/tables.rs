@@ -51,7 +51,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         Some(factor) => point.levels.get(&factor.name).cloned().unwrap_or_default(),
         None => "Value".to_owned(),
     };
-    let mut columns = vec![text_column("metric", "Metric"), text_column("unit", "Unit")];
+    let mut columns = vec![text_column("metric", "Metric")];
     columns.extend(
         points
             .iter()
