@@ -163,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_of_student_are_those_of_the_tables() {
-        // With one degree of freedom tan(0.475 pi), with two 0.95 / sqrt(2 * 0.975 * 0.025); the others from the tables of
-        // Hald, Statistical Tables and Formulas, and with very many the normal distribution's.
+    fn quantiles_of_student_cut_off_what_they_should() {
+        // With one degree of freedom tan(0.475 π), with two 0.95 / √(2 · 0.975 · 0.025), with very many the normal
+        // distribution's; the others by bisection of the integral of the density.
         for (freedom, t) in [
             (1, 12.706_204_736),
             (2, 4.302_652_730),
