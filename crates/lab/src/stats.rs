@@ -49,8 +49,13 @@ impl Estimate {
     }
 }
 
-/// The arithmetic mean; `None` of nothing.
+/// The arithmetic mean; `None` of nothing. Of equal values it is that value, to the last bit.
 pub fn mean(values: &[f64]) -> Option<f64> {
+    if let [first, rest @ ..] = values
+        && rest.iter().all(|value| value == first)
+    {
+        return Some(*first);
+    }
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / size(values))
 }
 
@@ -186,6 +191,12 @@ mod tests {
         assert_eq!((estimate.mean, estimate.n), (3.0, 5));
         close(estimate.half_width.expect("five values"), 1.963_243, 1e-6);
         assert_eq!(variance(&[1.0, 2.0, 3.0, 4.0, 5.0]), Some(2.5));
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_without_width() {
+        let estimate = Estimate::of(&[0.1, 0.1, 0.1]).expect("three values");
+        assert_eq!((estimate.mean, estimate.half_width), (0.1, Some(0.0)));
     }
 
     #[test]

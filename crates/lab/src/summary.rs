@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::results::directory::{ResultSet, write_json};
 use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
 use crate::results::metrics::Level;
-use crate::stats::{Estimate, paired_difference};
+use crate::stats::{Estimate, mean, paired_difference};
 use crate::study::{Asked, Names};
 
 /// Name of the file.
@@ -292,12 +292,38 @@ impl<'a> Wanted<'a> {
             }
         }
         match all.is_empty() {
-            true => self.default_metrics(),
+            true if self.is_one_comparison() => self.default_metrics(),
+            true => self.brief_metrics(),
             false => all,
         }
     }
 
-    /// What is shown where a study does not say.
+    /// Whether the experiment has no factor but one under comparison, so that its points fit side by side.
+    fn is_one_comparison(&self) -> bool {
+        match self.experiment.factors.as_slice() {
+            [] => true,
+            [factor] => factor.compare,
+            _ => false,
+        }
+    }
+
+    /// What is shown of each of many points where a study does not say.
+    fn brief_metrics(&self) -> Vec<Asked> {
+        let texts = [
+            "utilization_ratio",
+            "goodput_bps_sum",
+            "sojourn_s_mean",
+            "sojourn_s_p95",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ];
+        texts
+            .iter()
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// What is shown of a comparison where a study does not say.
     fn default_metrics(&self) -> Vec<Asked> {
         const MOST_LABELS: usize = 6;
         let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
@@ -390,7 +416,13 @@ impl<'a> Wanted<'a> {
         let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
         match point.deterministic {
             true => values.first().copied().map(Estimate::exact),
-            false => Estimate::of(&values),
+            false => {
+                let estimate = Estimate::of(&values)?;
+                Some(at_least(
+                    estimate,
+                    asked.metric.resolution() * estimate.mean.abs(),
+                ))
+            }
         }
     }
 
@@ -400,7 +432,14 @@ impl<'a> Wanted<'a> {
         let difference = paired_difference(&first, &second)?;
         match a.deterministic && b.deterministic {
             true => Some(Estimate::exact(difference.mean)),
-            false => Some(difference),
+            false => {
+                let sizes = [&first, &second].map(|values| {
+                    let values: Vec<f64> = values.iter().copied().flatten().collect();
+                    mean(&values).unwrap_or(0.0).abs()
+                });
+                let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
+                Some(at_least(difference, resolution))
+            }
         }
     }
 
@@ -417,6 +456,14 @@ impl<'a> Wanted<'a> {
             deterministic: point.deterministic.then_some(true),
             ..Shown::default()
         })
+    }
+}
+
+/// An estimate whose interval, if it has one, is no narrower than what its values are known to.
+fn at_least(estimate: Estimate, half_width: f64) -> Estimate {
+    Estimate {
+        half_width: estimate.half_width.map(|half| half.max(half_width)),
+        ..estimate
     }
 }
 

@@ -358,7 +358,14 @@ fn settings_tell_what_is_the_same_and_what_varies() {
     };
     assert_eq!(setting("Run", "replications"), "3");
     assert_eq!(setting("Network", "rate"), "1Mbps; 2Mbps");
-    assert!(setting("Network", "queue").contains("codel dialect=rfc8289"));
+    assert_eq!(
+        setting("Network", "queue"),
+        "droptail limit=20p; codel limit=20p"
+    );
+    assert_eq!(
+        setting("Flows", "cbr"),
+        "label=cbr count=1 direction=forward rate=300kbps size=1kB"
+    );
     let names: Vec<&str> = summary.algorithms.iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, ["droptail", "tcp", "bulk", "cbr", "udp", "codel"]);
     let codel = summary

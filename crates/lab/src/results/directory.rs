@@ -203,6 +203,14 @@ impl ResultDir {
             .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
     }
 
+    fn read_runs(&self, wanted: &[(u64, u64)]) -> Result<Vec<Run>> {
+        let read = |&(point, replication): &(u64, u64)| {
+            let outcome = self.read_run(point, replication)?;
+            Ok(Run { point, outcome })
+        };
+        wanted.iter().map(read).collect()
+    }
+
     /// The time series of a run; empty where none were recorded.
     ///
     /// # Errors
@@ -266,14 +274,24 @@ impl ResultSet {
             .in_file(&dir.path.display().to_string())
             .remedy(format!("finish it with: {}", dir.manifest.command)));
         }
-        let runs: Result<Vec<Run>> = dir
-            .manifest
-            .runs()
-            .map(|(point, replication)| {
-                let outcome = dir.read_run(point, replication)?;
-                Ok(Run { point, outcome })
-            })
-            .collect();
+        let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let size = wanted.len().div_ceil(threads).max(1);
+        let dir_ref = &dir;
+        let parts: Vec<Result<Vec<Run>>> = std::thread::scope(|scope| {
+            let begin = |part: &'_ [(u64, u64)]| {
+                let part = part.to_vec();
+                scope.spawn(move || dir_ref.read_runs(&part))
+            };
+            let readers: Vec<_> = wanted.chunks(size).map(begin).collect();
+            let join = |reader: std::thread::ScopedJoinHandle<'_, _>| match reader.join() {
+                Ok(part) => part,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            readers.into_iter().map(join).collect()
+        });
+        let runs: Result<Vec<Vec<Run>>> = parts.into_iter().collect();
+        let runs: Result<Vec<Run>> = runs.map(|parts| parts.into_iter().flatten().collect());
         Ok(ResultSet {
             manifest: dir.manifest.clone(),
             runs: runs?,
