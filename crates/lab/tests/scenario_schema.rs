@@ -53,7 +53,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         for (key, inner) in object {
             match properties.get(key) {
                 Some(schema) => {
-                    fits(inner, schema, root).map_err(|error| format!("{key}: {error}"))?
+                    fits(inner, schema, root).map_err(|error| format!("{key}: {error}"))?;
                 }
                 None if schema["additionalProperties"] == false => {
                     return Err(format!("unknown key {key}"));
