@@ -135,6 +135,8 @@ def count(sojourn: Path, case: str, seconds: str) -> tuple[int, int]:
                 "bench",
                 "--case",
                 case,
+                "--rounds",
+                "1",
                 "--seconds",
                 seconds,
                 "--json",
