@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import generated
 import pytest
+
+import generated
 
 DOCUMENTS = generated.documents()
 

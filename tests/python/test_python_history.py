@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import history
 import pytest
+
+import history
 
 HERE = history.Compiler("1.95.0", "x86_64-unknown-linux-gnu")
 CHANGELOG = """\
