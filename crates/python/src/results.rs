@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::results::directory::write_whole;
 use sojourn_lab::results::{Kind, ResultSet, Run};
 use sojourn_lab::study::{Options, Progress, Study, execute};
-use sojourn_lab::summary::{self, comparison, summarize};
+use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_report as report;
 use sojourn_units::Spec;
@@ -72,8 +73,13 @@ impl Results {
 
     /// Writes the report into a directory and returns its path.
     fn report(&self, py: Python<'_>, directory: PathBuf) -> PyResult<PathBuf> {
-        py.detach(|| summary::write(&self.set, &directory))
-            .map_err(|error| errors::lab(py, &error))?;
+        let text = self.summary(py)?;
+        let write = || {
+            std::fs::create_dir_all(&directory)
+                .map_err(|error| LabError::io(&directory, "make the directory", &error))?;
+            write_whole(&directory.join(SUMMARY_FILE), text.as_bytes())
+        };
+        py.detach(write).map_err(|error| errors::lab(py, &error))?;
         py.detach(|| report::render(&directory))
             .map(|rendered| rendered.report)
             .map_err(|error| errors::report(py, &error))
