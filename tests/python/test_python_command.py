@@ -117,7 +117,7 @@ def test_list_and_show_are_what_python_gets(command: Path, tmp_path: Path) -> No
 
 
 def test_replay_is_what_python_gets(command: Path, tmp_path: Path) -> None:
-    rows = [(i * 900_000, 1500 if i % 3 else 300, i % 2, 0) for i in range(200)]
+    rows = [(i * 700_000, 1500 if i % 3 else 300, i % 2, 0) for i in range(200)]
     text = "\n".join(["time_ns,bytes,flow,ecn", *(",".join(map(str, row)) for row in rows), ""])
     (tmp_path / "arrivals.csv").write_text(text)
     queue = "codel target=2ms interval=20ms limit=50p"
