@@ -78,7 +78,7 @@ class Scenario(Mapping[str, Any]):
 
     def with_(self, path: str, value: object) -> Scenario:
         """A copy in which `path`, such as `"topology.rate"` or `"flows[0].count"`, is `value`."""
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = json.dumps(_plain_value(value, path))
         return Scenario(json.loads(_core.set_value(self.to_json(), self.name, path, text)))
 
     def resolve(self) -> Scenario:

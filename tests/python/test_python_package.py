@@ -141,7 +141,7 @@ def test_the_keywords_of_a_builder_are_the_keys_of_the_schema(kind: str) -> None
     for key in sorted(keywords - declared):
         refused = key
         try:
-            given = {"flows": ["reno"], key: "?"}
+            given: dict[str, Any] = {"flows": ["reno"], key: "?"}
             if kind == "graph":
                 given["links"] = [{"from": "a", "to": "b"}]
             getattr(sojourn, kind)(**given).resolve()

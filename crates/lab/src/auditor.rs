@@ -73,6 +73,14 @@ struct Seen<'a> {
     runs: Vec<&'a RunOutcome>,
 }
 
+/// Points under comparison.
+struct Compared<'a> {
+    /// What they share.
+    place: String,
+    /// The level of each, and the point.
+    points: Vec<(String, &'a Seen<'a>)>,
+}
+
 /// Everything that the rules notice in the results of a study, rule by rule.
 pub fn audit(results: &ResultSet) -> Vec<Note> {
     let mut points: BTreeMap<u64, Seen<'_>> = BTreeMap::new();
@@ -93,13 +101,19 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
         points.insert(info.point, seen);
     }
     let all: Vec<&Seen<'_>> = points.values().collect();
-    let comparisons: Vec<Vec<&Seen<'_>>> = results
+    let comparisons: Vec<Compared<'_>> = results
         .manifest
         .comparisons()
         .iter()
         .map(|comparison| {
-            let of = |point: &&PointInfo| points.get(&point.point);
-            comparison.points.iter().filter_map(of).collect()
+            let of = |point: &&PointInfo| {
+                let label = point.levels.get(&comparison.factor.name)?.clone();
+                Some((label, points.get(&point.point)?))
+            };
+            Compared {
+                place: comparison.name(),
+                points: comparison.points.iter().filter_map(of).collect(),
+            }
         })
         .collect();
     let mut notes = Vec::new();
@@ -134,12 +148,13 @@ fn places(first: &str, count: usize, all: usize) -> String {
     }
 }
 
-fn unequal_buffers(comparisons: &[Vec<&Seen<'_>>], notes: &mut Vec<Note>) {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for points in comparisons {
-        let limits: Vec<(&Seen<'_>, Buffer)> = points
+fn unequal_buffers(comparisons: &[Compared<'_>], notes: &mut Vec<Note>) {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for compared in comparisons {
+        let limits: Vec<(&String, Buffer)> = compared
+            .points
             .iter()
-            .filter_map(|point| Some((*point, Buffer::of(point)?)))
+            .filter_map(|(label, point)| Some((label, Buffer::of(point)?)))
             .collect();
         let sizes: Vec<f64> = limits.iter().map(|(_, buffer)| buffer.bytes).collect();
         let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
@@ -147,18 +162,17 @@ fn unequal_buffers(comparisons: &[Vec<&Seen<'_>>], notes: &mut Vec<Note>) {
         if sizes.len() < 2 || most <= least * EQUAL_WITHIN {
             continue;
         }
-        let texts: Vec<String> = limits
+        let texts = limits
             .iter()
-            .map(|(point, buffer)| format!("{} holds {}", point.info.name(), buffer.text()))
-            .collect();
-        found.push((points[0].info.name(), texts.join("; ")));
+            .map(|(label, buffer)| format!("{label} {}", buffer.text()));
+        found.push((&compared.place, texts.collect::<Vec<_>>().join(", ")));
     }
     if let Some((place, text)) = found.first() {
         notes.push(note(
             "unequal-buffers",
             Severity::Warning,
             format!(
-                "The queues under comparison have different limits: {text}.{}",
+                "The queues under comparison hold different amounts: {text}.{}",
                 places(place, found.len(), comparisons.len())
             ),
         ));
@@ -211,17 +225,23 @@ impl Buffer {
         let Some(limit) = self.limit else {
             return "any amount".to_owned();
         };
-        let milliseconds = self.bytes * 8e3 / self.rate.as_bps_f64();
+        let milliseconds = short(self.bytes * 8e3 / self.rate.as_bps_f64());
         let amount = match limit {
             Limit::Packets(packets) => format!(
-                "{packets} ({:.1} kB in packets of {:.0} bytes",
-                self.bytes / 1e3,
-                self.packet
+                "{packets} ({} kB in packets of {} bytes",
+                short(self.bytes / 1e3),
+                short(self.packet)
             ),
-            Limit::Bytes(_) => format!("{limit} ({:.1} kB", self.bytes / 1e3),
+            Limit::Bytes(_) => format!("{limit} ({} kB", short(self.bytes / 1e3)),
         };
-        format!("{amount}, {milliseconds:.3} ms at {})", self.rate)
+        format!("{amount}, {milliseconds} ms at {})", self.rate)
     }
+}
+
+/// A number with three significant digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    rounded.to_string()
 }
 
 fn short_run(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
@@ -428,7 +448,7 @@ fn phase_effects(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
     }
 }
 
-fn one_ecn(points: &[&Seen<'_>], comparisons: &[Vec<&Seen<'_>>], notes: &mut Vec<Note>) {
+fn one_ecn(points: &[&Seen<'_>], comparisons: &[Compared<'_>], notes: &mut Vec<Note>) {
     let flows = |point: &Seen<'_>| {
         let mut parts = point.compiled.flows.iter().flat_map(|flow| &flow.parts);
         parts.any(|(_, resolved)| value(&resolved.pairs, "ecn") == Some("true"))
@@ -437,22 +457,33 @@ fn one_ecn(points: &[&Seen<'_>], comparisons: &[Vec<&Seen<'_>>], notes: &mut Vec
         bottleneck(&point.compiled)
             .is_some_and(|link| marks(&link.resolved.pairs, point.scenario.dialect.as_deref()))
     };
-    let mixed = |points: &&Vec<&Seen<'_>>| {
-        let marking = points.iter().filter(|point| queue(point)).count();
-        points.iter().any(|point| flows(point)) && marking > 0 && marking < points.len()
+    let mixed = |compared: &&Compared<'_>| {
+        let points = &compared.points;
+        let marking = points.iter().filter(|(_, point)| queue(point)).count();
+        points.iter().any(|(_, point)| flows(point)) && marking > 0 && marking < points.len()
     };
-    if let Some(points) = comparisons.iter().find(mixed) {
-        let names = |marking: bool| -> Vec<String> {
-            let these = points.iter().filter(|point| queue(point) == marking);
-            these.map(|point| point.info.name()).collect()
+    if let Some(compared) = comparisons.iter().find(mixed) {
+        let labels = |marking: bool| -> String {
+            let these = compared
+                .points
+                .iter()
+                .filter(|(_, point)| queue(point) == marking);
+            these
+                .map(|(label, _)| label.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let place = match compared.place.as_str() {
+            "" => String::new(),
+            place => format!(" ({place})"),
         };
         notes.push(note(
             "one-ecn",
             Severity::Warning,
             format!(
-                "Flows use ECN, and of the queues under comparison only some mark: {} mark, {} drop.",
-                names(true).join("; "),
-                names(false).join("; ")
+                "Flows use ECN, and of the queues under comparison only some mark: {} mark, {} drop{place}.",
+                labels(true),
+                labels(false)
             ),
         ));
         return;

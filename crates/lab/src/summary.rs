@@ -15,10 +15,10 @@ use serde::Serialize;
 use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
 
 use crate::error::Result;
-use crate::results::directory::{ResultDir, ResultSet};
+use crate::results::directory::{ResultSet, write_json};
 use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
 use crate::results::metrics::Level;
-use crate::stats::{Estimate, paired_difference};
+use crate::stats::{Estimate, mean, paired_difference};
 use crate::study::{Asked, Names};
 
 /// Name of the file.
@@ -95,15 +95,22 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
     })
 }
 
-/// Reads a result directory and writes its `summary.json`.
+/// Writes the summary of results into a directory, under [`SUMMARY_FILE`].
+///
+/// # Errors
+/// When a time series cannot be read, or the file cannot be written.
+pub fn write(results: &ResultSet, dir: &Path) -> Result<PathBuf> {
+    let path = dir.join(SUMMARY_FILE);
+    write_json(&path, &summarize(results)?)?;
+    Ok(path)
+}
+
+/// Reads a result directory and writes its summary.
 ///
 /// # Errors
 /// When results are missing or cannot be read, or the file cannot be written.
 pub fn write_summary(path: &Path) -> Result<PathBuf> {
-    let dir = ResultDir::open(path)?;
-    let summary = summarize(&ResultSet::of(dir.clone())?)?;
-    dir.write_json(SUMMARY_FILE, &summary)?;
-    Ok(dir.path().join(SUMMARY_FILE))
+    write(&ResultSet::load(path)?, path)
 }
 
 /// The tables of results, for a terminal or a program.
@@ -285,12 +292,38 @@ impl<'a> Wanted<'a> {
             }
         }
         match all.is_empty() {
-            true => self.default_metrics(),
+            true if self.is_one_comparison() => self.default_metrics(),
+            true => self.brief_metrics(),
             false => all,
         }
     }
 
-    /// What is shown where a study does not say.
+    /// Whether the experiment has no factor but one under comparison, so that its points fit side by side.
+    fn is_one_comparison(&self) -> bool {
+        match self.experiment.factors.as_slice() {
+            [] => true,
+            [factor] => factor.compare,
+            _ => false,
+        }
+    }
+
+    /// What is shown of each of many points where a study does not say.
+    fn brief_metrics(&self) -> Vec<Asked> {
+        let texts = [
+            "utilization_ratio",
+            "goodput_bps_sum",
+            "sojourn_s_mean",
+            "sojourn_s_p95",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ];
+        texts
+            .iter()
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// What is shown of a comparison where a study does not say.
     fn default_metrics(&self) -> Vec<Asked> {
         const MOST_LABELS: usize = 6;
         let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
@@ -383,7 +416,13 @@ impl<'a> Wanted<'a> {
         let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
         match point.deterministic {
             true => values.first().copied().map(Estimate::exact),
-            false => Estimate::of(&values),
+            false => {
+                let estimate = Estimate::of(&values)?;
+                Some(at_least(
+                    estimate,
+                    asked.metric.resolution() * estimate.mean.abs(),
+                ))
+            }
         }
     }
 
@@ -393,7 +432,14 @@ impl<'a> Wanted<'a> {
         let difference = paired_difference(&first, &second)?;
         match a.deterministic && b.deterministic {
             true => Some(Estimate::exact(difference.mean)),
-            false => Some(difference),
+            false => {
+                let sizes = [&first, &second].map(|values| {
+                    let values: Vec<f64> = values.iter().copied().flatten().collect();
+                    mean(&values).unwrap_or(0.0).abs()
+                });
+                let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
+                Some(at_least(difference, resolution))
+            }
         }
     }
 
@@ -413,6 +459,14 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// An estimate whose interval, if it has one, is no narrower than what its values are known to.
+fn at_least(estimate: Estimate, half_width: f64) -> Estimate {
+    Estimate {
+        half_width: estimate.half_width.map(|half| half.max(half_width)),
+        ..estimate
+    }
+}
+
 impl Asked {
     /// The text that asks for it, whatever the table's default.
     pub fn text(&self) -> String {
@@ -428,6 +482,7 @@ impl Asked {
                 false => name,
             },
             (Of::Link(of) | Of::Flows(of), _) => format!("{name} of {of}"),
+            (Of::Queues, _) => format!("{name} of queues"),
             (Of::Reverse, _) => format!("{name} of reverse"),
             (Of::All, _) => format!("{name} of all"),
             _ => name,

@@ -136,7 +136,8 @@ fn mistakes_in_factors_are_told_with_their_line() {
     );
     assert_eq!(
         factor("path = \"topology.rate\"\nvalues = [\"2Mbps\", \"fast\"]"),
-        "study.toml:7: topology.rate: \"fast\" is not a rate: it has no number; write a rate such as 10Mbps"
+        "study.toml:7: topology.rate: \"fast\" is not a rate: write a number (digits, with at most one decimal point between them) and a unit, \
+         such as 10Mbps"
     );
     assert_eq!(
         factor("path = \"topology.rate\""),
@@ -190,10 +191,10 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
     let line = GRID.lines().count() + 1;
     let at = |offset: usize, text: &str| format!("study.toml:{}: {text}", line + offset);
     assert_eq!(
-        with("[[table]]\nid = \"t\"\nmetrics = [\"sojourn_s_p59\"]"),
+        with("[[table]]\nid = \"t\"\nmetrics = [\"sojurn_s_p95\"]"),
         at(
             2,
-            "table[0].metrics[0]: there is no metric \"sojourn_s_p59\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists \
+            "table[0].metrics[0]: there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists \
              all"
         )
     );

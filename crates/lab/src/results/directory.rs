@@ -159,16 +159,7 @@ impl ResultDir {
     /// # Errors
     /// When it cannot be written; nothing half-written stays.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
-        let path = self.path.join(name);
-        let mut text = serde_json::to_string_pretty(value).map_err(|error| {
-            LabError::new(
-                LabErrorKind::Bug,
-                format!("cannot be put into JSON: {error}"),
-            )
-            .in_file(&path.display().to_string())
-        })?;
-        text.push('\n');
-        write_whole(&path, text.as_bytes())
+        write_json(&self.path.join(name), value)
     }
 
     /// Whether a run is there, whole.
@@ -210,6 +201,14 @@ impl ResultDir {
         let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
         read_run(&runs, &flows, &queues)
             .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
+    }
+
+    fn read_runs(&self, wanted: &[(u64, u64)]) -> Result<Vec<Run>> {
+        let read = |&(point, replication): &(u64, u64)| {
+            let outcome = self.read_run(point, replication)?;
+            Ok(Run { point, outcome })
+        };
+        wanted.iter().map(read).collect()
     }
 
     /// The time series of a run; empty where none were recorded.
@@ -275,14 +274,24 @@ impl ResultSet {
             .in_file(&dir.path.display().to_string())
             .remedy(format!("finish it with: {}", dir.manifest.command)));
         }
-        let runs: Result<Vec<Run>> = dir
-            .manifest
-            .runs()
-            .map(|(point, replication)| {
-                let outcome = dir.read_run(point, replication)?;
-                Ok(Run { point, outcome })
-            })
-            .collect();
+        let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let size = wanted.len().div_ceil(threads).max(1);
+        let dir_ref = &dir;
+        let parts: Vec<Result<Vec<Run>>> = std::thread::scope(|scope| {
+            let begin = |part: &'_ [(u64, u64)]| {
+                let part = part.to_vec();
+                scope.spawn(move || dir_ref.read_runs(&part))
+            };
+            let readers: Vec<_> = wanted.chunks(size).map(begin).collect();
+            let join = |reader: std::thread::ScopedJoinHandle<'_, _>| match reader.join() {
+                Ok(part) => part,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            readers.into_iter().map(join).collect()
+        });
+        let runs: Result<Vec<Vec<Run>>> = parts.into_iter().collect();
+        let runs: Result<Vec<Run>> = runs.map(|parts| parts.into_iter().flatten().collect());
         Ok(ResultSet {
             manifest: dir.manifest.clone(),
             runs: runs?,
@@ -513,6 +522,22 @@ fn is_temporary(name: &str) -> bool {
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.{TEMPORARY}", std::process::id()))
+}
+
+/// Writes a file of JSON, whole or not at all.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+        LabError::new(
+            LabErrorKind::Bug,
+            format!("cannot be put into JSON: {error}"),
+        )
+        .in_file(&path.display().to_string())
+    })?;
+    text.push('\n');
+    write_whole(path, text.as_bytes())
 }
 
 /// Writes a file under a temporary name and renames it, so that under its own name it is whole.

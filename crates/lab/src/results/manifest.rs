@@ -120,6 +120,25 @@ pub struct Comparison<'a> {
     pub points: Vec<&'a PointInfo>,
 }
 
+impl Comparison<'_> {
+    /// What messages call it: the experiment and the levels that its points share; empty where there are none.
+    pub fn name(&self) -> String {
+        place(&self.experiment.name, &self.levels)
+    }
+}
+
+fn place(experiment: &str, levels: &BTreeMap<String, String>) -> String {
+    let levels: Vec<String> = levels
+        .iter()
+        .map(|(factor, label)| format!("{factor}={label}"))
+        .collect();
+    match (experiment, levels.join(", ").as_str()) {
+        ("", levels) => levels.to_owned(),
+        (experiment, "") => experiment.to_owned(),
+        (experiment, levels) => format!("{experiment}: {levels}"),
+    }
+}
+
 impl Manifest {
     /// Every run that is wanted: point and replication, in order.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
@@ -199,16 +218,9 @@ impl PointInfo {
 
     /// What messages call the point: `queue=CoDel, rate=2Mbps`.
     pub fn name(&self) -> String {
-        let levels: Vec<String> = self
-            .levels
-            .iter()
-            .map(|(factor, label)| format!("{factor}={label}"))
-            .collect();
-        match (self.experiment.as_str(), levels.join(", ").as_str()) {
-            ("", "") => format!("point {}", self.point),
-            ("", levels) => levels.to_owned(),
-            (experiment, "") => experiment.to_owned(),
-            (experiment, levels) => format!("{experiment}: {levels}"),
+        match place(&self.experiment, &self.levels).as_str() {
+            "" => format!("point {}", self.point),
+            name => name.to_owned(),
         }
     }
 

@@ -220,6 +220,16 @@ impl Metric {
         value.filter(|value| value.is_finite())
     }
 
+    /// How far its value may be off because a histogram knows values only to within a step, as a share of the value.
+    pub fn resolution(&self) -> f64 {
+        match self.read {
+            Read::SojournQuantile(_) | Read::DelayQuantile(_) | Read::VariationQuantile(_) => {
+                1.0 / 64.0
+            }
+            _ => 0.0,
+        }
+    }
+
     /// The column of a table in which its values are shown: `sojourn_ms_mean`.
     pub fn shown_name(&self) -> String {
         match self.unit {

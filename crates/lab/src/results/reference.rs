@@ -80,7 +80,8 @@ difference is taken replication by replication, and the interval is that of the 
 
 A percentile in a table is the mean of each replication's own percentile. The name with `_pooled` behind it is the percentile of \
 the packets of all replications together; it has no interval. Percentiles are read from histograms with 32 steps per octave, \
-as the middle of a step: the error is at most 1/64 (1.6 %). Means, least and greatest values are exact to the picosecond.
+as the middle of a step: the error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, least \
+and greatest values are exact to the picosecond.
 
 In a study a metric is written with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. The subject \
 is `bottleneck` or the name of a link direction for metrics of queues; `forward`, `reverse`, `all`, a label or a name for \

@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn mistakes_name_the_nearest_and_the_remedy() {
         assert_eq!(
-            error("sojourn_s_p59"),
-            "there is no metric \"sojourn_s_p59\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists all"
+            error("sojurn_s_p95"),
+            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists all"
         );
         assert_eq!(
             error("sojourn_s_p95 of renoo"),

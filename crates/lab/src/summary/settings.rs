@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use sojourn_report::SettingGroup;
+use sojourn_units::Spec;
 
 use crate::results::manifest::{Manifest, PointInfo};
 
@@ -58,9 +59,16 @@ pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
         for name in keys(manifest, key) {
             let value = |point: &PointInfo| {
                 let value = point.scenario.get(key).and_then(|table| table.get(&name));
-                value.map_or_else(|| "none".to_owned(), text)
+                let shown = value.map_or_else(|| "none".to_owned(), text);
+                match name.ends_with("queue") && key == "topology" {
+                    true => queue_text(&shown),
+                    false => shown,
+                }
             };
-            rows.push([name.replace('_', " "), values(manifest, &value)]);
+            let shown = values(manifest, &value);
+            if !(UNLESS_TRUE.contains(&name.as_str()) && shown == "false") {
+                rows.push([name.replace('_', " "), shown]);
+            }
         }
         let nothing_recorded = key == "series"
             && rows
@@ -151,13 +159,63 @@ fn entries(manifest: &Manifest, key: &str, name: &str) -> Vec<[String; 2]> {
     (0..most).map(row).collect()
 }
 
+/// Keys of entries that are shown; every parameter of what runs is listed with the algorithms.
+const SHOWN: [&str; 22] = [
+    "label",
+    "count",
+    "direction",
+    "to",
+    "rate",
+    "interval",
+    "size",
+    "payload",
+    "mss",
+    "window",
+    "bytes",
+    "packets",
+    "start",
+    "stagger",
+    "stop",
+    "rtt",
+    "delay",
+    "queue",
+    "reverse_queue",
+    "loss",
+    "jitter",
+    "at",
+];
+
+/// Flags that are shown only where they are set.
+const UNLESS_TRUE: [&str; 2] = ["deterministic", "eager"];
+
 fn entry_text(entry: &Value, without: &str) -> String {
-    let pairs = entry.as_object().into_iter().flatten();
-    let shown = pairs.filter(|(key, _)| *key != without);
-    let texts: Vec<String> = shown
-        .map(|(key, value)| format!("{key}={}", text(value)))
-        .collect();
-    texts.join(" ")
+    let shown = SHOWN
+        .iter()
+        .filter(|key| **key != without)
+        .filter_map(|key| {
+            let value = text(entry.get(*key)?);
+            let value = if key.ends_with("queue") {
+                queue_text(&value)
+            } else {
+                value
+            };
+            let plain = ["none", "0s", "0"].contains(&value.as_str());
+            (!plain).then(|| format!("{key}={value}"))
+        });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// A queue with its limit, without its other parameters.
+fn queue_text(text: &str) -> String {
+    let Ok(spec) = text.parse::<Spec>() else {
+        return text.to_owned();
+    };
+    let limit = spec.args.into_iter().filter(|(key, _)| key == "limit");
+    let short = Spec {
+        name: spec.name,
+        args: limit.collect(),
+    };
+    short.to_string()
 }
 
 fn values(manifest: &Manifest, value: &dyn Fn(&PointInfo) -> String) -> String {

@@ -23,13 +23,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         .filter(|comparison| comparison.experiment.name == wanted.experiment.name)
         .filter(|comparison| comparison.points.len() > 1)
         .collect();
-    let single = wanted
-        .experiment
-        .factors
-        .iter()
-        .all(|factor| factor.compare)
-        && wanted.experiment.factors.len() <= 1;
-    match (tables.is_empty(), single) {
+    match (tables.is_empty(), wanted.is_one_comparison()) {
         // Differences stand in the same table.
         (true, true) => tables.push(side_by_side(wanted, comparisons.first())),
         (true, false) => {
@@ -51,7 +45,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         Some(factor) => point.levels.get(&factor.name).cloned().unwrap_or_default(),
         None => "Value".to_owned(),
     };
-    let mut columns = vec![text_column("metric", "Metric"), text_column("unit", "Unit")];
+    let mut columns = vec![text_column("metric", "Metric")];
     columns.extend(
         points
             .iter()
@@ -94,7 +88,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
 /// A row per point, a column per metric.
 fn point_by_point(wanted: &Wanted<'_>) -> Table {
     let points = wanted.points();
-    let asked = wanted.default_metrics();
+    let asked = wanted.brief_metrics();
     let mut columns: Vec<Column> = wanted
         .experiment
         .factors
