@@ -239,10 +239,10 @@ def test_what_progress_raises_stops_the_run() -> None:
 def test_a_table_is_a_sized_mapping_of_columns(results: sojourn.Results) -> None:
     table = results.queues
     assert len(table) == table.num_rows == len(table.to_dicts())
-    assert table["link"] == [row["link"] for row in table.to_dicts()]
+    assert table["queue"] == [row["queue"] for row in table.to_dicts()]
     assert list(table.to_dicts()[0]) == table.column_names
-    with pytest.raises(ValueError, match='no column "lnk"; columns: run_id'):
-        table["lnk"]
+    with pytest.raises(ValueError, match='no column "quue"; columns: run_id'):
+        table["quue"]
 
 
 def read_with_pyarrow(table: sojourn.Table) -> list[dict[str, Any]]:
@@ -263,11 +263,13 @@ def read_with_pandas(table: sojourn.Table) -> list[dict[str, Any]]:
 
 def read_with_duckdb(table: sojourn.Table) -> list[dict[str, Any]]:
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.sql("SELECT * FROM table")
+    rows = table
+    assert len(rows) > 0
+    relation = duckdb.sql("SELECT * FROM rows")
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
-PLAIN = ("run_id", "replication", "link", "discipline", "sojourn_s_mean", "bottleneck")
+PLAIN = ("run_id", "replication", "queue", "discipline", "sojourn_s_mean", "bottleneck")
 
 
 @pytest.mark.parametrize(
