@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_run_says_everything_that_repeats_it() {
-        let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\n";
+        let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
         let document = Document::parse(text, "tiny.toml").unwrap();
         let scenario = Scenario::from_document(&document).unwrap();
         let compiled = compile(&scenario, 3).unwrap();

@@ -15,26 +15,6 @@ fn run_prints_a_table_with_intervals() {
 }
 
 #[test]
-fn run_takes_replications_seed_and_any_value_from_the_command_line() {
-    let place = Place::new();
-    let with = |options: &str| place.ok(&format!("run tiny.toml --format csv {options}"));
-    let usual = with("");
-    assert_eq!(usual, with("--replications 3 --seed 1 --threads 1"));
-    assert_ne!(usual, with("--seed 2"));
-    assert_eq!(with("--seed 2"), with("--set run.seed=2"));
-    assert_ne!(usual, with("--set topology.rate=4Mbps"));
-    assert!(with("--replications 2").lines().nth(1).unwrap().ends_with(",2"));
-}
-
-#[test]
-fn one_run_has_no_interval_and_says_why() {
-    let place = Place::new();
-    let table = place.ok("run tiny.toml --set run.deterministic=true");
-    assert!(!table.contains('±'), "{table}");
-    assert!(table.contains("deterministic"), "{table}");
-}
-
-#[test]
 fn run_writes_a_result_directory_that_report_reads() {
     let place = Place::new();
     let table = place.ok("run tiny.toml --out out");
@@ -52,18 +32,30 @@ fn run_writes_a_result_directory_that_report_reads() {
     ] {
         assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
     }
-    assert!(names.iter().any(|name| name.ends_with(".vl.json")), "{names:?}");
-    assert!(!names.iter().any(|name| name.contains("partial")), "{names:?}");
+    assert!(
+        names.iter().any(|name| name.ends_with(".vl.json")),
+        "{names:?}"
+    );
+    assert!(
+        !names.iter().any(|name| name.contains("partial")),
+        "{names:?}"
+    );
 }
 
 #[test]
 fn a_traced_run_writes_every_packet_in_the_format_of_ns2() {
     let place = Place::new();
     let out = place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 -");
-    assert_eq!(place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 t.tr"), "");
+    assert_eq!(
+        place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 t.tr"),
+        ""
+    );
     assert_eq!(out, place.read("t.tr"));
     let first = out.lines().next().unwrap();
-    assert!(first.starts_with("+ ") && first.split(' ').count() == 12, "{first}");
+    assert!(
+        first.starts_with("+ ") && first.split(' ').count() == 12,
+        "{first}"
+    );
     assert!(out.lines().any(|line| line.starts_with("r ")));
 }
 
@@ -72,32 +64,21 @@ fn dumbbell_compares_queues_side_by_side() {
     let line = "dumbbell --rate 5Mbps --rtt 20ms --buffer 50p --queue codel --queue drr --flow 2*reno --flow";
     let place = Place::new();
     let mut command = place.sojourn(line);
-    command.args(["cbr 1Mbps", "--duration", "3s", "--warmup", "1s", "--replications", "3"]);
+    command.args([
+        "cbr 1Mbps",
+        "--duration",
+        "3s",
+        "--warmup",
+        "1s",
+        "--replications",
+        "3",
+    ]);
     let output = command.output().unwrap();
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
     let header = table.lines().find(|line| line.contains("CoDel")).unwrap();
     assert!(header.contains("DRR"), "{table}");
     assert!(table.contains(" ± "), "{table}");
-}
-
-#[test]
-fn every_format_has_the_same_numbers() {
-    let place = Place::new();
-    let json: Value = serde_json::from_str(&place.ok("run tiny.toml --format json")).unwrap();
-    let csv = place.ok("run tiny.toml --format csv");
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let column = |name: &str| csv.lines().next().unwrap().split(',').position(|n| n == name).unwrap();
-    let (metric, value) = (column("metric"), column("value"));
-    let mut rows = 0;
-    for (row, record) in reader.records().zip(json["results"].as_array().unwrap()) {
-        let row = row.unwrap();
-        assert_eq!(row[metric], *record["metric"].as_str().unwrap());
-        let of_csv: f64 = row[value].parse().unwrap();
-        assert_eq!(Some(of_csv), record["value"].as_f64());
-        rows += 1;
-    }
-    assert!(rows > 5 && rows == csv.lines().count() - 1);
 }
 
 #[test]
@@ -109,7 +90,14 @@ fn a_study_is_found_by_name_and_by_file_and_runs_one_experiment_alone() {
     assert!(by_name.contains("results/mine"), "{by_name}");
     let by_file = place.ok("study small.toml --only windows");
     assert_eq!(by_name.replace("results/mine", "results/small"), by_file);
-    assert_eq!(place.files("results/small").iter().filter(|file| file.0.starts_with("runs/")).count(), 6);
+    assert_eq!(
+        place
+            .files("results/small")
+            .iter()
+            .filter(|file| file.0.starts_with("runs/"))
+            .count(),
+        6
+    );
 }
 
 #[test]
@@ -146,21 +134,6 @@ fn the_plain_binary_leaves_images_to_the_python_package() {
 }
 
 #[test]
-fn init_writes_a_study_that_runs_and_never_writes_over_a_file() {
-    let place = Place::new();
-    let said = place.ok("init mine.toml");
-    assert_eq!(said, "Wrote mine.toml. Run it with: sojourn study mine.toml\n");
-    assert_eq!(place.ok("init -"), place.read("mine.toml"));
-    let table = place.ok("study mine.toml --set run.duration=2s --set run.warmup=1s --set run.replications=2");
-    assert!(table.contains("CoDel"), "{table}");
-    assert_eq!(
-        place.refused(place.sojourn("init mine.toml")),
-        "mine.toml: there is such a file, and it stays as it is; name another, such as sojourn init mine.toml"
-            .replace("init mine.toml", "init other.toml")
-    );
-}
-
-#[test]
 fn schema_is_one_document_of_json() {
     let place = Place::new();
     let study: Value = serde_json::from_str(&place.ok("schema")).unwrap();
@@ -176,8 +149,12 @@ fn the_pages_in_docs_are_those_of_this_version() {
     place.ok("docs pages");
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     for (name, content) in place.files("pages") {
-        let kept = std::fs::read(docs.join(&name)).unwrap_or_else(|error| panic!("docs/{name}: {error}"));
-        assert!(kept == content, "docs/{name} is out of date: sojourn docs docs");
+        let kept =
+            std::fs::read(docs.join(&name)).unwrap_or_else(|error| panic!("docs/{name}: {error}"));
+        assert!(
+            kept == content,
+            "docs/{name} is out of date: sojourn docs docs"
+        );
     }
 }
 
@@ -196,7 +173,10 @@ fn list_and_show_print_what_is_declared() {
 #[test]
 fn replay_decides_on_every_row() {
     let place = Place::new();
-    place.write("arrivals.csv", "time_ns,bytes,flow,ecn\n0,1000,1,0\n0,1000,1,0\n0,1000,1,0\n");
+    place.write(
+        "arrivals.csv",
+        "time_ns,bytes,flow,ecn\n0,1000,1,0\n0,1000,1,0\n0,1000,1,0\n",
+    );
     let mut command = place.sojourn("replay arrivals.csv --rate 8Mbps --queue");
     let output = command.arg("droptail limit=1p").output().unwrap();
     assert_eq!(
@@ -216,7 +196,12 @@ fn bench_prints_the_ratio_to_the_ring_loop() {
 #[test]
 fn a_reader_that_goes_away_is_no_mistake() {
     let place = Place::new();
-    for line in ["list", "show codel", "schema", "run tiny.toml --set dialect=ns2 --trace ns2 -"] {
+    for line in [
+        "list",
+        "show codel",
+        "schema",
+        "run tiny.toml --set dialect=ns2 --trace ns2 -",
+    ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sojourn"))
             .current_dir(place.path(""))
             .args(line.split(' '))
@@ -229,7 +214,16 @@ fn a_reader_that_goes_away_is_no_mistake() {
         reader.read_line(&mut first).unwrap();
         drop(reader);
         let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{line}");
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), said.as_str()),
+            (Some(0), ""),
+            "{line}"
+        );
     }
 }

@@ -27,7 +27,12 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn a_study_that_is_done_is_not_run_again_and_fresh_starts_anew() {
     let place = Place::new();
     let first = place.ok("study small.toml --out out");
-    let stamp = |name: &str| std::fs::metadata(place.path(name)).unwrap().modified().unwrap();
+    let stamp = |name: &str| {
+        std::fs::metadata(place.path(name))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
     let before = stamp("out/runs/p000-r00.parquet");
     assert_eq!(place.ok("study small.toml --out out"), first);
     assert_eq!(stamp("out/runs/p000-r00.parquet"), before);
@@ -67,9 +72,15 @@ fn another_study_is_kept_out_of_a_result_directory() {
     let before = place.files("out");
     let said = place.refused(place.sojourn("study small.toml --out out --set run.seed=5"));
     assert!(said.starts_with("out: "), "{said}");
-    assert!(said.contains("run.seed") && said.contains("--fresh"), "{said}");
+    assert!(
+        said.contains("run.seed") && said.contains("--fresh"),
+        "{said}"
+    );
     let said = place.refused(place.sojourn("run tiny.toml --out out"));
-    assert!(said.contains("points") && said.contains("--fresh"), "{said}");
+    assert!(
+        said.contains("points") && said.contains("--fresh"),
+        "{said}"
+    );
     assert!(place.files("out") == before);
     place.ok("study small.toml --out out --set run.seed=5 --fresh");
 }
@@ -83,11 +94,17 @@ fn results_of_another_version_and_other_files_are_left_alone() {
     assert_ne!(manifest, other);
     place.write("out/manifest.json", &other);
     let said = place.refused(place.sojourn("study small.toml --out out"));
-    assert!(said.contains("schema_version 7") && said.contains("--fresh"), "{said}");
+    assert!(
+        said.contains("schema_version 7") && said.contains("--fresh"),
+        "{said}"
+    );
     std::fs::create_dir(place.path("photos")).unwrap();
     place.write("photos/cat.png", "meow");
     let said = place.refused(place.sojourn("study small.toml --out photos --fresh"));
-    assert!(said.starts_with("photos: ") && said.contains("cat.png"), "{said}");
+    assert!(
+        said.starts_with("photos: ") && said.contains("cat.png"),
+        "{said}"
+    );
     assert_eq!(place.read("photos/cat.png"), "meow");
 }
 
@@ -99,13 +116,18 @@ fn report_wants_a_result_directory_with_all_runs() {
     place.ok("study small.toml --out out");
     std::fs::remove_file(place.path("out/runs/p003-r01.parquet")).unwrap();
     let said = place.refused(place.sojourn("report out"));
-    assert!(said.contains("p003-r01") && said.contains("sojourn study small.toml --out out"), "{said}");
+    assert!(
+        said.contains("p003-r01") && said.contains("sojourn study small.toml --out out"),
+        "{said}"
+    );
 }
 
 /// Sends an interrupt as Ctrl-C does.
 #[cfg(unix)]
 fn interrupt(process: u32) {
-    let status = Command::new("kill").args(["-INT", &process.to_string()]).status();
+    let status = Command::new("kill")
+        .args(["-INT", &process.to_string()])
+        .status();
     assert!(status.unwrap().success());
 }
 
@@ -126,13 +148,19 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on_to_the_same_bytes() {
     let first = place.path("out/runs/p000-r00.parquet");
     while !first.exists() {
         sleep(Duration::from_millis(1));
-        assert!(child.try_wait().unwrap().is_none(), "ended before it was interrupted");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "ended before it was interrupted"
+        );
     }
     interrupt(child.id());
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("the same command goes on from there"), "{said}");
+    assert!(
+        said.contains("the same command goes on from there"),
+        "{said}"
+    );
     assert!(output.stdout.is_empty());
     let kept = place.files("out");
     assert!(!place.path("out/runs/p005-r04.parquet").exists());
@@ -159,10 +187,20 @@ fn a_directory_that_cannot_be_written_is_said_at_once() {
 #[test]
 fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let place = Place::new();
-    let said = place.refused(place.sojourn("run tiny.toml --set dialect=ns2 --trace ns2 /dev/full"));
-    assert!(said.starts_with("/dev/full: cannot write the trace: "), "{said}");
-    assert!(said.ends_with("; make room on the disk, or choose another place"), "{said}");
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let said =
+        place.refused(place.sojourn("run tiny.toml --set dialect=ns2 --trace ns2 /dev/full"));
+    assert!(
+        said.starts_with("/dev/full: cannot write the trace: "),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("; make room on the disk, or choose another place"),
+        "{said}"
+    );
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_sojourn"))
         .arg("list")
         .stdout(full)
@@ -170,5 +208,8 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("sojourn: standard output: cannot write: "), "{said}");
+    assert!(
+        said.starts_with("sojourn: standard output: cannot write: "),
+        "{said}"
+    );
 }

@@ -135,7 +135,11 @@ fn collect(root: &Path, folder: &Path, all: &mut Vec<(String, Vec<u8>)>) {
         if path.is_dir() {
             collect(root, &path, all);
         } else if path.file_name().is_some_and(|name| name != "timing.json") {
-            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            let name = path
+                .strip_prefix(root)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
             all.push((name, fs::read(&path).unwrap()));
         }
     }

@@ -42,7 +42,10 @@ const SERVICE: f64 = 0.8e-3;
 fn the_wait_of_fixed_sizes_is_that_of_m_d_1() {
     for load in [0.5, 0.8] {
         // Pollaczek and Khinchine: W = ρ S / (2 (1 - ρ)).
-        holds(load * SERVICE / (2.0 * (1.0 - load)), waiting(load, "fixed"));
+        holds(
+            load * SERVICE / (2.0 * (1.0 - load)),
+            waiting(load, "fixed"),
+        );
     }
 }
 
