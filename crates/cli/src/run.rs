@@ -5,6 +5,7 @@ use crate::args::{DumbbellArgs, RunArgs};
 use crate::command::Words;
 use crate::make::make;
 use crate::show;
+use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         eprintln!("sojourn: note: {note}");
     }
     let scenario = reading.scenario;
+    compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if let Some(trace) = &args.trace {
         return self::trace(&scenario, trace);
     }

@@ -101,6 +101,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     let mut plan = Plan::new(scenario)?;
     let places = plan.place_flows(scenario)?;
     let graph = plan.graph;
+    check_connected(scenario, &graph, &places)?;
     let flow_nodes: Arc<[(u32, u32)]> = places.iter().map(|p| (p.source, p.sink)).collect();
     let conventions = Conventions::of(scenario);
     let mut compiled = Compiled {
@@ -165,6 +166,64 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         add_flow(scenario, replication, &place, flow, base_rtt, &mut compiled)?;
     }
     Ok(compiled)
+}
+
+/// Links run both ways, so a graph is connected or falls into pieces. A flow between two pieces is said first.
+fn check_connected(scenario: &Scenario, graph: &Graph, places: &[Place]) -> Result<(), LabError> {
+    let Topology::Graph(links) = &scenario.topology else {
+        return Ok(());
+    };
+    let pieces = pieces(graph);
+    let piece = |node: u32| usize::try_from(node).ok().and_then(|node| pieces.get(node));
+    let unreachable = |key: String, problem: String, remedy: &str| {
+        LabError::new(LabErrorKind::Unreachable, problem)
+            .in_file(&scenario.name)
+            .key(key)
+            .remedy(remedy)
+    };
+    let name = |node: u32| {
+        let node = usize::try_from(node).ok().and_then(|node| graph.nodes.get(node));
+        node.map_or("", String::as_str)
+    };
+    if let Some(place) = places.iter().find(|place| piece(place.source) != piece(place.sink)) {
+        return Err(unreachable(
+            format!("flows[{}].to", place.group),
+            format!(
+                "no path leads from node {:?} to node {:?}",
+                name(place.source),
+                name(place.sink)
+            ),
+            "connect them with a link",
+        ));
+    }
+    let apart = |link: &crate::model::LinkParams| graph.node(&link.from).is_some_and(|node| piece(node) != piece(0));
+    match links.iter().zip(0..).find(|(link, _)| apart(link)) {
+        Some((link, index)) => Err(unreachable(
+            format!("links[{index}]"),
+            format!("the graph is in pieces: nothing connects {:?} with {:?}", link.from, name(0)),
+            "add a link between the two, or leave this one out",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The piece of a graph that each node lies in, by the lowest node in it.
+fn pieces(graph: &Graph) -> Vec<u32> {
+    let mut pieces: Vec<u32> = (0u32..).take(graph.nodes.len()).collect();
+    loop {
+        let mut changed = false;
+        for edge in &graph.edges {
+            let ends = [edge.from, edge.to].map(|node| usize::try_from(node).unwrap_or(usize::MAX));
+            let lowest = pieces[ends[0]].min(pieces[ends[1]]);
+            for end in ends {
+                changed |= pieces[end] != lowest;
+                pieces[end] = lowest;
+            }
+        }
+        if !changed {
+            return pieces;
+        }
+    }
 }
 
 /// Conventions that follow from the scenario's dialect unless they are given.

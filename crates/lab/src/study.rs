@@ -258,6 +258,9 @@ impl Study {
                 );
             }
         }
+        for point in &study.points {
+            compile(&point.scenario, 0).map_err(|error| document.locate(error))?;
+        }
         for table in root.tables("table")? {
             let spec = study.table(&table)?;
             study.tables.push(spec);
