@@ -36,7 +36,6 @@ demo: wheel-tools ## Build the command, run the study of CoDel against DRR, writ
 .PHONY: test
 test: dev-tools ## Run every test: Rust, oracles, Python
 	$(CARGO) test --no-fail-fast
-	$(CARGO) build --profile test -p sojourn-cli
 	$(BIN)/maturin develop --release --quiet
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest tests/oracles tests/python
 
