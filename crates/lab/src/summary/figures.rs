@@ -303,29 +303,6 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     }
     if spec.published {
         let rows = published(wanted, spec, &[&y, &low, &high], &place);
-        if !rows.is_empty()
-            && let Some(series) = &mut figure.series
-        {
-            let labels: Vec<String> = series.order.clone();
-            for row in &rows {
-                if let Some(Value::String(label)) = row.get(SERIES)
-                    && !series.order.contains(label)
-                {
-                    let own = label.trim_start_matches(PUBLISHED);
-                    let place = labels.iter().position(|known| known == own);
-                    let position = place.and_then(|place| {
-                        series
-                            .order
-                            .iter()
-                            .position(|known| *known == labels[place])
-                    });
-                    match position {
-                        Some(position) => series.order.insert(position + 1, label.clone()),
-                        None => series.order.push(label.clone()),
-                    }
-                }
-            }
-        }
         figure.rows.extend(rows);
     }
     let whiskers = figure
@@ -342,9 +319,6 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     }
     Some(figure)
 }
-
-/// What stands before the label of a series of published values.
-const PUBLISHED: &str = "published ";
 
 /// Published values of the metrics of a figure, one row per set of levels.
 fn published(
@@ -380,9 +354,6 @@ fn published(
             continue;
         };
         let mut row = row_of(wanted, spec, point);
-        if let Some(Value::String(label)) = row.get_mut(SERIES) {
-            *label = format!("{PUBLISHED}{label}");
-        }
         row.insert("published".to_owned(), true.into());
         row.insert("x".to_owned(), place(&point.levels));
         row.insert("y".to_owned(), number(y, unit));
