@@ -14,13 +14,17 @@ use sojourn_units::{Span, Time};
 
 /// Counts of one queue.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Account {
-    /// Packets and bytes over the whole run; the identities hold for these.
-    total: Totals,
-    /// `total` when measuring began.
-    before: Totals,
     backlog_packets: u64,
+    /// Packets that came and went without waiting, and their bytes, over the whole run.
+    passed: u64,
+    passed_bytes: u64,
     backlog_bytes: u64,
+    /// Packets and bytes of all others over the whole run.
+    waited: Totals,
+    /// The total when measuring began.
+    before: Totals,
     /// Largest backlog in packets since measuring began.
     pub backlog_max_packets: u64,
     /// Largest backlog in bytes since measuring began.
@@ -134,12 +138,18 @@ impl Account {
 
     /// Counts since measuring began.
     pub fn measured(&self) -> Totals {
-        self.total.minus(&self.before)
+        self.total().minus(&self.before)
     }
 
     /// Counts of the whole run.
     pub fn total(&self) -> Totals {
-        self.total
+        Totals {
+            received: self.waited.received + self.passed,
+            received_bytes: self.waited.received_bytes + self.passed_bytes,
+            dequeued: self.waited.dequeued + self.passed,
+            dequeued_bytes: self.waited.dequeued_bytes + self.passed_bytes,
+            ..self.waited
+        }
     }
 
     /// Sojourn times of packets that were sent since measuring began, picoseconds.
@@ -187,8 +197,8 @@ impl Account {
 
     #[inline]
     pub(crate) fn receive(&mut self, packet: &Packet) {
-        self.total.received += 1;
-        self.total.received_bytes += u64::from(packet.size);
+        self.waited.received += 1;
+        self.waited.received_bytes += u64::from(packet.size);
         if let Some(flow) = self.flow(packet.flow) {
             flow.received += 1;
         }
@@ -205,8 +215,8 @@ impl Account {
     #[inline]
     pub(crate) fn dequeue(&mut self, packet: &Packet, now: Time) {
         let sojourn = now.since(packet.arrived());
-        self.total.dequeued += 1;
-        self.total.dequeued_bytes += u64::from(packet.size);
+        self.waited.dequeued += 1;
+        self.waited.dequeued_bytes += u64::from(packet.size);
         self.leave(packet.size, sojourn);
         if sojourn > Span::ZERO {
             self.waits_count += 1;
@@ -225,15 +235,19 @@ impl Account {
     /// A packet came and went without waiting.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet) {
-        self.total.received += 1;
-        self.total.received_bytes += u64::from(packet.size);
-        self.total.dequeued += 1;
-        self.total.dequeued_bytes += u64::from(packet.size);
+        self.pass_alike(packet.size);
         if let Some(flow) = self.flow(packet.flow) {
             flow.received += 1;
             flow.dequeued += 1;
             flow.dequeued_bytes += u64::from(packet.size);
         }
+    }
+
+    /// A packet came and went without waiting, in a queue that does not count by flow.
+    #[inline]
+    pub(crate) fn pass_alike(&mut self, bytes: u32) {
+        self.passed += 1;
+        self.passed_bytes += u64::from(bytes);
     }
 
     #[inline]
@@ -247,21 +261,21 @@ impl Account {
     /// A packet was refused on arrival.
     #[inline]
     pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {
-        self.total.dropped_before += 1;
+        self.waited.dropped_before += 1;
         self.dropped(packet, reason);
     }
 
     /// A packet that waited was dropped.
     #[inline]
     pub(crate) fn discard(&mut self, packet: &Packet, reason: DropReason, now: Time) {
-        self.total.dropped_after += 1;
+        self.waited.dropped_after += 1;
         self.leave(packet.size, now.since(packet.arrived()));
         self.dropped(packet, reason);
     }
 
     #[inline]
     fn dropped(&mut self, packet: &Packet, reason: DropReason) {
-        self.total.dropped_bytes += u64::from(packet.size);
+        self.waited.dropped_bytes += u64::from(packet.size);
         self.drops_by_reason[reason.index()] += 1;
         if let Some(flow) = self.flow(packet.flow) {
             flow.dropped += 1;
@@ -270,7 +284,7 @@ impl Account {
 
     #[inline]
     pub(crate) fn mark(&mut self, flow: u32, reason: MarkReason) {
-        self.total.marked += 1;
+        self.waited.marked += 1;
         self.marks_by_reason[reason.index()] += 1;
         if let Some(flow) = self.flow(flow) {
             flow.marked += 1;
@@ -279,7 +293,7 @@ impl Account {
 
     /// Measuring begins; `waited` and `waited_bytes` are the areas so far of the packets that wait now.
     pub(crate) fn start_measuring(&mut self, now: Time, waited: (u128, u128)) {
-        self.before = self.total;
+        self.before = self.total();
         self.backlog_max_packets = self.backlog_packets;
         self.backlog_max_bytes = self.backlog_bytes;
         self.drops_by_reason = Default::default();
@@ -309,7 +323,7 @@ impl Account {
     /// # Panics
     /// If one does not hold: a fault of the frame or of a scheduler.
     pub fn assert_identities(&self) {
-        let t = &self.total;
+        let t = self.total();
         assert_eq!(
             t.enqueued(),
             t.dequeued + t.dropped_after + self.backlog_packets,

@@ -113,8 +113,46 @@ pub enum Verdict {
     DropBoth(u64, DropReason),
 }
 
+/// What an AQM wants to be asked and told; the frame spares the rest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judges {
+    /// Bytes of the largest packet that it lets into an empty queue whatever its state; 0 if it wants to see every
+    /// arrival. It counts only where departures, empty queues and ticks are not asked for either.
+    pub waives: u32,
+    /// [`Aqm::on_dequeue`] may answer other than `Pass`, or learns from being asked.
+    pub departures: bool,
+    /// [`Aqm::on_empty`] does something.
+    pub empty: bool,
+    /// [`Aqm::next_tick`] may answer other than `None`.
+    pub ticks: bool,
+}
+
+impl Judges {
+    /// Everything.
+    pub const EVERYTHING: Judges = Judges {
+        waives: 0,
+        departures: true,
+        empty: true,
+        ticks: true,
+    };
+    /// Arrivals, but for those of so many bytes at most that meet an empty queue.
+    pub const fn arrivals_beyond(waives: u32) -> Judges {
+        Judges {
+            waives,
+            departures: false,
+            empty: false,
+            ticks: false,
+        }
+    }
+}
+
 /// An active queue management algorithm over one FIFO.
 pub trait Aqm {
+    /// What it wants to be asked and told, asked once when the queue is built.
+    fn judges(&self) -> Judges {
+        Judges::EVERYTHING
+    }
+
     /// Judges an arriving packet.
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict;
 

@@ -12,6 +12,7 @@ use crate::network::Key;
 use crate::packet::{Flags, Packet};
 use crate::port::{DropReason, Port, PortSink};
 use crate::ring::Ring;
+use crate::routing::Exits;
 use crate::trace::Event;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
@@ -42,11 +43,12 @@ const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 
 /// Serialization times of one rate.
 #[derive(Debug)]
+#[repr(C)]
 struct Serializer {
-    rate: u64,
     /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
     whole: u64,
     remainder: u64,
+    rate: u64,
     rounding: TxRounding,
 }
 
@@ -83,6 +85,7 @@ impl Serializer {
         self.rounded(bytes)
     }
 
+    #[inline(never)]
     fn rounded(&mut self, bytes: u32) -> Span {
         match self.rounding {
             TxRounding::Carry => {
@@ -150,6 +153,7 @@ pub(crate) struct LinkShape {
     pub(crate) id: u32,
     pub(crate) index: u32,
     pub(crate) to: u32,
+    pub(crate) exits: Exits,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) rounding: TxRounding,
@@ -168,24 +172,30 @@ pub(crate) trait LinkSink: PortSink {
     fn event(&mut self, event: Event, packet: &Packet);
 }
 
-/// One direction of a link.
+/// One direction of a link. What a packet touches that goes straight through fills the first two cache lines and the
+/// beginning of the port.
+#[repr(C, align(64))]
 pub(crate) struct Link<P> {
-    ring: Ring,
+    pub(crate) ring: Ring,
     pub(crate) free_at: Time,
-    last_start: Time,
     last_arrival: Time,
-    serializer: Serializer,
     delay: Span,
+    serializer: Serializer,
+    last_start: Time,
     pub(crate) id: u32,
-    index: u32,
     pub(crate) to: u32,
-    device_queue: u32,
+    /// Where the routes of node `to` are.
+    pub(crate) exits: Exits,
+    /// A packet of less than so many bytes goes straight through when nothing waits and the transmitter is free.
+    waived_below: u32,
     idle: bool,
     pub(crate) eager: bool,
     ties: Ties,
-    pub(crate) sent_packets: u64,
-    pub(crate) sent_bytes: u64,
     pub(crate) port: P,
+    pub(crate) index: u32,
+    device_queue: u32,
+    /// Packets and bytes that the device held when measuring began.
+    held_before: (u64, u64),
     impaired: Option<Box<Impaired>>,
 }
 
@@ -199,25 +209,56 @@ impl<P: Port> Link<P> {
                 launched: 0,
             })
         });
+        let plain = !shape.eager && shape.device_queue == 0 && impaired.is_none();
+        let waived_below = match port.waives() {
+            0 => 0,
+            _ if !plain => 0,
+            most => most.saturating_add(1),
+        };
         Link {
             ring: Ring::new(),
             free_at: Time::ZERO,
-            last_start: Time::ZERO,
             last_arrival: Time::ZERO,
-            serializer: Serializer::new(shape.rate, shape.rounding),
             delay: shape.delay,
+            serializer: Serializer::new(shape.rate, shape.rounding),
+            last_start: Time::ZERO,
             id: shape.id,
-            index: shape.index,
             to: shape.to,
-            device_queue: shape.device_queue,
+            exits: shape.exits,
+            waived_below,
             idle: true,
             eager: shape.eager,
             ties: shape.ties,
-            sent_packets: 0,
-            sent_bytes: 0,
             port,
+            index: shape.index,
+            device_queue: shape.device_queue,
+            held_before: (0, 0),
             impaired,
         }
+    }
+
+    /// True if a packet of so many bytes that is handed to the link by an event at `now` goes straight through: nothing
+    /// waits, the transmitter is free, and the port has waived to see it.
+    #[inline(always)]
+    pub(crate) fn lets_through(&self, bytes: u32, now: Time) -> bool {
+        bytes < self.waived_below
+            && self.port.backlog_packets() == 0
+            && (self.free_at < now
+                || (self.free_at == now && self.ties == Ties::DeparturesFirst))
+    }
+
+    /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
+    /// The caller puts it into the ring.
+    #[inline(always)]
+    pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
+        // The transmitter has been idle, be it for no time at all.
+        self.idle = false;
+        self.serializer.clear();
+        self.port.waived(bytes, now);
+        self.last_start = now;
+        self.free_at = now + self.serializer.span(bytes);
+        self.last_arrival = (self.free_at + self.delay).max(self.last_arrival);
+        self.last_arrival
     }
 
     /// The key of the next departure: when the transmitter becomes free.
@@ -247,7 +288,7 @@ impl<P: Port> Link<P> {
     }
 
     /// Replays every departure before `bound`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
         if self.eager && self.ties == Ties::Birth {
@@ -304,8 +345,6 @@ impl<P: Port> Link<P> {
         self.last_start = now;
         self.free_at = now + serialization;
         self.idle = false;
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(packet.size);
         // The order of arrival is kept when the delay has become shorter.
         let arrival = (self.free_at + self.delay).max(self.last_arrival);
         packet.at = arrival;
@@ -370,7 +409,7 @@ impl<P: Port> Link<P> {
     }
 
     /// A packet is handed to the queue by the event `key`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn arrive<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
         self.catch_up(key, sink);
         let now = key.time;
@@ -403,7 +442,7 @@ impl<P: Port> Link<P> {
     }
 
     /// True if a packet is in flight, so that its arrival is in the event list.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
         self.ring.in_flight() > 0
     }
@@ -472,8 +511,16 @@ impl<P: Port> Link<P> {
     /// The warm-up is over: what was measured so far is left out.
     pub(crate) fn start_measuring(&mut self, now: Time) {
         self.port.start_measuring(&self.ring, now);
-        self.sent_packets = 0;
-        self.sent_bytes = 0;
+        self.held_before = (self.ring.held(), self.ring.held_bytes());
+    }
+
+    /// Packets and bytes whose transmission has started since measuring began.
+    pub(crate) fn sent(&self) -> (u64, u64) {
+        let (packets, bytes) = self.port.released();
+        (
+            packets + self.held_before.0 - self.ring.held(),
+            bytes + self.held_before.1 - self.ring.held_bytes(),
+        )
     }
 
     /// Ends the run: hands every packet of the link to `sink`, and closes the accounts of the port.

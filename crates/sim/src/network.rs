@@ -6,7 +6,7 @@ use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
-use crate::routing::Routes;
+use crate::routing::{Exits, Routes};
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
 use sojourn_units::{Rate, Span, Time};
@@ -237,7 +237,10 @@ struct Flow {
 
 #[derive(Clone, Copy)]
 enum Component {
+    /// Of a lazy link without impairments.
     Delivery(u32),
+    /// Of any other link.
+    Landing(u32),
     Departure(u32),
     Agent(u32),
 }
@@ -266,10 +269,17 @@ struct Core<P, T> {
     fel: AutoList,
     links: Vec<Link<P>>,
     routes: Routes,
-    agent_nodes: Vec<u32>,
-    agent_ids: Vec<u32>,
+    seats: Vec<Seat>,
     next_uid: u32,
     frame: Frame<T>,
+}
+
+/// The place of an endpoint in the network.
+struct Seat {
+    /// Of its component.
+    id: u32,
+    /// Where the routes of its node are.
+    exits: Exits,
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -407,16 +417,25 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let (components, link_ids, agent_ids) = rank(
             links
                 .iter()
-                .map(|l| (l.name.as_str(), eager || l.impairments.reorder)),
+                .map(|l| {
+                    let departs = eager || l.impairments.reorder;
+                    (l.name.as_str(), departs, !departs && l.impairments.is_none())
+                }),
             agents.iter().map(|a| a.name.as_str()),
         )?;
         let mut core = Core {
             key: Key::default(),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
+            seats: agents
+                .iter()
+                .zip(agent_ids)
+                .map(|(agent, id)| Seat {
+                    id,
+                    exits: routes.exits(agent.node),
+                })
+                .collect(),
             routes,
-            agent_nodes: agents.iter().map(|a| a.node).collect(),
-            agent_ids,
             next_uid: 0,
             frame: Frame {
                 traced: (Key::default(), 0),
@@ -438,6 +457,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 id,
                 index: u32::try_from(core.links.len()).expect("fewer than 2^32 links"),
                 to: link.to,
+                exits: core.routes.exits(link.to),
                 rate: link.rate,
                 delay: link.delay,
                 rounding: link.rounding,
@@ -485,30 +505,108 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 self.core.frame.tracer.advance(key.time);
             }
             match self.components[to_usize(event.id)] {
-                Component::Delivery(link) => self.deliver(link, key),
-                Component::Departure(link) => self.core.depart(link, key),
-                Component::Agent(agent) => {
-                    let cx = &mut Cx {
-                        core: &mut self.core,
-                        agent,
-                    };
-                    self.agents[to_usize(agent)].on_wake(cx);
-                }
+                Component::Delivery(link) => self.deliver(link, &key),
+                Component::Agent(agent) => self.wake(agent),
+                Component::Landing(link) => self.deliver_landing(link, &key),
+                Component::Departure(link) => self.core.depart(link, &key),
             }
         }
         self.core.key = Key::before(until);
     }
 
+    #[inline]
+    fn wake(&mut self, agent: u32) {
+        let cx = &mut Cx {
+            core: &mut self.core,
+            agent,
+        };
+        if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
+            endpoint.on_wake(cx);
+        }
+    }
+
+    /// A packet has arrived at the far end of a lazy link without impairments.
     #[inline(always)]
-    fn deliver(&mut self, link: u32, key: Key) {
-        let Some(packet) = self.core.land(link, key) else {
+    fn deliver(&mut self, link: u32, key: &Key) {
+        let core = &mut self.core;
+        let Some(from) = core.links.get_mut(to_usize(link)) else {
             return;
         };
-        let to = self.core.links[to_usize(link)].to;
+        if from.port.backlog_packets() > 0 || from.ring.held() > 0 {
+            from.catch_up(&key.including_departure(), &mut core.frame);
+        }
+        let Some(packet) = from.ring.flight_head() else {
+            return;
+        };
+        core.frame.census.hops += 1;
+        if T::ON {
+            core.frame.at_key(*key, link);
+            core.frame.event(Event::Receive, packet);
+        }
+        if packet.dst == from.to {
+            if let Some(packet) = core.land(link) {
+                self.consume(packet, key.time);
+            }
+            return;
+        }
+        let size = packet.size;
+        let hops_left = packet.hops_left;
+        let next = core.routes.towards(from.exits, packet.dst);
+        if let Ok([from, to]) = core
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && hops_left > 0
+            && to.lets_through(size, key.time)
+        {
+            let arrival = to.let_through(size, key.time);
+            let listed = to.is_listed();
+            let Some(packet) = to.ring.relay(&mut from.ring) else {
+                return;
+            };
+            packet.at = arrival;
+            packet.launched = key.time;
+            packet.hops_left = hops_left - 1;
+            if T::ON {
+                core.frame.at_key(*key, to.index);
+                core.frame.event(Event::Enqueue, packet);
+                core.frame.event(Event::Dequeue, packet);
+            }
+            if let Some(next) = from.ring.flight_head() {
+                core.fel
+                    .set(from.id, next.at.as_ps(), next.launched.as_ps());
+            }
+            if !listed {
+                core.fel.set(to.id, arrival.as_ps(), key.time.as_ps());
+            }
+        } else if let Some(packet) = core.land(link) {
+            core.forward(packet, next, key);
+        }
+    }
+
+    /// A packet has arrived at the far end of a link that is eager or has impairments.
+    #[inline(never)]
+    fn deliver_landing(&mut self, link: u32, key: &Key) {
+        let core = &mut self.core;
+        let index = to_usize(link);
+        core.links[index].catch_up(&key.including_departure(), &mut core.frame);
+        let Some(packet) = core.links[index].land() else {
+            return;
+        };
+        core.list_events(index);
+        if packet.flags.has(Flags::LOST) {
+            core.lose(packet, DropReason::Wire, link);
+            return;
+        }
+        core.frame.census.hops += 1;
+        if T::ON {
+            core.frame.at_key(*key, link);
+            core.frame.event(Event::Receive, &packet);
+        }
+        let to = core.links[index].to;
         if packet.flags.has(Flags::DOUBLED) {
-            self.deliver_twice(packet, to, key);
+            self.deliver_twice(packet, to, *key);
         } else {
-            self.at_node(packet, to, &key);
+            self.at_node(packet, to, key);
         }
     }
 
@@ -525,20 +623,26 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// A packet has arrived at `node`: its endpoint gets it, or the next link does.
-    #[inline(always)]
     fn at_node(&mut self, packet: Packet, node: u32, key: &Key) {
-        if packet.dst != node {
-            self.core.forward(packet, node, key);
-            return;
+        if packet.dst == node {
+            self.consume(packet, key.time);
+        } else {
+            let next = self.core.routes.next(node, packet.dst);
+            self.core.forward(packet, next, key);
         }
+    }
+
+    /// A packet has arrived where it was sent to.
+    #[inline]
+    fn consume(&mut self, packet: Packet, now: Time) {
         let core = &mut self.core;
         core.frame.census.delivered += 1;
         let direction = direction(&packet);
         let flow = &mut core.frame.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(&packet, key.time);
+        flow.counts[direction].deliver(&packet, now);
         let agent = flow.ends[direction].1;
-        if agent != NONE {
-            self.agents[to_usize(agent)].on_packet(&packet, &mut Cx { core, agent });
+        if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
+            endpoint.on_packet(&packet, &mut Cx { core, agent });
         }
         if packet.side != NONE {
             core.frame.slab.release(packet.side);
@@ -669,8 +773,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Packets and bytes that a link has started to send since measuring began.
     pub fn sent(&self, link: usize) -> (u64, u64) {
-        let link = &self.core.links[link];
-        (link.sent_packets, link.sent_bytes)
+        self.core.links[link].sent()
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
@@ -720,31 +823,18 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// The packet that has arrived at the far end of `link`, unless the wire lost it.
-    #[inline(always)]
-    fn land(&mut self, link: u32, key: Key) -> Option<Packet> {
-        let l = &mut self.links[to_usize(link)];
-        l.catch_up(&key.including_departure(), &mut self.frame);
-        let packet = l.land()?;
-        if let Some((at, birth)) = l.next_delivery() {
-            self.fel.set(l.id, at.as_ps(), birth.as_ps());
+    /// Takes the packet that has arrived out of a lazy link, and lists the next one.
+    #[inline]
+    fn land(&mut self, link: u32) -> Option<Packet> {
+        let l = self.links.get_mut(to_usize(link))?;
+        let packet = l.ring.land();
+        if let Some(next) = l.ring.flight_head() {
+            self.fel.set(l.id, next.at.as_ps(), next.launched.as_ps());
         }
-        if l.eager {
-            self.list_events(to_usize(link));
-        }
-        if packet.flags.has(Flags::LOST) {
-            self.lose(packet, DropReason::Wire, link);
-            return None;
-        }
-        self.frame.census.hops += 1;
-        if T::ON {
-            self.frame.traced = (key, link);
-            self.frame.record(key.time, Event::Receive, packet.label());
-        }
-        Some(packet)
+        packet
     }
 
-    fn depart(&mut self, link: u32, key: Key) {
+    fn depart(&mut self, link: u32, key: &Key) {
         let index = to_usize(link);
         self.links[index].on_departure_event(key.time, &mut self.frame);
         self.list_events(index);
@@ -767,27 +857,25 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.frame.dropped(packet, reason, self.key.time);
     }
 
-    /// Hands a packet at `node` to the link towards its destination.
-    #[inline(always)]
-    fn forward(&mut self, mut packet: Packet, node: u32, key: &Key) {
-        let link = self.routes.next(node, packet.dst);
-        if link == NONE {
+    /// Hands a packet to the link `next`, [`NONE`] if no route leads on.
+    #[inline(never)]
+    fn forward(&mut self, mut packet: Packet, next: u32, key: &Key) {
+        let index = to_usize(next);
+        let Some(link) = self.links.get_mut(index) else {
             self.lose(packet, DropReason::Unroutable, 0);
             return;
-        }
+        };
         if packet.hops_left == 0 {
-            self.lose(packet, DropReason::HopLimit, link);
+            self.lose(packet, DropReason::HopLimit, next);
             return;
         }
         packet.hops_left -= 1;
-        let index = to_usize(link);
-        let l = &mut self.links[index];
-        let was_listed = l.is_listed();
-        l.arrive(packet, key, &mut self.frame);
-        if l.eager {
+        let was_listed = link.is_listed();
+        link.arrive(packet, key, &mut self.frame);
+        if link.eager {
             self.list_events(index);
-        } else if !was_listed && let Some((at, birth)) = l.next_delivery() {
-            self.fel.set(l.id, at.as_ps(), birth.as_ps());
+        } else if !was_listed && let Some((at, birth)) = link.next_delivery() {
+            self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
     }
 }
@@ -802,7 +890,8 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     #[inline]
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
-        let node = core.agent_nodes[to_usize(self.agent)];
+        let now = core.key.time;
+        let exits = core.seats[to_usize(self.agent)].exits;
         let entry = &mut core.frame.flows[to_usize(flow)];
         // The receiver of the flow answers in the reverse direction; a sender sends forward.
         let reverse = entry.ends[1].1 != self.agent;
@@ -816,26 +905,44 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
         } else {
             out.flags
         };
-        let packet = Packet {
-            at: core.key.time,
-            launched: core.key.time,
-            created: core.key.time,
+        let uid = core.next_uid;
+        core.next_uid = uid.wrapping_add(1);
+        core.frame.census.created += 1;
+        let packet = |at, hops_left| Packet {
+            at,
+            launched: now,
+            created: now,
             seq: out.seq,
             ack: out.ack,
             flow,
             dst,
             side,
-            uid: core.next_uid,
+            uid,
             size: out.size,
             kind: out.kind,
             tos: out.tos,
             flags,
-            hops_left: MAX_HOPS,
+            hops_left,
         };
-        core.next_uid = core.next_uid.wrapping_add(1);
-        core.frame.census.created += 1;
-        let key = core.key;
-        core.forward(packet, node, &key);
+        let next = core.routes.towards(exits, dst);
+        if let Some(link) = core.links.get_mut(to_usize(next))
+            && link.lets_through(out.size, now)
+        {
+            let arrival = link.let_through(out.size, now);
+            let listed = link.is_listed();
+            let packet = link.ring.send(packet(arrival, MAX_HOPS - 1));
+            if T::ON {
+                core.frame.at_key(core.key, link.index);
+                core.frame.event(Event::Enqueue, packet);
+                core.frame.event(Event::Dequeue, packet);
+            }
+            if !listed {
+                core.fel.set(link.id, arrival.as_ps(), now.as_ps());
+            }
+        } else {
+            let key = core.key;
+            core.forward(packet(now, MAX_HOPS), next, &key);
+        }
     }
 }
 
@@ -862,23 +969,27 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
 
     #[inline]
     fn wake(&mut self, at: Time, armed: Time) {
-        let id = self.core.agent_ids[to_usize(self.agent)];
+        let id = self.core.seats[to_usize(self.agent)].id;
         self.core.fel.set(id, at.as_ps(), armed.as_ps());
     }
 }
 
 type Ranked = (Vec<Component>, Vec<u32>, Vec<u32>);
 
-/// Gives every component its id, in the order of its name: numbers inside names count by value. An eager link has two
-/// ids, the second for its departures.
+/// Gives every component its id, in the order of its name: numbers inside names count by value. Of a link it is told
+/// whether it has a second id, for its departures, and whether it is lazy and without impairments.
 fn rank<'a>(
-    links: impl Iterator<Item = (&'a str, bool)>,
+    links: impl Iterator<Item = (&'a str, bool, bool)>,
     agents: impl Iterator<Item = &'a str>,
 ) -> Result<Ranked, BuildError> {
     let mut named: Vec<(Vec<Piece<'a>>, &'a str, Component, bool)> = Vec::new();
     let mut counts = (0u32, 0u32);
-    for (name, eager) in links {
-        named.push((pieces(name), name, Component::Delivery(counts.0), eager));
+    for (name, departs, plain) in links {
+        let component = match plain {
+            true => Component::Delivery(counts.0),
+            false => Component::Landing(counts.0),
+        };
+        named.push((pieces(name), name, component, departs));
         counts.0 += 1;
     }
     for name in agents {
@@ -894,13 +1005,13 @@ fn rank<'a>(
     let mut components = Vec::with_capacity(named.len());
     let mut link_ids = vec![0; to_usize(counts.0)];
     let mut agent_ids = vec![0; to_usize(counts.1)];
-    for (_, _, component, eager) in named {
+    for (_, _, component, departs) in named {
         let id = u32::try_from(components.len()).expect("fewer than 2^31 components");
         components.push(component);
         match component {
-            Component::Delivery(link) => {
+            Component::Delivery(link) | Component::Landing(link) => {
                 link_ids[to_usize(link)] = id;
-                if eager {
+                if departs {
                     components.push(Component::Departure(link));
                 }
             }

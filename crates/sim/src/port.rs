@@ -136,9 +136,25 @@ pub trait Port {
         self.backlog_packets() > 0 && self.dequeue(ring, now, sink)
     }
 
+    /// Bytes of the largest packet that the port lets through unseen when nothing waits and the transmitter is free; 0 if it
+    /// wants to see every packet. The link asks once. A port that lets packets through unseen may also not be told that the
+    /// transmitter found nothing to send before such a packet.
+    fn waives(&self) -> u32 {
+        0
+    }
+
+    /// A packet of so many bytes, at most [`Port::waives`], has gone straight through at `now`.
+    #[inline]
+    fn waived(&mut self, bytes: u32, now: Time) {
+        let _ = (bytes, now);
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
+
+    /// Packets and bytes given up for transmission since measuring began.
+    fn released(&self) -> (u64, u64);
 
     /// Packets that wait.
     fn backlog_packets(&self) -> u64;

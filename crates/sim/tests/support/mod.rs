@@ -342,7 +342,10 @@ pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
 pub struct Fifo {
     pub limit: u64,
     waiting: u64,
-    /// When the transmitter found nothing, and how often.
+    /// Packets up to this size go through unseen when nothing waits.
+    pub waives: u32,
+    released: (u64, u64),
+    /// When the transmitter found nothing, and how often; not counted where packets go through unseen.
     idle: (u64, Time),
     rate: Rate,
 }
@@ -352,6 +355,8 @@ impl Fifo {
         Fifo {
             limit,
             waiting: 0,
+            waives: 0,
+            released: (0, 0),
             idle: (0, Time::ZERO),
             rate: Rate::ZERO,
         }
@@ -373,8 +378,24 @@ impl Port for Fifo {
             return false;
         }
         self.waiting -= 1;
+        self.released.0 += 1;
+        self.released.1 += ring.peek(0).map_or(0, |p| u64::from(p.size));
         ring.take();
         true
+    }
+
+    fn waives(&self) -> u32 {
+        self.waives
+    }
+
+    fn waived(&mut self, bytes: u32, _: Time) {
+        assert!(self.waiting == 0 && bytes <= self.waives, "not waived");
+        self.released.0 += 1;
+        self.released.1 += u64::from(bytes);
+    }
+
+    fn released(&self) -> (u64, u64) {
+        self.released
     }
 
     fn backlog_packets(&self) -> u64 {
@@ -382,14 +403,18 @@ impl Port for Fifo {
     }
 
     fn on_idle(&mut self, now: Time) {
-        self.idle = (self.idle.0 + 1, now);
+        if self.waives == 0 {
+            self.idle = (self.idle.0 + 1, now);
+        }
     }
 
     fn on_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    fn start_measuring(&mut self, _: &Ring, _: Time) {}
+    fn start_measuring(&mut self, _: &Ring, _: Time) {
+        self.released = (0, 0);
+    }
 
     fn finish<S: PortSink>(&mut self, ring: &Ring, _: Time, _: &mut S) {
         assert_eq!(ring.waiting(), self.waiting, "backlog of the ring");
