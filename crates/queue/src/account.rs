@@ -16,10 +16,10 @@ use sojourn_units::{Span, Time};
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Account {
-    backlog_packets: u64,
     /// Packets that came and went without waiting, and their bytes, over the whole run.
     passed: u64,
     passed_bytes: u64,
+    backlog_packets: u64,
     backlog_bytes: u64,
     /// Packets and bytes of all others over the whole run.
     waited: Totals,
@@ -35,7 +35,6 @@ pub struct Account {
     pub marks_by_reason: [u64; MarkReason::ALL.len()],
     /// Sojourn times above zero of packets that were sent; the zeros are what is missing to the packets sent.
     waits: Histogram,
-    waits_count: u64,
     wait_min: Span,
     /// Sum of the sojourn times of packets that were sent, picoseconds.
     pub sojourn_sum: u128,
@@ -155,7 +154,7 @@ impl Account {
     /// Sojourn times of packets that were sent since measuring began, picoseconds.
     pub fn sojourn(&self) -> Histogram {
         let mut all = self.waits.clone();
-        all.record_zeros(self.measured().dequeued - self.waits_count);
+        all.record_zeros(self.measured().dequeued - self.waits.count());
         all
     }
 
@@ -163,7 +162,7 @@ impl Account {
     pub fn sojourn_min(&self) -> Option<Span> {
         match self.measured().dequeued {
             0 => None,
-            sent if sent > self.waits_count => Some(Span::ZERO),
+            sent if sent > self.waits.count() => Some(Span::ZERO),
             _ => Some(self.wait_min),
         }
     }
@@ -190,7 +189,7 @@ impl Account {
         let flows = self.flows.as_mut()?;
         let index = usize::try_from(flow).ok()?;
         if index >= flows.len() {
-            flows.resize(index + 1, FlowAccount::default());
+            grow(flows, index);
         }
         flows.get_mut(index)
     }
@@ -219,10 +218,13 @@ impl Account {
         self.waited.dequeued_bytes += u64::from(packet.size);
         self.leave(packet.size, sojourn);
         if sojourn > Span::ZERO {
-            self.waits_count += 1;
             self.sojourn_sum += u128::from(sojourn.as_ps());
-            self.wait_min = self.wait_min.min(sojourn);
-            self.sojourn_max = self.sojourn_max.max(sojourn);
+            if sojourn < self.wait_min {
+                self.wait_min = sojourn;
+            }
+            if sojourn > self.sojourn_max {
+                self.sojourn_max = sojourn;
+            }
             self.waits.record(sojourn.as_ps());
         }
         if let Some(flow) = self.flow(packet.flow) {
@@ -299,7 +301,6 @@ impl Account {
         self.drops_by_reason = Default::default();
         self.marks_by_reason = Default::default();
         self.waits = Histogram::default();
-        self.waits_count = 0;
         self.wait_min = Span::MAX;
         self.sojourn_sum = 0;
         self.sojourn_max = Span::ZERO;
@@ -335,6 +336,12 @@ impl Account {
             "bytes received = bytes dequeued + bytes dropped + backlog"
         );
     }
+}
+
+#[cold]
+#[inline(never)]
+fn grow(flows: &mut Vec<FlowAccount>, index: usize) {
+    flows.resize(index + 1, FlowAccount::default());
 }
 
 #[allow(

@@ -116,9 +116,9 @@ pub enum Verdict {
 /// What an AQM wants to be asked and told; the frame spares the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judges {
-    /// Bytes of the largest packet that it lets into an empty queue whatever its state; 0 if it wants to see every
-    /// arrival. It counts only where departures, empty queues and ticks are not asked for either.
-    pub waives: u32,
+    /// While fewer packets than this wait it lets every arrival in, whatever its state, and learns nothing from it; 0 if it
+    /// wants to see every arrival.
+    pub room: u64,
     /// [`Aqm::on_dequeue`] may answer other than `Pass`, or learns from being asked.
     pub departures: bool,
     /// [`Aqm::on_empty`] does something.
@@ -130,15 +130,16 @@ pub struct Judges {
 impl Judges {
     /// Everything.
     pub const EVERYTHING: Judges = Judges {
-        waives: 0,
+        room: 0,
         departures: true,
         empty: true,
         ticks: true,
     };
-    /// Arrivals, but for those of so many bytes at most that meet an empty queue.
-    pub const fn arrivals_beyond(waives: u32) -> Judges {
+
+    /// Nothing but arrivals while so many packets wait or more.
+    pub const fn arrivals_beyond(room: u64) -> Judges {
         Judges {
-            waives,
+            room,
             departures: false,
             empty: false,
             ticks: false,

@@ -43,7 +43,6 @@ const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 
 /// Serialization times of one rate.
 #[derive(Debug)]
-#[repr(C)]
 struct Serializer {
     /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
     whole: u64,
@@ -83,6 +82,14 @@ impl Serializer {
             return Span::from_ps(u64::from(bytes) * self.whole);
         }
         self.rounded(bytes)
+    }
+
+    /// The span after the transmitter was idle, be it for no time at all.
+    #[cold]
+    #[inline(never)]
+    fn first_span(&mut self, bytes: u32) -> Span {
+        self.clear();
+        self.span(bytes)
     }
 
     #[inline(never)]
@@ -162,6 +169,13 @@ pub(crate) struct LinkShape {
     pub(crate) device_queue: u32,
 }
 
+impl LinkShape {
+    /// True if packets reach the wire straight from the discipline, and departures are replayed.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.eager && self.device_queue == 0
+    }
+}
+
 /// What a link tells its surroundings while it works. [`PortSink`] is the part that ports see.
 pub(crate) trait LinkSink: PortSink {
     /// False compiles the trace calls away.
@@ -172,26 +186,31 @@ pub(crate) trait LinkSink: PortSink {
     fn event(&mut self, event: Event, packet: &Packet);
 }
 
-/// One direction of a link. What a packet touches that goes straight through fills the first two cache lines and the
-/// beginning of the port.
+/// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
+/// goes straight through is in the second and, with the beginning of the port, not beyond.
 #[repr(C, align(64))]
 pub(crate) struct Link<P> {
     pub(crate) ring: Ring,
-    pub(crate) free_at: Time,
-    last_arrival: Time,
-    delay: Span,
-    serializer: Serializer,
-    last_start: Time,
     pub(crate) id: u32,
     pub(crate) to: u32,
     /// Where the routes of node `to` are.
     pub(crate) exits: Exits,
-    /// A packet of less than so many bytes goes straight through when nothing waits and the transmitter is free.
-    waived_below: u32,
     idle: bool,
+    /// Packets wait for the transmitter, in the discipline or in the device.
+    pub(crate) waiting: bool,
+    /// The port waives to see packets that go straight through.
+    waived: bool,
     pub(crate) eager: bool,
     ties: Ties,
+    pub(crate) free_at: Time,
+    delay: Span,
+    last_start: Time,
+    /// As [`Serializer::whole`].
+    per_byte: u64,
     pub(crate) port: P,
+    serializer: Serializer,
+    /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
+    last_arrival: Time,
     pub(crate) index: u32,
     device_queue: u32,
     /// Packets and bytes that the device held when measuring began.
@@ -209,27 +228,25 @@ impl<P: Port> Link<P> {
                 launched: 0,
             })
         });
-        let plain = !shape.eager && shape.device_queue == 0 && impaired.is_none();
-        let waived_below = match port.waives() {
-            0 => 0,
-            _ if !plain => 0,
-            most => most.saturating_add(1),
-        };
+        let serializer = Serializer::new(shape.rate, shape.rounding);
+        let waived = port.waives() && shape.is_plain() && impaired.is_none();
         Link {
             ring: Ring::new(),
-            free_at: Time::ZERO,
-            last_arrival: Time::ZERO,
-            delay: shape.delay,
-            serializer: Serializer::new(shape.rate, shape.rounding),
-            last_start: Time::ZERO,
             id: shape.id,
             to: shape.to,
             exits: shape.exits,
-            waived_below,
             idle: true,
+            waiting: false,
+            waived,
             eager: shape.eager,
             ties: shape.ties,
+            free_at: Time::ZERO,
+            delay: shape.delay,
+            last_start: Time::ZERO,
+            per_byte: serializer.whole,
             port,
+            serializer,
+            last_arrival: Time::ZERO,
             index: shape.index,
             device_queue: shape.device_queue,
             held_before: (0, 0),
@@ -237,12 +254,12 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// True if a packet of so many bytes that is handed to the link by an event at `now` goes straight through: nothing
-    /// waits, the transmitter is free, and the port has waived to see it.
+    /// True if a packet that is handed to the link by an event at `now` goes straight through: nothing waits, the
+    /// transmitter is free, and the port has waived to see it.
     #[inline(always)]
-    pub(crate) fn lets_through(&self, bytes: u32, now: Time) -> bool {
-        bytes < self.waived_below
-            && self.port.backlog_packets() == 0
+    pub(crate) fn lets_through(&self, now: Time) -> bool {
+        self.waived
+            && !self.waiting
             && (self.free_at < now
                 || (self.free_at == now && self.ties == Ties::DeparturesFirst))
     }
@@ -251,14 +268,15 @@ impl<P: Port> Link<P> {
     /// The caller puts it into the ring.
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
-        // The transmitter has been idle, be it for no time at all.
         self.idle = false;
-        self.serializer.clear();
         self.port.waived(bytes, now);
         self.last_start = now;
-        self.free_at = now + self.serializer.span(bytes);
-        self.last_arrival = (self.free_at + self.delay).max(self.last_arrival);
-        self.last_arrival
+        let serialization = match self.per_byte {
+            0 => self.serializer.first_span(bytes),
+            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
+        };
+        self.free_at = now + serialization;
+        self.free_at + self.delay
     }
 
     /// The key of the next departure: when the transmitter becomes free.
@@ -303,11 +321,12 @@ impl<P: Port> Link<P> {
     #[inline]
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
         let key = self.departure_key();
-        if self.nothing_to_send() || !self.start(key, sink) {
+        if !self.waiting || !self.start(key, sink) {
             self.idle = true;
             self.serializer.clear();
             self.port.on_idle(key.time);
         }
+        self.waiting = !self.nothing_to_send();
     }
 
     /// The departure event of an eager link. Ignored if the departure has happened already.
@@ -410,8 +429,15 @@ impl<P: Port> Link<P> {
 
     /// A packet is handed to the queue by the event `key`.
     #[inline]
-    pub(crate) fn arrive<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
+    pub(crate) fn arrive<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
         self.catch_up(key, sink);
+        self.admit(packet, key, sink);
+        self.waiting = !self.nothing_to_send();
+    }
+
+    /// A packet is handed to the queue of a link that is up to date.
+    #[inline(always)]
+    fn admit<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
         let now = key.time;
         if S::TRACES {
             sink.at_key(*key, self.index);
@@ -491,11 +517,17 @@ impl<P: Port> Link<P> {
     /// Applies a new rate from the next start of transmission on.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);
+        self.per_byte = self.serializer.whole;
         self.port.on_rate(rate);
     }
 
     /// Applies a new delay to packets that start from now on.
     pub(crate) fn set_delay(&mut self, delay: Span) {
+        if delay < self.delay && self.waived {
+            // From now on packets may catch up with those before them, so none goes straight through.
+            self.waived = false;
+            self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
+        }
         self.delay = delay;
     }
 

@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, Host};
 use crate::fel::{AutoList, EventList};
+use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
@@ -178,57 +179,89 @@ impl std::error::Error for BuildError {}
 /// Links that a packet may cross.
 pub const MAX_HOPS: u8 = 254;
 
-/// Counts of one direction of a flow, from the end of the warm-up on.
-#[derive(Clone, Debug, Default)]
+/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches comes first.
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FlowCounts {
-    /// Packets that the endpoint sent.
-    pub sent_packets: u64,
-    /// Bytes on the wire that the endpoint sent.
-    pub sent_bytes: u64,
+    /// Sum of one-way delays of delivered packets, picoseconds.
+    pub delay_sum: u128,
     /// Packets that arrived.
     pub delivered_packets: u64,
     /// Bytes on the wire that arrived.
     pub delivered_bytes: u64,
-    /// Packets dropped anywhere on the path.
-    pub dropped_packets: u64,
-    /// Packets that carry CE on arrival.
-    pub marked_packets: u64,
-    /// Sum of one-way delays of delivered packets, picoseconds.
-    pub delay_sum: u128,
-    /// Shortest one-way delay, if any packet arrived.
-    pub delay_min: Option<Span>,
+    /// [`Span::MAX`] before the first packet.
+    least_delay: Span,
     /// Longest one-way delay.
     pub delay_max: Span,
+    /// [`Span::MAX`] before the first packet.
+    last_transit: Span,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
     pub jitter_sixteenths: u64,
     /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
     pub jitter_sum: u128,
-    last_transit: Option<Span>,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
     /// Distribution of one-way delays.
-    pub delays: crate::histogram::Histogram,
+    pub delays: Histogram,
+    /// Packets that the endpoint sent.
+    pub sent_packets: u64,
+    /// Bytes on the wire that the endpoint sent.
+    pub sent_bytes: u64,
+    /// Packets dropped anywhere on the path.
+    pub dropped_packets: u64,
+}
+
+impl Default for FlowCounts {
+    fn default() -> Self {
+        FlowCounts {
+            delay_sum: 0,
+            delivered_packets: 0,
+            delivered_bytes: 0,
+            least_delay: Span::MAX,
+            delay_max: Span::ZERO,
+            last_transit: Span::MAX,
+            jitter_sixteenths: 0,
+            jitter_sum: 0,
+            marked_packets: 0,
+            delays: Histogram::default(),
+            sent_packets: 0,
+            sent_bytes: 0,
+            dropped_packets: 0,
+        }
+    }
 }
 
 impl FlowCounts {
-    #[inline]
+    /// Shortest one-way delay, if any packet arrived.
+    pub fn delay_min(&self) -> Option<Span> {
+        (self.delivered_packets > 0).then_some(self.least_delay)
+    }
+
+    #[inline(always)]
     fn deliver(&mut self, packet: &Packet, now: Time) {
         let delay = now.since(packet.created);
         self.delivered_packets += 1;
         self.delivered_bytes += u64::from(packet.size);
         self.marked_packets += u64::from(packet.tos & 3 == 3);
         self.delay_sum += u128::from(delay.as_ps());
-        self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
-        self.delay_max = self.delay_max.max(delay);
+        if delay < self.least_delay {
+            self.least_delay = delay;
+        }
+        if delay > self.delay_max {
+            self.delay_max = delay;
+        }
         self.delays.record(delay.as_ps());
-        if let Some(last) = self.last_transit {
-            let d = delay.as_ps().abs_diff(last.as_ps());
+        if self.last_transit != Span::MAX {
+            let d = delay.as_ps().abs_diff(self.last_transit.as_ps());
             self.jitter_sum += u128::from(d);
             // J += (|D| - J) / 16 with J held in sixteenths: J16 += |D| - J16 / 16.
             self.jitter_sixteenths = self.jitter_sixteenths - self.jitter_sixteenths / 16 + d;
         }
-        self.last_transit = Some(delay);
+        self.last_transit = delay;
     }
 }
 
+#[repr(C)]
 struct Flow {
     /// Node and agent that receive: forward packets, reverse packets.
     ends: [(u32, u32); 2],
@@ -237,7 +270,7 @@ struct Flow {
 
 #[derive(Clone, Copy)]
 enum Component {
-    /// Of a lazy link without impairments.
+    /// Of a plain link: lazy, without impairments and device queue.
     Delivery(u32),
     /// Of any other link.
     Landing(u32),
@@ -419,7 +452,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 .iter()
                 .map(|l| {
                     let departs = eager || l.impairments.reorder;
-                    (l.name.as_str(), departs, !departs && l.impairments.is_none())
+                    let plain = !departs && l.device_queue == 0 && l.impairments.is_none();
+                    (l.name.as_str(), departs, plain)
                 }),
             agents.iter().map(|a| a.name.as_str()),
         )?;
@@ -493,28 +527,35 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Runs every event before `until`.
     pub fn run_before(&mut self, until: Time) {
         let limit = until.as_ps();
+        let mut events = 0;
         while let Some(event) = self.core.fel.pop_before(limit) {
-            let key = Key::event(
-                Time::from_ps(event.time),
-                Time::from_ps(event.birth),
-                event.id,
-            );
-            self.core.key = key;
-            self.core.frame.census.events += 1;
+            events += 1;
             if T::ON {
-                self.core.frame.tracer.advance(key.time);
+                self.core.frame.tracer.advance(Time::from_ps(event.time));
             }
             match self.components[to_usize(event.id)] {
-                Component::Delivery(link) => self.deliver(link, &key),
-                Component::Agent(agent) => self.wake(agent),
-                Component::Landing(link) => self.deliver_landing(link, &key),
-                Component::Departure(link) => self.core.depart(link, &key),
+                Component::Delivery(link) => {
+                    self.deliver(link, event.time, event.birth, event.id);
+                }
+                Component::Agent(agent) => {
+                    self.core.key = key_of(event.time, event.birth, event.id);
+                    self.wake(agent);
+                }
+                Component::Landing(link) => {
+                    self.core.key = key_of(event.time, event.birth, event.id);
+                    self.deliver_landing(link);
+                }
+                Component::Departure(link) => {
+                    self.core.key = key_of(event.time, event.birth, event.id);
+                    self.core.depart(link);
+                }
             }
         }
+        self.core.frame.census.events += events;
         self.core.key = Key::before(until);
     }
 
-    #[inline]
+    #[inline(never)]
     fn wake(&mut self, agent: u32) {
         let cx = &mut Cx {
             core: &mut self.core,
@@ -525,49 +566,49 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// A packet has arrived at the far end of a lazy link without impairments.
+    /// A packet has arrived at the far end of a plain link: lazy, without impairments and device queue.
     #[inline(always)]
-    fn deliver(&mut self, link: u32, key: &Key) {
+    fn deliver(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+        let now = Time::from_ps(time);
         let core = &mut self.core;
         let Some(from) = core.links.get_mut(to_usize(link)) else {
             return;
         };
-        if from.port.backlog_packets() > 0 || from.ring.held() > 0 {
-            from.catch_up(&key.including_departure(), &mut core.frame);
+        if from.waiting {
+            from.catch_up(&key_of(time, birth, id).including_departure(), &mut core.frame);
         }
         let Some(packet) = from.ring.flight_head() else {
             return;
         };
-        core.frame.census.hops += 1;
         if T::ON {
-            core.frame.at_key(*key, link);
+            core.frame.at_key(key_of(time, birth, id), link);
             core.frame.event(Event::Receive, packet);
         }
         if packet.dst == from.to {
-            if let Some(packet) = core.land(link) {
-                self.consume(packet, key.time);
-            }
+            core.frame.census.hops += 1;
+            core.key = key_of(time, birth, id);
+            self.take_in(link);
             return;
         }
-        let size = packet.size;
-        let hops_left = packet.hops_left;
+        let (size, hops_left) = (packet.size, packet.hops_left);
         let next = core.routes.towards(from.exits, packet.dst);
         if let Ok([from, to]) = core
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.lets_through(now)
             && hops_left > 0
-            && to.lets_through(size, key.time)
         {
-            let arrival = to.let_through(size, key.time);
             let listed = to.is_listed();
+            let arrival = to.let_through(size, now);
             let Some(packet) = to.ring.relay(&mut from.ring) else {
                 return;
             };
             packet.at = arrival;
-            packet.launched = key.time;
+            packet.launched = now;
             packet.hops_left = hops_left - 1;
+            core.frame.census.hops += 1;
             if T::ON {
-                core.frame.at_key(*key, to.index);
+                core.frame.at_key(key_of(time, birth, id), to.index);
                 core.frame.event(Event::Enqueue, packet);
                 core.frame.event(Event::Dequeue, packet);
             }
@@ -576,17 +617,37 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                     .set(from.id, next.at.as_ps(), next.launched.as_ps());
             }
             if !listed {
-                core.fel.set(to.id, arrival.as_ps(), key.time.as_ps());
+                core.fel.set(to.id, arrival.as_ps(), now.as_ps());
             }
-        } else if let Some(packet) = core.land(link) {
-            core.forward(packet, next, key);
+        } else {
+            core.frame.census.hops += 1;
+            core.key = key_of(time, birth, id);
+            core.pass_on(link, next);
         }
+    }
+
+    /// The packet that has arrived at the far end of a plain link is where it was sent to.
+    #[inline(never)]
+    fn take_in(&mut self, link: u32) {
+        let core = &mut self.core;
+        let Some(from) = core.links.get_mut(to_usize(link)) else {
+            return;
+        };
+        let Some(packet) = from.ring.land() else {
+            return;
+        };
+        if let Some(next) = from.ring.flight_head() {
+            core.fel
+                .set(from.id, next.at.as_ps(), next.launched.as_ps());
+        }
+        self.consume(&packet);
     }
 
     /// A packet has arrived at the far end of a link that is eager or has impairments.
     #[inline(never)]
-    fn deliver_landing(&mut self, link: u32, key: &Key) {
+    fn deliver_landing(&mut self, link: u32) {
         let core = &mut self.core;
+        let key = core.key;
         let index = to_usize(link);
         core.links[index].catch_up(&key.including_departure(), &mut core.frame);
         let Some(packet) = core.links[index].land() else {
@@ -599,50 +660,51 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
         core.frame.census.hops += 1;
         if T::ON {
-            core.frame.at_key(*key, link);
+            core.frame.at_key(key, link);
             core.frame.event(Event::Receive, &packet);
         }
         let to = core.links[index].to;
         if packet.flags.has(Flags::DOUBLED) {
-            self.deliver_twice(packet, to, *key);
+            self.deliver_twice(packet, to);
         } else {
-            self.at_node(packet, to, key);
+            self.at_node(packet, to);
         }
     }
 
     #[cold]
-    fn deliver_twice(&mut self, mut packet: Packet, to: u32, key: Key) {
+    fn deliver_twice(&mut self, mut packet: Packet, to: u32) {
         packet.flags = packet.flags.without(Flags::DOUBLED);
         if packet.side != NONE {
             self.core.frame.slab.share(packet.side);
         }
         self.core.frame.census.replicated += 1;
         let copy = packet.replicate();
-        self.at_node(packet, to, &key);
-        self.at_node(copy, to, &key);
+        self.at_node(packet, to);
+        self.at_node(copy, to);
     }
 
     /// A packet has arrived at `node`: its endpoint gets it, or the next link does.
-    fn at_node(&mut self, packet: Packet, node: u32, key: &Key) {
+    fn at_node(&mut self, packet: Packet, node: u32) {
         if packet.dst == node {
-            self.consume(packet, key.time);
+            self.consume(&packet);
         } else {
             let next = self.core.routes.next(node, packet.dst);
-            self.core.forward(packet, next, key);
+            self.core.forward(packet, next);
         }
     }
 
     /// A packet has arrived where it was sent to.
     #[inline]
-    fn consume(&mut self, packet: Packet, now: Time) {
+    fn consume(&mut self, packet: &Packet) {
         let core = &mut self.core;
+        let now = core.key.time;
         core.frame.census.delivered += 1;
-        let direction = direction(&packet);
+        let direction = direction(packet);
         let flow = &mut core.frame.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(&packet, now);
+        flow.counts[direction].deliver(packet, now);
         let agent = flow.ends[direction].1;
         if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
-            endpoint.on_packet(&packet, &mut Cx { core, agent });
+            endpoint.on_packet(packet, &mut Cx { core, agent });
         }
         if packet.side != NONE {
             core.frame.slab.release(packet.side);
@@ -823,20 +885,25 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// Takes the packet that has arrived out of a lazy link, and lists the next one.
-    #[inline]
-    fn land(&mut self, link: u32) -> Option<Packet> {
-        let l = self.links.get_mut(to_usize(link))?;
-        let packet = l.ring.land();
-        if let Some(next) = l.ring.flight_head() {
-            self.fel.set(l.id, next.at.as_ps(), next.launched.as_ps());
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`.
+    #[inline(never)]
+    fn pass_on(&mut self, link: u32, next: u32) {
+        let Some(from) = self.links.get_mut(to_usize(link)) else {
+            return;
+        };
+        let Some(packet) = from.ring.land() else {
+            return;
+        };
+        if let Some(next) = from.ring.flight_head() {
+            self.fel
+                .set(from.id, next.at.as_ps(), next.launched.as_ps());
         }
-        packet
+        self.forward(packet, next);
     }
 
-    fn depart(&mut self, link: u32, key: &Key) {
+    fn depart(&mut self, link: u32) {
         let index = to_usize(link);
-        self.links[index].on_departure_event(key.time, &mut self.frame);
+        self.links[index].on_departure_event(self.key.time, &mut self.frame);
         self.list_events(index);
     }
 
@@ -857,9 +924,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.frame.dropped(packet, reason, self.key.time);
     }
 
-    /// Hands a packet to the link `next`, [`NONE`] if no route leads on.
+    /// As [`Core::forward`], out of line.
     #[inline(never)]
-    fn forward(&mut self, mut packet: Packet, next: u32, key: &Key) {
+    fn forward_new(&mut self, packet: Packet, next: u32) {
+        self.forward(packet, next);
+    }
+
+    /// Hands a packet to the link `next`, [`NONE`] if no route leads on.
+    #[inline]
+    fn forward(&mut self, mut packet: Packet, next: u32) {
         let index = to_usize(next);
         let Some(link) = self.links.get_mut(index) else {
             self.lose(packet, DropReason::Unroutable, 0);
@@ -871,13 +944,19 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
         packet.hops_left -= 1;
         let was_listed = link.is_listed();
-        link.arrive(packet, key, &mut self.frame);
+        link.arrive(packet, &self.key, &mut self.frame);
         if link.eager {
             self.list_events(index);
         } else if !was_listed && let Some((at, birth)) = link.next_delivery() {
             self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
     }
+}
+
+/// The key of an event of the event list.
+#[inline(always)]
+fn key_of(time: u64, birth: u64, id: u32) -> Key {
+    Key::event(Time::from_ps(time), Time::from_ps(birth), id)
 }
 
 /// What an endpoint sees of the network.
@@ -887,7 +966,7 @@ struct Cx<'a, P, T> {
 }
 
 impl<P: Port, T: Tracer> Cx<'_, P, T> {
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let now = core.key.time;
@@ -926,10 +1005,10 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
         };
         let next = core.routes.towards(exits, dst);
         if let Some(link) = core.links.get_mut(to_usize(next))
-            && link.lets_through(out.size, now)
+            && link.lets_through(now)
         {
-            let arrival = link.let_through(out.size, now);
             let listed = link.is_listed();
+            let arrival = link.let_through(out.size, now);
             let packet = link.ring.send(packet(arrival, MAX_HOPS - 1));
             if T::ON {
                 core.frame.at_key(core.key, link.index);
@@ -940,8 +1019,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
                 core.fel.set(link.id, arrival.as_ps(), now.as_ps());
             }
         } else {
-            let key = core.key;
-            core.forward(packet(now, MAX_HOPS), next, &key);
+            core.forward_new(packet(now, MAX_HOPS), next);
         }
     }
 }
@@ -952,7 +1030,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         self.core.key.time
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, flow: u32, packet: Outgoing) {
         self.emit(flow, packet, NONE);
     }

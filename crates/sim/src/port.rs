@@ -136,14 +136,13 @@ pub trait Port {
         self.backlog_packets() > 0 && self.dequeue(ring, now, sink)
     }
 
-    /// Bytes of the largest packet that the port lets through unseen when nothing waits and the transmitter is free; 0 if it
-    /// wants to see every packet. The link asks once. A port that lets packets through unseen may also not be told that the
-    /// transmitter found nothing to send before such a packet.
-    fn waives(&self) -> u32 {
-        0
+    /// True if the port lets every packet through unseen that comes when nothing waits and the transmitter is free. The link
+    /// asks once. Such a port may also not be told that the transmitter found nothing to send before such a packet.
+    fn waives(&self) -> bool {
+        false
     }
 
-    /// A packet of so many bytes, at most [`Port::waives`], has gone straight through at `now`.
+    /// A packet of so many bytes has gone straight through at `now`: only where the port [waives](Port::waives) to see it.
     #[inline]
     fn waived(&mut self, bytes: u32, now: Time) {
         let _ = (bytes, now);

@@ -2,8 +2,8 @@
 //! in one power-of-two buffer, by value.
 //!
 //! ```text
-//!   flight      device     (gap)     waiting
-//! [head .. sent .. +held] ....  [+gap .. +waiting]
+//!   flight      device          (gap)      waiting
+//! [head .. sent .. sent + held] .... [sent + lead .. + waiting]
 //! ```
 //!
 //! A packet of a FIFO discipline enters at the end and leaves at `head` without being moved, unless a
@@ -20,17 +20,18 @@ use crate::slab::to_usize;
 use std::mem::MaybeUninit;
 
 /// The ring; see the module documentation for its regions.
+#[repr(C)]
 pub struct Ring {
     /// A power of two of them, at most 2^31.
     slots: Box<[MaybeUninit<Packet>]>,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
     head: u32,
     sent: u32,
-    /// Packets behind `sent` that the device holds.
+    /// Packets from `sent` on that the device holds.
     held: u32,
-    /// Slots without a packet behind those; 0 when nothing waits.
-    gap: u32,
-    /// Packets behind the gap.
+    /// Slots from `sent` to the head of the queue: those of the device and the gap; as many as `held` when nothing waits.
+    lead: u32,
+    /// Packets that wait.
     waiting: u32,
 }
 
@@ -51,7 +52,7 @@ impl Ring {
             head: 0,
             sent: 0,
             held: 0,
-            gap: 0,
+            lead: 0,
             waiting: 0,
         }
     }
@@ -84,7 +85,7 @@ impl Ring {
     /// The counter of the packet that waits at the head of the queue.
     #[inline]
     fn next(&self) -> u32 {
-        self.taken().wrapping_add(self.gap)
+        self.sent.wrapping_add(self.lead)
     }
 
     /// The counter behind everything.
@@ -196,11 +197,12 @@ impl Ring {
     #[inline]
     pub fn take(&mut self) {
         assert!(self.waiting != 0, "nothing waits");
-        if self.gap != 0 {
+        if self.lead != self.held {
             self.close_gap();
         }
         self.waiting -= 1;
         self.held += 1;
+        self.lead += 1;
     }
 
     /// Moves the head of the queue to the beginning of the gap; the gap is behind it then.
@@ -212,7 +214,7 @@ impl Ring {
         // The slot at `taken` is in the gap (uninitialised), the slot at `next` holds the packet.
         self.slots.swap(from, to);
         if self.waiting == 1 {
-            self.gap = 0;
+            self.lead = self.held;
         }
     }
 
@@ -231,7 +233,11 @@ impl Ring {
             counter = before;
         }
         self.waiting -= 1;
-        self.gap = if self.waiting == 0 { 0 } else { self.gap + 1 };
+        self.lead = if self.waiting == 0 {
+            self.held
+        } else {
+            self.lead + 1
+        };
         Some(packet)
     }
 
@@ -245,10 +251,30 @@ impl Ring {
             self.waiting == 0,
             "a discipline waits in the ring or in its own queues"
         );
+        if self.head == self.taken() {
+            (self.head, self.sent) = (0, 0);
+        }
         let taken = self.taken();
         self.make_room(taken);
         self.slot_mut(taken).write(packet);
         self.held += 1;
+        self.lead += 1;
+    }
+
+    /// The slot for a packet that goes straight into flight; it is in flight from now on. An empty ring begins anew at its
+    /// first slot, which is in the cache.
+    #[inline(always)]
+    fn straight(&mut self) -> u32 {
+        assert!(self.lead | self.waiting == 0, "others go first");
+        let mut counter = self.sent;
+        if counter == self.head {
+            self.head = 0;
+            counter = 0;
+        } else {
+            self.make_room(counter);
+        }
+        self.sent = counter.wrapping_add(1);
+        counter
     }
 
     /// Puts a packet straight into flight.
@@ -257,10 +283,8 @@ impl Ring {
     /// If packets wait in the ring or in the device: they go first.
     #[inline(always)]
     pub(crate) fn send(&mut self, packet: Packet) -> &Packet {
-        assert!(self.held | self.waiting == 0, "others go first");
-        self.make_room(self.sent);
-        let counter = self.sent;
-        self.sent = counter.wrapping_add(1);
+        let counter = self.straight();
+        // Between the step of `sent` in `straight` and here nothing looks at the slot.
         self.slot_mut(counter).write(packet)
     }
 
@@ -273,13 +297,9 @@ impl Ring {
         if from.head == from.sent {
             return None;
         }
-        assert!(self.held | self.waiting == 0, "others go first");
-        self.make_room(self.sent);
-        let counter = self.sent;
-        self.sent = counter.wrapping_add(1);
-        let source = from.slot(from.head);
+        let counter = self.straight();
         // SAFETY: every slot of head..sent holds a packet; `head` moves past this one, so it is read once.
-        let packet = unsafe { source.assume_init_read() };
+        let packet = unsafe { from.slot(from.head).assume_init_read() };
         from.head = from.head.wrapping_add(1);
         Some(self.slot_mut(counter).write(packet))
     }
@@ -306,6 +326,7 @@ impl Ring {
         assert!(self.held != 0, "nothing to send");
         let counter = self.sent;
         self.held -= 1;
+        self.lead -= 1;
         self.sent = counter.wrapping_add(1);
         // SAFETY: the `held` slots from `sent` on held packets.
         unsafe { self.slot_mut(counter).assume_init_mut() }

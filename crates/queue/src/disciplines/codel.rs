@@ -97,6 +97,10 @@ impl Entry for Codel {
 impl Aqm for Codel {
     fn judges(&self) -> Judges {
         Judges {
+            room: match self.limit {
+                Limit::Packets(limit) => limit.get(),
+                Limit::Bytes(_) => 0,
+            },
             ticks: false,
             ..Judges::EVERYTHING
         }

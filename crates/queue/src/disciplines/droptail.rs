@@ -61,9 +61,9 @@ impl Entry for DropTail {
 impl Aqm for DropTail {
     fn judges(&self) -> Judges {
         Judges::arrivals_beyond(match self.limit {
-            Some(Limit::Packets(limit)) if self.unused >= limit.get() => 0,
-            Some(Limit::Bytes(limit)) => u32::try_from(limit.get()).unwrap_or(u32::MAX),
-            Some(Limit::Packets(_)) | None => u32::MAX,
+            Some(Limit::Packets(limit)) => limit.get().saturating_sub(self.unused),
+            Some(Limit::Bytes(_)) => 0,
+            None => u64::MAX,
         })
     }
 

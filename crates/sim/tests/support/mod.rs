@@ -342,8 +342,8 @@ pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
 pub struct Fifo {
     pub limit: u64,
     waiting: u64,
-    /// Packets up to this size go through unseen when nothing waits.
-    pub waives: u32,
+    /// Packets go through unseen when nothing waits.
+    pub waives: bool,
     released: (u64, u64),
     /// When the transmitter found nothing, and how often; not counted where packets go through unseen.
     idle: (u64, Time),
@@ -355,7 +355,7 @@ impl Fifo {
         Fifo {
             limit,
             waiting: 0,
-            waives: 0,
+            waives: false,
             released: (0, 0),
             idle: (0, Time::ZERO),
             rate: Rate::ZERO,
@@ -384,12 +384,12 @@ impl Port for Fifo {
         true
     }
 
-    fn waives(&self) -> u32 {
+    fn waives(&self) -> bool {
         self.waives
     }
 
     fn waived(&mut self, bytes: u32, _: Time) {
-        assert!(self.waiting == 0 && bytes <= self.waives, "not waived");
+        assert!(self.waiting == 0 && self.waives, "not waived");
         self.released.0 += 1;
         self.released.1 += u64::from(bytes);
     }
@@ -403,7 +403,7 @@ impl Port for Fifo {
     }
 
     fn on_idle(&mut self, now: Time) {
-        if self.waives == 0 {
+        if !self.waives {
             self.idle = (self.idle.0 + 1, now);
         }
     }
