@@ -29,7 +29,8 @@ help: ## List the targets
 .PHONY: demo
 demo: wheel-tools ## Build the command, run the study of CoDel against DRR, write its report and figures
 	$(BIN)/maturin develop --release --quiet
-	$(BIN)/sojourn study studies/$(STUDY) --out $(RESULTS)
+	@# The report prints the tables.
+	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
 
 .PHONY: test

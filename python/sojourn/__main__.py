@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -18,13 +19,12 @@ def main() -> int:
     return _core.main(sys.argv, _draw)
 
 
-def _draw(results: str, formats: list[str]) -> None:
+def _draw(results: str | os.PathLike[str], formats: list[str]) -> list[str]:
     """Draws the figures of a result directory; the command calls it when `--images` is given."""
     # What draws them takes a while to import, and most commands draw nothing.
     from sojourn import figures
 
-    for file in figures.draw(results, formats):
-        print(file)
+    return [str(file) for file in figures.draw(results, formats)]
 
 
 if __name__ == "__main__":

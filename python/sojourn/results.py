@@ -6,6 +6,7 @@ import contextlib
 import html
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -86,6 +87,11 @@ class Results:
         return self._summary
 
     @property
+    def summary_tables(self) -> dict[str, str]:
+        """The tables of the summary by their names, in Markdown."""
+        return {name: markdown for name, _, markdown in self._core.tables()}
+
+    @property
     def figures(self) -> dict[str, Figure]:
         """The figures by their names."""
         return {name: Figure(name, _object(spec)) for name, spec in self._core.figures()}
@@ -105,7 +111,12 @@ class Results:
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        tables = [
+            f"<p><strong>{html.escape(title)}</strong></p>{_html_table(markdown)}"
+            for _, title, markdown in self._core.tables()
+        ]
+        notes = [f"<li>{html.escape(note)}</li>" for note in self.notes]
+        return "".join(tables) + (f"<ul>{''.join(notes)}</ul>" if notes else "")
 
 
 class Figure:
@@ -276,6 +287,30 @@ def _run(
         progress=_teller(progress),
     )
     return Results(core)
+
+
+def _html_table(markdown: str) -> str:
+    """A table of Markdown as one of HTML; the colons below the heading say how columns are aligned."""
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    if len(lines) < 2:
+        return f"<pre>{html.escape(markdown)}</pre>"
+    head, rule, *body = ([cell.strip() for cell in _cells(line)] for line in lines)
+    styles = ["text-align: right" if cell.endswith(":") else "text-align: left" for cell in rule]
+
+    def row(cells: list[str], tag: str) -> str:
+        parts = [
+            f'<{tag} style="{style}">{html.escape(cell)}</{tag}>'
+            for cell, style in zip(cells, styles, strict=True)
+        ]
+        return f"<tr>{''.join(parts)}</tr>"
+
+    rows = "".join(row(cells, "td") for cells in body)
+    return f"<table><thead>{row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner)]
 
 
 def _teller(progress: Progress) -> Callable[[int, int], object] | None:

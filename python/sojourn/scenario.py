@@ -18,7 +18,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from sojourn import _core
 
@@ -30,7 +30,6 @@ __all__ = [
     "Queue",
     "Scenario",
     "ScenarioLike",
-    "Value",
     "as_scenario",
     "chain",
     "dumbbell",
@@ -39,28 +38,25 @@ __all__ = [
     "parking_lot",
 ]
 
-Value: TypeAlias = "str | int | float | bool | Mapping[str, Value] | Sequence[Value] | None"
-"""A value of a scenario: a text with its unit ("10Mbps"), a number without one, a table or a list."""
-
-Queue: TypeAlias = "str | Mapping[str, Value]"
+Queue: TypeAlias = "str | Mapping[str, Any]"
 """A queue: `"codel target=5ms"`, or `{"kind": "codel", "target": "5ms"}`."""
 
-Flow: TypeAlias = "str | Mapping[str, Value]"
+Flow: TypeAlias = "str | Mapping[str, Any]"
 """Flows of one kind: `"4*reno"`, `"cbr 2Mbps"`, or `{"kind": "reno", "count": 4}`."""
 
 
-class Scenario(Mapping[str, Value]):
+class Scenario(Mapping[str, Any]):
     """A scenario, not yet resolved: the tables and keys that differ from the defaults.
 
     It is a mapping that does not change; `with_` returns a copy that differs. Equal scenarios run the same.
     """
 
-    def __init__(self, tables: Mapping[str, Value], *, name: str = "scenario") -> None:
+    def __init__(self, tables: Mapping[str, Any], *, name: str = "scenario") -> None:
         self._tables = _plain(tables, "")
         self.name = str(self._tables.get("name") or name)
 
-    def __getitem__(self, key: str) -> Value:
-        value: Value = copy.deepcopy(self._tables[key])
+    def __getitem__(self, key: str) -> Any:
+        value: Any = copy.deepcopy(self._tables[key])
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -80,16 +76,16 @@ class Scenario(Mapping[str, Value]):
     def __repr__(self) -> str:
         return f"Scenario({self._tables!r})"
 
-    def with_(self, path: str, value: Value) -> Scenario:
+    def with_(self, path: str, value: object) -> Scenario:
         """A copy in which `path`, such as `"topology.rate"` or `"flows[0].count"`, is `value`."""
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = json.dumps(_plain_value(value, path))
         return Scenario(json.loads(_core.set_value(self.to_json(), self.name, path, text)))
 
     def resolve(self) -> Scenario:
         """The scenario with every parameter and its value, as a run's manifest states it; checks it on the way."""
         return Scenario(json.loads(_core.resolve(self.to_json(), self.name)))
 
-    def to_dict(self) -> dict[str, Value]:
+    def to_dict(self) -> dict[str, Any]:
         """The tables as plain dicts and lists."""
         return copy.deepcopy(self._tables)
 
@@ -102,7 +98,7 @@ class Scenario(Mapping[str, Value]):
         return _core.to_toml(self.to_json(), self.name)
 
 
-ScenarioLike: TypeAlias = "Scenario | Mapping[str, Value] | str | os.PathLike[str]"
+ScenarioLike: TypeAlias = "Scenario | Mapping[str, Any] | str | os.PathLike[str]"
 """A scenario, its tables as a dict, or the path of its file."""
 
 
@@ -137,10 +133,10 @@ class Common(TypedDict, total=False):
     deterministic: bool
     eager: bool
     flows: Sequence[Flow]
-    wire: Mapping[str, Value]
-    impairments: Sequence[Mapping[str, Value]]
-    changes: Sequence[Mapping[str, Value]]
-    series: Mapping[str, Value]
+    wire: Mapping[str, Any]
+    impairments: Sequence[Mapping[str, Any]]
+    changes: Sequence[Mapping[str, Any]]
+    series: Mapping[str, Any]
 
 
 class Dumbbell(Common, total=False):
@@ -188,7 +184,7 @@ class Chain(Common, total=False):
 class Graph(Common, total=False):
     """Keywords of `graph`: those of every builder, and the links, each with the keys of `[[links]]`."""
 
-    links: Sequence[Mapping[str, Value]]
+    links: Sequence[Mapping[str, Any]]
 
 
 def dumbbell(**keywords: Unpack[Dumbbell]) -> Scenario:
@@ -243,7 +239,7 @@ def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
     for key in ("flows", "links", "impairments", "changes"):
         if isinstance(given.get(key, []), (str, Mapping)):
             raise TypeError(f"{key}: a list is wanted, such as [{given[key]!r}]")
-    whole: dict[str, Value] = {key: given.pop(key) for key in _TOP if key in given}
+    whole: dict[str, Any] = {key: given.pop(key) for key in _TOP if key in given}
     run = {key: given.pop(key) for key in _RUN if key in given}
     tables = {key: given.pop(key) for key in _TABLES if key in given}
     if run:
@@ -251,7 +247,7 @@ def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
     return Scenario({**whole, "topology": {"kind": kind, **given}, **tables})
 
 
-def _plain(table: Mapping[str, object], where: str) -> dict[str, Value]:
+def _plain(table: Mapping[str, object], where: str) -> dict[str, Any]:
     """A deep copy in dicts and lists, without keys that are None."""
     return {
         str(key): _plain_value(value, f"{where}.{key}" if where else str(key))
@@ -260,7 +256,7 @@ def _plain(table: Mapping[str, object], where: str) -> dict[str, Value]:
     }
 
 
-def _plain_value(value: object, where: str) -> Value:
+def _plain_value(value: object, where: str) -> Any:
     if isinstance(value, Mapping):
         return _plain(value, where)
     if isinstance(value, (str, bool, int, float)):

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "oracles"), str(ROOT / ".ci"), str(ROOT / "benches")]
 
 import sojourn_binary
 

@@ -1,6 +1,8 @@
 //! What the command line looks like.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use sojourn_lab::oneline::{Dumbbell, OPTIONS, parameter};
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Simulate queues packet by packet and compare queue management, scheduling and congestion control.
@@ -13,10 +15,24 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// Run the scenario of a file and print what came out.
+    Run(RunArgs),
+    /// Compare queues at one bottleneck, without a file.
+    Dumbbell(DumbbellArgs),
+    /// Run a study: its points, its replications, its tables.
+    Study(StudyArgs),
+    /// Write the report of a result directory: tables, figures, one HTML file.
+    Report(ReportArgs),
     /// List what scenarios can name: queues, flows, sources, congestion controls.
     List(ListArgs),
     /// Show one algorithm: what it does, its parameters per dialect, their sources.
     Show(ShowArgs),
+    /// Write a commented study to start from.
+    Init(InitArgs),
+    /// Print the JSON Schema of scenario and study files, with which editors complete and check them.
+    Schema(SchemaArgs),
+    /// Write the reference pages, generated from the declarations of all parameters.
+    Docs(DocsArgs),
     /// Feed a recorded arrival process to a queue and print what it decides on every packet.
     Replay(ReplayArgs),
     /// Measure the cost of a packet-hop.
@@ -98,4 +114,235 @@ pub(crate) struct BenchArgs {
     /// Fail if a demanded ratio is not met.
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// How results are made: options that several commands have.
+#[derive(Args, Debug)]
+pub(crate) struct MakeArgs {
+    /// Runs at a time; one per core unless given. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Remove the results that the directory holds instead of going on from them.
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// The scenario, a file in TOML.
+    pub(crate) scenario: PathBuf,
+    /// Replace a value, such as topology.rate=2Mbps or flows.reno.count=8; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Runs that differ only in their random draws; the scenario's run.replications unless given.
+    #[arg(long, value_name = "N")]
+    pub(crate) replications: Option<String>,
+    /// Seed of every random stream; the scenario's run.seed unless given.
+    #[arg(long)]
+    pub(crate) seed: Option<String>,
+    /// Keep the results in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Run the first replication alone and write every packet's events; the format is ns2, the file may be - for standard
+    /// output.
+    #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
+    pub(crate) trace: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) make: MakeArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StudyArgs {
+    /// A study by name, as in ./studies/NAME/study.toml or one that Sojourn brings along, or a file in TOML.
+    pub(crate) study: String,
+    /// Replace a value in every point, such as run.replications=30; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) sets: Vec<String>,
+    /// Run these experiments only.
+    #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Directory of the results; results/NAME unless given. Runs that it holds are not made again.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Make one part of the runs only, such as 1/4, beside other processes that make the others.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    #[command(flatten)]
+    pub(crate) make: MakeArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// The result directory.
+    pub(crate) dir: PathBuf,
+    /// Draw the figures as files, too: svg, png, pdf, separated by commas. Needs the Python package.
+    #[arg(long, value_name = "FORMATS", value_delimiter = ',')]
+    pub(crate) images: Vec<ImageFormat>,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
+}
+
+/// What figures can be drawn as.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ImageFormat {
+    /// Scalable Vector Graphics.
+    Svg,
+    /// Portable Network Graphics.
+    Png,
+    /// Portable Document Format.
+    Pdf,
+}
+
+impl ImageFormat {
+    /// The name, which is also the suffix of files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ImageFormat::Svg => "svg",
+            ImageFormat::Png => "png",
+            ImageFormat::Pdf => "pdf",
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InitArgs {
+    /// The file to write; - for standard output.
+    #[arg(default_value = "study.toml")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SchemaWhat {
+    /// Scenario files, which `sojourn run` reads.
+    Scenario,
+    /// Study files, which `sojourn study` reads.
+    Study,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SchemaArgs {
+    /// Which files; a study may have everything that a scenario has.
+    #[arg(value_enum, default_value = "study")]
+    pub(crate) what: SchemaWhat,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DocsArgs {
+    /// Directory to write to: docs, in the source of Sojourn.
+    pub(crate) dir: PathBuf,
+}
+
+/// `sojourn dumbbell`: its options and their help follow from the declarations of the scenario's parameters.
+#[derive(Debug)]
+pub(crate) struct DumbbellArgs {
+    pub(crate) dumbbell: Dumbbell,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) make: MakeArgs,
+}
+
+impl Args for DumbbellArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let several = |id: &'static str| Arg::new(id).long(id).action(ArgAction::Append);
+        let mut command = command
+            .arg(several("queue").value_name("QUEUE").help(
+                "A queue at the bottleneck, such as 'codel target=5ms'; repeated, the queues are compared",
+            ))
+            .arg(several("flow").value_name("FLOW").required(true).help(
+                "Flows, such as '4*reno' or 'cbr 2Mbps'; may be repeated",
+            ));
+        for (option, path) in OPTIONS {
+            let name = option.trim_start_matches('-');
+            let mut arg = Arg::new(name).long(name).allow_hyphen_values(true);
+            arg = match parameter(option) {
+                None => arg.help(DIALECT_HELP).value_name("DIALECT"),
+                Some(info) => {
+                    let value = (info.kind)().unit_text();
+                    let default = match info.default {
+                        "none" => info.source,
+                        default => default,
+                    };
+                    arg.value_name(value_name(path, &value)).help(format!(
+                        "{} [default: {default}]",
+                        info.doc.trim_end_matches('.')
+                    ))
+                }
+            };
+            command = command.arg(arg);
+        }
+        command = command
+            .arg(
+                Arg::new("deterministic")
+                    .long("deterministic")
+                    .action(ArgAction::SetTrue)
+                    .help("Nothing is random, and one run is made"),
+            )
+            .arg(several("set").value_name("PATH=VALUE").help(
+                "Replace a value of the scenario, such as topology.rate=2Mbps; may be repeated",
+            ))
+            .arg(
+                Arg::new("out")
+                    .long("out")
+                    .value_name("DIR")
+                    .value_parser(clap::value_parser!(PathBuf))
+                    .help("Keep the results in this directory"),
+            );
+        MakeArgs::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        DumbbellArgs::augment_args(command)
+    }
+}
+
+const DIALECT_HELP: &str =
+    "Default dialect of every component, such as ns2 or linux; a component's own wins";
+
+/// A word for the value of an option: the kind of quantity, in capitals.
+fn value_name(path: &str, unit_text: &str) -> &'static str {
+    match unit_text.split([',', ' ', ';']).next() {
+        Some("duration") => "TIME",
+        Some("rate") => "RATE",
+        Some("limit") => "LIMIT",
+        Some("whole") => "N",
+        _ if path.ends_with("queue") => "QUEUE",
+        _ => "VALUE",
+    }
+}
+
+impl FromArgMatches for DumbbellArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let several = |id: &str| -> Vec<String> {
+            matches
+                .get_many::<String>(id)
+                .map(|all| all.cloned().collect())
+                .unwrap_or_default()
+        };
+        let mut dumbbell = Dumbbell {
+            queues: several("queue"),
+            flows: several("flow"),
+            sets: several("set"),
+            deterministic: matches.get_flag("deterministic"),
+            ..Dumbbell::default()
+        };
+        for (option, _) in OPTIONS {
+            let id = option.trim_start_matches('-');
+            if let Some(value) = matches.get_one::<String>(id) {
+                dumbbell.give(option, value);
+            }
+        }
+        Ok(DumbbellArgs {
+            dumbbell,
+            out: matches.get_one::<PathBuf>("out").cloned(),
+            make: MakeArgs::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = DumbbellArgs::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::Failure;
 use crate::args::BenchArgs;
-use crate::output::table;
+use crate::output::{emit, table};
 use cpu_time::ThreadTime;
 use sojourn_lab::bench::{Case, Counted, cases, find, prepare, ring_loop};
 use sojourn_lab::{LabError, LabErrorKind};
@@ -85,7 +85,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         let ns = median(&mut m.ns_per_hop);
         medians.push((m.case.name, ns));
         if args.json {
-            print_json(m, ns, ring);
+            print_json(m, ns, ring)?;
         }
         rows.push(vec![
             m.case.name.to_owned(),
@@ -103,12 +103,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         return Ok(());
     }
     if args.cases.is_empty() {
-        println!("B0: event list, ns per hold (remove the least event, schedule it again)\n");
-        print!("{}", hold_table());
-        println!();
+        emit(&format!(
+            "B0: event list, ns per hold (remove the least event, schedule it again)\n\n{}\n",
+            hold_table()
+        ))?;
     }
-    println!(
-        "Ring loop: {ring:.1} ns per packet. CPU time, median of {} interleaved rounds.\n",
+    let mut text = format!(
+        "Ring loop: {ring:.1} ns per packet. CPU time, median of {} interleaved rounds.\n\n",
         args.rounds
     );
     let header = [
@@ -122,10 +123,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         "drops",
         "what",
     ];
-    print!("{}", table(&header, &rows));
+    text.push_str(&table(&header, &rows));
     if let Some(megabytes) = peak_memory() {
-        println!("\nPeak resident memory of the process: {megabytes:.0} MB");
+        text.push_str(&format!(
+            "\nPeak resident memory of the process: {megabytes:.0} MB\n"
+        ));
     }
+    emit(&text)?;
     verdicts(&medians, ring, args.check)
 }
 
@@ -152,10 +156,13 @@ fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failu
         ));
     }
     if !lines.is_empty() {
-        println!();
+        emit("\n")?;
     }
     for (text, met) in &lines {
-        println!("{}  {text}", if *met { "met   " } else { "missed" });
+        emit(&format!(
+            "{}  {text}\n",
+            if *met { "met   " } else { "missed" }
+        ))?;
     }
     if check && lines.iter().any(|(_, met)| !met) {
         return Err(
@@ -167,7 +174,7 @@ fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failu
     Ok(())
 }
 
-fn print_json(m: &Measured, ns: f64, ring: f64) {
+fn print_json(m: &Measured, ns: f64, ring: f64) -> Result<(), Failure> {
     let object = serde_json::json!({
         "case": m.case.name,
         "seconds": m.seconds,
@@ -181,7 +188,7 @@ fn print_json(m: &Measured, ns: f64, ring: f64) {
         "drops": m.counted.drops,
         "peak_rss_mb": peak_memory(),
     });
-    println!("{object}");
+    emit(&format!("{object}\n"))
 }
 
 /// Nanoseconds per packet of the ring loop.

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
-use crate::output::table;
+use crate::output::{emit, table};
 use serde_json::{Value, json};
 use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
 use sojourn_units::ParamInfo;
@@ -31,11 +31,11 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     let header = ["family", "name", "aliases", "dialects", "what"];
     let rows: Vec<Vec<String>> = chosen.iter().map(row).collect();
     match args.format {
-        Format::Table => print!("{}", table(&header, &rows)),
-        Format::Csv => print!("{}", csv(&header, &rows)?),
+        Format::Table => emit(&table(&header, &rows))?,
+        Format::Csv => emit(&csv(&header, &rows)?)?,
         Format::Json => {
             let all: Vec<Value> = chosen.iter().map(describe).collect();
-            println!("{:#}", Value::from(all));
+            emit(&format!("{:#}\n", Value::from(all)))?;
         }
     }
     Ok(())
@@ -44,9 +44,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     let entry = find(&args.name)?;
     match args.format {
-        Format::Json => println!("{:#}", describe(&entry)),
-        Format::Csv => print!("{}", csv(&PARAMETERS, &parameters(&entry))?),
-        Format::Table => print!("{}", page(&entry)),
+        Format::Json => emit(&format!("{:#}\n", describe(&entry)))?,
+        Format::Csv => emit(&csv(&PARAMETERS, &parameters(&entry))?)?,
+        Format::Table => emit(&page(&entry))?,
     }
     Ok(())
 }

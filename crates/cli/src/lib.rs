@@ -11,13 +11,26 @@
 mod args;
 mod bench;
 mod catalogue;
+mod command;
+mod files;
+mod interrupt;
+mod make;
 mod output;
 mod replay;
+mod report;
+mod run;
+mod show;
+mod study;
 
 use args::{Cli, Command};
 use clap::Parser;
 use sojourn_lab::LabError;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Draws the figures of a result directory as files: takes the directory and the formats (`svg`, `png`, `pdf`), gives the
+/// files, or what went wrong.
+pub type Draw<'a> = dyn Fn(&Path, &[&str]) -> Result<Vec<PathBuf>, String> + 'a;
 
 /// What a command can end with, other than success.
 #[derive(Debug)]
@@ -45,8 +58,25 @@ impl From<std::io::Error> for Failure {
 }
 
 /// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 2 for
-/// a mistake of the user, 130 for an interrupt, 101 for a bug.
+/// a mistake of the user, 130 for an interrupt, 101 for a bug. It cannot draw image files.
 pub fn main_from_args<I, T>(args: I) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    command(args, None)
+}
+
+/// As [`main_from_args`], with something that draws image files.
+pub fn main_with_images<I, T>(args: I, draw: &Draw<'_>) -> u8
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    command(args, Some(draw))
+}
+
+fn command<I, T>(args: I, draw: Option<&Draw<'_>>) -> u8
 where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
@@ -60,9 +90,8 @@ where
             return status;
         }
     };
-    match dispatch(cli.command) {
-        Ok(()) => 0,
-        Err(Failure::Closed) => 0,
+    match dispatch(cli.command, draw) {
+        Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Lab(error)) => {
             eprintln!("sojourn: {error}");
             error.exit_status()
@@ -70,10 +99,17 @@ where
     }
 }
 
-fn dispatch(command: Command) -> Result<(), Failure> {
+fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
     match command {
+        Command::Run(args) => run::run(&args),
+        Command::Dumbbell(args) => run::dumbbell(&args),
+        Command::Study(args) => study::study(&args),
+        Command::Report(args) => report::report(&args, draw),
         Command::List(args) => catalogue::list(&args),
         Command::Show(args) => catalogue::show(&args),
+        Command::Init(args) => files::init(&args),
+        Command::Schema(args) => files::schema(&args),
+        Command::Docs(args) => files::docs(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Bench(args) => bench::bench(&args),
     }

@@ -1,5 +1,16 @@
 //! Aligned text tables.
 
+use crate::Failure;
+use std::io::Write;
+
+/// Writes a text to standard output, all of it.
+pub(crate) fn emit(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Prints rows under a header, columns aligned; columns whose cells are all numbers are aligned right.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let columns = header.len();

@@ -151,8 +151,12 @@ pub fn find(name: &str) -> Result<Entry, LabError> {
         let names = all
             .iter()
             .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
-        let mut listed: Vec<&str> = all.iter().map(|e| e.name).collect();
-        listed.dedup();
+        let mut listed: Vec<&str> = Vec::new();
+        for entry in &all {
+            if !listed.contains(&entry.name) {
+                listed.push(entry.name);
+            }
+        }
         LabError::new(
             LabErrorKind::UnknownName,
             format!("unknown algorithm {plain:?}"),

@@ -2,10 +2,12 @@
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LossPlace, Rounding, Scenario, TieRule, Topology,
+    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, TieRule,
+    Topology,
 };
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};
+use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, NetworkSpec, Stream, Ties,
@@ -26,6 +28,21 @@ pub struct Compiled {
     pub flows: Vec<FlowInfo>,
     /// Timed changes: when, which link, new rate, new delay.
     pub changes: Vec<(Time, usize, Option<Rate>, Option<Span>)>,
+}
+
+impl Compiled {
+    /// The longest time by which a lazy link's events may reach a tracer late: propagation, whatever the timed changes make
+    /// of it, and jitter.
+    pub fn lag(&self) -> Span {
+        let planned = self.changes.iter().filter_map(|(_, _, _, delay)| *delay);
+        let delays = self.links.iter().map(|link| link.delay).chain(planned);
+        let jitter = self
+            .network
+            .links
+            .iter()
+            .map(|link| link.impairments.jitter);
+        delays.max().unwrap_or(Span::ZERO) + jitter.max().unwrap_or(Span::ZERO)
+    }
 }
 
 /// A link direction.
@@ -84,6 +101,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     let mut plan = Plan::new(scenario)?;
     let places = plan.place_flows(scenario)?;
     let graph = plan.graph;
+    check_connected(scenario, &graph, &places)?;
     let flow_nodes: Arc<[(u32, u32)]> = places.iter().map(|p| (p.source, p.sink)).collect();
     let conventions = Conventions::of(scenario);
     let mut compiled = Compiled {
@@ -142,10 +160,70 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     }
     apply_impairments(scenario, &mut compiled)?;
     apply_changes(scenario, &mut compiled)?;
+    let paths = Paths::new(&graph, &places);
     for (place, flow) in places.into_iter().zip(0u32..) {
-        add_flow(scenario, replication, &place, flow, &graph, &mut compiled)?;
+        let base_rtt = paths.base_rtt(&graph, &place);
+        add_flow(scenario, replication, &place, flow, base_rtt, &mut compiled)?;
     }
     Ok(compiled)
+}
+
+/// Links run both ways, so a graph is connected or falls into pieces. A flow between two pieces is said first.
+fn check_connected(scenario: &Scenario, graph: &Graph, places: &[Place]) -> Result<(), LabError> {
+    let Topology::Graph(links) = &scenario.topology else {
+        return Ok(());
+    };
+    let pieces = pieces(graph);
+    let piece = |node: u32| usize::try_from(node).ok().and_then(|node| pieces.get(node));
+    let unreachable = |key: String, problem: String, remedy: &str| {
+        LabError::new(LabErrorKind::Unreachable, problem)
+            .in_file(&scenario.name)
+            .key(key)
+            .remedy(remedy)
+    };
+    let name = |node: u32| {
+        let node = usize::try_from(node).ok().and_then(|node| graph.nodes.get(node));
+        node.map_or("", String::as_str)
+    };
+    if let Some(place) = places.iter().find(|place| piece(place.source) != piece(place.sink)) {
+        return Err(unreachable(
+            format!("flows[{}].to", place.group),
+            format!(
+                "no path leads from node {:?} to node {:?}",
+                name(place.source),
+                name(place.sink)
+            ),
+            "connect them with a link",
+        ));
+    }
+    let apart = |link: &crate::model::LinkParams| graph.node(&link.from).is_some_and(|node| piece(node) != piece(0));
+    match links.iter().zip(0..).find(|(link, _)| apart(link)) {
+        Some((link, index)) => Err(unreachable(
+            format!("links[{index}]"),
+            format!("the graph is in pieces: nothing connects {:?} with {:?}", link.from, name(0)),
+            "add a link between the two, or leave this one out",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The piece of a graph that each node lies in, by the lowest node in it.
+fn pieces(graph: &Graph) -> Vec<u32> {
+    let mut pieces: Vec<u32> = (0u32..).take(graph.nodes.len()).collect();
+    loop {
+        let mut changed = false;
+        for edge in &graph.edges {
+            let ends = [edge.from, edge.to].map(|node| usize::try_from(node).unwrap_or(usize::MAX));
+            let lowest = pieces[ends[0]].min(pieces[ends[1]]);
+            for end in ends {
+                changed |= pieces[end] != lowest;
+                pieces[end] = lowest;
+            }
+        }
+        if !changed {
+            return pieces;
+        }
+    }
 }
 
 /// Conventions that follow from the scenario's dialect unless they are given.
@@ -382,7 +460,7 @@ impl Plan {
             };
         }
         match &scenario.topology {
-            Topology::Dumbbell(_) => Ok(swap(self.pair(scenario, name, hosts, place.rtt))),
+            Topology::Dumbbell(_) => Ok(swap(self.pair(scenario, name, hosts, place))),
             Topology::ParkingLot(p) => {
                 let turn = hosts.flows_placed;
                 hosts.flows_placed += 1;
@@ -406,17 +484,19 @@ impl Plan {
         }
     }
 
-    /// The pair of hosts of a dumbbell whose turn it is.
+    /// The pair of hosts of a dumbbell whose turn it is. Flows of each direction take turns of their own.
     fn pair(
         &mut self,
         scenario: &Scenario,
         name: &str,
         hosts: &mut Hosts,
-        rtt: Option<Span>,
+        place: &PlaceParams,
     ) -> (u32, u32) {
-        let turn = hosts.turn;
+        let rtt = place.rtt;
         if rtt.is_none() {
-            hosts.turn = (hosts.turn + 1) % hosts.pairs;
+            let reverse = usize::from(hosts.shared && place.direction == Direction::Reverse);
+            let turn = hosts.turns[reverse];
+            hosts.turns[reverse] = (turn + 1) % hosts.pairs;
             if let Some(ends) = hosts.made.get(turn) {
                 return *ends;
             }
@@ -468,7 +548,8 @@ struct Hosts {
     /// Pairs are numbered, since flows share them.
     shared: bool,
     made: Vec<(u32, u32)>,
-    turn: usize,
+    /// Whose turn it is among the pairs: of flows forward, and of those in reverse.
+    turns: [usize; 2],
     attached: u64,
     flows_placed: u64,
     queue: Spec,
@@ -487,7 +568,7 @@ impl Hosts {
                 .max(1),
             shared: pairs.is_some(),
             made: Vec::new(),
-            turn: 0,
+            turns: [0; 2],
             attached: 0,
             flows_placed: 0,
             queue,
@@ -643,7 +724,7 @@ fn add_flow(
     replication: u64,
     place: &Place,
     flow: u32,
-    graph: &Graph,
+    base_rtt: Span,
     compiled: &mut Compiled,
 ) -> Result<(), LabError> {
     let group = &scenario.flows[place.group];
@@ -698,7 +779,7 @@ fn add_flow(
         receiver,
         source: place.source,
         sink: place.sink,
-        base_rtt: base_rtt(graph, place),
+        base_rtt,
         start,
     });
     Ok(())
@@ -750,19 +831,28 @@ fn start_of(
     Time::from_ps(stream.below(spread.saturating_add(1)))
 }
 
-/// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
-fn base_rtt(graph: &Graph, place: &Place) -> Span {
-    let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
-    let routes = sojourn_sim::routing::Routes::shortest(
-        graph.nodes.len(),
-        &links,
-        &[place.source, place.sink],
-    );
-    [(place.source, place.sink), (place.sink, place.source)]
-        .into_iter()
-        .filter_map(|(from, to)| routes.path(from, to, &links))
-        .flatten()
-        .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
-        .map(|edge| edge.delay)
-        .sum()
+/// The routes of every flow, to tell base round trips.
+struct Paths {
+    links: Vec<(u32, u32)>,
+    routes: Routes,
+}
+
+impl Paths {
+    fn new(graph: &Graph, places: &[Place]) -> Paths {
+        let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
+        let ends: Vec<u32> = places.iter().flat_map(|p| [p.source, p.sink]).collect();
+        let routes = Routes::shortest(graph.nodes.len(), &links, &ends);
+        Paths { links, routes }
+    }
+
+    /// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
+    fn base_rtt(&self, graph: &Graph, place: &Place) -> Span {
+        [(place.source, place.sink), (place.sink, place.source)]
+            .into_iter()
+            .filter_map(|(from, to)| self.routes.path(from, to, &self.links))
+            .flatten()
+            .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
+            .map(|edge| edge.delay)
+            .sum()
+    }
 }

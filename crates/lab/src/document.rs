@@ -196,9 +196,20 @@ impl Document {
         Ok(at)
     }
 
-    /// An error about a path with the place in this document where the path, or as much of it as there is, stands.
+    /// An error about a path with the place in this document where the path, or as much of it as there is, stands. An error
+    /// that has a place already, or is not about what a user wrote, stays as it is.
     #[must_use]
     pub fn locate(&self, error: LabError) -> LabError {
+        let elsewhere = matches!(
+            error.kind(),
+            LabErrorKind::Io
+                | LabErrorKind::ForeignResults
+                | LabErrorKind::Bug
+                | LabErrorKind::Interrupted
+        );
+        if elsewhere || error.place() != &Place::Unplaced {
+            return error;
+        }
         let mut path = error.path();
         while !path.is_empty() {
             if let Ok(Some(value)) = self.get(path) {
@@ -1482,6 +1493,11 @@ rate = "1Mbps"
         assert_eq!(at("topology.rate"), "t.toml:4: topology.rate: wrong");
         assert_eq!(at("flows[1].mss"), "t.toml:11: flows[1].mss: wrong");
         assert_eq!(at("run.seed"), "t.toml: run.seed: wrong");
+        let elsewhere = LabError::new(LabErrorKind::Io, "wrong").key("name");
+        assert_eq!(document.locate(elsewhere.clone()), elsewhere);
+        let placed = LabError::new(LabErrorKind::BadValue, "wrong").key("name");
+        let placed = placed.at(&Place::Line(7));
+        assert_eq!(document.locate(placed.clone()), placed);
     }
 
     #[test]

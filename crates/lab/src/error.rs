@@ -186,6 +186,11 @@ impl LabError {
         &self.0.file
     }
 
+    /// Where what is wrong was given.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
     /// The line in the file, if it is about one.
     pub fn line(&self) -> Option<usize> {
         match self.0.place {

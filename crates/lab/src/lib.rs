@@ -1,5 +1,6 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
+pub mod auditor;
 pub mod bench;
 pub mod catalogue;
 pub mod compile;
@@ -10,10 +11,15 @@ pub mod oneline;
 pub mod outcome;
 pub mod reference;
 pub mod replay;
+pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod schema;
 pub mod series;
 pub mod starter;
+pub mod stats;
+pub mod study;
+pub mod summary;
+pub mod trace;
 
 pub use error::{LabError, LabErrorKind};

@@ -90,7 +90,7 @@ params! {
         reverse_queue: Option<Spec> = "none", source "equal to queue";
         /// Queue of every access link.
         access_queue: Spec = "(droptail limit=1000000p)", source "too large to drop";
-        /// Hosts on each side; flows take them in turn. As many as flows unless given.
+        /// Hosts on each side; flows take them in turn, in each direction from the first on. One pair per flow unless given.
         pairs: Option<u64> = "none", range "1".."1000000", source "one pair per flow";
     }
 }

@@ -48,7 +48,18 @@ macro_rules! options {
         pub const OPTIONS: &[(&str, &str)] = &[$(($option, $path)),*];
 
         impl Dumbbell {
-            fn values(&self) -> Vec<Option<&str>> {
+            /// Gives the value of one of [`OPTIONS`]; false if there is no such option.
+            pub fn give(&mut self, option: &str, value: &str) -> bool {
+                let field = match option {
+                    $($option => &mut self.$field,)*
+                    _ => return false,
+                };
+                *field = Some(value.to_owned());
+                true
+            }
+
+            /// The values of [`OPTIONS`], in their order.
+            pub fn values(&self) -> Vec<Option<&str>> {
                 vec![$(self.$field.as_deref()),*]
             }
         }

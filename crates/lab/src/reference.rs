@@ -2,9 +2,23 @@
 
 use sojourn_units::ParamInfo;
 
+use crate::results::reference::{metrics_markdown, results_markdown};
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
 use crate::schema::Tables;
 use crate::series::QUANTITIES;
+
+/// Every generated page: its file in `docs`, and its text in Markdown.
+pub fn pages() -> Vec<(&'static str, String)> {
+    vec![
+        ("metrics.md", metrics_markdown()),
+        ("reference/results.md", results_markdown()),
+        ("reference/scenario.md", scenario_markdown()),
+        (
+            "reference/study.md",
+            study_markdown(&crate::study::tables()),
+        ),
+    ]
+}
 
 /// The page of scenario files, in Markdown.
 pub fn scenario_markdown() -> String {

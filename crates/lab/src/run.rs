@@ -11,6 +11,8 @@ use sojourn_sim::trace::{NoTrace, Tracer};
 use sojourn_sim::{BuildError, Network};
 use sojourn_traffic::Endpoint;
 use sojourn_units::{Rate, Span, Time};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A network of the lab.
 pub(crate) type LabNetwork<T> = Network<QueuePort, Endpoint, T>;
@@ -53,7 +55,9 @@ pub fn run_traced<T: Tracer>(
         let change = changes.peek().map_or(Time::MAX, |c| c.0);
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
-        network.run_before(next);
+        caught(scenario, replication, &mut network, |network| {
+            network.run_before(next)
+        })?;
         if next == change && change < end {
             if let Some((_, link, rate, delay)) = changes.next() {
                 if let Some(rate) = rate {
@@ -76,7 +80,7 @@ pub fn run_traced<T: Tracer>(
         }
     }
     recorder.finish(&mut network);
-    let census = network.finish();
+    let census = caught(scenario, replication, &mut network, LabNetwork::finish)?;
     let measured = end.since(network.measuring_from());
     let outcome = RunOutcome {
         replication,
@@ -87,6 +91,50 @@ pub fn run_traced<T: Tracer>(
         series: recorder.into_series(),
     };
     Ok((outcome, network.into_tracer()))
+}
+
+/// Does a step of a run; a panic in it becomes an error that says everything that repeats it.
+fn caught<T: Tracer, R>(
+    scenario: &Scenario,
+    replication: u64,
+    network: &mut LabNetwork<T>,
+    step: impl FnOnce(&mut LabNetwork<T>) -> R,
+) -> Result<R, LabError> {
+    // After a panic only the clock is read, and the network goes.
+    catch_unwind(AssertUnwindSafe(|| step(network))).map_err(|panic| {
+        bug(
+            scenario,
+            replication,
+            Some(network.now()),
+            &panic_text(&*panic),
+        )
+    })
+}
+
+/// The error of a run that a bug of Sojourn stopped.
+pub(crate) fn bug(scenario: &Scenario, replication: u64, at: Option<Time>, text: &str) -> LabError {
+    let at = at.map_or_else(String::new, |time| {
+        format!(" at simulated time {}", time.since(Time::ZERO))
+    });
+    LabError::new(
+        LabErrorKind::Bug,
+        format!(
+            "a bug in Sojourn {} stopped replication {replication} of scenario {:?} (seed {}){at}: {text}",
+            env!("CARGO_PKG_VERSION"),
+            scenario.name,
+            scenario.run.seed
+        ),
+    )
+    .remedy("please report it with the scenario and this message")
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
@@ -226,4 +274,33 @@ fn payload(bytes: u64, packets: u64, flow: &FlowInfo) -> u64 {
         .and_then(|(_, text)| text.parse::<sojourn_units::Bytes>().ok())
         .map_or(0, sojourn_units::Bytes::get);
     bytes.saturating_sub(packets * header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+
+    #[test]
+    fn a_panic_in_a_run_says_everything_that_repeats_it() {
+        let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
+        let document = Document::parse(text, "tiny.toml").unwrap();
+        let scenario = Scenario::from_document(&document).unwrap();
+        let compiled = compile(&scenario, 3).unwrap();
+        let mut network = Network::build(compiled.network, NoTrace).unwrap();
+        let error = caught(&scenario, 3, &mut network, |network| {
+            network.run_before(Time::ZERO + Span::from_ms(2));
+            let now = network.now();
+            assert!(now < Time::ZERO, "the sky falls");
+        })
+        .unwrap_err();
+        let expected = format!(
+            "a bug in Sojourn {} stopped replication 3 of scenario \"tiny\" (seed 7) at simulated time {}: the sky falls; \
+             please report it with the scenario and this message",
+            env!("CARGO_PKG_VERSION"),
+            network.now().since(Time::ZERO)
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.exit_status(), 101);
+    }
 }

@@ -95,33 +95,18 @@ series = "queue"
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::model::Scenario;
-
-    const STUDY_KEYS: &[&str] = &["study", "experiment", "table", "figure"];
+    use crate::study::Study;
 
     #[test]
-    fn the_starter_is_a_valid_scenario_and_its_factors_name_what_is_there() {
+    fn the_starter_is_a_study_whose_every_point_makes_a_network() {
         let document = Document::parse(study(), "study.toml").unwrap();
-        let reading =
-            Scenario::read(&document, STUDY_KEYS).unwrap_or_else(|error| panic!("{error}"));
-        crate::compile::compile(&reading.scenario, 0).unwrap_or_else(|error| panic!("{error}"));
-        let mut points = 0;
-        for experiment in document.root().tables("experiment").unwrap() {
-            for factor in experiment.tables("factor").unwrap() {
-                let path = factor.text("path").unwrap().unwrap();
-                assert!(document.get(path).unwrap().is_some(), "{path}");
-                for value in factor.get("values").unwrap().list("").unwrap() {
-                    let mut document = document.clone();
-                    document.set_node(path, value.node().clone()).unwrap();
-                    let reading = Scenario::read(&document, STUDY_KEYS)
-                        .unwrap_or_else(|error| panic!("{error}"));
-                    crate::compile::compile(&reading.scenario, 0)
-                        .unwrap_or_else(|error| panic!("{error}"));
-                    points += 1;
-                }
-            }
+        let study = Study::from_document(&document).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(study.points.len(), 9);
+        assert_eq!((study.tables.len(), study.figures.len()), (1, 1));
+        assert_eq!(study.notes, Vec::<String>::new());
+        for point in &study.points {
+            crate::compile::compile(&point.scenario, 0).unwrap_or_else(|error| panic!("{error}"));
         }
-        assert_eq!(points, 6);
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sojourn_lab::document::Document;
 use sojourn_lab::schema::{schema, study_sections};
-use sojourn_lab::starter;
-use sojourn_units::{Params, params};
+use sojourn_lab::{starter, study};
 
 /// Whether a value fits a schema, as far as types, keys, words and choices go; patterns are not looked at.
 fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
@@ -54,7 +53,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         for (key, inner) in object {
             match properties.get(key) {
                 Some(schema) => {
-                    fits(inner, schema, root).map_err(|error| format!("{key}: {error}"))?
+                    fits(inner, schema, root).map_err(|error| format!("{key}: {error}"))?;
                 }
                 None if schema["additionalProperties"] == false => {
                     return Err(format!("unknown key {key}"));
@@ -119,66 +118,21 @@ fn mistakes_do_not_fit() {
     }
 }
 
-params! {
-    /// A study, for tests.
-    struct Titled {
-        /// Heading.
-        title: Option<String> = "none", source "a test";
-        /// Description.
-        description: Option<String> = "none", source "a test";
-    }
-}
-
-params! {
-    /// A factor, for tests.
-    struct Factor {
-        /// Name.
-        name: String = "", source "a test";
-        /// Title.
-        title: Option<String> = "none", source "a test";
-        /// Path.
-        path: Option<String> = "none", source "a test";
-        /// Unit.
-        unit: Option<String> = "none", source "a test";
-        /// Compared.
-        compare: bool = "false", source "a test";
-    }
-}
-
-params! {
-    /// A table or figure, for tests.
-    struct Shown {
-        /// Files.
-        id: String = "", source "a test";
-        /// Title.
-        title: Option<String> = "none", source "a test";
-        /// Experiment.
-        experiment: Option<String> = "none", source "a test";
-        /// Kind.
-        kind: Option<String> = "none", source "a test";
-        /// Axis.
-        x: Option<String> = "none", source "a test";
-        /// Scale.
-        x_scale: Option<String> = "none", source "a test";
-        /// Axis.
-        y: Option<String> = "none", source "a test";
-        /// Series.
-        series: Option<String> = "none", source "a test";
-    }
-}
-
 #[test]
-fn tables_of_a_study_plug_in() {
-    let sections = study_sections(&[
-        ("[study]", Titled::DOC, Titled::TABLE),
-        ("[[experiment]]", Factor::DOC, Factor::TABLE),
-        ("[[experiment.factor]]", Factor::DOC, Factor::TABLE),
-        ("[[table]]", Shown::DOC, Shown::TABLE),
-        ("[[figure]]", Shown::DOC, Shown::TABLE),
-    ]);
+fn studies_fit() {
+    let sections = study_sections(&study::tables());
     let study = as_json(starter::study());
     let whole = schema(&sections);
     fits(&study, &whole, &whole).unwrap_or_else(|error| panic!("{error}"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path().join("study.toml");
+        if path.exists() {
+            let document = Document::read(&path).unwrap();
+            fits(&document.to_json(), &whole, &whole)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+    }
     let scenario_only = schema(&[]);
     assert!(fits(&study, &scenario_only, &scenario_only).is_err());
     let mut unknown = study.clone();

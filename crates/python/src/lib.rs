@@ -17,7 +17,7 @@ use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::schema::study_sections;
 use sojourn_units::DialectInfo;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[pymodule]
 mod _core {
@@ -46,9 +46,18 @@ mod _core {
 }
 
 /// Runs the command `sojourn` with these arguments, the program's name first, and returns its exit status.
+/// `images(directory, formats)` draws the figures of a result directory and returns the files.
 #[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| sojourn_cli::main_from_args(arguments))
+fn main(py: Python<'_>, arguments: Vec<String>, images: Py<PyAny>) -> u8 {
+    let draw = |directory: &Path, formats: &[&str]| {
+        Python::attach(|py| {
+            let drawn = images.call1(py, (directory, formats.to_vec()));
+            drawn
+                .and_then(|files| files.extract::<Vec<PathBuf>>(py))
+                .map_err(|error| error.value(py).to_string())
+        })
+    };
+    py.detach(|| sojourn_cli::main_with_images(arguments, &draw))
 }
 
 /// The document of a scenario given as JSON.

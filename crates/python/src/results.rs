@@ -4,11 +4,15 @@ use crate::supervise::{Control, supervise};
 use crate::table::Table;
 use crate::{document, errors};
 use pyo3::prelude::*;
+use serde::Serialize;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::results::directory::write_whole;
 use sojourn_lab::results::{Kind, ResultSet, Run};
 use sojourn_lab::study::{Options, Progress, Study, execute};
+use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_report as report;
 use sojourn_units::Spec;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -33,11 +37,69 @@ impl Results {
             .map_err(|error| errors::lab(py, &error))
     }
 
+    /// Tables, figures, settings and the auditor's notes, as JSON: the content of `summary.json`.
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        json(py, &self.summarize(py)?)
+    }
+
+    /// The tables of the summary: id, title, and the table in Markdown.
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, String, String)>> {
+        let summary = self.summarize(py)?;
+        let read = |table: &report::Table| {
+            (
+                table.id.clone(),
+                table.title.clone(),
+                report::markdown_table(table),
+            )
+        };
+        Ok(summary.tables().map(read).collect())
+    }
+
+    /// The figures of the summary: id, and the Vega-Lite specification in JSON.
+    fn figures(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        let summary = self.summarize(py)?;
+        let palette = report::Palette::of_summary(&summary);
+        let draw = |figure: &report::Figure| {
+            let spec = report::vega_lite_with(figure, &palette, report::Theme::Light);
+            (figure.id.clone(), spec.to_string())
+        };
+        Ok(summary.figures().map(draw).collect())
+    }
+
+    /// What the command prints: the tables and the auditor's notes.
+    fn text(&self, py: Python<'_>) -> String {
+        py.detach(|| comparison(&self.set).text())
+    }
+
+    /// Writes the report into a directory and returns its path.
+    fn report(&self, py: Python<'_>, directory: PathBuf) -> PyResult<PathBuf> {
+        let text = self.summary(py)?;
+        let write = || {
+            std::fs::create_dir_all(&directory)
+                .map_err(|error| LabError::io(&directory, "make the directory", &error))?;
+            write_whole(&directory.join(SUMMARY_FILE), text.as_bytes())
+        };
+        py.detach(write).map_err(|error| errors::lab(py, &error))?;
+        py.detach(|| report::render(&directory))
+            .map(|rendered| rendered.report)
+            .map_err(|error| errors::report(py, &error))
+    }
+
     /// What ran, as JSON: the content of `manifest.json`.
     fn manifest(&self, py: Python<'_>) -> PyResult<String> {
-        serde_json::to_string(&self.set.manifest)
-            .map_err(|error| errors::bad_value(py, &error.to_string()))
+        json(py, &self.set.manifest)
     }
+}
+
+impl Results {
+    fn summarize(&self, py: Python<'_>) -> PyResult<report::Summary> {
+        py.detach(|| summarize(&self.set))
+            .map_err(|error| errors::lab(py, &error))
+    }
+}
+
+fn json(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| errors::bad_value(py, &error.to_string()))
 }
 
 /// How runs are made, as Python gives it.

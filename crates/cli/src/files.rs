@@ -1,0 +1,57 @@
+//! `sojourn init`, `sojourn schema` and `sojourn docs`: files that follow from the declarations of all parameters.
+
+use crate::Failure;
+use crate::args::{DocsArgs, InitArgs, SchemaArgs, SchemaWhat};
+use crate::output::emit;
+use sojourn_lab::schema::schema as schema_of;
+use sojourn_lab::{LabError, LabErrorKind, reference, schema, starter, study};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
+    let path = args.file.as_path();
+    if path == Path::new("-") {
+        return emit(starter::study());
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = file.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => LabError::new(
+            LabErrorKind::Contradiction,
+            "there is such a file, and it stays as it is",
+        )
+        .in_file(&path.display().to_string())
+        .remedy("name another, such as sojourn init mine.toml"),
+        _ => LabError::io(path, "write the study", &error),
+    })?;
+    if let Err(error) = file.write_all(starter::study().as_bytes()) {
+        // Half a file is of no use; if it cannot be removed, the first error is the one to tell.
+        let _ = fs::remove_file(path);
+        return Err(LabError::io(path, "write the study", &error).into());
+    }
+    let shown = crate::command::quoted(&path.to_string_lossy());
+    emit(&format!(
+        "Wrote {}. Run it with: sojourn study {shown}\n",
+        path.display()
+    ))
+}
+
+pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
+    let sections = match args.what {
+        SchemaWhat::Scenario => Vec::new(),
+        SchemaWhat::Study => schema::study_sections(&study::tables()),
+    };
+    emit(&format!("{:#}\n", schema_of(&sections)))
+}
+
+pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {
+    for (name, text) in reference::pages() {
+        let path = args.dir.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|error| LabError::io(folder, "make the directory", &error))?;
+        }
+        fs::write(&path, text).map_err(|error| LabError::io(&path, "write the page", &error))?;
+    }
+    Ok(())
+}

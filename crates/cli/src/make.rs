@@ -1,0 +1,61 @@
+//! Runs a study and shows what came of it: what `sojourn run`, `sojourn dumbbell` and `sojourn study` share.
+
+use crate::Failure;
+use crate::args::MakeArgs;
+use crate::interrupt;
+use indicatif::{ProgressBar, ProgressStyle};
+use sojourn_lab::results::ResultSet;
+use sojourn_lab::study::{Executed, Options, Progress, Shard, Study, execute};
+use sojourn_lab::{LabError, LabErrorKind, run};
+use std::path::Path;
+
+/// Runs `study`, into `out` if there is one. `None` if other parts of it are still to be run.
+pub(crate) fn make(
+    study: &Study,
+    out: Option<&Path>,
+    command: String,
+    shard: Option<Shard>,
+    args: &MakeArgs,
+) -> Result<Option<ResultSet>, Failure> {
+    if out.is_none() && args.fresh {
+        return Err(LabError::new(
+            LabErrorKind::Contradiction,
+            "there is no directory to start anew in",
+        )
+        .in_file("--fresh")
+        .remedy("add --out DIR, or leave --fresh out")
+        .into());
+    }
+    let bar = ProgressBar::new(0).with_style(style());
+    let mut progress = |progress: &Progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    };
+    let options = Options {
+        command,
+        fresh: args.fresh,
+        threads: args.threads,
+        shard,
+        progress: Some(&mut progress),
+        cancel: Some(interrupt::flag()?),
+    };
+    let executed = execute(study, run::run, out, options);
+    bar.finish_and_clear();
+    let Executed {
+        results, failures, ..
+    } = executed?;
+    let mut failures = failures.into_iter();
+    let Some(last) = failures.next_back() else {
+        return Ok(results);
+    };
+    for failure in failures {
+        eprintln!("sojourn: {}", failure.error);
+    }
+    Err(last.error.into())
+}
+
+/// A bar on a terminal; nothing elsewhere.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,153 @@
+//! `sojourn run` and `sojourn dumbbell`.
+
+use crate::Failure;
+use crate::args::{DumbbellArgs, RunArgs};
+use crate::command::Words;
+use crate::make::make;
+use crate::show;
+use sojourn_lab::compile::compile;
+use sojourn_lab::document::Document;
+use sojourn_lab::model::Scenario;
+use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
+use sojourn_lab::study::{STUDY_KEYS, Study};
+use sojourn_lab::trace::{TraceError, run_ns2};
+use sojourn_lab::{LabError, LabErrorKind};
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let mut document = Document::read(&args.scenario)?;
+    apply_sets(&mut document, &args.sets)?;
+    let options = [
+        ("--replications", "run.replications", &args.replications),
+        ("--seed", "run.seed", &args.seed),
+    ];
+    for (option, path, value) in options {
+        if let Some(text) = value {
+            document.set_argument(path, text, &format!("{option} {text}"))?;
+        }
+    }
+    let reading = Scenario::read(&document, &STUDY_KEYS)?;
+    for note in &reading.notes {
+        eprintln!("sojourn: note: {note}");
+    }
+    let scenario = reading.scenario;
+    compile(&scenario, 0).map_err(|error| document.locate(error))?;
+    if let Some(trace) = &args.trace {
+        return self::trace(&scenario, trace);
+    }
+    let mut study = Study::single(&scenario);
+    if let Some(title) = reading.title {
+        study.title = title;
+    }
+    study.description = reading.description;
+    let command = Words::new("run")
+        .path(&args.scenario)
+        .option("--replications", args.replications.as_deref())
+        .option("--seed", args.seed.as_deref())
+        .options("--set", &args.sets)
+        .option_path("--out", args.out.as_deref())
+        .text();
+    match make(&study, args.out.as_deref(), command, None, &args.make)? {
+        Some(results) => show::results(&results, args.make.format),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
+    let given = &args.dumbbell;
+    let (base, queues) = read_dumbbell(given)?;
+    let study = Study::comparison(&base, &queues);
+    let mut words = Words::new("dumbbell");
+    for (option, value) in OPTIONS
+        .iter()
+        .map(|(option, _)| *option)
+        .zip(given.values())
+    {
+        words = words.option(option, value);
+    }
+    let mut words = words
+        .options("--queue", &given.queues)
+        .options("--flow", &given.flows)
+        .options("--set", &given.sets);
+    if given.deterministic {
+        words = words.word("--deterministic");
+    }
+    let command = words.option_path("--out", args.out.as_deref()).text();
+    match make(&study, args.out.as_deref(), command, None, &args.make)? {
+        Some(results) => show::results(&results, args.make.format),
+        None => Ok(()),
+    }
+}
+
+/// Applies `--set PATH=VALUE` options in turn.
+pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(), LabError> {
+    for set in sets {
+        let argument = format!("--set {}", crate::command::quoted(set));
+        let Some((path, text)) = set.split_once('=') else {
+            return Err(
+                LabError::new(LabErrorKind::BadValue, "there is no \"=\" in it")
+                    .in_file(&argument)
+                    .remedy("write --set topology.rate=10Mbps, say"),
+            );
+        };
+        document.set_argument(path.trim(), text.trim(), &argument)?;
+    }
+    Ok(())
+}
+
+/// Runs the first replication with every packet's events written.
+fn trace(scenario: &Scenario, format_and_file: &[String]) -> Result<(), Failure> {
+    let [format, file] = format_and_file else {
+        unreachable!("the option takes two values");
+    };
+    if format != "ns2" {
+        return Err(LabError::new(
+            LabErrorKind::UnknownName,
+            format!("there is no trace format {format:?}"),
+        )
+        .in_file("--trace")
+        .allowed("formats", "ns2")
+        .remedy("write --trace ns2 FILE")
+        .into());
+    }
+    if file == "-" {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        return match run_ns2(scenario, 0, &mut out) {
+            Ok(_) => Ok(()),
+            Err(TraceError::Run(error)) => Err(error.into()),
+            Err(TraceError::Write(error)) => Err(error.into()),
+        };
+    }
+    let path = Path::new(file);
+    // What is not a plain file, such as a pipe, cannot be renamed over.
+    let plain = fs::metadata(path).map_or(true, |found| found.is_file());
+    let partial = match plain {
+        true => beside(path),
+        false => path.to_owned(),
+    };
+    let refused = |error: &std::io::Error| LabError::io(path, "write the trace", error);
+    let mut out = BufWriter::new(File::create(&partial).map_err(|error| refused(&error))?);
+    let result = run_ns2(scenario, 0, &mut out)
+        .map_err(|error| match error {
+            TraceError::Run(error) => error,
+            TraceError::Write(error) => refused(&error),
+        })
+        .and_then(|_| out.flush().map_err(|error| refused(&error)))
+        .and_then(|()| match plain {
+            true => fs::rename(&partial, path).map_err(|error| refused(&error)),
+            false => Ok(()),
+        });
+    if result.is_err() && plain {
+        // Half a trace is of no use; if it cannot be removed, the first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+    }
+    Ok(result?)
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}

@@ -1,0 +1,19 @@
+//! Prints what came of runs: tables, and what the auditor has to say.
+
+use crate::Failure;
+use crate::args::Format;
+use crate::output::emit;
+use sojourn_lab::results::ResultSet;
+use sojourn_lab::summary::comparison;
+
+/// Prints results in the format asked for.
+pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {
+    let comparison = comparison(results);
+    let text = match format {
+        Format::Table => comparison.text(),
+        Format::Csv => comparison.csv(),
+        Format::Json => comparison.json(),
+    };
+    emit(text.trim_end_matches('\n'))?;
+    emit("\n")
+}

@@ -1,0 +1,140 @@
+//! `sojourn study`.
+
+use crate::Failure;
+use crate::args::{Format, StudyArgs};
+use crate::command::Words;
+use crate::make::make;
+use crate::output::emit;
+use crate::run::apply_sets;
+use crate::show;
+use sojourn_lab::document::Document;
+use sojourn_lab::study::{Shard, Study};
+use sojourn_lab::summary::write_summary;
+use sojourn_lab::{LabError, LabErrorKind};
+use std::path::{Path, PathBuf};
+
+/// A study that Sojourn brings along.
+struct BuiltIn {
+    name: &'static str,
+    study: &'static str,
+    /// Its other files, by name.
+    files: &'static [(&'static str, &'static str)],
+}
+
+const BUILT_IN: [BuiltIn; 1] = [BuiltIn {
+    name: "codel-drr-bandwidth-mtu",
+    study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
+    files: &[(
+        "published.csv",
+        include_str!("../../../studies/codel-drr-bandwidth-mtu/published.csv"),
+    )],
+}];
+
+pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
+    let (mut study, name) = read(args)?;
+    study.keep_only(&args.only)?;
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => Path::new("results").join(&name),
+    };
+    let shard: Option<Shard> = args
+        .shard
+        .as_deref()
+        .map(|text| {
+            text.parse()
+                .map_err(|error: LabError| error.in_file("--shard"))
+        })
+        .transpose()?;
+    let only = (!args.only.is_empty()).then(|| args.only.join(","));
+    let command = Words::new("study")
+        .word(&args.study)
+        .option("--only", only.as_deref())
+        .options("--set", &args.sets)
+        .option_path("--out", args.out.as_deref())
+        .text();
+    let Some(results) = make(&study, Some(&out), command, shard, &args.make)? else {
+        return emit(&format!(
+            "This part is done. When all are: sojourn report {}\n",
+            crate::command::quoted(&out.to_string_lossy())
+        ));
+    };
+    write_summary(&out)?;
+    show::results(&results, args.make.format)?;
+    match args.make.format {
+        Format::Table => emit(&format!(
+            "\nResults: {}\nReport:  sojourn report {}\n",
+            out.display(),
+            crate::command::quoted(&out.to_string_lossy())
+        )),
+        Format::Json | Format::Csv => Ok(()),
+    }
+}
+
+/// The study that an argument names, and the name of its results.
+fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
+    let given = args.study.as_str();
+    let named = Path::new("studies").join(given).join("study.toml");
+    let plain = !given.contains(['/', '\\']) && !given.ends_with(".toml");
+    if plain && !named.exists() {
+        let found = BUILT_IN.iter().find(|built_in| built_in.name == given);
+        if let Some(built_in) = found {
+            let mut document = Document::parse(built_in.study, &format!("{given}/study.toml"))?;
+            apply_sets(&mut document, &args.sets)?;
+            let study = Study::from_document_and_files(&document, &|name: &Path| {
+                let name = name.file_name().and_then(|name| name.to_str());
+                let file = built_in
+                    .files
+                    .iter()
+                    .find(|(known, _)| Some(*known) == name);
+                file.map(|(_, text)| (*text).to_owned())
+                    .ok_or_else(|| std::io::ErrorKind::NotFound.into())
+            })?;
+            return Ok((study, given.to_owned()));
+        }
+        if !Path::new(given).exists() {
+            return Err(unknown(given));
+        }
+    }
+    let mut path = match plain && named.exists() {
+        true => named,
+        false => PathBuf::from(given),
+    };
+    if path.is_dir() {
+        path.push("study.toml");
+    }
+    let mut document = Document::read(&path)?;
+    apply_sets(&mut document, &args.sets)?;
+    let study = Study::from_document(&document)?;
+    Ok((study, name_of(&path)))
+}
+
+/// What the results of a file are called: the folder of a `study.toml`, or else the file itself.
+fn name_of(path: &Path) -> String {
+    let named = match path.file_name().is_some_and(|name| name == "study.toml") {
+        true => path.parent().and_then(Path::file_name),
+        false => path.file_stem(),
+    };
+    named.or(path.file_stem()).map_or_else(
+        || "study".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+fn unknown(given: &str) -> LabError {
+    let mut names: Vec<String> = BUILT_IN.iter().map(|study| study.name.to_owned()).collect();
+    let folders = std::fs::read_dir("studies").into_iter().flatten().flatten();
+    let here = folders.filter(|folder| folder.path().join("study.toml").exists());
+    names.extend(here.map(|folder| folder.file_name().to_string_lossy().into_owned()));
+    names.sort();
+    names.dedup();
+    LabError::new(
+        LabErrorKind::UnknownName,
+        format!("there is no study {given:?}"),
+    )
+    .nearest(sojourn_units::nearest(
+        given,
+        names.iter().map(String::as_str),
+    ))
+    .allowed("studies", names.join(", "))
+    .remedy("or name a file, such as study.toml")
+}

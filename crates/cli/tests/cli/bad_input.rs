@@ -1,0 +1,308 @@
+//! What bad input gets: one line that names the place, what was given, what is allowed and the remedy; exit status 2; and
+//! nothing written.
+
+use crate::support::Place;
+
+const SCENARIO: &str = r#"name = "tiny"
+flows = ["2*reno", "cbr 1Mbps"]
+
+[run]
+duration = "3s"
+warmup = "1s"
+
+[topology]
+rate = "5Mbps"
+rtt = "20ms"
+queue = "codel"
+"#;
+
+const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
+    reverse_queue, access_queue, pairs)";
+const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto)";
+
+/// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
+fn said(old: &str, new: &str) -> String {
+    assert!(SCENARIO.contains(old), "{old}");
+    said_of(&SCENARIO.replacen(old, new, 1))
+}
+
+fn said_of(scenario: &str) -> String {
+    let place = Place::new();
+    place.write("case.toml", scenario);
+    let said = place.refused(place.sojourn("run case.toml --out out"));
+    assert!(!place.path("out").exists(), "{said}");
+    said
+}
+
+/// What the command says of its arguments.
+fn said_to(line: &str) -> String {
+    let place = Place::new();
+    place.write("case.toml", SCENARIO);
+    let before = place.files("");
+    let said = place.refused(place.sojourn(line));
+    assert!(place.files("") == before, "{said}");
+    said
+}
+
+#[test]
+fn unknown_keys_name_the_nearest_and_all() {
+    assert_eq!(
+        said("rate = \"5Mbps\"", "rat = \"5Mbps\""),
+        format!("case.toml:9: topology.rat: unknown key, did you mean \"rate\"? {TOPOLOGY}")
+    );
+    assert_eq!(
+        said("[topology]", "[topologie]"),
+        "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
+         description, dialect, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
+         figure)"
+    );
+    assert_eq!(
+        said("\"codel\"", "\"codel targte=5ms\""),
+        "case.toml:11: topology.queue: codel: unknown parameter \"targte\", did you mean \"target\"? (parameters: target, \
+         interval, limit, ecn, mtu, ce_threshold)"
+    );
+    let flow = said("2*reno", "2*reno windw=10kB");
+    let start = "case.toml:2: flows[0].windw: unknown key, did you mean \"window\"? (allowed: count, label, direction, ";
+    assert!(flow.starts_with(start), "{flow}");
+}
+
+#[test]
+fn units_that_are_missing_or_wrong_are_named() {
+    let cases = [
+        ("\"5Mbps\"", "5", "9: topology.rate: \"5\" is not a rate: a rate needs a unit, such as 10Mbps"),
+        ("\"20ms\"", "\"20\"", "10: topology.rtt: \"20\" is not a duration: a duration needs a unit, such as 5ms"),
+        (
+            "\"20ms\"",
+            "\"20Mbps\"",
+            "10: topology.rtt: \"20Mbps\" is not a duration: \"Mbps\" is not a unit of it (units: ns, us, µs, ms, s, min, h)",
+        ),
+        (
+            "\"5Mbps\"",
+            "\"5mbps\"",
+            "9: topology.rate: \"5mbps\" is not a rate: \"mbps\" is not a unit of it, did you mean \"Mbps\"? (upper and \
+             lower case matter; units: bps, kbps, Mbps, Gbps, bit, kbit, Mbit, Gbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
+        ),
+    ];
+    for (old, new, expected) in cases {
+        assert_eq!(said(old, new), format!("case.toml:{expected}"));
+    }
+}
+
+#[test]
+fn negative_absurd_and_zero_values_are_out_of_range() {
+    let cases = [
+        ("\"20ms\"", "\"-20ms\"", "10: topology.rtt: \"-20ms\" is not a duration: a duration cannot be negative"),
+        ("\"20ms\"", "\"90h\"", "10: topology.rtt: \"90h\" is out of range, allowed is 0s to 1h"),
+        (
+            "\"codel\"",
+            "\"codel target=100s\"",
+            "11: topology.queue: codel: target: \"100s\" is out of range, allowed is 1us to 10s",
+        ),
+        ("\"5Mbps\"", "\"0Mbps\"", "9: topology.rate: \"0Mbps\" is out of range, allowed is at least 1bps"),
+        ("cbr 1Mbps", "cbr 0bps", "2: flows[1].rate: \"0bps\" is out of range, allowed is at least 1bps"),
+        (
+            "\"1s\"",
+            "\"3s\"",
+            "6: run.warmup: the warmup, 3s, leaves nothing of the duration, 3s, to measure; make run.warmup shorter, such \
+             as \"0s\", or run.duration longer",
+        ),
+    ];
+    for (old, new, expected) in cases {
+        assert_eq!(said(old, new), format!("case.toml:{expected}"));
+    }
+}
+
+#[test]
+fn unknown_algorithms_and_dialects_name_those_there_are() {
+    assert_eq!(
+        said("\"codel\"", "\"codle\""),
+        "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"? (disciplines: droptail, \
+         codel, drr)"
+    );
+    assert_eq!(
+        said("2*reno", "2*renoo"),
+        format!("case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"? {KINDS}")
+    );
+    assert_eq!(
+        said("\"codel\"", "\"codel dialect=ns4\""),
+        "case.toml:11: topology.queue: codel: unknown dialect \"ns4\", did you mean \"ns2\"? (dialects: rfc8289, linux \
+         (linux-6.1), ns2 (ns2-codel-2013), ns3 (ns3-3.44))"
+    );
+    assert_eq!(
+        said("name = \"tiny\"", "dialect = \"ns4\""),
+        "case.toml:1: dialect: codel, in topology.queue, has no dialect \"ns4\", did you mean \"ns2\"? (dialects: rfc8289, \
+         linux, ns2, ns3); give this one a dialect of its own, such as \"codel dialect=rfc8289\""
+    );
+}
+
+#[test]
+fn what_is_missing_or_no_toml_is_said() {
+    assert_eq!(
+        said("flows = [\"2*reno\", \"cbr 1Mbps\"]", ""),
+        "case.toml: flows: this key is required; write flows = [\"4*reno\"], or [[flows]] with kind = \"reno\""
+    );
+    assert_eq!(
+        said("\"5Mbps\"", "\"5Mbps"),
+        "case.toml:9: this is not TOML: invalid basic string, expected `\"`; a line is key = value, with texts in quotes, \
+         or a [table]"
+    );
+}
+
+/// A graph of two links, a-b and another, with one flow.
+fn graph(flow: &str, other: &str) -> String {
+    format!(
+        "flows = [{flow}]\ntopology.kind = \"graph\"\n\n[[links]]\nfrom = \"a\"\nto = \"b\"\n\n[[links]]\n{other}\n"
+    )
+}
+
+#[test]
+fn graphs_in_pieces_and_destinations_out_of_reach_are_refused() {
+    let flow = |to: &str| format!("{{ kind = \"cbr\", rate = \"1Mbps\", from = \"a\", to = \"{to}\" }}");
+    let apart = "from = \"c\"\nto = \"d\"";
+    assert_eq!(
+        said_of(&graph(&flow("d"), apart)),
+        "case.toml:1: flows[0].to: no path leads from node \"a\" to node \"d\"; connect them with a link"
+    );
+    assert_eq!(
+        said_of(&graph(&flow("b"), apart)),
+        "case.toml:8: links[1]: the graph is in pieces: nothing connects \"c\" with \"a\"; add a link between the two, or \
+         leave this one out"
+    );
+    let joined = "from = \"b\"\nto = \"d\"";
+    assert_eq!(
+        said_of(&graph(&flow("z"), joined)),
+        "case.toml:1: flows[0].to: no link has a node \"z\" (nodes: a, b, d)"
+    );
+    assert_eq!(
+        said_of(&graph("\"cbr 1Mbps\"", joined)),
+        "case.toml:1: flows[0].from: this key is required in a graph; name the node of the sender with from and that of \
+         the receiver with to"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    assert_eq!(
+        said_to("run nowhere.toml"),
+        "nowhere.toml: cannot read the file: No such file or directory (os error 2); check the path"
+    );
+    assert_eq!(
+        said_to("run ."),
+        ".: cannot read the file: Is a directory (os error 21); name a file"
+    );
+    assert_eq!(
+        said_to("replay nowhere.csv --queue codel --rate 1Mbps"),
+        "nowhere.csv: cannot read the arrivals: No such file or directory (os error 2); check the path"
+    );
+}
+
+#[test]
+fn arguments_are_their_own_place() {
+    let cases = [
+        (
+            "run case.toml --set topology.rate",
+            "--set topology.rate: there is no \"=\" in it; write --set topology.rate=10Mbps, say".to_owned(),
+        ),
+        (
+            "run case.toml --set topology.rat=3Mbps",
+            format!("--set topology.rat=3Mbps: unknown key, did you mean \"rate\"? {TOPOLOGY}"),
+        ),
+        (
+            "run case.toml --set topology.rate=3",
+            "--set topology.rate=3: \"3\" is not a rate: a rate needs a unit, such as 10Mbps".to_owned(),
+        ),
+        (
+            "run case.toml --seed x",
+            "--seed x: \"x\" is not a whole number: write digits only, without a unit, such as 3".to_owned(),
+        ),
+        (
+            "run case.toml --replications 0",
+            "--replications 0: \"0\" is out of range, allowed is 1 to 100000".to_owned(),
+        ),
+        (
+            "run case.toml --trace pcap out",
+            "--trace: there is no trace format \"pcap\" (formats: ns2); write --trace ns2 FILE".to_owned(),
+        ),
+        (
+            "run case.toml --fresh",
+            "--fresh: there is no directory to start anew in; add --out DIR, or leave --fresh out".to_owned(),
+        ),
+        (
+            "study codel-drr-bandwith-mtu",
+            "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
+             codel-drr-bandwidth-mtu); or name a file, such as study.toml"
+                .to_owned(),
+        ),
+        (
+            "study small.toml --only rate",
+            "--only: there is no experiment \"rate\", did you mean \"rates\"? (there are: rates, windows)".to_owned(),
+        ),
+        (
+            "study small.toml --shard 5/4",
+            "--shard: \"5/4\" is no part of a study; write the number of the part and the number of parts, such as 1/4"
+                .to_owned(),
+        ),
+        (
+            "dumbbell --rate 10 --flow reno",
+            "--rate 10: \"10\" is not a rate: a rate needs a unit, such as 10Mbps".to_owned(),
+        ),
+        (
+            "dumbbell --rate 0bps --flow reno",
+            "--rate 0bps: \"0bps\" is out of range, allowed is at least 1bps".to_owned(),
+        ),
+        (
+            "dumbbell --rtt -5ms --flow reno",
+            "--rtt -5ms: \"-5ms\" is not a duration: a duration cannot be negative".to_owned(),
+        ),
+        (
+            "dumbbell --queue codell --flow reno",
+            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: droptail, codel, drr)"
+                .to_owned(),
+        ),
+        (
+            "dumbbell --flow sine",
+            format!("--flow sine: unknown kind of flow \"sine\" {KINDS}"),
+        ),
+        (
+            "show codle",
+            "unknown algorithm \"codle\", did you mean \"codel\"? (known: droptail, codel, drr, reno, newreno, tahoe, tcp, \
+             cbr, poisson, exponential, pareto, bulk)"
+                .to_owned(),
+        ),
+        (
+            "replay case.toml --queue codel --rate 0bps",
+            "--rate '0bps': a link needs a rate above zero".to_owned(),
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(said_to(line), expected, "sojourn {line}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_study_names_the_line_and_the_names_there_are() {
+    let cases = [
+        (
+            "path = \"topology.rate\"",
+            "path = \"topology.rat\"",
+            "small.toml:26: topology.rat: unknown key, did you mean \"rate\"?",
+        ),
+        ("\"codel\"]", "\"codle\"]", "small.toml:31: topology.queue: unknown queue discipline \"codle\""),
+        ("compare = true", "compares = true", "small.toml:32: experiment[0].factor[1].compares: unknown key"),
+        ("title = \"A small study\"", "tittle = \"A small study\"", "small.toml:16: study.tittle: unknown key"),
+    ];
+    for (old, new, start) in cases {
+        let place = Place::new();
+        place.write("small.toml", &place.read("small.toml").replacen(old, new, 1));
+        let said = place.refused(place.sojourn("study small.toml --out out"));
+        assert!(said.starts_with(start), "{said}");
+        assert!(!place.path("out").exists());
+    }
+}
+
+#[test]
+fn an_option_that_does_not_exist_is_a_mistake_of_the_user() {
+    let output = Place::new().sojourn("run tiny.toml --colour red").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--colour"));
+}

@@ -1,0 +1,229 @@
+//! Every command on a tiny input.
+
+use crate::support::{Place, STUDY};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+#[test]
+fn run_prints_a_table_with_intervals() {
+    let table = Place::new().ok("run tiny.toml");
+    assert!(table.contains(" ± "), "{table}");
+    for word in ["Sojourn, mean", "Utilization", "Goodput"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+}
+
+#[test]
+fn run_writes_a_result_directory_that_report_reads() {
+    let place = Place::new();
+    let table = place.ok("run tiny.toml --out out");
+    let report = place.ok("report out");
+    assert!(report.starts_with(&table), "{table}\n{report}");
+    assert!(report.contains("out/report.html"), "{report}");
+    let names: Vec<String> = place.files("out").into_iter().map(|file| file.0).collect();
+    for name in [
+        "manifest.json",
+        "report.html",
+        "summary.json",
+        "runs/p000-r00.parquet",
+        "flows/p000-r02.parquet",
+        "queues/p000-r01.parquet",
+    ] {
+        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+    }
+    assert!(
+        names.iter().any(|name| name.ends_with(".vl.json")),
+        "{names:?}"
+    );
+    assert!(
+        !names.iter().any(|name| name.contains("partial")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_traced_run_writes_every_packet_in_the_format_of_ns2() {
+    let place = Place::new();
+    let out = place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 -");
+    assert_eq!(
+        place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 t.tr"),
+        ""
+    );
+    assert_eq!(out, place.read("t.tr"));
+    let first = out.lines().next().unwrap();
+    assert!(
+        first.starts_with("+ ") && first.split(' ').count() == 12,
+        "{first}"
+    );
+    assert!(out.lines().any(|line| line.starts_with("r ")));
+}
+
+#[test]
+fn dumbbell_compares_queues_side_by_side() {
+    let line = "dumbbell --rate 5Mbps --rtt 20ms --buffer 50p --queue codel --queue drr --flow 2*reno --flow";
+    let place = Place::new();
+    let mut command = place.sojourn(line);
+    command.args([
+        "cbr 1Mbps",
+        "--duration",
+        "3s",
+        "--warmup",
+        "1s",
+        "--replications",
+        "3",
+    ]);
+    let output = command.output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    let header = table.lines().find(|line| line.contains("CoDel")).unwrap();
+    assert!(header.contains("DRR"), "{table}");
+    assert!(table.contains(" ± "), "{table}");
+}
+
+#[test]
+fn a_study_is_found_by_name_and_by_file_and_runs_one_experiment_alone() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("studies/mine")).unwrap();
+    place.write("studies/mine/study.toml", STUDY);
+    let by_name = place.ok("study mine --only windows");
+    assert!(by_name.contains("results/mine"), "{by_name}");
+    let by_file = place.ok("study small.toml --only windows");
+    assert_eq!(by_name.replace("results/mine", "results/small"), by_file);
+    assert_eq!(
+        place
+            .files("results/small")
+            .iter()
+            .filter(|file| file.0.starts_with("runs/"))
+            .count(),
+        6
+    );
+}
+
+#[test]
+fn the_study_that_comes_along_runs_anywhere() {
+    let place = Place::new();
+    let line = "study codel-drr-bandwidth-mtu --only mtu --set run.duration=4s --set run.warmup=2s --set run.replications=2";
+    let table = place.ok(line);
+    assert!(table.contains("20–50"), "{table}");
+    assert!(table.contains("results/codel-drr-bandwidth-mtu"), "{table}");
+}
+
+#[test]
+fn parts_of_a_study_make_the_whole() {
+    let place = Place::new();
+    let whole = place.ok("study small.toml --out whole");
+    let part = place.ok("study small.toml --out parts --shard 1/2");
+    assert!(part.contains("sojourn report parts"), "{part}");
+    place.ok("study small.toml --out parts --shard 2/2");
+    let report = place.ok("report parts");
+    let tables = |text: &str, end: &str| text.split(end).next().unwrap().to_owned();
+    assert_eq!(tables(&whole, "\nResults:"), tables(&report, "\nReport:"));
+}
+
+#[test]
+fn the_plain_binary_leaves_images_to_the_python_package() {
+    let place = Place::new();
+    place.ok("run tiny.toml --out out");
+    assert_eq!(
+        place.refused(place.sojourn("report out --images svg,png")),
+        "--images svg,png: this binary cannot draw image files; the command of the Python package can: pip install . in \
+         the source of Sojourn, then run its sojourn"
+    );
+    assert!(!place.path("out/report.html").exists());
+}
+
+#[test]
+fn schema_is_one_document_of_json() {
+    let place = Place::new();
+    let study: Value = serde_json::from_str(&place.ok("schema")).unwrap();
+    let scenario: Value = serde_json::from_str(&place.ok("schema scenario")).unwrap();
+    assert!(study["properties"]["experiment"].is_object());
+    assert!(scenario["properties"]["experiment"].is_null());
+    assert!(scenario["properties"]["topology"].is_object());
+}
+
+#[test]
+fn the_pages_in_docs_are_those_of_this_version() {
+    let place = Place::new();
+    place.ok("docs pages");
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (name, content) in place.files("pages") {
+        let kept =
+            std::fs::read(docs.join(&name)).unwrap_or_else(|error| panic!("docs/{name}: {error}"));
+        assert!(
+            kept == content,
+            "docs/{name} is out of date: sojourn docs docs"
+        );
+    }
+}
+
+#[test]
+fn list_and_show_print_what_is_declared() {
+    let place = Place::new();
+    assert!(place.ok("list queues").contains("codel"));
+    let page = place.ok("show codel");
+    for word in ["target", "5ms", "RFC 8289", "linux", "allowed"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    let json: Value = serde_json::from_str(&place.ok("show drr --format json")).unwrap();
+    assert_eq!(json["name"], "drr");
+}
+
+#[test]
+fn replay_decides_on_every_row() {
+    let place = Place::new();
+    place.write(
+        "arrivals.csv",
+        "time_ns,bytes,flow,ecn\n0,1000,1,0\n0,1000,1,0\n0,1000,1,0\n",
+    );
+    let mut command = place.sojourn("replay arrivals.csv --rate 8Mbps --queue");
+    let output = command.arg("droptail limit=1p").output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "index,time_ns,bytes,flow,verdict,reason,departure_ns,sojourn_ns\n\
+         0,0,1000,1,sent,,0,0\n1,0,1000,1,sent,,1000000,1000000\n2,0,1000,1,dropped,overlimit,,\n"
+    );
+}
+
+#[test]
+fn bench_prints_the_ratio_to_the_ring_loop() {
+    let line = Place::new().ok("bench --case b1 --seconds 0.01 --rounds 1 --json");
+    let json: Value = serde_json::from_str(&line).unwrap();
+    assert!(json["ratio"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_mistake() {
+    let place = Place::new();
+    for line in [
+        "list",
+        "show codel",
+        "schema",
+        "run tiny.toml --set dialect=ns2 --trace ns2 -",
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sojourn"))
+            .current_dir(place.path(""))
+            .args(line.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut reader = BufReader::with_capacity(16, child.stdout.take().unwrap());
+        let mut first = String::new();
+        reader.read_line(&mut first).unwrap();
+        drop(reader);
+        let mut said = String::new();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        assert_eq!(
+            (child.wait().unwrap().code(), said.as_str()),
+            (Some(0), ""),
+            "{line}"
+        );
+    }
+}

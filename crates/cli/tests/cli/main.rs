@@ -1,0 +1,7 @@
+//! The command from outside: what it prints, writes and refuses.
+
+mod bad_input;
+mod commands;
+mod results;
+mod support;
+mod theory;

@@ -1,0 +1,1149 @@
+//! The columns of result files, each declared once: name, unit, meaning, how it is read from an outcome. Schemas, files,
+//! Arrow tables and `docs/reference/results.md` come from these lists; [`read_run`] goes the way back.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, Float64Array, RecordBatch, StringArray,
+    UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use sojourn_queue::account::{FlowAccount, Totals};
+use sojourn_sim::histogram::Histogram;
+use sojourn_sim::{Census, DropReason, MarkReason};
+use sojourn_units::{Rate, Span, Time};
+
+use super::metrics::{Level, Metric, Subject, of_level};
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, SeriesOutcome};
+
+/// The kinds of tables in a result directory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// One row per flow.
+    Flows,
+    /// One row per observed queue.
+    Queues,
+    /// One row per sample of a time series.
+    Series,
+    /// One row per run.
+    Runs,
+}
+
+impl Kind {
+    /// Every kind, in the order in which a run's files are written: the one of the run itself last.
+    pub const ALL: [Kind; 4] = [Kind::Flows, Kind::Queues, Kind::Series, Kind::Runs];
+
+    /// The name, of the folder too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Flows => "flows",
+            Kind::Queues => "queues",
+            Kind::Series => "series",
+            Kind::Runs => "runs",
+        }
+    }
+
+    /// What a row is.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Kind::Flows => "One row per flow, in the order of the scenario.",
+            Kind::Queues => "One row per observed queue.",
+            Kind::Series => "One row per sample of each recorded time series.",
+            Kind::Runs => {
+                "One row per run. Metrics of flows are those of all flows in the direction under study together."
+            }
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Type {
+    /// A text.
+    Text,
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Integer,
+    /// A whole number, or null.
+    OptionalInteger,
+    /// A whole number of up to 38 digits.
+    Wide,
+    /// A number, or null.
+    Number,
+    /// A list of whole numbers below 2^32.
+    SmallIntegers,
+    /// A list of whole numbers.
+    Integers,
+    /// A list of whole numbers of up to 38 digits.
+    Wides,
+}
+
+impl Type {
+    /// The type in Arrow.
+    pub fn arrow(self) -> DataType {
+        let list = |item: Type| DataType::List(Arc::new(Field::new_list_field(item.arrow(), true)));
+        match self {
+            Type::Text => DataType::Utf8,
+            Type::Flag => DataType::Boolean,
+            Type::Integer | Type::OptionalInteger => DataType::UInt64,
+            Type::Wide => DataType::Decimal128(DIGITS, 0),
+            Type::Number => DataType::Float64,
+            Type::SmallIntegers => {
+                DataType::List(Arc::new(Field::new_list_field(DataType::UInt32, true)))
+            }
+            Type::Integers => list(Type::Integer),
+            Type::Wides => list(Type::Wide),
+        }
+    }
+
+    /// The type in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Text => "text",
+            Type::Flag => "bool",
+            Type::Integer | Type::OptionalInteger => "uint64",
+            Type::Wide => "decimal(38, 0)",
+            Type::Number => "double",
+            Type::SmallIntegers => "list<uint32>",
+            Type::Integers => "list<uint64>",
+            Type::Wides => "list<decimal(38, 0)>",
+        }
+    }
+
+    fn nullable(self) -> bool {
+        matches!(self, Type::Number | Type::OptionalInteger)
+    }
+}
+
+/// Decimal digits of a wide integer: the most that Arrow's 128-bit decimal has.
+const DIGITS: u8 = 38;
+
+/// A column, as documents show it.
+#[derive(Clone, Debug)]
+pub struct ColumnInfo {
+    /// The name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Type,
+    /// The unit; empty where there is none.
+    pub unit: &'static str,
+    /// What it is.
+    pub doc: String,
+}
+
+/// The columns of a kind, in order.
+pub fn columns(kind: Kind) -> Vec<ColumnInfo> {
+    match kind {
+        Kind::Flows => FLOWS.infos(),
+        Kind::Queues => QUEUES.infos(),
+        Kind::Series => SERIES.infos(),
+        Kind::Runs => RUNS.infos(),
+    }
+}
+
+/// The Arrow schema of a kind.
+pub fn schema(kind: Kind) -> Arc<Schema> {
+    let fields = columns(kind)
+        .into_iter()
+        .map(|column| Field::new(column.name, column.kind.arrow(), column.kind.nullable()));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The name of a run in files: point and replication.
+pub fn run_id(point: u64, replication: u64) -> String {
+    format!("p{point:03}-r{replication:02}")
+}
+
+/// The table of one kind of a run.
+///
+/// # Errors
+/// When a sum has more than 38 digits.
+pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, ArrowError> {
+    let id = run_id(point, run.replication);
+    let key = Key {
+        id: &id,
+        point,
+        run,
+    };
+    match kind {
+        Kind::Flows => FLOWS.table(kind, key, &run.flows),
+        Kind::Queues => QUEUES.table(kind, key, &run.queues),
+        Kind::Series => {
+            let rows: Vec<Sample> = run.series.iter().flat_map(samples).collect();
+            SERIES.table(kind, key, &rows)
+        }
+        Kind::Runs => RUNS.table(kind, key, std::slice::from_ref(run)),
+    }
+}
+
+/// The tables of runs that are in memory, one per kind; all belong to point 0.
+///
+/// # Errors
+/// When a sum has more than 38 digits.
+pub fn outcome_batches(runs: &[RunOutcome]) -> Result<Vec<(Kind, RecordBatch)>, ArrowError> {
+    let of_kind = |kind: Kind| {
+        let batches: Result<Vec<_>, _> = runs.iter().map(|run| batch(kind, 0, run)).collect();
+        let whole = arrow_select::concat::concat_batches(&schema(kind), &batches?)?;
+        Ok((kind, whole))
+    };
+    Kind::ALL.into_iter().map(of_kind).collect()
+}
+
+/// What every row begins with.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    id: &'a str,
+    point: u64,
+    run: &'a RunOutcome,
+}
+
+/// The columns of tables with a row per `T`.
+struct Columns<T>(Vec<Column<T>>);
+
+struct Column<T> {
+    info: ColumnInfo,
+    read: Read<T>,
+}
+
+enum Read<T> {
+    Id,
+    KeyInteger(fn(&Key<'_>) -> u64),
+    Text(fn(&T) -> &str),
+    Flag(fn(&T) -> bool),
+    Integer(Box<dyn Fn(&T) -> u64 + Send + Sync>),
+    OptionalInteger(fn(&T) -> Option<u64>),
+    Wide(fn(&T) -> u128),
+    Number(fn(&T) -> f64),
+    SmallIntegers(fn(&T) -> Vec<u32>),
+    Integers(fn(&T) -> Vec<u64>),
+    Wides(fn(&T) -> Vec<u128>),
+    Metric(&'static Metric, for<'a> fn(&'a T, Span) -> Subject<'a>),
+}
+
+impl<T> Columns<T> {
+    /// The keys that every table has.
+    fn keyed() -> Columns<T> {
+        let mut all = Columns(Vec::new());
+        all.add(
+            "run_id",
+            Type::Text,
+            "",
+            "The run: name of its files.",
+            Read::Id,
+        );
+        all.add(
+            "point",
+            Type::Integer,
+            "1",
+            "Number of the point in the manifest, from 0.",
+            Read::KeyInteger(|key| key.point),
+        );
+        all.add(
+            "replication",
+            Type::Integer,
+            "1",
+            "Number of the replication, from 0.",
+            Read::KeyInteger(|key| key.run.replication),
+        );
+        all
+    }
+
+    fn add(&mut self, name: &str, kind: Type, unit: &'static str, doc: &str, read: Read<T>) {
+        self.0.push(Column {
+            info: ColumnInfo {
+                name: name.to_owned(),
+                kind,
+                unit,
+                doc: doc.to_owned(),
+            },
+            read,
+        });
+    }
+
+    fn text(&mut self, name: &str, doc: &str, read: fn(&T) -> &str) {
+        self.add(name, Type::Text, "", doc, Read::Text(read));
+    }
+
+    fn flag(&mut self, name: &str, doc: &str, read: fn(&T) -> bool) {
+        self.add(name, Type::Flag, "", doc, Read::Flag(read));
+    }
+
+    fn integer(
+        &mut self,
+        name: &str,
+        unit: &'static str,
+        doc: &str,
+        read: impl Fn(&T) -> u64 + Send + Sync + 'static,
+    ) {
+        self.add(
+            name,
+            Type::Integer,
+            unit,
+            doc,
+            Read::Integer(Box::new(read)),
+        );
+    }
+
+    fn optional(&mut self, name: &str, unit: &'static str, doc: &str, read: fn(&T) -> Option<u64>) {
+        self.add(
+            name,
+            Type::OptionalInteger,
+            unit,
+            doc,
+            Read::OptionalInteger(read),
+        );
+    }
+
+    fn wide(&mut self, name: &str, unit: &'static str, doc: &str, read: fn(&T) -> u128) {
+        self.add(name, Type::Wide, unit, doc, Read::Wide(read));
+    }
+
+    fn number(&mut self, name: &str, unit: &'static str, doc: &str, read: fn(&T) -> f64) {
+        self.add(name, Type::Number, unit, doc, Read::Number(read));
+    }
+
+    fn integers(&mut self, name: &str, unit: &'static str, doc: &str, read: fn(&T) -> Vec<u64>) {
+        self.add(name, Type::Integers, unit, doc, Read::Integers(read));
+    }
+
+    /// A histogram, as two columns.
+    fn histogram(
+        &mut self,
+        name: &str,
+        of: &str,
+        steps: fn(&T) -> Vec<u32>,
+        counts: fn(&T) -> Vec<u64>,
+    ) {
+        let doc = format!("Steps of the histogram of {of} that are in use; see Histograms.");
+        let steps = Read::SmallIntegers(steps);
+        self.add(
+            &format!("{name}_steps"),
+            Type::SmallIntegers,
+            "1",
+            &doc,
+            steps,
+        );
+        let doc = "Packets in each of these steps.";
+        self.integers(&format!("{name}_counts"), "packets", doc, counts);
+    }
+
+    /// A column for each metric of a level whose name no column has yet.
+    fn metrics(&mut self, level: Level, subject: for<'a> fn(&'a T, Span) -> Subject<'a>) {
+        for metric in of_level(level) {
+            if self.0.iter().all(|column| column.info.name != metric.name) {
+                let (unit, read) = (metric.unit.stored(), Read::Metric(metric, subject));
+                self.add(&metric.name, Type::Number, unit, &metric.doc, read);
+            }
+        }
+    }
+
+    fn infos(&self) -> Vec<ColumnInfo> {
+        self.0.iter().map(|column| column.info.clone()).collect()
+    }
+
+    fn table(&self, kind: Kind, key: Key<'_>, rows: &[T]) -> Result<RecordBatch, ArrowError> {
+        let arrays = self.0.iter().map(|column| column.read.array(key, rows));
+        let arrays: Result<Vec<ArrayRef>, _> = arrays.collect();
+        RecordBatch::try_new(schema(kind), arrays?)
+    }
+}
+
+impl<T> Read<T> {
+    fn array(&self, key: Key<'_>, rows: &[T]) -> Result<ArrayRef, ArrowError> {
+        let all = rows.iter();
+        Ok(match self {
+            Read::Id => Arc::new(StringArray::from_iter_values(all.map(|_| key.id))),
+            Read::KeyInteger(read) => {
+                Arc::new(UInt64Array::from_iter_values(all.map(|_| read(&key))))
+            }
+            Read::Text(read) => Arc::new(StringArray::from_iter_values(all.map(read))),
+            Read::Flag(read) => Arc::new(BooleanArray::from_iter(all.map(|row| Some(read(row))))),
+            Read::Integer(read) => Arc::new(UInt64Array::from_iter_values(all.map(read))),
+            Read::OptionalInteger(read) => Arc::new(UInt64Array::from_iter(all.map(read))),
+            Read::Wide(read) => {
+                let values: Result<Vec<i128>, _> = all.map(|row| decimal(read(row))).collect();
+                let array = Decimal128Array::from_iter_values(values?);
+                Arc::new(array.with_precision_and_scale(DIGITS, 0)?)
+            }
+            Read::Number(read) => Arc::new(Float64Array::from_iter(
+                all.map(|row| Some(read(row)).filter(|value| !value.is_nan())),
+            )),
+            Read::SmallIntegers(read) => {
+                let mut list = ListBuilder::new(PrimitiveBuilder::<UInt32Type>::new());
+                for row in all {
+                    list.values().append_slice(&read(row));
+                    list.append(true);
+                }
+                Arc::new(list.finish())
+            }
+            Read::Integers(read) => {
+                let mut list = ListBuilder::new(PrimitiveBuilder::<UInt64Type>::new());
+                for row in all {
+                    list.values().append_slice(&read(row));
+                    list.append(true);
+                }
+                Arc::new(list.finish())
+            }
+            Read::Wides(read) => {
+                let values = PrimitiveBuilder::<Decimal128Type>::new();
+                let mut list = ListBuilder::new(values.with_data_type(Type::Wide.arrow()));
+                for row in all {
+                    for value in read(row) {
+                        list.values().append_value(decimal(value)?);
+                    }
+                    list.append(true);
+                }
+                Arc::new(list.finish())
+            }
+            Read::Metric(metric, subject) => {
+                let measured = key.run.measured;
+                Arc::new(Float64Array::from_iter(
+                    all.map(|row| metric.value(&subject(row, measured))),
+                ))
+            }
+        })
+    }
+}
+
+fn decimal(value: u128) -> Result<i128, ArrowError> {
+    const MOST: u128 = 10u128.pow(38) - 1;
+    match i128::try_from(value) {
+        Ok(number) if value <= MOST => Ok(number),
+        _ => Err(ArrowError::InvalidArgumentError(format!(
+            "the sum {value} has more than {DIGITS} digits"
+        ))),
+    }
+}
+
+static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
+    let mut all = Columns::<FlowOutcome>::keyed();
+    all.text("flow", "Name of the flow.", |flow| &flow.name);
+    all.text("label", "Name of its group.", |flow| &flow.label);
+    all.text("kind", "What runs.", |flow| &flow.kind);
+    all.text("dialect", "Its dialect in full.", |flow| &flow.release);
+    all.flag(
+        "forward",
+        "Whether it runs in the direction under study.",
+        |flow| flow.forward,
+    );
+    all.integer(
+        "base_rtt_ps",
+        "ps",
+        "Base round trip: propagation only.",
+        |flow| flow.base_rtt.as_ps(),
+    );
+    all.integer(
+        "sent_packets",
+        "packets",
+        "Packets that the sender sent.",
+        |flow| flow.sent_packets,
+    );
+    all.integer("sent_bytes", "bytes", "Their bytes on the wire.", |flow| {
+        flow.sent_bytes
+    });
+    all.integer(
+        "delivered_packets",
+        "packets",
+        "Packets of the sender that arrived.",
+        |flow| flow.delivered_packets,
+    );
+    all.integer(
+        "delivered_bytes",
+        "bytes",
+        "Their bytes on the wire.",
+        |flow| flow.delivered_bytes,
+    );
+    all.integer(
+        "dropped_packets",
+        "packets",
+        "Packets of the sender that were dropped, anywhere.",
+        |flow| flow.dropped_packets,
+    );
+    all.integer(
+        "marked_packets",
+        "packets",
+        "Packets that arrived with CE.",
+        |flow| flow.marked_packets,
+    );
+    all.integer(
+        "goodput_bytes",
+        "bytes",
+        "New application bytes that the receiver got in order.",
+        |flow| flow.goodput_bytes,
+    );
+    all.integer(
+        "retransmissions_packets",
+        "packets",
+        "Packets sent again.",
+        |flow| flow.retransmissions,
+    );
+    all.integer(
+        "timeouts_count",
+        "1",
+        "Expiries of the retransmission timer.",
+        |flow| flow.timeouts,
+    );
+    all.integer(
+        "started_ps",
+        "ps",
+        "When it started, in simulated time.",
+        |flow| flow.started.as_ps(),
+    );
+    all.optional(
+        "completed_ps",
+        "ps",
+        "When its last byte was acknowledged; null if it has no end or did not reach it.",
+        |flow| flow.completed.map(Time::as_ps),
+    );
+    all.wide(
+        "delay_ps_sum",
+        "ps",
+        "Sum of the one-way delays of packets that arrived.",
+        |flow| flow.delay_sum,
+    );
+    all.optional("delay_ps_min", "ps", "The shortest of them.", |flow| {
+        flow.delay_min.map(Span::as_ps)
+    });
+    all.integer("delay_ps_max", "ps", "The longest of them.", |flow| {
+        flow.delay_max.as_ps()
+    });
+    all.histogram(
+        "delay",
+        "the delays",
+        |flow| steps(&flow.delay),
+        |flow| counts(&flow.delay),
+    );
+    all.wide(
+        "jitter_ps_sum",
+        "ps",
+        "Sum of the differences of the delays of consecutive packets.",
+        |flow| flow.jitter_sum,
+    );
+    all.wide(
+        "rtt_ps_sum",
+        "ps",
+        "Sum of the round trips that the sender measured.",
+        |flow| flow.rtt.0,
+    );
+    all.integer("rtt_count", "1", "How many it measured.", |flow| flow.rtt.1);
+    all.optional("rtt_ps_min", "ps", "The shortest of them.", |flow| {
+        flow.rtt.2.map(Span::as_ps)
+    });
+    all.integer("rtt_ps_max", "ps", "The longest of them.", |flow| {
+        flow.rtt.3.as_ps()
+    });
+    all.metrics(Level::Flow, |flow, measured| {
+        Subject::Flows(vec![flow], measured)
+    });
+    all
+});
+
+static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
+    let mut all = Columns::<QueueOutcome>::keyed();
+    all.text("queue", "The link direction whose queue it is.", |queue| {
+        &queue.link
+    });
+    all.flag(
+        "bottleneck",
+        "Whether it is a bottleneck in the direction under study.",
+        |queue| queue.bottleneck,
+    );
+    all.text("discipline", "The discipline.", |queue| queue.discipline);
+    all.text("dialect", "Its dialect in full.", |queue| queue.release);
+    all.integer(
+        "rate_bps",
+        "bit/s",
+        "Rate of the link at the end of the run.",
+        |queue| queue.rate.as_bps(),
+    );
+    all.wide(
+        "capacity_bits",
+        "bits",
+        "Bits that the link could have carried.",
+        |queue| queue.capacity_bits,
+    );
+    all.integer(
+        "received_packets",
+        "packets",
+        "Packets handed to the queue.",
+        |queue| queue.totals.received,
+    );
+    all.integer("received_bytes", "bytes", "Their bytes.", |queue| {
+        queue.totals.received_bytes
+    });
+    all.integer(
+        "dropped_before_packets",
+        "packets",
+        "Packets dropped on arrival.",
+        |queue| queue.totals.dropped_before,
+    );
+    all.integer(
+        "dropped_after_packets",
+        "packets",
+        "Packets dropped later.",
+        |queue| queue.totals.dropped_after,
+    );
+    all.integer(
+        "dropped_bytes",
+        "bytes",
+        "Bytes dropped, on arrival or later.",
+        |queue| queue.totals.dropped_bytes,
+    );
+    all.integer(
+        "dequeued_packets",
+        "packets",
+        "Packets given up for transmission.",
+        |queue| queue.totals.dequeued,
+    );
+    all.integer("dequeued_bytes", "bytes", "Their bytes.", |queue| {
+        queue.totals.dequeued_bytes
+    });
+    all.integer(
+        "marked_packets",
+        "packets",
+        "Packets marked with CE.",
+        |queue| queue.totals.marked,
+    );
+    all.integer(
+        "sent_packets",
+        "packets",
+        "Packets whose transmission started.",
+        |queue| queue.sent_packets,
+    );
+    all.integer("sent_bytes", "bytes", "Their bytes.", |queue| {
+        queue.sent_bytes
+    });
+    for reason in DropReason::ALL {
+        let (name, doc) = by_reason("drops", "dropped", reason.name());
+        all.integer(&name, "packets", &doc, move |queue: &QueueOutcome| {
+            queue.drops_by_reason[reason.index()]
+        });
+    }
+    for reason in MarkReason::ALL {
+        let (name, doc) = by_reason("marks", "marked", reason.name());
+        all.integer(&name, "packets", &doc, move |queue: &QueueOutcome| {
+            queue.marks_by_reason[reason.index()]
+        });
+    }
+    all.wide(
+        "sojourn_ps_sum",
+        "ps",
+        "Sum of the sojourn times of packets that were sent.",
+        |queue| queue.sojourn_sum,
+    );
+    all.optional("sojourn_ps_min", "ps", "The shortest of them.", |queue| {
+        queue.sojourn_min.map(Span::as_ps)
+    });
+    all.integer("sojourn_ps_max", "ps", "The longest of them.", |queue| {
+        queue.sojourn_max.as_ps()
+    });
+    all.histogram(
+        "sojourn",
+        "the sojourn times",
+        |queue| steps(&queue.sojourn),
+        |queue| counts(&queue.sojourn),
+    );
+    all.number(
+        "backlog_packets_mean",
+        "packets",
+        "Time average of the packets that wait.",
+        |queue| queue.backlog_mean.0,
+    );
+    all.number(
+        "backlog_bytes_mean",
+        "bytes",
+        "Time average of the bytes that wait.",
+        |queue| queue.backlog_mean.1,
+    );
+    all.integer(
+        "backlog_packets_max",
+        "packets",
+        "Most packets that waited at once.",
+        |queue| queue.backlog_max.0,
+    );
+    all.integer(
+        "backlog_bytes_max",
+        "bytes",
+        "Most bytes that waited at once.",
+        |queue| queue.backlog_max.1,
+    );
+    all.integers(
+        "flow_received_packets",
+        "packets",
+        "Packets handed to the queue, by flow in the order of `flows`; may end early.",
+        |queue| per_flow(queue, |flow| flow.received),
+    );
+    all.integers(
+        "flow_dropped_packets",
+        "packets",
+        "Packets dropped, by flow.",
+        |queue| per_flow(queue, |flow| flow.dropped),
+    );
+    all.integers(
+        "flow_marked_packets",
+        "packets",
+        "Packets marked, by flow.",
+        |queue| per_flow(queue, |flow| flow.marked),
+    );
+    all.integers(
+        "flow_dequeued_packets",
+        "packets",
+        "Packets given up for transmission, by flow.",
+        |queue| per_flow(queue, |flow| flow.dequeued),
+    );
+    all.integers(
+        "flow_dequeued_bytes",
+        "bytes",
+        "Their bytes, by flow.",
+        |queue| per_flow(queue, |flow| flow.dequeued_bytes),
+    );
+    all.add(
+        "flow_sojourn_ps_sum",
+        Type::Wides,
+        "ps",
+        "Sum of their sojourn times, by flow.",
+        Read::Wides(|queue| per_flow(queue, |flow| flow.sojourn_sum)),
+    );
+    all.metrics(Level::Queue, |queue, measured| {
+        Subject::Queues(vec![queue], measured)
+    });
+    all
+});
+
+static RUNS: LazyLock<Columns<RunOutcome>> = LazyLock::new(|| {
+    let mut all = Columns::<RunOutcome>::keyed();
+    all.integer(
+        "measured_ps",
+        "ps",
+        "Length of the measured part of the run.",
+        |run| run.measured.as_ps(),
+    );
+    all.integer(
+        "created_packets",
+        "packets",
+        "Packets made by endpoints.",
+        |run| run.census.created,
+    );
+    all.integer(
+        "replicated_packets",
+        "packets",
+        "Packets made by duplication.",
+        |run| run.census.replicated,
+    );
+    all.integer(
+        "delivered_packets",
+        "packets",
+        "Packets handed to an endpoint.",
+        |run| run.census.delivered,
+    );
+    all.integer(
+        "dropped_packets",
+        "packets",
+        "Packets dropped, anywhere.",
+        |run| run.census.dropped,
+    );
+    all.integer(
+        "left_packets",
+        "packets",
+        "Packets in queues and on wires when the run ended.",
+        |run| run.census.left,
+    );
+    all.integer(
+        "hops_packets",
+        "packets",
+        "Packets that arrived at the far end of a link, once per link.",
+        |run| run.census.hops,
+    );
+    all.integer(
+        "events_count",
+        "1",
+        "Events taken from the event list.",
+        |run| run.census.events,
+    );
+    all.metrics(Level::Run, |run, _| Subject::Run(run));
+    all.metrics(Level::Group, |run, measured| {
+        let forward = run.flows.iter().filter(|flow| flow.forward);
+        Subject::Flows(forward.collect(), measured)
+    });
+    all
+});
+
+static SERIES: LazyLock<Columns<Sample>> = LazyLock::new(|| {
+    let mut all = Columns::<Sample>::keyed();
+    all.text(
+        "of",
+        "The link direction or flow that it is of.",
+        |sample| &sample.of,
+    );
+    all.text("quantity", "What was sampled, with its unit.", |sample| {
+        &sample.quantity
+    });
+    all.number("time_s", "s", "When, in simulated time.", |sample| {
+        sample.time.as_secs_f64()
+    });
+    all.number(
+        "value",
+        "",
+        "The sample; null where there is none.",
+        |sample| sample.value,
+    );
+    all.integer(
+        "first_ps",
+        "ps",
+        "Time of the first sample of the series.",
+        |sample| sample.first.as_ps(),
+    );
+    all.integer("step_ps", "ps", "Time between samples.", |sample| {
+        sample.step.as_ps()
+    });
+    all
+});
+
+/// One sample of a time series.
+struct Sample {
+    of: Arc<str>,
+    quantity: Arc<str>,
+    time: Time,
+    value: f64,
+    first: Time,
+    step: Span,
+}
+
+fn samples(series: &SeriesOutcome) -> impl Iterator<Item = Sample> {
+    let (of, quantity): (Arc<str>, Arc<str>) =
+        (series.of.as_str().into(), series.quantity.as_str().into());
+    series
+        .values
+        .iter()
+        .zip(0u64..)
+        .map(move |(value, index)| Sample {
+            of: Arc::clone(&of),
+            quantity: Arc::clone(&quantity),
+            time: series.first + series.step * index,
+            value: *value,
+            first: series.first,
+            step: series.step,
+        })
+}
+
+fn by_reason(what: &str, happened: &str, reason: &str) -> (String, String) {
+    let doc = format!("Packets {happened} with the reason `{reason}`.");
+    (format!("{what}_packets_{reason}"), doc)
+}
+
+fn steps(histogram: &Histogram) -> Vec<u32> {
+    histogram
+        .steps()
+        .into_iter()
+        .map(|(step, _)| step)
+        .collect()
+}
+
+fn counts(histogram: &Histogram) -> Vec<u64> {
+    histogram
+        .steps()
+        .into_iter()
+        .map(|(_, count)| count)
+        .collect()
+}
+
+fn per_flow<T>(queue: &QueueOutcome, read: fn(&FlowAccount) -> T) -> Vec<T> {
+    queue.per_flow.iter().map(read).collect()
+}
+
+/// The outcome that the tables of a run were made from, without its time series.
+///
+/// # Errors
+/// Says which column is missing, or not what it should be.
+pub fn read_run(
+    runs: &RecordBatch,
+    flows: &RecordBatch,
+    queues: &RecordBatch,
+) -> Result<RunOutcome, String> {
+    let run = Reader(runs);
+    if runs.num_rows() != 1 {
+        return Err(format!("{} rows where one is wanted", runs.num_rows()));
+    }
+    Ok(RunOutcome {
+        replication: run.integer("replication", 0)?,
+        measured: Span::from_ps(run.integer("measured_ps", 0)?),
+        census: Census {
+            created: run.integer("created_packets", 0)?,
+            replicated: run.integer("replicated_packets", 0)?,
+            delivered: run.integer("delivered_packets", 0)?,
+            dropped: run.integer("dropped_packets", 0)?,
+            left: run.integer("left_packets", 0)?,
+            hops: run.integer("hops_packets", 0)?,
+            events: run.integer("events_count", 0)?,
+        },
+        queues: each(queues, read_queue)?,
+        flows: each(flows, read_flow)?,
+        series: Vec::new(),
+    })
+}
+
+/// The time series that a table was made from.
+///
+/// # Errors
+/// Says which column is missing, or not what it should be.
+pub fn read_series(table: &RecordBatch) -> Result<Vec<SeriesOutcome>, String> {
+    let reader = Reader(table);
+    let mut all: Vec<SeriesOutcome> = Vec::new();
+    let mut last = f64::INFINITY;
+    for row in 0..table.num_rows() {
+        let (of, quantity) = (reader.text("of", row)?, reader.text("quantity", row)?);
+        let time = reader.number("time_s", row)?.unwrap_or(f64::NAN);
+        let value = reader.number("value", row)?.unwrap_or(f64::NAN);
+        match all.last_mut() {
+            Some(series) if series.of == of && series.quantity == quantity && time > last => {
+                series.values.push(value);
+            }
+            _ => all.push(SeriesOutcome {
+                of,
+                quantity,
+                first: Time::from_ps(reader.integer("first_ps", row)?),
+                step: Span::from_ps(reader.integer("step_ps", row)?),
+                values: vec![value],
+            }),
+        }
+        last = time;
+    }
+    Ok(all)
+}
+
+fn each<T>(
+    table: &RecordBatch,
+    read: fn(&Reader<'_>, usize) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let reader = Reader(table);
+    (0..table.num_rows())
+        .map(|row| read(&reader, row))
+        .collect()
+}
+
+fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
+    let integer = |name| reader.integer(name, row);
+    let span = |name| integer(name).map(Span::from_ps);
+    let optional = |name| reader.optional(name, row);
+    Ok(FlowOutcome {
+        name: reader.text("flow", row)?,
+        label: reader.text("label", row)?,
+        kind: reader.text("kind", row)?,
+        release: reader.text("dialect", row)?,
+        forward: reader.flag("forward", row)?,
+        base_rtt: span("base_rtt_ps")?,
+        sent_packets: integer("sent_packets")?,
+        sent_bytes: integer("sent_bytes")?,
+        delivered_packets: integer("delivered_packets")?,
+        delivered_bytes: integer("delivered_bytes")?,
+        dropped_packets: integer("dropped_packets")?,
+        marked_packets: integer("marked_packets")?,
+        goodput_bytes: integer("goodput_bytes")?,
+        delay: reader.histogram("delay_steps", "delay_counts", row)?,
+        delay_sum: reader.wide("delay_ps_sum", row)?,
+        delay_min: optional("delay_ps_min")?.map(Span::from_ps),
+        delay_max: span("delay_ps_max")?,
+        jitter_sum: reader.wide("jitter_ps_sum", row)?,
+        retransmissions: integer("retransmissions_packets")?,
+        timeouts: integer("timeouts_count")?,
+        rtt: (
+            reader.wide("rtt_ps_sum", row)?,
+            integer("rtt_count")?,
+            optional("rtt_ps_min")?.map(Span::from_ps),
+            span("rtt_ps_max")?,
+        ),
+        started: Time::from_ps(integer("started_ps")?),
+        completed: optional("completed_ps")?.map(Time::from_ps),
+    })
+}
+
+fn read_queue(reader: &Reader<'_>, row: usize) -> Result<QueueOutcome, String> {
+    let integer = |name: &str| reader.integer(name, row);
+    let by_reason = |prefix: &str, name: &str| integer(&format!("{prefix}_packets_{name}"));
+    let mut drops_by_reason = [0; DropReason::ALL.len()];
+    for reason in DropReason::ALL {
+        drops_by_reason[reason.index()] = by_reason("drops", reason.name())?;
+    }
+    let mut marks_by_reason = [0; MarkReason::ALL.len()];
+    for reason in MarkReason::ALL {
+        marks_by_reason[reason.index()] = by_reason("marks", reason.name())?;
+    }
+    let average = |name| {
+        reader
+            .number(name, row)
+            .map(|value| value.unwrap_or(f64::NAN))
+    };
+    Ok(QueueOutcome {
+        link: reader.text("queue", row)?,
+        bottleneck: reader.flag("bottleneck", row)?,
+        discipline: interned(&reader.text("discipline", row)?),
+        release: interned(&reader.text("dialect", row)?),
+        rate: Rate::bps(integer("rate_bps")?),
+        totals: Totals {
+            received: integer("received_packets")?,
+            received_bytes: integer("received_bytes")?,
+            dropped_before: integer("dropped_before_packets")?,
+            dropped_after: integer("dropped_after_packets")?,
+            dropped_bytes: integer("dropped_bytes")?,
+            dequeued: integer("dequeued_packets")?,
+            dequeued_bytes: integer("dequeued_bytes")?,
+            marked: integer("marked_packets")?,
+        },
+        sent_bytes: integer("sent_bytes")?,
+        sent_packets: integer("sent_packets")?,
+        capacity_bits: reader.wide("capacity_bits", row)?,
+        drops_by_reason,
+        marks_by_reason,
+        sojourn: reader.histogram("sojourn_steps", "sojourn_counts", row)?,
+        sojourn_sum: reader.wide("sojourn_ps_sum", row)?,
+        sojourn_min: reader.optional("sojourn_ps_min", row)?.map(Span::from_ps),
+        sojourn_max: Span::from_ps(integer("sojourn_ps_max")?),
+        backlog_mean: (
+            average("backlog_packets_mean")?,
+            average("backlog_bytes_mean")?,
+        ),
+        backlog_max: (
+            integer("backlog_packets_max")?,
+            integer("backlog_bytes_max")?,
+        ),
+        per_flow: read_per_flow(reader, row)?,
+    })
+}
+
+fn read_per_flow(reader: &Reader<'_>, row: usize) -> Result<Vec<FlowAccount>, String> {
+    let list = |name| reader.integers(name, row);
+    let received = list("flow_received_packets")?;
+    let mut flows = vec![FlowAccount::default(); received.len()];
+    let dropped = list("flow_dropped_packets")?;
+    let marked = list("flow_marked_packets")?;
+    let dequeued = list("flow_dequeued_packets")?;
+    let bytes = list("flow_dequeued_bytes")?;
+    let sums = reader.wides("flow_sojourn_ps_sum", row)?;
+    let lengths = [
+        dropped.len(),
+        marked.len(),
+        dequeued.len(),
+        bytes.len(),
+        sums.len(),
+    ];
+    if lengths.iter().any(|length| *length != flows.len()) {
+        return Err("the lists by flow have different lengths".to_owned());
+    }
+    for (flow, index) in flows.iter_mut().zip(0..) {
+        *flow = FlowAccount {
+            received: received[index],
+            dropped: dropped[index],
+            marked: marked[index],
+            dequeued: dequeued[index],
+            dequeued_bytes: bytes[index],
+            sojourn_sum: sums[index],
+        };
+    }
+    Ok(flows)
+}
+
+/// Reads a table by the names of its columns.
+struct Reader<'a>(&'a RecordBatch);
+
+impl Reader<'_> {
+    fn array(&self, name: &str, kind: Type, row: usize) -> Result<&ArrayRef, String> {
+        let array = self
+            .0
+            .column_by_name(name)
+            .ok_or_else(|| format!("the column {name} is missing"))?;
+        if array.data_type() != &kind.arrow() {
+            let found = array.data_type();
+            return Err(format!("the column {name} is {found}, not {}", kind.name()));
+        }
+        if row >= array.len() || (array.is_null(row) && !kind.nullable()) {
+            return Err(format!("the column {name} has no value in row {row}"));
+        }
+        Ok(array)
+    }
+
+    fn text(&self, name: &str, row: usize) -> Result<String, String> {
+        let array = self.array(name, Type::Text, row)?;
+        Ok(array.as_string::<i32>().value(row).to_owned())
+    }
+
+    fn flag(&self, name: &str, row: usize) -> Result<bool, String> {
+        Ok(self.array(name, Type::Flag, row)?.as_boolean().value(row))
+    }
+
+    fn integer(&self, name: &str, row: usize) -> Result<u64, String> {
+        let array = self.array(name, Type::Integer, row)?;
+        Ok(array.as_primitive::<UInt64Type>().value(row))
+    }
+
+    fn optional(&self, name: &str, row: usize) -> Result<Option<u64>, String> {
+        let array = self.array(name, Type::OptionalInteger, row)?;
+        let present = array.is_valid(row);
+        Ok(present.then(|| array.as_primitive::<UInt64Type>().value(row)))
+    }
+
+    fn number(&self, name: &str, row: usize) -> Result<Option<f64>, String> {
+        let array = self.array(name, Type::Number, row)?;
+        let present = array.is_valid(row);
+        Ok(present.then(|| array.as_primitive::<Float64Type>().value(row)))
+    }
+
+    fn wide(&self, name: &str, row: usize) -> Result<u128, String> {
+        let array = self.array(name, Type::Wide, row)?;
+        unsigned(name, array.as_primitive::<Decimal128Type>().value(row))
+    }
+
+    fn integers(&self, name: &str, row: usize) -> Result<Vec<u64>, String> {
+        let array = self.array(name, Type::Integers, row)?;
+        let values = array.as_list::<i32>().value(row);
+        Ok(values.as_primitive::<UInt64Type>().values().to_vec())
+    }
+
+    fn wides(&self, name: &str, row: usize) -> Result<Vec<u128>, String> {
+        let array = self.array(name, Type::Wides, row)?;
+        let values = array.as_list::<i32>().value(row);
+        let values = values.as_primitive::<Decimal128Type>();
+        values
+            .values()
+            .iter()
+            .map(|value| unsigned(name, *value))
+            .collect()
+    }
+
+    fn histogram(&self, steps: &str, counts: &str, row: usize) -> Result<Histogram, String> {
+        let array = self.array(steps, Type::SmallIntegers, row)?;
+        let values = array.as_list::<i32>().value(row);
+        let values = values.as_primitive::<UInt32Type>().values().to_vec();
+        let numbers = self.integers(counts, row)?;
+        if values.len() != numbers.len() {
+            return Err(format!("{steps} and {counts} have different lengths"));
+        }
+        // 64 octaves of 32 steps, and the value zero.
+        if values.iter().any(|step| *step > 64 * 32) {
+            return Err(format!("{steps} has a step beyond the last"));
+        }
+        Ok(Histogram::from_steps(values.into_iter().zip(numbers)))
+    }
+}
+
+fn unsigned(name: &str, value: i128) -> Result<u128, String> {
+    u128::try_from(value).map_err(|_| format!("the column {name} has a negative sum"))
+}
+
+/// A text that lives as long as the program: names of disciplines and dialects, of which there are few.
+fn interned(text: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    match names.get(text) {
+        Some(name) => name,
+        None => {
+            let name: &'static str = Box::leak(text.to_owned().into_boxed_str());
+            names.insert(name);
+            name
+        }
+    }
+}

@@ -1,0 +1,1006 @@
+//! Every metric, declared once: from this list come the columns of result files, the tables of studies, `docs/metrics.md` and
+//! `docs/reference/results.md`.
+//!
+//! A metric is a function of a group: of one queue or several, of one flow or several. Of a group, means and percentiles
+//! are those of all its packets together and counts are sums, so that "the four Reno flows" is a subject like "Reno flow 1".
+//! The distributions of all replications together are such a group, too: the metrics called `..._pooled`.
+
+use std::sync::LazyLock;
+
+use sojourn_sim::histogram::Histogram;
+use sojourn_sim::{DropReason, MarkReason};
+use sojourn_units::{Span, nearest};
+
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome};
+use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
+
+/// What a metric is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    /// A queue.
+    Queue,
+    /// A flow, or flows of a group together.
+    Flow,
+    /// Flows of a group, compared with each other.
+    Group,
+    /// The whole run.
+    Run,
+}
+
+/// Unit of a metric's value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Seconds; shown in milliseconds.
+    Seconds,
+    /// Seconds; shown in seconds.
+    LongSeconds,
+    /// Bits per second; shown in Mbps.
+    BitsPerSecond,
+    /// A share of 1; shown in percent.
+    Ratio,
+    /// A number without a unit.
+    Index,
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Packets per second.
+    PacketsPerSecond,
+    /// A number of events.
+    Count,
+}
+
+/// One metric.
+pub struct Metric {
+    /// Its name, noun, unit, statistic: `sojourn_s_p99`.
+    pub name: String,
+    /// Heading in tables.
+    pub title: String,
+    /// Unit of its value.
+    pub unit: Unit,
+    /// What it is of.
+    pub level: Level,
+    /// What it is.
+    pub doc: String,
+    /// How it is computed.
+    pub formula: String,
+    /// It exists over the packets of all replications together, too, as `..._pooled`.
+    pub pooled: bool,
+    read: Read,
+}
+
+/// What a metric is taken of.
+#[derive(Clone, Debug)]
+pub enum Subject<'a> {
+    /// Queues, over the measured time.
+    Queues(Vec<&'a QueueOutcome>, Span),
+    /// Flows, over the measured time.
+    Flows(Vec<&'a FlowOutcome>, Span),
+    /// A run.
+    Run(&'a RunOutcome),
+}
+
+enum Read {
+    Queues(fn(&[&QueueOutcome], f64) -> Option<f64>),
+    SojournQuantile(f64),
+    Drops(DropReason),
+    Marks(MarkReason),
+    Flows(fn(&[&FlowOutcome], f64) -> Option<f64>),
+    DelayQuantile(f64),
+    VariationQuantile(f64),
+    Run(fn(&RunOutcome) -> f64),
+}
+
+/// Suffix of metrics over the packets of all replications together.
+pub const POOLED: &str = "_pooled";
+
+impl Unit {
+    /// The unit of the value as it is stored.
+    pub fn stored(self) -> &'static str {
+        match self {
+            Unit::Seconds | Unit::LongSeconds => "s",
+            Unit::BitsPerSecond => "bit/s",
+            Unit::Ratio | Unit::Index | Unit::Count => "1",
+            Unit::Packets => "packets",
+            Unit::Bytes => "bytes",
+            Unit::PacketsPerSecond => "packets/s",
+        }
+    }
+
+    /// The unit of the value as it is shown; empty where there is none.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Unit::Seconds => "ms",
+            Unit::LongSeconds => "s",
+            Unit::BitsPerSecond => "Mbps",
+            Unit::Ratio => "%",
+            Unit::Index | Unit::Count => "",
+            Unit::Packets => "packets",
+            Unit::Bytes => "bytes",
+            Unit::PacketsPerSecond => "packets/s",
+        }
+    }
+
+    /// The value as it is shown, from the value as it is stored.
+    pub fn show(self, value: f64) -> f64 {
+        match self {
+            Unit::Seconds => value * 1e3,
+            Unit::BitsPerSecond => value / 1e6,
+            Unit::Ratio => value * 100.0,
+            _ => value,
+        }
+    }
+
+    /// The factor that takes a value in the unit called `name` to the unit of storage; `None` if it is no unit of this
+    /// quantity. No name is the unit of storage.
+    pub fn factor(self, name: &str) -> Option<f64> {
+        let factors: &[(&str, f64)] = match self {
+            Unit::Seconds | Unit::LongSeconds => &[
+                ("s", 1.0),
+                ("ms", 1e-3),
+                ("us", 1e-6),
+                ("µs", 1e-6),
+                ("ns", 1e-9),
+                ("min", 60.0),
+            ],
+            Unit::BitsPerSecond => &[
+                ("bps", 1.0),
+                ("bit/s", 1.0),
+                ("kbps", 1e3),
+                ("Mbps", 1e6),
+                ("Gbps", 1e9),
+                ("B/s", 8.0),
+                ("kB/s", 8e3),
+                ("MB/s", 8e6),
+            ],
+            Unit::Ratio => &[("1", 1.0), ("ratio", 1.0), ("%", 0.01)],
+            Unit::Index | Unit::Count => &[("1", 1.0)],
+            Unit::Packets => &[("packets", 1.0), ("p", 1.0), ("pkt", 1.0)],
+            Unit::Bytes => &[("bytes", 1.0), ("B", 1.0), ("kB", 1e3), ("MB", 1e6)],
+            Unit::PacketsPerSecond => &[("packets/s", 1.0), ("pps", 1.0)],
+        };
+        match name {
+            "" => Some(1.0),
+            name => factors
+                .iter()
+                .find(|(unit, _)| *unit == name)
+                .map(|(_, f)| *f),
+        }
+    }
+
+    /// The names that [`Unit::factor`] knows, for a message.
+    pub fn names(self) -> &'static str {
+        match self {
+            Unit::Seconds | Unit::LongSeconds => "s, ms, us, ns, min",
+            Unit::BitsPerSecond => "bps, kbps, Mbps, Gbps, B/s, kB/s, MB/s",
+            Unit::Ratio => "1, %",
+            Unit::Index | Unit::Count => "1",
+            Unit::Packets => "packets",
+            Unit::Bytes => "bytes, kB, MB",
+            Unit::PacketsPerSecond => "packets/s",
+        }
+    }
+}
+
+impl Level {
+    /// What it is called in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Queue => "queue",
+            Level::Flow => "flow",
+            Level::Group => "group of flows",
+            Level::Run => "run",
+        }
+    }
+}
+
+impl Metric {
+    /// Its value; `None` where there is none, such as a delay when nothing arrived, and where the subject is of another
+    /// level.
+    pub fn value(&self, subject: &Subject<'_>) -> Option<f64> {
+        let value = match (subject, &self.read) {
+            (Subject::Queues(queues, span), Read::Queues(read)) => read(queues, span.as_secs_f64()),
+            (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
+                quantile(queues.iter().map(|queue| &queue.sojourn), *q)
+            }
+            (Subject::Queues(queues, _), Read::Drops(reason)) => {
+                Some(sum(queues, |queue| queue.drops_by_reason[reason.index()]))
+            }
+            (Subject::Queues(queues, _), Read::Marks(reason)) => {
+                Some(sum(queues, |queue| queue.marks_by_reason[reason.index()]))
+            }
+            (Subject::Flows(flows, span), Read::Flows(read)) => read(flows, span.as_secs_f64()),
+            (Subject::Flows(flows, _), Read::DelayQuantile(q)) => {
+                quantile(flows.iter().map(|flow| &flow.delay), *q)
+            }
+            (Subject::Flows(flows, _), Read::VariationQuantile(q)) => variation(flows, *q),
+            (Subject::Run(run), Read::Run(read)) => Some(read(run)),
+            _ => None,
+        };
+        value.filter(|value| value.is_finite())
+    }
+
+    /// How far its value may be off because a histogram knows values only to within a step, as a share of the value.
+    pub fn resolution(&self) -> f64 {
+        match self.read {
+            Read::SojournQuantile(_) | Read::DelayQuantile(_) | Read::VariationQuantile(_) => {
+                1.0 / 64.0
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The column of a table in which its values are shown: `sojourn_ms_mean`.
+    pub fn shown_name(&self) -> String {
+        match self.unit {
+            Unit::Seconds => self.name.replacen("_s_", "_ms_", 1),
+            Unit::BitsPerSecond => self.name.replacen("_bps", "_mbps", 1),
+            Unit::Ratio => self.name.replacen("_ratio", "_percent", 1),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+/// Every metric: queues first, then flows, groups and runs.
+pub fn metrics() -> &'static [Metric] {
+    static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+        let mut all = queue_metrics();
+        all.extend(flow_metrics());
+        all.extend(group_metrics());
+        all.extend(run_metrics());
+        all
+    });
+    &METRICS
+}
+
+/// The metrics of one level.
+pub fn of_level(level: Level) -> impl Iterator<Item = &'static Metric> {
+    metrics().iter().filter(move |metric| metric.level == level)
+}
+
+/// A metric by its name, and whether its `_pooled` form is asked for; `level` decides where queues and flows have one of
+/// the same name.
+pub fn find(name: &str, level: Option<Level>) -> Option<(&'static Metric, bool)> {
+    let by_name = |name: &str| {
+        let mut found = metrics().iter().filter(|metric| metric.name == name);
+        let first = found.clone().next();
+        found
+            .find(|metric| level.is_some_and(|level| of_kind(level, metric.level)))
+            .or(first)
+    };
+    by_name(name).map(|metric| (metric, false)).or_else(|| {
+        let metric = by_name(name.strip_suffix(POOLED)?)?;
+        metric.pooled.then_some((metric, true))
+    })
+}
+
+/// The name nearest to one that does not exist.
+pub fn nearest_name(given: &str) -> Option<&'static str> {
+    nearest(given, metrics().iter().map(|metric| metric.name.as_str()))
+}
+
+fn of_kind(asked: Level, level: Level) -> bool {
+    asked == level || (asked == Level::Flow && level == Level::Group)
+}
+
+struct Declared {
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    doc: &'static str,
+    formula: &'static str,
+}
+
+impl Declared {
+    fn metric(self, level: Level, pooled: bool, read: Read) -> Metric {
+        Metric {
+            name: self.name.to_owned(),
+            title: self.title.to_owned(),
+            unit: self.unit,
+            level,
+            doc: self.doc.to_owned(),
+            formula: self.formula.to_owned(),
+            pooled,
+            read,
+        }
+    }
+}
+
+fn declared(
+    name: &'static str,
+    title: &'static str,
+    unit: Unit,
+    doc: &'static str,
+    formula: &'static str,
+) -> Declared {
+    Declared {
+        name,
+        title,
+        unit,
+        doc,
+        formula,
+    }
+}
+
+/// Percentiles in tables, as shares of 1 with their names.
+const SOJOURN_QUANTILES: [(f64, &str); 5] = [
+    (0.05, "p05"),
+    (0.50, "p50"),
+    (0.95, "p95"),
+    (0.99, "p99"),
+    (0.999, "p999"),
+];
+const DELAY_QUANTILES: [(f64, &str); 4] =
+    [(0.05, "p05"), (0.50, "p50"), (0.95, "p95"), (0.99, "p99")];
+
+fn queue_metrics() -> Vec<Metric> {
+    let queue = |declared: Declared, read: fn(&[&QueueOutcome], f64) -> Option<f64>| {
+        declared.metric(Level::Queue, false, Read::Queues(read))
+    };
+    let mut all = vec![
+        queue(
+            declared(
+                "utilization_ratio",
+                "Utilization",
+                Unit::Ratio,
+                "Share of the link's capacity that carried packets; changes of rate are taken into account.",
+                "8 × bytes whose transmission started / ∫ rate dt",
+            ),
+            |queues, _| {
+                let capacity: f64 = queues.iter().map(|q| wide_to_f64(q.capacity_bits)).sum();
+                ratio(8.0 * sum(queues, |q| q.sent_bytes), capacity)
+            },
+        ),
+        queue(
+            declared(
+                "throughput_bps_mean",
+                "Throughput",
+                Unit::BitsPerSecond,
+                "Bits on the wire per second, headers included.",
+                "8 × bytes whose transmission started / measured time",
+            ),
+            |queues, seconds| ratio(8.0 * sum(queues, |q| q.sent_bytes), seconds),
+        ),
+        Metric {
+            pooled: true,
+            ..queue(
+                declared(
+                    "sojourn_s_mean",
+                    "Sojourn, mean",
+                    Unit::Seconds,
+                    "Time from being handed to the queue until given up for transmission, of packets that were sent.",
+                    "Σ sojourn / packets sent, to the picosecond",
+                ),
+                |queues, _| {
+                    let sum: f64 = queues.iter().map(|q| wide_to_f64(q.sojourn_sum)).sum();
+                    let count: f64 = queues.iter().map(|q| to_f64(q.sojourn.count())).sum();
+                    ratio(sum * 1e-12, count)
+                },
+            )
+        },
+        Metric {
+            pooled: true,
+            ..queue(
+                declared(
+                    "sojourn_s_min",
+                    "Sojourn, min",
+                    Unit::Seconds,
+                    "The shortest sojourn time.",
+                    "min sojourn, to the picosecond",
+                ),
+                |queues, _| {
+                    let least = queues.iter().filter_map(|q| q.sojourn_min).min();
+                    least.map(Span::as_secs_f64)
+                },
+            )
+        },
+        Metric {
+            pooled: true,
+            ..queue(
+                declared(
+                    "sojourn_s_max",
+                    "Sojourn, max",
+                    Unit::Seconds,
+                    "The longest sojourn time.",
+                    "max sojourn, to the picosecond",
+                ),
+                |queues, _| {
+                    let sent = queues.iter().filter(|q| q.sojourn_min.is_some());
+                    sent.map(|q| q.sojourn_max).max().map(Span::as_secs_f64)
+                },
+            )
+        },
+    ];
+    all.extend(SOJOURN_QUANTILES.map(|(q, suffix)| Metric {
+        name: format!("sojourn_s_{suffix}"),
+        title: format!("Sojourn, {}", percentile_title(suffix)),
+        unit: Unit::Seconds,
+        level: Level::Queue,
+        doc: format!(
+            "Sojourn time that {} % of the packets that were sent do not exceed.",
+            share_text(suffix)
+        ),
+        formula: format!("nearest rank {q} of the histogram; error at most 1/64 (1.6 %)"),
+        pooled: true,
+        read: Read::SojournQuantile(q),
+    }));
+    all.extend([
+        queue(
+            declared(
+                "backlog_packets_mean",
+                "Backlog, mean",
+                Unit::Packets,
+                "Time average of the packets that wait; the one in transmission does not.",
+                "∫ backlog dt / measured time = Σ time in the queue of packets that left it either way / measured time",
+            ),
+            |queues, _| Some(queues.iter().map(|q| q.backlog_mean.0).sum()),
+        ),
+        queue(
+            declared(
+                "backlog_packets_max",
+                "Backlog, max",
+                Unit::Packets,
+                "Most packets that waited at once.",
+                "max backlog",
+            ),
+            |queues, _| queues.iter().map(|q| q.backlog_max.0).max().map(to_f64),
+        ),
+        queue(
+            declared(
+                "backlog_bytes_mean",
+                "Backlog, mean",
+                Unit::Bytes,
+                "Time average of the bytes that wait.",
+                "∫ backlog dt / measured time, in bytes",
+            ),
+            |queues, _| Some(queues.iter().map(|q| q.backlog_mean.1).sum()),
+        ),
+        queue(
+            declared(
+                "backlog_bytes_max",
+                "Backlog, max",
+                Unit::Bytes,
+                "Most bytes that waited at once.",
+                "max backlog, in bytes",
+            ),
+            |queues, _| queues.iter().map(|q| q.backlog_max.1).max().map(to_f64),
+        ),
+        queue(
+            declared(
+                "received_packets",
+                "Received",
+                Unit::Packets,
+                "Packets handed to the queue.",
+                "count",
+            ),
+            |queues, _| Some(sum(queues, |q| q.totals.received)),
+        ),
+        queue(
+            declared(
+                "sent_packets",
+                "Sent",
+                Unit::Packets,
+                "Packets whose transmission started.",
+                "count",
+            ),
+            |queues, _| Some(sum(queues, |q| q.sent_packets)),
+        ),
+        queue(
+            declared(
+                "dropped_packets",
+                "Dropped",
+                Unit::Packets,
+                "Packets dropped by the queue, on arrival or later.",
+                "dropped on arrival + dropped later",
+            ),
+            |queues, _| Some(sum(queues, |q| q.totals.dropped())),
+        ),
+        queue(
+            declared(
+                "drop_rate_pps",
+                "Drop rate",
+                Unit::PacketsPerSecond,
+                "Packets dropped by the queue per second.",
+                "packets dropped / measured time",
+            ),
+            |queues, seconds| ratio(sum(queues, |q| q.totals.dropped()), seconds),
+        ),
+        queue(
+            declared(
+                "loss_ratio",
+                "Loss",
+                Unit::Ratio,
+                "Share of the packets handed to the queue that it dropped.",
+                "packets dropped / packets received",
+            ),
+            |queues, _| {
+                let received = sum(queues, |q| q.totals.received);
+                ratio(sum(queues, |q| q.totals.dropped()), received)
+            },
+        ),
+        queue(
+            declared(
+                "marked_packets",
+                "Marked",
+                Unit::Packets,
+                "Packets marked with CE by the queue.",
+                "count",
+            ),
+            |queues, _| Some(sum(queues, |q| q.totals.marked)),
+        ),
+        queue(
+            declared(
+                "mark_ratio",
+                "Marked",
+                Unit::Ratio,
+                "Share of the packets handed to the queue that it marked.",
+                "packets marked / packets received",
+            ),
+            |queues, _| {
+                let received = sum(queues, |q| q.totals.received);
+                ratio(sum(queues, |q| q.totals.marked), received)
+            },
+        ),
+    ]);
+    all.extend(DropReason::ALL.map(|reason| Metric {
+        name: format!("drops_packets_{}", reason.name()),
+        title: format!("Drops, {}", reason.name().replace('_', " ")),
+        unit: Unit::Packets,
+        level: Level::Queue,
+        doc: format!("Packets dropped with the reason `{}`.", reason.name()),
+        formula: "count".to_owned(),
+        pooled: false,
+        read: Read::Drops(reason),
+    }));
+    all.extend(MarkReason::ALL.map(|reason| Metric {
+        name: format!("marks_packets_{}", reason.name()),
+        title: format!("Marks, {}", reason.name().replace('_', " ")),
+        unit: Unit::Packets,
+        level: Level::Queue,
+        doc: format!("Packets marked with the reason `{}`.", reason.name()),
+        formula: "count".to_owned(),
+        pooled: false,
+        read: Read::Marks(reason),
+    }));
+    all
+}
+
+fn flow_metrics() -> Vec<Metric> {
+    let flow = |declared: Declared, read: fn(&[&FlowOutcome], f64) -> Option<f64>| {
+        declared.metric(Level::Flow, false, Read::Flows(read))
+    };
+    let pooled = |metric: Metric| Metric {
+        pooled: true,
+        ..metric
+    };
+    let mut all = vec![
+        flow(
+            declared(
+                "goodput_bps_mean",
+                "Goodput per flow",
+                Unit::BitsPerSecond,
+                "New application bits that the receiver got in order, per second and flow.",
+                "8 × bytes delivered in order for the first time / measured time / flows",
+            ),
+            |flows, seconds| {
+                let seconds = seconds * size(flows);
+                ratio(8.0 * sum(flows, |f| f.goodput_bytes), seconds)
+            },
+        ),
+        flow(
+            declared(
+                "throughput_bps_mean",
+                "Throughput per flow",
+                Unit::BitsPerSecond,
+                "Bits on the wire that reached the receiver, headers and repetitions included, per second and flow.",
+                "8 × bytes delivered / measured time / flows",
+            ),
+            |flows, seconds| {
+                let seconds = seconds * size(flows);
+                ratio(8.0 * sum(flows, |f| f.delivered_bytes), seconds)
+            },
+        ),
+        pooled(flow(
+            declared(
+                "delay_s_mean",
+                "One-way delay, mean",
+                Unit::Seconds,
+                "Time from sender to receiver of packets that arrived.",
+                "Σ delay / packets delivered, to the picosecond",
+            ),
+            |flows, _| {
+                let sum: f64 = flows.iter().map(|f| wide_to_f64(f.delay_sum)).sum();
+                let count: f64 = flows.iter().map(|f| to_f64(f.delay.count())).sum();
+                ratio(sum * 1e-12, count)
+            },
+        )),
+        pooled(flow(
+            declared(
+                "delay_s_min",
+                "One-way delay, min",
+                Unit::Seconds,
+                "The shortest one-way delay.",
+                "min delay, to the picosecond",
+            ),
+            |flows, _| {
+                let least = flows.iter().filter_map(|f| f.delay_min).min();
+                least.map(Span::as_secs_f64)
+            },
+        )),
+        pooled(flow(
+            declared(
+                "delay_s_max",
+                "One-way delay, max",
+                Unit::Seconds,
+                "The longest one-way delay.",
+                "max delay, to the picosecond",
+            ),
+            |flows, _| {
+                let arrived = flows.iter().filter(|f| f.delay_min.is_some());
+                arrived.map(|f| f.delay_max).max().map(Span::as_secs_f64)
+            },
+        )),
+    ];
+    all.extend(DELAY_QUANTILES.map(|(q, suffix)| Metric {
+        name: format!("delay_s_{suffix}"),
+        title: format!("One-way delay, {}", percentile_title(suffix)),
+        unit: Unit::Seconds,
+        level: Level::Flow,
+        doc: format!(
+            "One-way delay that {} % of the packets that arrived do not exceed.",
+            share_text(suffix)
+        ),
+        formula: format!("nearest rank {q} of the histogram; error at most 1/64 (1.6 %)"),
+        pooled: true,
+        read: Read::DelayQuantile(q),
+    }));
+    all.extend([
+        Metric {
+            name: "pdv_s_p99".to_owned(),
+            title: "Delay variation, p99".to_owned(),
+            unit: Unit::Seconds,
+            level: Level::Flow,
+            doc: "Packet delay variation (RFC 5481 section 4.2): the delay beyond the flow's shortest that 99 % of its packets \
+                  do not exceed; of several flows, the mean of theirs."
+                .to_owned(),
+            formula: "p99 of delay − min delay".to_owned(),
+            pooled: false,
+            read: Read::VariationQuantile(0.99),
+        },
+        flow(
+            declared(
+                "jitter_s_mean",
+                "Jitter",
+                Unit::Seconds,
+                "Mean difference of the delays of consecutive packets (RFC 3550 section 6.4.1), without its smoothing.",
+                "Σ |delay(i) − delay(i−1)| / (packets delivered − 1)",
+            ),
+            |flows, _| {
+                let sum: f64 = flows.iter().map(|f| wide_to_f64(f.jitter_sum)).sum();
+                let pairs: f64 =
+                    flows.iter().map(|f| to_f64(f.delay.count().saturating_sub(1))).sum();
+                ratio(sum * 1e-12, pairs)
+            },
+        ),
+        flow(
+            declared(
+                "rtt_s_mean",
+                "RTT, mean",
+                Unit::Seconds,
+                "Round trips as the sender measured them.",
+                "Σ round trip / measurements",
+            ),
+            |flows, _| {
+                let sum: f64 = flows.iter().map(|f| wide_to_f64(f.rtt.0)).sum();
+                ratio(sum * 1e-12, flows.iter().map(|f| to_f64(f.rtt.1)).sum())
+            },
+        ),
+        flow(
+            declared(
+                "rtt_s_min",
+                "RTT, min",
+                Unit::Seconds,
+                "The shortest round trip that the sender measured.",
+                "min round trip",
+            ),
+            |flows, _| {
+                let least = flows.iter().filter_map(|f| f.rtt.2).min();
+                least.map(Span::as_secs_f64)
+            },
+        ),
+        flow(
+            declared(
+                "rtt_s_max",
+                "RTT, max",
+                Unit::Seconds,
+                "The longest round trip that the sender measured.",
+                "max round trip",
+            ),
+            |flows, _| {
+                let measured = flows.iter().filter(|f| f.rtt.1 > 0);
+                measured.map(|f| f.rtt.3).max().map(Span::as_secs_f64)
+            },
+        ),
+        flow(
+            declared(
+                "sent_packets",
+                "Sent",
+                Unit::Packets,
+                "Packets that the sender sent.",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.sent_packets)),
+        ),
+        flow(
+            declared(
+                "delivered_packets",
+                "Delivered",
+                Unit::Packets,
+                "Packets of the sender that arrived.",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.delivered_packets)),
+        ),
+        flow(
+            declared(
+                "dropped_packets",
+                "Dropped",
+                Unit::Packets,
+                "Packets of the sender that were dropped, anywhere.",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.dropped_packets)),
+        ),
+        flow(
+            declared(
+                "loss_ratio",
+                "Loss",
+                Unit::Ratio,
+                "Share of the packets that the sender sent that were dropped.",
+                "packets dropped / packets sent",
+            ),
+            |flows, _| {
+                let sent = sum(flows, |f| f.sent_packets);
+                ratio(sum(flows, |f| f.dropped_packets), sent)
+            },
+        ),
+        flow(
+            declared(
+                "marked_packets",
+                "Marked",
+                Unit::Packets,
+                "Packets that arrived with CE.",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.marked_packets)),
+        ),
+        flow(
+            declared(
+                "retransmissions_packets",
+                "Retransmissions",
+                Unit::Packets,
+                "Packets sent again.",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.retransmissions)),
+        ),
+        flow(
+            declared(
+                "timeouts_count",
+                "Timeouts",
+                Unit::Count,
+                "Expiries of the retransmission timer (RFC 6298).",
+                "count",
+            ),
+            |flows, _| Some(sum(flows, |f| f.timeouts)),
+        ),
+        flow(
+            declared(
+                "completion_s",
+                "Completion time",
+                Unit::LongSeconds,
+                "Time from the start of a flow until its last byte was acknowledged; of several flows, the mean over those \
+                 that ended.",
+                "end − start",
+            ),
+            |flows, _| {
+                let times: Vec<f64> = flows
+                    .iter()
+                    .filter_map(|f| Some(f.completed?.saturating_since(f.started).as_secs_f64()))
+                    .collect();
+                mean(&times)
+            },
+        ),
+    ]);
+    all
+}
+
+fn group_metrics() -> Vec<Metric> {
+    let group = |declared: Declared, read: fn(&[&FlowOutcome], f64) -> Option<f64>| {
+        declared.metric(Level::Group, false, Read::Flows(read))
+    };
+    vec![
+        group(
+            declared(
+                "goodput_bps_sum",
+                "Goodput",
+                Unit::BitsPerSecond,
+                "Goodput of all flows of the group together.",
+                "8 × Σ bytes delivered in order for the first time / measured time",
+            ),
+            |flows, seconds| ratio(8.0 * sum(flows, |f| f.goodput_bytes), seconds),
+        ),
+        group(
+            declared(
+                "throughput_bps_sum",
+                "Throughput",
+                Unit::BitsPerSecond,
+                "Throughput of all flows of the group together.",
+                "8 × Σ bytes delivered / measured time",
+            ),
+            |flows, seconds| ratio(8.0 * sum(flows, |f| f.delivered_bytes), seconds),
+        ),
+        group(
+            declared(
+                "jain_index",
+                "Jain index",
+                Unit::Index,
+                "Jain's fairness index of the goodputs: 1 where all are equal, 1/n where one flow has all.",
+                "(Σ x)² / (n Σ x²)",
+            ),
+            |flows, _| jain_index(&goodputs(flows)),
+        ),
+        group(
+            declared(
+                "min_share_ratio",
+                "Least share",
+                Unit::Ratio,
+                "Least goodput of a flow over the mean: 1 where all are equal, 0 where one starves.",
+                "min x / mean x",
+            ),
+            |flows, _| min_share(&goodputs(flows)),
+        ),
+    ]
+}
+
+fn run_metrics() -> Vec<Metric> {
+    let run = |declared: Declared, read: fn(&RunOutcome) -> f64| {
+        declared.metric(Level::Run, false, Read::Run(read))
+    };
+    vec![
+        run(
+            declared(
+                "measured_s",
+                "Measured time",
+                Unit::LongSeconds,
+                "Simulated time behind the warm-up.",
+                "duration − warm-up",
+            ),
+            |run| run.measured.as_secs_f64(),
+        ),
+        run(
+            declared(
+                "created_packets",
+                "Created",
+                Unit::Packets,
+                "Packets made in the whole run, warm-up included.",
+                "count",
+            ),
+            |run| to_f64(run.census.created),
+        ),
+        run(
+            declared(
+                "hops_packets",
+                "Packet-hops",
+                Unit::Packets,
+                "Packets that arrived at the far end of a link, once per link, in the whole run.",
+                "count",
+            ),
+            |run| to_f64(run.census.hops),
+        ),
+    ]
+}
+
+fn quantile<'a>(histograms: impl Iterator<Item = &'a Histogram>, q: f64) -> Option<f64> {
+    let picoseconds = merged(histograms).quantile(q)?;
+    Some(to_f64(picoseconds) * 1e-12)
+}
+
+fn variation(flows: &[&FlowOutcome], q: f64) -> Option<f64> {
+    let each: Vec<f64> = flows
+        .iter()
+        .filter_map(|flow| {
+            let delay = to_f64(flow.delay.quantile(q)?) * 1e-12;
+            Some((delay - flow.delay_min?.as_secs_f64()).max(0.0))
+        })
+        .collect();
+    mean(&each)
+}
+
+fn goodputs(flows: &[&FlowOutcome]) -> Vec<f64> {
+    flows
+        .iter()
+        .map(|flow| to_f64(flow.goodput_bytes))
+        .collect()
+}
+
+fn sum<T>(items: &[&T], count: impl Fn(&T) -> u64) -> f64 {
+    wide_to_f64(items.iter().map(|item| u128::from(count(item))).sum())
+}
+
+fn size<T>(items: &[T]) -> f64 {
+    to_f64(u64::try_from(items.len()).unwrap_or(u64::MAX))
+}
+
+fn percentile_title(suffix: &str) -> &str {
+    match suffix {
+        "p05" => "p5",
+        "p50" => "median",
+        "p999" => "p99.9",
+        other => other,
+    }
+}
+
+fn share_text(suffix: &str) -> &str {
+    match suffix {
+        "p05" => "5",
+        "p50" => "50",
+        "p999" => "99.9",
+        other => other.trim_start_matches('p'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_within_a_level_and_documented() {
+        let mut seen = BTreeSet::new();
+        for metric in metrics() {
+            assert!(seen.insert((metric.level, &metric.name)), "{}", metric.name);
+            assert!(metric.doc.ends_with('.'), "{}", metric.name);
+            assert!(!metric.formula.is_empty(), "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_at_the_level_asked_for() {
+        let level = |level| find("loss_ratio", Some(level)).map(|(metric, _)| metric.level);
+        assert_eq!(level(Level::Queue), Some(Level::Queue));
+        assert_eq!(level(Level::Flow), Some(Level::Flow));
+        assert!(find("sojourn_s_p99_pooled", None).is_some_and(|(_, pooled)| pooled));
+        assert!(find("dropped_packets_pooled", None).is_none());
+        assert_eq!(nearest_name("sojurn_s_p99"), Some("sojourn_s_p99"));
+    }
+
+    #[test]
+    fn shown_units_and_names_agree() {
+        let shown = |name| {
+            let (metric, _) = find(name, None).expect(name);
+            (
+                metric.shown_name(),
+                metric.unit.shown(),
+                metric.unit.show(0.5),
+            )
+        };
+        assert_eq!(
+            shown("sojourn_s_p99"),
+            ("sojourn_ms_p99".to_owned(), "ms", 500.0)
+        );
+        assert_eq!(shown("loss_ratio"), ("loss_percent".to_owned(), "%", 50.0));
+        assert_eq!(
+            shown("goodput_bps_sum"),
+            ("goodput_mbps_sum".to_owned(), "Mbps", 0.5e-6)
+        );
+    }
+
+    #[test]
+    fn units_of_publications_become_ours() {
+        assert_eq!(Unit::Seconds.factor("ms"), Some(1e-3));
+        assert_eq!(Unit::BitsPerSecond.factor("B/s"), Some(8.0));
+        assert_eq!(Unit::Ratio.factor("%"), Some(0.01));
+        assert_eq!(Unit::Seconds.factor("Mbps"), None);
+    }
+}

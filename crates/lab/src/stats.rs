@@ -1,0 +1,267 @@
+//! Statistics over replications: means with intervals, paired differences, fairness, percentiles of merged histograms.
+//!
+//! An interval is mean ± t s / √n with the 97.5 % quantile t of Student's distribution with n - 1 degrees of freedom and the
+//! sample standard deviation s (Law, Simulation Modeling and Analysis, 5th edition, section 4.5). Replications are independent,
+//! so the values that go in here are one per replication, never one per packet. Two settings that ran with the same random
+//! streams are compared by the interval of their differences, replication by replication (section 10.2.1, paired-t).
+
+use sojourn_sim::histogram::Histogram;
+use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
+
+/// Share of intervals that contain the true mean.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A mean over replications.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the 95 % interval; `None` where there is none: a single value, or a deterministic run.
+    pub half_width: Option<f64>,
+    /// Values that went in.
+    pub n: u64,
+}
+
+impl Estimate {
+    /// The mean of `values`, with an interval if there are two or more; `None` if there are none. Values that are not
+    /// finite are left out.
+    pub fn of(values: &[f64]) -> Option<Estimate> {
+        let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        Some(Estimate {
+            mean: mean(&values)?,
+            half_width: half_width(&values),
+            n: count(&values),
+        })
+    }
+
+    /// The one value of a run in which nothing is random.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate {
+            mean: value,
+            half_width: None,
+            n: 1,
+        }
+    }
+
+    /// Whether the interval leaves out zero: for a difference, whether it is more than chance.
+    pub fn excludes_zero(&self) -> bool {
+        self.half_width.is_some_and(|half| self.mean.abs() > half)
+    }
+}
+
+/// The arithmetic mean; `None` of nothing. Of equal values it is that value, to the last bit.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    if let [first, rest @ ..] = values
+        && rest.iter().all(|value| value == first)
+    {
+        return Some(*first);
+    }
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / size(values))
+}
+
+/// The sample variance, with n - 1 in the denominator; `None` of fewer than two values.
+pub fn variance(values: &[f64]) -> Option<f64> {
+    let center = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|v| (v - center) * (v - center)).sum();
+    Some(squares / (size(values) - 1.0))
+}
+
+/// Half the width of the 95 % interval of the mean; `None` of fewer than two values.
+pub fn half_width(values: &[f64]) -> Option<f64> {
+    let variance = variance(values)?;
+    Some(t_quantile(count(values) - 1) * (variance / size(values)).sqrt())
+}
+
+/// The quantile of Student's distribution that 95 % of its mass lie within, both sides.
+///
+/// # Panics
+/// With zero degrees of freedom.
+pub fn t_quantile(degrees_of_freedom: u64) -> f64 {
+    let freedom = to_f64(degrees_of_freedom);
+    let share = 0.5 + CONFIDENCE / 2.0;
+    match StudentsT::new(0.0, 1.0, freedom) {
+        // The library's inverse is good to four digits; Newton's steps bring it to those of its distribution function.
+        Ok(student) => (0..NEWTON_STEPS).fold(student.inverse_cdf(share), |t, _| {
+            t - (student.cdf(t) - share) / student.pdf(t)
+        }),
+        Err(error) => panic!("Student's distribution with {freedom} degrees of freedom: {error}"),
+    }
+}
+
+/// Each doubles the digits.
+const NEWTON_STEPS: u32 = 3;
+
+/// The mean of `a[i] - b[i]`, with its interval. Pairs in which a value is missing or not finite are left out.
+pub fn paired_difference(a: &[Option<f64>], b: &[Option<f64>]) -> Option<Estimate> {
+    let pairs = a.iter().zip(b);
+    let differences: Vec<f64> = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?)).collect();
+    Estimate::of(&differences)
+}
+
+/// Jain's fairness index (Σx)² / (n Σx²): 1 where all shares are equal, 1/n where one has all (Jain, Chiu and Hawe, DEC
+/// TR-301, 1984). `None` of no values, or where all are zero.
+pub fn jain_index(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (size(shares) * squares))
+}
+
+/// The smallest share over the mean share: 1 where all are equal, 0 where one starves.
+pub fn min_share(shares: &[f64]) -> Option<f64> {
+    let mean = mean(shares).filter(|mean| *mean > 0.0)?;
+    shares
+        .iter()
+        .copied()
+        .reduce(f64::min)
+        .map(|least| least / mean)
+}
+
+/// `numerator / denominator`; `None` over zero.
+pub fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
+    (denominator != 0.0).then(|| numerator / denominator)
+}
+
+/// All values of some histograms in one.
+pub fn merged<'a>(histograms: impl IntoIterator<Item = &'a Histogram>) -> Histogram {
+    let mut all = Histogram::default();
+    for histogram in histograms {
+        all.merge(histogram);
+    }
+    all
+}
+
+/// A count as a number; counts below 2^53 are exact.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "the nearest double is what is wanted"
+)]
+pub fn to_f64(count: u64) -> f64 {
+    count as f64
+}
+
+/// A sum as a number: the nearest double.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "the nearest double is what is wanted"
+)]
+pub fn wide_to_f64(sum: u128) -> f64 {
+    sum as f64
+}
+
+fn count(values: &[f64]) -> u64 {
+    u64::try_from(values.len()).unwrap_or(u64::MAX)
+}
+
+fn size(values: &[f64]) -> f64 {
+    to_f64(count(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+    }
+
+    #[test]
+    fn quantiles_of_student_cut_off_what_they_should() {
+        // With one degree of freedom tan(0.475 π), with two 0.95 / √(2 · 0.975 · 0.025), with very many the normal
+        // distribution's; the others by bisection of the integral of the density.
+        for (freedom, t) in [
+            (1, 12.706_204_736),
+            (2, 4.302_652_730),
+            (4, 2.776_445_105),
+            (9, 2.262_157_163),
+            (29, 2.045_229_642),
+            (99, 1.984_216_952),
+            (10_000_000, 1.959_964_22),
+        ] {
+            close(t_quantile(freedom), t, 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_interval_of_one_to_five_is_known() {
+        // Mean 3, variance 2.5, t(4) = 2.776445: 2.776445 * sqrt(2.5 / 5).
+        let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five values");
+        assert_eq!((estimate.mean, estimate.n), (3.0, 5));
+        close(estimate.half_width.expect("five values"), 1.963_243, 1e-6);
+        assert_eq!(variance(&[1.0, 2.0, 3.0, 4.0, 5.0]), Some(2.5));
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_without_width() {
+        let estimate = Estimate::of(&[0.1, 0.1, 0.1]).expect("three values");
+        assert_eq!((estimate.mean, estimate.half_width), (0.1, Some(0.0)));
+    }
+
+    #[test]
+    fn one_value_has_no_interval() {
+        let estimate = Estimate::of(&[7.0]).expect("one value");
+        assert_eq!(estimate.half_width, None);
+        assert_eq!(Estimate::of(&[]), None);
+        assert_eq!(Estimate::of(&[f64::NAN]), None);
+    }
+
+    #[test]
+    fn pairing_removes_what_both_share() {
+        let a = [Some(10.0), Some(20.0), Some(30.0)];
+        let b = [Some(9.0), Some(18.0), Some(29.0)];
+        let difference = paired_difference(&a, &b).expect("three pairs");
+        close(difference.mean, 4.0 / 3.0, 1e-12);
+        // Differences 1, 2, 1: s = 0.57735, t(2) = 4.302653.
+        close(difference.half_width.expect("three pairs"), 1.434_218, 1e-5);
+        assert!(!difference.excludes_zero());
+        let lone = paired_difference(&a, &[Some(1.0), None, Some(1.0)]).expect("two pairs");
+        assert_eq!(lone.n, 2);
+    }
+
+    #[test]
+    fn fairness_is_one_for_equals_and_one_nth_for_a_monopoly() {
+        assert_eq!(jain_index(&[3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain_index(&[5.0, 0.0, 0.0, 0.0]), Some(0.25));
+        close(
+            jain_index(&[1.0, 2.0, 3.0]).expect("shares"),
+            36.0 / 42.0,
+            1e-15,
+        );
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+        assert_eq!(min_share(&[1.0, 2.0, 3.0]), Some(0.5));
+        assert_eq!(min_share(&[]), None);
+    }
+
+    #[test]
+    fn a_ratio_over_zero_is_no_value() {
+        assert_eq!(ratio(1.0, 4.0), Some(0.25));
+        assert_eq!(ratio(1.0, 0.0), None);
+    }
+
+    #[test]
+    fn a_percentile_of_merged_histograms_is_that_of_all_values() {
+        let histogram = |values: std::ops::Range<u64>| {
+            let mut histogram = Histogram::default();
+            values.for_each(|value| histogram.record(value));
+            histogram
+        };
+        let all = merged([&histogram(1..11), &histogram(11..21)]);
+        assert_eq!(all.quantile(0.5), Some(10));
+        assert_eq!(all.count(), 20);
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_moves_and_scales_with_the_values(
+            values in prop::collection::vec(-1e3f64..1e3, 2..20), shift in -1e3f64..1e3, scale in 0.1f64..10.0,
+        ) {
+            let moved: Vec<f64> = values.iter().map(|v| v * scale + shift).collect();
+            let (a, b) = (Estimate::of(&values).unwrap(), Estimate::of(&moved).unwrap());
+            prop_assert!((a.mean * scale + shift - b.mean).abs() < 1e-6);
+            let (half, other) = (a.half_width.unwrap(), b.half_width.unwrap());
+            prop_assert!((half * scale - other).abs() < 1e-6 * (1.0 + other));
+        }
+    }
+}

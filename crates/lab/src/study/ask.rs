@@ -1,0 +1,356 @@
+//! What a table or figure asks for: a metric, and of what.
+
+use sojourn_units::nearest;
+
+use crate::compile::Compiled;
+use crate::error::{LabError, LabErrorKind, Result};
+use crate::outcome::RunOutcome;
+use crate::results::metrics::{Level, Metric, POOLED, Subject, find, of_level};
+
+/// A metric and what it is of: `goodput_bps_sum of reno`.
+#[derive(Clone)]
+pub struct Asked {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// Over the packets of all replications together.
+    pub pooled: bool,
+    /// What it is of.
+    pub of: Of,
+}
+
+/// What a metric is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Of {
+    /// The queues of all bottlenecks in the direction under study.
+    Bottleneck,
+    /// All observed queues together.
+    Queues,
+    /// The queue of a link direction.
+    Link(String),
+    /// Flows in the direction under study.
+    Forward,
+    /// Flows against it.
+    Reverse,
+    /// All flows.
+    All,
+    /// The flows of a label, or the flow of a name.
+    Flows(String),
+    /// The run.
+    Run,
+}
+
+/// What metrics can be of in a scenario.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Names {
+    /// Observed link directions.
+    pub links: Vec<String>,
+    /// Labels of flows.
+    pub labels: Vec<String>,
+    /// Names of flows.
+    pub flows: Vec<String>,
+}
+
+impl Names {
+    /// The names of a compiled scenario.
+    pub fn of_compiled(compiled: &Compiled) -> Names {
+        let mut names = Names::default();
+        let observed = compiled.links.iter().filter(|link| link.observed);
+        names.links = observed.map(|link| link.name.clone()).collect();
+        for flow in &compiled.flows {
+            names.add(&flow.label, &flow.name);
+        }
+        names
+    }
+
+    /// The names of an outcome.
+    pub fn of_outcome(run: &RunOutcome) -> Names {
+        let mut names = Names {
+            links: run.queues.iter().map(|queue| queue.link.clone()).collect(),
+            ..Names::default()
+        };
+        for flow in &run.flows {
+            names.add(&flow.label, &flow.name);
+        }
+        names
+    }
+
+    fn add(&mut self, label: &str, name: &str) {
+        if self.labels.last().is_none_or(|last| last != label)
+            && self.labels.iter().all(|known| known != label)
+        {
+            self.labels.push(label.to_owned());
+        }
+        self.flows.push(name.to_owned());
+    }
+}
+
+/// Words for several flows.
+const WORDS: [&str; 3] = ["forward", "reverse", "all"];
+const BOTTLENECK: &str = "bottleneck";
+const QUEUES: &str = "queues";
+const RUN: &str = "run";
+
+impl Asked {
+    /// What a text asks for: `sojourn_s_p95`, or `goodput_bps_sum of reno`; without "of", it is of `default`, or else of
+    /// the bottleneck, the forward flows or the run.
+    ///
+    /// # Errors
+    /// When there is no such metric, or it cannot be of that.
+    pub fn parse(text: &str, default: Option<&str>, names: &Names) -> Result<Asked> {
+        let (name, own) = match text.split_once(" of ") {
+            Some((name, of)) => (name.trim(), Some(of.trim())),
+            None => (text.trim(), None),
+        };
+        let of = own.or(default);
+        let level = of.map(|of| names.level(of)).transpose()?;
+        let (metric, pooled) = find(name, level).ok_or_else(|| unknown_metric(name, level))?;
+        let of = match (of, own.is_some()) {
+            (None, _) => default_of(metric),
+            // A default for flows says nothing to a metric of queues, and the other way round.
+            (Some(of), false) if !names.suits(metric, of) => default_of(metric),
+            (Some(of), _) => names.resolve(metric, of)?,
+        };
+        Ok(Asked { metric, pooled, of })
+    }
+
+    /// Its value in one run.
+    pub fn value(&self, run: &RunOutcome) -> Option<f64> {
+        self.metric.value(&self.subject(std::slice::from_ref(&run)))
+    }
+
+    /// Its value over the packets of several runs together.
+    pub fn value_pooled(&self, runs: &[&RunOutcome]) -> Option<f64> {
+        self.metric.value(&self.subject(runs))
+    }
+
+    /// Its name, in the form that [`Asked::parse`] reads.
+    pub fn name(&self) -> String {
+        let pooled = if self.pooled { POOLED } else { "" };
+        format!("{}{pooled}", self.metric.name)
+    }
+
+    /// Heading of its column.
+    pub fn title(&self) -> String {
+        let title = &self.metric.title;
+        let pooled = if self.pooled { ", pooled" } else { "" };
+        match &self.of {
+            Of::Link(name) | Of::Flows(name) => format!("{title}{pooled}, {name}"),
+            Of::Queues => format!("{title}{pooled}, all queues"),
+            Of::Reverse => format!("{title}{pooled}, reverse"),
+            Of::All => format!("{title}{pooled}, all flows"),
+            Of::Bottleneck | Of::Forward | Of::Run => format!("{title}{pooled}"),
+        }
+    }
+
+    /// Key of its column, in units as they are shown.
+    pub fn key(&self) -> String {
+        let pooled = if self.pooled { POOLED } else { "" };
+        let of = match &self.of {
+            Of::Link(name) | Of::Flows(name) => format!(" {name}"),
+            Of::Queues => " queues".to_owned(),
+            Of::Reverse => " reverse".to_owned(),
+            Of::All => " all".to_owned(),
+            Of::Bottleneck | Of::Forward | Of::Run => String::new(),
+        };
+        format!("{}{pooled}{of}", self.metric.shown_name())
+    }
+
+    pub(crate) fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
+        let measured = runs
+            .first()
+            .map_or_else(Default::default, |run| run.measured);
+        let queues = |keep: &dyn Fn(&crate::outcome::QueueOutcome) -> bool| {
+            let all = runs.iter().flat_map(|run| &run.queues);
+            Subject::Queues(all.filter(|queue| keep(queue)).collect(), measured)
+        };
+        let flows = |keep: &dyn Fn(&crate::outcome::FlowOutcome) -> bool| {
+            let all = runs.iter().flat_map(|run| &run.flows);
+            Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured)
+        };
+        match (&self.of, runs) {
+            (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
+            (Of::Queues, _) => queues(&|_| true),
+            (Of::Link(name), _) => queues(&|queue| queue.link == *name),
+            (Of::Forward, _) => flows(&|flow| flow.forward),
+            (Of::Reverse, _) => flows(&|flow| !flow.forward),
+            (Of::All, _) => flows(&|_| true),
+            (Of::Flows(name), _) => flows(&|flow| flow.label == *name || flow.name == *name),
+            (Of::Run, [run, ..]) => Subject::Run(run),
+            (Of::Run, []) => Subject::Flows(Vec::new(), measured),
+        }
+    }
+}
+
+impl Names {
+    /// The level of metrics that can be of what is called so.
+    fn level(&self, of: &str) -> Result<Level> {
+        let is = |names: &[String]| names.iter().any(|name| name == of);
+        if of == BOTTLENECK || of == QUEUES || is(&self.links) {
+            Ok(Level::Queue)
+        } else if WORDS.contains(&of) || is(&self.labels) || is(&self.flows) {
+            Ok(Level::Flow)
+        } else if of == RUN {
+            Ok(Level::Run)
+        } else {
+            let mut all = vec![BOTTLENECK, QUEUES];
+            all.extend(self.links.iter().map(String::as_str));
+            all.extend(WORDS);
+            all.extend(self.labels.iter().map(String::as_str));
+            let flows = self.flows.iter().map(String::as_str);
+            let near = nearest(of, all.iter().copied().chain(flows)).map(str::to_owned);
+            Err(LabError::new(
+                LabErrorKind::UnknownName,
+                format!("there is no queue and no flow {of:?}"),
+            )
+            .nearest(near)
+            .allowed("there are", all.join(", ")))
+        }
+    }
+
+    fn suits(&self, metric: &Metric, of: &str) -> bool {
+        self.level(of)
+            .is_ok_and(|level| kind(level) == kind(metric.level))
+    }
+
+    fn resolve(&self, metric: &Metric, of: &str) -> Result<Of> {
+        let level = self.level(of)?;
+        if kind(level) != kind(metric.level) {
+            let article = |level: Level| match level {
+                Level::Queue => "a queue",
+                Level::Flow | Level::Group => "flows",
+                Level::Run => "the run",
+            };
+            return Err(LabError::new(
+                LabErrorKind::Contradiction,
+                format!(
+                    "{} is of {}, and {of:?} is {}",
+                    metric.name,
+                    article(metric.level),
+                    article(level)
+                ),
+            )
+            .remedy(match metric.level {
+                Level::Queue => "write \"of bottleneck\", or name a link direction",
+                Level::Flow | Level::Group => "write \"of forward\", or name a flow or its label",
+                Level::Run => "leave out \"of\"",
+            }));
+        }
+        Ok(match of {
+            BOTTLENECK => Of::Bottleneck,
+            QUEUES => Of::Queues,
+            "forward" => Of::Forward,
+            "reverse" => Of::Reverse,
+            "all" => Of::All,
+            RUN => Of::Run,
+            name if level == Level::Queue => Of::Link(name.to_owned()),
+            name => Of::Flows(name.to_owned()),
+        })
+    }
+}
+
+fn default_of(metric: &Metric) -> Of {
+    match metric.level {
+        Level::Queue => Of::Bottleneck,
+        Level::Flow | Level::Group => Of::Forward,
+        Level::Run => Of::Run,
+    }
+}
+
+/// Flows and groups of flows are the same to a subject.
+fn kind(level: Level) -> Level {
+    match level {
+        Level::Group => Level::Flow,
+        level => level,
+    }
+}
+
+fn unknown_metric(name: &str, level: Option<Level>) -> LabError {
+    let levels: &[Level] = match level.map(kind) {
+        Some(Level::Flow) => &[Level::Flow, Level::Group],
+        Some(Level::Run) => &[Level::Run],
+        Some(_) => &[Level::Queue],
+        None => &[Level::Queue, Level::Flow, Level::Group, Level::Run],
+    };
+    let names: Vec<&str> = levels
+        .iter()
+        .flat_map(|level| of_level(*level))
+        .map(|metric| metric.name.as_str())
+        .collect();
+    let plain = name.strip_suffix(POOLED).unwrap_or(name);
+    let problem = match names.contains(&plain) {
+        true => format!("{plain} has no pooled form"),
+        false => format!("there is no metric {name:?}"),
+    };
+    LabError::new(LabErrorKind::UnknownName, problem)
+        .nearest(nearest(plain, names.iter().copied()).filter(|near| *near != plain))
+        .remedy("docs/metrics.md lists all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        Names {
+            links: vec!["left-right".to_owned(), "right-left".to_owned()],
+            labels: vec!["reno".to_owned(), "cbr".to_owned()],
+            flows: vec!["reno-1".to_owned(), "reno-2".to_owned(), "cbr-1".to_owned()],
+        }
+    }
+
+    fn of(text: &str, default: Option<&str>) -> Of {
+        Asked::parse(text, default, &names()).expect(text).of
+    }
+
+    fn error(text: &str) -> String {
+        match Asked::parse(text, None, &names()) {
+            Err(error) => error.to_string(),
+            Ok(asked) => panic!("{text} is {}", asked.title()),
+        }
+    }
+
+    #[test]
+    fn a_metric_is_of_what_it_says_or_the_table_says_or_the_usual() {
+        assert_eq!(of("sojourn_s_p95", None), Of::Bottleneck);
+        assert_eq!(
+            of("sojourn_s_p95 of right-left", None),
+            Of::Link("right-left".to_owned())
+        );
+        assert_eq!(of("drop_rate_pps of queues", None), Of::Queues);
+        assert_eq!(of("goodput_bps_sum", None), Of::Forward);
+        assert_eq!(
+            of("goodput_bps_sum", Some("reno")),
+            Of::Flows("reno".to_owned())
+        );
+        assert_eq!(of("sojourn_s_p95", Some("reno")), Of::Bottleneck);
+        assert_eq!(of("created_packets", None), Of::Run);
+    }
+
+    #[test]
+    fn the_level_tells_metrics_of_one_name_apart() {
+        let level = |text| Asked::parse(text, None, &names()).expect(text).metric.level;
+        assert_eq!(level("loss_ratio of left-right"), Level::Queue);
+        assert_eq!(level("loss_ratio of reno-2"), Level::Flow);
+    }
+
+    #[test]
+    fn mistakes_name_the_nearest_and_the_remedy() {
+        assert_eq!(
+            error("sojurn_s_p95"),
+            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists all"
+        );
+        assert_eq!(
+            error("sojourn_s_p95 of renoo"),
+            "there is no queue and no flow \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
+             forward, reverse, all, reno, cbr)"
+        );
+        assert_eq!(
+            error("utilization_ratio of run"),
+            "utilization_ratio is of a queue, and \"run\" is the run; write \"of bottleneck\", or name a link direction"
+        );
+        assert_eq!(
+            error("dropped_packets_pooled"),
+            "dropped_packets has no pooled form; docs/metrics.md lists all"
+        );
+    }
+}

@@ -1,0 +1,512 @@
+//! From results to what is shown: `summary.json` for the report, tables for the terminal, records for programs.
+//!
+//! Everything here is a function of a [`ResultSet`], so that a report is rebuilt without running anything. A study says
+//! which tables and figures it wants; what it does not say is filled in: for one comparison, metrics down the side and
+//! queues across with their paired differences; for an experiment with several factors, a row per point and a table of
+//! differences.
+
+mod figures;
+mod settings;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
+
+use crate::error::Result;
+use crate::results::directory::{ResultSet, write_json};
+use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
+use crate::results::metrics::Level;
+use crate::stats::{Estimate, mean, paired_difference};
+use crate::study::{Asked, Names};
+
+/// Name of the file.
+pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
+
+/// What a comparison says, for a terminal or a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// Heading.
+    pub title: String,
+    /// Tables, as the report has them.
+    pub tables: Vec<Table>,
+    /// Every number of the tables, one by one.
+    pub records: Vec<Record>,
+    /// What the auditor says.
+    pub notes: Vec<Note>,
+}
+
+/// One number: a metric at a point, in the unit of storage.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Record {
+    /// The experiment.
+    pub experiment: String,
+    /// The levels of its factors, in their order.
+    pub levels: Vec<(String, String)>,
+    /// The metric: `goodput_bps_sum of reno`.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its value: the mean over replications.
+    pub value: f64,
+    /// Half the width of the 95 % interval; `None` where there is none.
+    pub half_width: Option<f64>,
+    /// Replications that have a value.
+    pub n: u64,
+}
+
+/// The summary of results.
+///
+/// # Errors
+/// When a time series that a figure shows cannot be read.
+pub fn summarize(results: &ResultSet) -> Result<Summary> {
+    let manifest = &results.manifest;
+    let mut blocks = Vec::new();
+    for experiment in &manifest.experiments {
+        if manifest.experiments.len() > 1 {
+            blocks.push(Block::Heading(Heading {
+                text: experiment.title.clone(),
+                level: 2,
+            }));
+        }
+        let wanted = Wanted::of(results, experiment);
+        blocks.extend(tables::of(&wanted).into_iter().map(Block::Table));
+        blocks.extend(
+            figures::of(&wanted)?
+                .into_iter()
+                .map(|figure| Block::Figure(Box::new(figure))),
+        );
+    }
+    Ok(Summary {
+        schema_version: sojourn_report::SCHEMA_VERSION,
+        title: manifest.title.clone(),
+        subtitle: manifest
+            .paper
+            .as_ref()
+            .map(|paper| format!("After {paper}")),
+        command: manifest.command.clone(),
+        version: VERSION.to_owned(),
+        paragraphs: settings::paragraphs(manifest),
+        settings: settings::groups(manifest),
+        algorithms: manifest.algorithms.clone(),
+        notes: manifest.notes.clone(),
+        blocks,
+    })
+}
+
+/// Writes the summary of results into a directory, under [`SUMMARY_FILE`].
+///
+/// # Errors
+/// When a time series cannot be read, or the file cannot be written.
+pub fn write(results: &ResultSet, dir: &Path) -> Result<PathBuf> {
+    let path = dir.join(SUMMARY_FILE);
+    write_json(&path, &summarize(results)?)?;
+    Ok(path)
+}
+
+/// Reads a result directory and writes its summary.
+///
+/// # Errors
+/// When results are missing or cannot be read, or the file cannot be written.
+pub fn write_summary(path: &Path) -> Result<PathBuf> {
+    write(&ResultSet::load(path)?, path)
+}
+
+/// The tables of results, for a terminal or a program.
+pub fn comparison(results: &ResultSet) -> Comparison {
+    let mut all = Comparison {
+        title: results.manifest.title.clone(),
+        tables: Vec::new(),
+        records: Vec::new(),
+        notes: results.manifest.notes.clone(),
+    };
+    for experiment in &results.manifest.experiments {
+        let wanted = Wanted::of(results, experiment);
+        all.tables.extend(tables::of(&wanted));
+        for point in results.manifest.points_of(&experiment.name) {
+            for asked in wanted.asked() {
+                let Some(estimate) = wanted.estimate(point, &asked) else {
+                    continue;
+                };
+                all.records.push(Record {
+                    experiment: experiment.name.clone(),
+                    levels: wanted.levels(point),
+                    metric: asked.text(),
+                    unit: asked.metric.unit.stored().to_owned(),
+                    value: estimate.mean,
+                    half_width: estimate.half_width,
+                    n: estimate.n,
+                });
+            }
+        }
+    }
+    all
+}
+
+impl Comparison {
+    /// The tables as a terminal shows them, with the auditor's notes below.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for table in &self.tables {
+            text.push_str(&text_table(table));
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let severity = match note.severity {
+                sojourn_report::Severity::Warning => "warning",
+                sojourn_report::Severity::Info => "note",
+            };
+            text.push_str(&format!("{severity}: {}: {}\n", note.rule, note.text));
+        }
+        text
+    }
+
+    /// The records as comma-separated values, one number per line.
+    pub fn csv(&self) -> String {
+        let mut factors: Vec<&str> = Vec::new();
+        for (name, _) in self.records.iter().flat_map(|record| &record.levels) {
+            if !factors.contains(&name.as_str()) {
+                factors.push(name);
+            }
+        }
+        let mut rows = vec![
+            std::iter::once("experiment")
+                .chain(factors.iter().copied())
+                .chain(["metric", "unit", "value", "half_width", "n"])
+                .map(str::to_owned)
+                .collect::<Vec<String>>(),
+        ];
+        for record in &self.records {
+            let mut row = vec![record.experiment.clone()];
+            row.extend(factors.iter().map(|factor| {
+                let level = record.levels.iter().find(|(name, _)| name == factor);
+                level.map(|(_, label)| label.clone()).unwrap_or_default()
+            }));
+            row.extend([
+                record.metric.clone(),
+                record.unit.clone(),
+                record.value.to_string(),
+                record
+                    .half_width
+                    .map(|half| half.to_string())
+                    .unwrap_or_default(),
+                record.n.to_string(),
+            ]);
+            rows.push(row);
+        }
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in rows {
+            // Memory takes everything, and all rows have as many cells.
+            let _ = writer.write_record(row);
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The records and notes as JSON.
+    pub fn json(&self) -> String {
+        let records: Vec<serde_json::Value> = self
+            .records
+            .iter()
+            .map(|record| {
+                let levels: serde_json::Map<String, serde_json::Value> = record
+                    .levels
+                    .iter()
+                    .map(|(factor, label)| (factor.clone(), label.as_str().into()))
+                    .collect();
+                serde_json::json!({
+                    "experiment": record.experiment,
+                    "levels": levels,
+                    "metric": record.metric,
+                    "unit": record.unit,
+                    "value": record.value,
+                    "half_width": record.half_width,
+                    "n": record.n,
+                })
+            })
+            .collect();
+        let all = serde_json::json!({
+            "title": self.title,
+            "sojourn": VERSION,
+            "results": records,
+            "notes": self.notes,
+        });
+        format!("{all:#}\n")
+    }
+}
+
+/// What is to be shown of an experiment.
+struct Wanted<'a> {
+    results: &'a ResultSet,
+    experiment: &'a ExperimentInfo,
+    names: Names,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
+        let first = results.manifest.points_of(&experiment.name).next();
+        let run = first.and_then(|point| results.of_point(point.point).next());
+        Wanted {
+            results,
+            experiment,
+            names: run.map(Names::of_outcome).unwrap_or_default(),
+        }
+    }
+
+    fn points(&self) -> Vec<&'a PointInfo> {
+        self.results
+            .manifest
+            .points
+            .iter()
+            .filter(|p| p.experiment == self.experiment.name)
+            .collect()
+    }
+
+    /// The levels of a point, in the order of the factors.
+    fn levels(&self, point: &PointInfo) -> Vec<(String, String)> {
+        let factors = self.experiment.factors.iter();
+        factors
+            .filter_map(|factor| {
+                Some((factor.name.clone(), point.levels.get(&factor.name)?.clone()))
+            })
+            .collect()
+    }
+
+    /// A metric that a study asks for; it was checked when the study was read.
+    fn parse(&self, text: &str, of: Option<&str>) -> Option<Asked> {
+        Asked::parse(text, of, &self.names).ok()
+    }
+
+    /// Every metric that the tables of the experiment show.
+    fn asked(&self) -> Vec<Asked> {
+        let tables = self.results.manifest.tables.iter();
+        let mut all: Vec<Asked> = Vec::new();
+        for table in tables.filter(|table| table.experiment == self.experiment.name) {
+            for text in &table.metrics {
+                let asked = self.parse(text, table.of.as_deref());
+                let new = |asked: &Asked| all.iter().all(|other| other.text() != asked.text());
+                if let Some(asked) = asked.filter(new) {
+                    all.push(asked);
+                }
+            }
+        }
+        match all.is_empty() {
+            true if self.is_one_comparison() => self.default_metrics(),
+            true => self.brief_metrics(),
+            false => all,
+        }
+    }
+
+    /// Whether the experiment has no factor but one under comparison, so that its points fit side by side.
+    fn is_one_comparison(&self) -> bool {
+        match self.experiment.factors.as_slice() {
+            [] => true,
+            [factor] => factor.compare,
+            _ => false,
+        }
+    }
+
+    /// What is shown of each of many points where a study does not say.
+    fn brief_metrics(&self) -> Vec<Asked> {
+        let texts = [
+            "utilization_ratio",
+            "goodput_bps_sum",
+            "sojourn_s_mean",
+            "sojourn_s_p95",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ];
+        texts
+            .iter()
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// What is shown of a comparison where a study does not say.
+    fn default_metrics(&self) -> Vec<Asked> {
+        const MOST_LABELS: usize = 6;
+        let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
+        let labels: Vec<&String> = self.forward_labels();
+        match labels.as_slice() {
+            labels if (2..=MOST_LABELS).contains(&labels.len()) => {
+                texts.extend(
+                    labels
+                        .iter()
+                        .map(|label| format!("goodput_bps_sum of {label}")),
+                );
+            }
+            _ => texts.push("goodput_bps_sum".to_owned()),
+        }
+        for metric in [
+            "sojourn_s_mean",
+            "sojourn_s_p50",
+            "sojourn_s_p95",
+            "sojourn_s_p99",
+            "backlog_packets_mean",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ] {
+            texts.push(metric.to_owned());
+        }
+        if self.any_marks() {
+            texts.push("mark_ratio".to_owned());
+        }
+        let several = |label: &&&String| {
+            let of_label = self
+                .first_flows()
+                .filter(|(own, forward)| own == *label && *forward);
+            of_label.count() > 1
+        };
+        let many: Vec<&&String> = labels.iter().filter(several).take(MOST_LABELS).collect();
+        match many.as_slice() {
+            [label] => texts.push(format!("jain_index of {label}")),
+            many => texts.extend(many.iter().map(|label| format!("jain_index of {label}"))),
+        }
+        texts
+            .iter()
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// Label and direction of each flow of the first run.
+    fn first_flows(&self) -> impl Iterator<Item = (&'a String, bool)> {
+        let first = self.points().first().map(|point| point.point);
+        let run = first.and_then(|point| self.results.of_point(point).next());
+        run.into_iter()
+            .flat_map(|run| run.flows.iter().map(|flow| (&flow.label, flow.forward)))
+    }
+
+    fn forward_labels(&self) -> Vec<&'a String> {
+        let mut labels: Vec<&String> = Vec::new();
+        for (label, forward) in self.first_flows() {
+            if forward && !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels
+    }
+
+    fn any_marks(&self) -> bool {
+        let points = self.points();
+        let runs = points
+            .iter()
+            .flat_map(|point| self.results.of_point(point.point));
+        runs.flat_map(|run| &run.queues)
+            .any(|queue| queue.totals.marked > 0)
+    }
+
+    /// The value of a metric in each replication of a point.
+    fn values(&self, point: &PointInfo, asked: &Asked) -> Vec<Option<f64>> {
+        self.results
+            .of_point(point.point)
+            .map(|run| asked.value(run))
+            .collect()
+    }
+
+    /// The mean of a metric over the replications of a point, with its interval.
+    fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
+        if asked.pooled {
+            let runs: Vec<_> = self.results.of_point(point.point).collect();
+            return Some(Estimate {
+                n: u64::try_from(runs.len()).unwrap_or(u64::MAX),
+                ..Estimate::exact(asked.value_pooled(&runs)?)
+            });
+        }
+        let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
+        match point.deterministic {
+            true => values.first().copied().map(Estimate::exact),
+            false => {
+                let estimate = Estimate::of(&values)?;
+                Some(at_least(
+                    estimate,
+                    asked.metric.resolution() * estimate.mean.abs(),
+                ))
+            }
+        }
+    }
+
+    /// The mean difference of a metric between two points, replication by replication.
+    fn difference(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Estimate> {
+        let (first, second) = (self.values(a, asked), self.values(b, asked));
+        let difference = paired_difference(&first, &second)?;
+        match a.deterministic && b.deterministic {
+            true => Some(Estimate::exact(difference.mean)),
+            false => {
+                let sizes = [&first, &second].map(|values| {
+                    let values: Vec<f64> = values.iter().copied().flatten().collect();
+                    mean(&values).unwrap_or(0.0).abs()
+                });
+                let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
+                Some(at_least(difference, resolution))
+            }
+        }
+    }
+
+    /// A cell with an estimate, in the unit that is shown.
+    fn cell(&self, estimate: Option<Estimate>, asked: &Asked, point: &PointInfo) -> Cell {
+        let Some(estimate) = estimate else {
+            return Cell::Empty;
+        };
+        let unit = asked.metric.unit;
+        Cell::Estimate(Shown {
+            value: unit.show(estimate.mean),
+            half_width: estimate.half_width.map(|half| unit.show(half)),
+            n: Some(estimate.n),
+            deterministic: point.deterministic.then_some(true),
+            ..Shown::default()
+        })
+    }
+}
+
+/// An estimate whose interval, if it has one, is no narrower than what its values are known to.
+fn at_least(estimate: Estimate, half_width: f64) -> Estimate {
+    Estimate {
+        half_width: estimate.half_width.map(|half| half.max(half_width)),
+        ..estimate
+    }
+}
+
+impl Asked {
+    /// The text that asks for it, whatever the table's default.
+    pub fn text(&self) -> String {
+        use crate::study::Of;
+        let name = self.name();
+        match (&self.of, self.metric.level) {
+            (Of::Bottleneck, Level::Queue) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of bottleneck"),
+                false => name,
+            },
+            (Of::Forward, _) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of forward"),
+                false => name,
+            },
+            (Of::Link(of) | Of::Flows(of), _) => format!("{name} of {of}"),
+            (Of::Queues, _) => format!("{name} of queues"),
+            (Of::Reverse, _) => format!("{name} of reverse"),
+            (Of::All, _) => format!("{name} of all"),
+            _ => name,
+        }
+    }
+}
+
+/// Whether queues and flows both have a metric of that name.
+fn is_ambiguous(name: &str) -> bool {
+    let metrics = crate::results::metrics::metrics();
+    metrics.iter().filter(|metric| metric.name == name).count() > 1
+}
+
+/// Letters, digits, - and _ of a name, for the id of a table or figure.
+fn id(parts: &[&str]) -> String {
+    let joined = parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join("-");
+    let plain = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_alphanumeric() || c == '_' => c,
+        _ => '-',
+    };
+    joined.chars().map(plain).collect()
+}

@@ -1,0 +1,687 @@
+//! Figures of an experiment: those that a study asks for, or the usual ones.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
+
+use super::{Wanted, id};
+use crate::error::Result;
+use crate::outcome::{RunOutcome, SeriesOutcome};
+use crate::results::manifest::{FactorInfo, PointInfo};
+use crate::results::metrics::{Subject, Unit};
+use crate::stats::{merged, to_f64};
+use crate::study::{Asked, FigureKind, FigureSpec, Of};
+use sojourn_sim::histogram::{Histogram, middle};
+
+/// Buckets into which a longer time series is thinned; each keeps its least and greatest value.
+const BUCKETS: usize = 600;
+/// Points of an experiment that are drawn in one figure of distributions without being asked for.
+const MOST_DISTRIBUTIONS: usize = 8;
+
+type Row = BTreeMap<String, Value>;
+
+/// The figures of an experiment, in order.
+pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
+    let specs: Vec<&FigureSpec> = wanted
+        .results
+        .manifest
+        .figures
+        .iter()
+        .filter(|spec| spec.experiment == wanted.experiment.name)
+        .collect();
+    let usual = match specs.is_empty() {
+        true => usual(wanted),
+        false => Vec::new(),
+    };
+    let mut figures = Vec::new();
+    for spec in specs.into_iter().chain(&usual) {
+        let figure = match kind(spec) {
+            FigureKind::Cdf => distribution(wanted, spec),
+            FigureKind::Time => time_series(wanted, spec)?,
+            FigureKind::Scatter => scatter(wanted, spec),
+            _ => over_factor(wanted, spec),
+        };
+        // A figure without rows has nothing to draw.
+        figures.extend(figure.filter(|figure| !figure.rows.is_empty()));
+    }
+    Ok(figures)
+}
+
+fn kind(spec: &FigureSpec) -> FigureKind {
+    spec.kind.parse().unwrap_or(FigureKind::Points)
+}
+
+/// What is drawn where a study does not say.
+fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
+    let experiment = wanted.experiment;
+    let compared = experiment.factors.iter().find(|factor| factor.compare);
+    let others: Vec<&FactorInfo> = experiment
+        .factors
+        .iter()
+        .filter(|factor| !factor.compare)
+        .collect();
+    let series = compared.map(|factor| factor.name.clone());
+    let figure = |name: &str, title: &str, kind: FigureKind| FigureSpec {
+        id: id(&[&experiment.name, name]),
+        title: title.to_owned(),
+        kind: kind.name().to_owned(),
+        experiment: experiment.name.clone(),
+        series: series.clone(),
+        x_scale: "category".to_owned(),
+        y_scale: "linear".to_owned(),
+        ..FigureSpec::default()
+    };
+    let mut all = Vec::new();
+    let over = |name: &str, title: &str, metric: &str, all: &mut Vec<FigureSpec>| {
+        if let [x, rest @ ..] = others.as_slice()
+            && rest.len() <= 1
+        {
+            all.push(FigureSpec {
+                x: Some(x.name.clone()),
+                y: Some(metric.to_owned()),
+                facet: rest.first().map(|factor| factor.name.clone()),
+                ..figure(name, title, FigureKind::Points)
+            });
+        }
+    };
+    over(
+        "sojourn",
+        "Sojourn time, 95th percentile",
+        "sojourn_s_p95",
+        &mut all,
+    );
+    over("utilization", "Utilization", "utilization_ratio", &mut all);
+    over("loss", "Loss", "loss_ratio of bottleneck", &mut all);
+    if others.is_empty() && experiment.factors.len() <= 1 {
+        let caption = "Share of the packets that waited no longer, over all replications.";
+        if wanted.points().len() <= MOST_DISTRIBUTIONS {
+            all.push(FigureSpec {
+                caption: caption.to_owned(),
+                y: Some("sojourn_s".to_owned()),
+                ..figure("sojourn-cdf", "Sojourn time", FigureKind::Cdf)
+            });
+        }
+        all.push(FigureSpec {
+            y: Some(GOODPUT_BY_LABEL.to_owned()),
+            ..figure("goodput", "Goodput", FigureKind::Bars)
+        });
+        for (quantity, title) in [
+            ("sojourn_s", "Sojourn time over time"),
+            ("backlog_packets", "Backlog over time"),
+        ] {
+            all.push(FigureSpec {
+                y: Some(quantity.to_owned()),
+                caption: "The first replication.".to_owned(),
+                ..figure(
+                    &format!("{}-time", quantity.replace('_', "-")),
+                    title,
+                    FigureKind::Time,
+                )
+            });
+        }
+    }
+    all
+}
+
+/// The y of the usual bars: the goodput of each group of flows, which are the x axis.
+const GOODPUT_BY_LABEL: &str = "goodput by label";
+
+fn points<'a>(wanted: &Wanted<'a>, spec: &FigureSpec) -> Vec<&'a PointInfo> {
+    let fits = |point: &&PointInfo| {
+        spec.only
+            .iter()
+            .all(|(name, label)| point.levels.get(name) == Some(label))
+    };
+    wanted.points().into_iter().filter(fits).collect()
+}
+
+fn factor<'a>(wanted: &Wanted<'a>, name: Option<&String>) -> Option<&'a FactorInfo> {
+    let name = name?;
+    wanted
+        .experiment
+        .factors
+        .iter()
+        .find(|factor| factor.name == *name)
+}
+
+fn label(point: &PointInfo, factor: Option<&FactorInfo>) -> Option<String> {
+    point.levels.get(&factor?.name).cloned()
+}
+
+/// The parts of a figure that all kinds have.
+fn frame(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind, x: Axis, y: Axis) -> Figure {
+    let series = factor(wanted, spec.series.as_ref());
+    let facet = factor(wanted, spec.facet.as_ref());
+    Figure {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        kind,
+        x,
+        y,
+        series: series.map(|factor| Series {
+            field: SERIES.to_owned(),
+            title: factor.title.clone(),
+            order: factor.labels.clone(),
+        }),
+        facet: facet.map(|factor| Facet {
+            field: FACET.to_owned(),
+            title: factor.title.clone(),
+        }),
+        rows: Vec::new(),
+        y_low: None,
+        y_high: None,
+        reference: Vec::new(),
+        thinned: None,
+    }
+}
+
+const SERIES: &str = "series";
+const FACET: &str = "facet";
+
+/// A row with the levels of a point that tell series and panels apart.
+fn row_of(wanted: &Wanted<'_>, spec: &FigureSpec, point: &PointInfo) -> Row {
+    let mut row = Row::new();
+    if let Some(label) = label(point, factor(wanted, spec.series.as_ref())) {
+        row.insert(SERIES.to_owned(), label.into());
+    }
+    if let Some(label) = label(point, factor(wanted, spec.facet.as_ref())) {
+        row.insert(FACET.to_owned(), label.into());
+    }
+    row
+}
+
+fn axis(field: &str, title: &str, unit: &str, scale: Scale) -> Axis {
+    Axis {
+        field: field.to_owned(),
+        title: title.to_owned(),
+        unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
+        scale,
+        order: Vec::new(),
+    }
+}
+
+fn scale(name: &str) -> Scale {
+    match name {
+        "log" => Scale::Log,
+        "category" => Scale::Category,
+        _ => Scale::Linear,
+    }
+}
+
+fn y_scale(spec: &FigureSpec) -> Scale {
+    match spec.y_scale.as_str() {
+        "log" => Scale::Log,
+        _ => Scale::Linear,
+    }
+}
+
+/// A metric over the levels of a factor.
+fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    if spec.y.as_deref() == Some(GOODPUT_BY_LABEL) {
+        return goodput_by_label(wanted, spec);
+    }
+    let parse = |text: &Option<String>| wanted.parse(text.as_deref()?, spec.of.as_deref());
+    let (y, low, high) = (parse(&spec.y), parse(&spec.y_low), parse(&spec.y_high));
+    let shown = y.clone().or_else(|| high.clone())?;
+    let unit = shown.metric.unit;
+    let x = factor(wanted, spec.x.as_ref());
+    let x_axis = match x {
+        Some(factor) => Axis {
+            order: match spec.x_scale.as_str() {
+                "category" => factor.labels.clone(),
+                _ => Vec::new(),
+            },
+            ..axis(
+                "x",
+                &factor.title,
+                factor.unit.as_deref().unwrap_or_default(),
+                scale(&spec.x_scale),
+            )
+        },
+        None => axis("x", "", "", Scale::Category),
+    };
+    let drawn = match kind(spec) {
+        FigureKind::Bars => Kind::Bars,
+        FigureKind::Lines => Kind::Lines,
+        FigureKind::Range => Kind::Range,
+        _ => Kind::Points,
+    };
+    let title = match drawn {
+        Kind::Range => spec.title.clone(),
+        _ => shown.title(),
+    };
+    let mut figure = frame(
+        wanted,
+        spec,
+        drawn,
+        x_axis,
+        axis("y", &title, unit.shown(), y_scale(spec)),
+    );
+    figure.y_low = Some("low".to_owned());
+    figure.y_high = Some("high".to_owned());
+    let place = |levels: &BTreeMap<String, String>| -> Value {
+        let text = x
+            .and_then(|factor| levels.get(&factor.name))
+            .cloned()
+            .unwrap_or_default();
+        match (spec.x_scale.as_str(), text.parse::<f64>()) {
+            ("category", _) | (_, Err(_)) => text.into(),
+            (_, Ok(number)) => json!(number),
+        }
+    };
+    for point in points(wanted, spec) {
+        let mut row = row_of(wanted, spec, point);
+        row.insert("x".to_owned(), place(&point.levels));
+        let of = |asked: &Option<Asked>| {
+            let asked = asked.as_ref()?;
+            wanted.estimate(point, asked)
+        };
+        let (middle, ends) = match drawn {
+            Kind::Range => {
+                let ends = (of(&low).map(|e| e.mean), of(&high).map(|e| e.mean));
+                (of(&y).map(|e| e.mean), ends)
+            }
+            _ => {
+                let Some(estimate) = of(&y) else { continue };
+                let half = estimate.half_width;
+                let ends = (
+                    half.map(|half| estimate.mean - half),
+                    half.map(|half| estimate.mean + half),
+                );
+                (Some(estimate.mean), ends)
+            }
+        };
+        if drawn == Kind::Range && (ends.0.is_none() || ends.1.is_none()) {
+            continue;
+        }
+        row.insert("y".to_owned(), number(middle, unit));
+        row.insert("low".to_owned(), number(ends.0, unit));
+        row.insert("high".to_owned(), number(ends.1, unit));
+        figure.rows.push(row);
+    }
+    if spec.published {
+        let rows = published(wanted, spec, &[&y, &low, &high], &place);
+        if !rows.is_empty()
+            && let Some(series) = &mut figure.series
+        {
+            let labels: Vec<String> = series.order.clone();
+            for row in &rows {
+                if let Some(Value::String(label)) = row.get(SERIES)
+                    && !series.order.contains(label)
+                {
+                    let own = label.trim_start_matches(PUBLISHED);
+                    let place = labels.iter().position(|known| known == own);
+                    let position = place.and_then(|place| {
+                        series
+                            .order
+                            .iter()
+                            .position(|known| *known == labels[place])
+                    });
+                    match position {
+                        Some(position) => series.order.insert(position + 1, label.clone()),
+                        None => series.order.push(label.clone()),
+                    }
+                }
+            }
+        }
+        figure.rows.extend(rows);
+    }
+    let whiskers = figure
+        .rows
+        .iter()
+        .any(|row| row.get("low").is_some_and(|v| !v.is_null()));
+    if !whiskers {
+        figure.y_low = None;
+        figure.y_high = None;
+        for row in &mut figure.rows {
+            row.remove("low");
+            row.remove("high");
+        }
+    }
+    Some(figure)
+}
+
+/// What stands before the label of a series of published values.
+const PUBLISHED: &str = "published ";
+
+/// Published values of the metrics of a figure, one row per set of levels.
+fn published(
+    wanted: &Wanted<'_>,
+    spec: &FigureSpec,
+    asked: &[&Option<Asked>; 3],
+    place: &dyn Fn(&BTreeMap<String, String>) -> Value,
+) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for point in points(wanted, spec) {
+        let mut found: [Option<f64>; 3] = [None; 3];
+        for (index, asked) in asked.iter().enumerate() {
+            let Some(asked) = asked else { continue };
+            for published in &wanted.results.manifest.published {
+                let same = wanted
+                    .parse(&published.metric, None)
+                    .is_some_and(|other| other.text() == asked.text());
+                if !same || !published.is_at(&wanted.experiment.name, &point.levels) {
+                    continue;
+                }
+                found[index] = found[index].or(published.value);
+                // A range of the metric itself: its ends, where the figure has no metrics for them.
+                found[1] = found[1].or(published.low);
+                found[2] = found[2].or(published.high);
+            }
+        }
+        let [y, low, high] = found;
+        let unit = asked
+            .iter()
+            .find_map(|asked| asked.as_ref())
+            .map(|asked| asked.metric.unit);
+        let Some(unit) = unit.filter(|_| y.is_some() || (low.is_some() && high.is_some())) else {
+            continue;
+        };
+        let mut row = row_of(wanted, spec, point);
+        if let Some(Value::String(label)) = row.get_mut(SERIES) {
+            *label = format!("{PUBLISHED}{label}");
+        }
+        row.insert("published".to_owned(), true.into());
+        row.insert("x".to_owned(), place(&point.levels));
+        row.insert("y".to_owned(), number(y, unit));
+        row.insert("low".to_owned(), number(low, unit));
+        row.insert("high".to_owned(), number(high, unit));
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn number(value: Option<f64>, unit: Unit) -> Value {
+    value.map_or(Value::Null, |value| json!(unit.show(value)))
+}
+
+/// Goodput of each group of flows, with a bar per point.
+fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    let labels = wanted.forward_labels();
+    let asked: Vec<(String, Asked)> = labels
+        .iter()
+        .filter_map(|label| {
+            let asked = wanted.parse(&format!("goodput_bps_sum of {label}"), None)?;
+            Some(((*label).clone(), asked))
+        })
+        .collect();
+    let unit = asked.first()?.1.metric.unit;
+    let x = Axis {
+        order: asked.iter().map(|(label, _)| label.clone()).collect(),
+        ..axis("x", "Flows", "", Scale::Category)
+    };
+    let y = axis("y", "Goodput", unit.shown(), Scale::Linear);
+    let mut figure = frame(wanted, spec, Kind::Bars, x, y);
+    for point in points(wanted, spec) {
+        for (label, asked) in &asked {
+            let Some(estimate) = wanted.estimate(point, asked) else {
+                continue;
+            };
+            let mut row = row_of(wanted, spec, point);
+            row.insert("x".to_owned(), label.as_str().into());
+            row.insert("y".to_owned(), number(Some(estimate.mean), unit));
+            if let Some(half) = estimate.half_width {
+                row.insert("low".to_owned(), number(Some(estimate.mean - half), unit));
+                row.insert("high".to_owned(), number(Some(estimate.mean + half), unit));
+                figure.y_low = Some("low".to_owned());
+                figure.y_high = Some("high".to_owned());
+            }
+            figure.rows.push(row);
+        }
+    }
+    Some(figure)
+}
+
+/// The distribution of sojourn times or delays, over all replications.
+fn distribution(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    let quantity = spec.y.as_deref().unwrap_or("sojourn_s");
+    let asked = wanted.parse(&format!("{quantity}_mean"), spec.of.as_deref())?;
+    let title = match (quantity, &asked.of) {
+        ("delay_s", Of::Flows(name)) => format!("One-way delay, {name}"),
+        ("delay_s", _) => "One-way delay".to_owned(),
+        (_, Of::Link(name)) => format!("Sojourn time, {name}"),
+        _ => "Sojourn time".to_owned(),
+    };
+    let x_scale = match spec.x_scale.as_str() {
+        "log" => Scale::Log,
+        _ => Scale::Linear,
+    };
+    let x = axis("x", &title, Unit::Seconds.shown(), x_scale);
+    let y = axis("y", "Share of packets", "", Scale::Linear);
+    let mut figure = frame(wanted, spec, Kind::Cdf, x, y);
+    for point in points(wanted, spec) {
+        let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();
+        let histogram: Histogram = match asked.subject(&runs) {
+            Subject::Queues(queues, _) => merged(queues.iter().map(|queue| &queue.sojourn)),
+            Subject::Flows(flows, _) => merged(flows.iter().map(|flow| &flow.delay)),
+            Subject::Run(_) => Histogram::default(),
+        };
+        let total = to_f64(histogram.count());
+        let mut seen = 0;
+        for (step, count) in histogram.steps() {
+            seen += count;
+            let mut row = row_of(wanted, spec, point);
+            let seconds = to_f64(middle(step)) * 1e-12;
+            row.insert("x".to_owned(), number(Some(seconds), Unit::Seconds));
+            row.insert("y".to_owned(), json!(to_f64(seen) / total));
+            figure.rows.push(row);
+        }
+    }
+    Some(figure)
+}
+
+/// A recorded time series of the first replication.
+fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>> {
+    let Some(quantity) = spec.y.as_deref() else {
+        return Ok(None);
+    };
+    let (title, unit) = quantity_title(quantity);
+    let x = axis("x", "Time", "s", Scale::Time);
+    let y = axis("y", &title, unit.shown(), y_scale(spec));
+    let mut figure = frame(wanted, spec, Kind::Time, x, y);
+    let mut by_subject = false;
+    for point in points(wanted, spec) {
+        let all = wanted.results.series(point.point, 0)?;
+        let run = wanted.results.of_point(point.point).next();
+        let chosen: Vec<&SeriesOutcome> = all
+            .iter()
+            .filter(|series| series.quantity == quantity && is_of(series, spec.of.as_deref(), run))
+            .collect();
+        let several = chosen.len() > 1 || figure.series.is_none();
+        for series in chosen {
+            let (values, thinned) = thin(series);
+            for (seconds, value) in values {
+                let mut row = row_of(wanted, spec, point);
+                if several {
+                    by_subject = true;
+                    let own = row.get(SERIES).and_then(Value::as_str);
+                    let label = match own {
+                        Some(own) => format!("{own}, {}", series.of),
+                        None => series.of.clone(),
+                    };
+                    row.insert(SERIES.to_owned(), label.into());
+                }
+                row.insert("x".to_owned(), json!(seconds));
+                row.insert("y".to_owned(), json!(unit.show(value)));
+                figure.rows.push(row);
+            }
+            if let Some(text) = thinned {
+                figure.thinned = Some(text);
+            }
+        }
+    }
+    if by_subject {
+        figure.series = Some(Series {
+            field: SERIES.to_owned(),
+            title: figure.series.map(|series| series.title).unwrap_or_default(),
+            order: Vec::new(),
+        });
+    }
+    Ok(Some(figure))
+}
+
+/// Whether a time series is of what a figure asks for: the bottleneck, or all flows in the direction under study.
+fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOutcome>) -> bool {
+    let queue = run.and_then(|run| run.queues.iter().find(|queue| queue.link == series.of));
+    let flow = run.and_then(|run| run.flows.iter().find(|flow| flow.name == series.of));
+    match of {
+        None | Some("bottleneck" | "forward") => {
+            queue.is_some_and(|queue| queue.bottleneck) || flow.is_some_and(|flow| flow.forward)
+        }
+        Some("reverse") => flow.is_some_and(|flow| !flow.forward),
+        Some("all") => flow.is_some(),
+        Some(name) => series.of == name || flow.is_some_and(|flow| flow.label == name),
+    }
+}
+
+/// Title and unit of a recorded quantity.
+fn quantity_title(quantity: &str) -> (String, Unit) {
+    let unit = match quantity.rsplit('_').next() {
+        Some("s") => Unit::Seconds,
+        Some("bps") => Unit::BitsPerSecond,
+        Some("packets") => Unit::Packets,
+        Some("bytes") => Unit::Bytes,
+        _ => Unit::Index,
+    };
+    let name = match (quantity.rsplit_once('_'), unit) {
+        (None, _) | (_, Unit::Index) => quantity,
+        (Some((name, _)), _) => name,
+    };
+    let name = name.replace('_', " ");
+    let mut letters = name.chars();
+    let title = letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    });
+    (title, unit)
+}
+
+/// The samples of a series with their times; a long one bucket by bucket, with the least and the greatest of each in the
+/// order in which they came, and how it was thinned.
+fn thin(series: &SeriesOutcome) -> (Vec<(f64, f64)>, Option<String>) {
+    let time = |index: usize| {
+        let steps = u64::try_from(index).unwrap_or(u64::MAX);
+        (series.first + series.step * steps).as_secs_f64()
+    };
+    let samples: Vec<(f64, f64)> = series
+        .values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.is_finite())
+        .map(|(index, value)| (time(index), *value))
+        .collect();
+    if samples.len() <= 2 * BUCKETS {
+        return (samples, None);
+    }
+    let size = samples.len().div_ceil(BUCKETS);
+    let mut thinned = Vec::with_capacity(2 * BUCKETS);
+    for bucket in samples.chunks(size) {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (least, most) = (
+            bucket.iter().min_by(by_value),
+            bucket.iter().max_by(by_value),
+        );
+        let (Some(least), Some(most)) = (least, most) else {
+            continue;
+        };
+        let (first, second) = if least.0 <= most.0 {
+            (least, most)
+        } else {
+            (most, least)
+        };
+        thinned.push(*first);
+        if first.0 < second.0 {
+            thinned.push(*second);
+        }
+    }
+    let text = format!(
+        "Of {} samples, the least and the greatest of every {size} are drawn.",
+        samples.len()
+    );
+    (thinned, Some(text))
+}
+
+/// A point per replication, one metric over another.
+fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    let parse = |text: &Option<String>| wanted.parse(text.as_deref()?, spec.of.as_deref());
+    let (x, y) = (parse(&spec.x)?, parse(&spec.y)?);
+    let x_scale = match spec.x_scale.as_str() {
+        "log" => Scale::Log,
+        _ => Scale::Linear,
+    };
+    let mut figure = frame(
+        wanted,
+        spec,
+        Kind::Scatter,
+        axis("x", &x.title(), x.metric.unit.shown(), x_scale),
+        axis("y", &y.title(), y.metric.unit.shown(), y_scale(spec)),
+    );
+    for point in points(wanted, spec) {
+        let pairs = wanted
+            .values(point, &x)
+            .into_iter()
+            .zip(wanted.values(point, &y));
+        for (a, b) in pairs {
+            let (Some(a), Some(b)) = (a, b) else { continue };
+            let mut row = row_of(wanted, spec, point);
+            row.insert("x".to_owned(), number(Some(a), x.metric.unit));
+            row.insert("y".to_owned(), number(Some(b), y.metric.unit));
+            figure.rows.push(row);
+        }
+    }
+    Some(figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::{Span, Time};
+
+    fn series(values: Vec<f64>) -> SeriesOutcome {
+        SeriesOutcome {
+            of: "left-right".to_owned(),
+            quantity: "backlog_packets".to_owned(),
+            first: Time::from_ps(0),
+            step: Span::from_ms(100),
+            values,
+        }
+    }
+
+    #[test]
+    fn thinning_keeps_every_extreme_and_says_so() {
+        let mut values = vec![1.0; 5000];
+        values[1234] = 99.0;
+        values[4321] = -7.0;
+        let (thinned, text) = thin(&series(values));
+        assert!(thinned.len() <= 2 * BUCKETS);
+        assert!(thinned.contains(&(123.4, 99.0)) && thinned.contains(&(432.1, -7.0)));
+        assert!(thinned.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!(
+            text.as_deref(),
+            Some("Of 5000 samples, the least and the greatest of every 9 are drawn.")
+        );
+    }
+
+    #[test]
+    fn a_short_series_is_whole_and_gaps_stay_gaps() {
+        let (whole, text) = thin(&series(vec![1.0, f64::NAN, 3.0]));
+        assert_eq!(whole, [(0.0, 1.0), (0.2, 3.0)]);
+        assert_eq!(text, None);
+    }
+
+    #[test]
+    fn quantities_have_titles_and_units() {
+        assert_eq!(
+            quantity_title("backlog_packets"),
+            ("Backlog".to_owned(), Unit::Packets)
+        );
+        assert_eq!(
+            quantity_title("in_flight_bytes"),
+            ("In flight".to_owned(), Unit::Bytes)
+        );
+        assert_eq!(quantity_title("count"), ("Count".to_owned(), Unit::Index));
+    }
+}

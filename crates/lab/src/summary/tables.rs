@@ -1,0 +1,417 @@
+//! Tables of an experiment: those that a study asks for, or the usual ones, and paired differences.
+
+use std::collections::BTreeMap;
+
+use sojourn_report::{Align, Cell, Column, Estimate as Shown, Table};
+
+use super::{Wanted, id};
+use crate::results::manifest::{Comparison, FactorInfo, PointInfo};
+use crate::results::metrics::Unit;
+use crate::study::{Asked, Published, TableSpec};
+
+/// The tables of an experiment, in order.
+pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
+    let specs = wanted.results.manifest.tables.iter();
+    let mut tables: Vec<Table> = specs
+        .filter(|spec| spec.experiment == wanted.experiment.name)
+        .map(|spec| asked_for(wanted, spec))
+        .collect();
+    let manifest = &wanted.results.manifest;
+    let comparisons: Vec<Comparison<'_>> = manifest
+        .comparisons()
+        .into_iter()
+        .filter(|comparison| comparison.experiment.name == wanted.experiment.name)
+        .filter(|comparison| comparison.points.len() > 1)
+        .collect();
+    match (tables.is_empty(), wanted.is_one_comparison()) {
+        // Differences stand in the same table.
+        (true, true) => tables.push(side_by_side(wanted, comparisons.first())),
+        (true, false) => {
+            tables.push(point_by_point(wanted));
+            tables.extend(differences(wanted, &comparisons));
+        }
+        (false, _) => tables.extend(differences(wanted, &comparisons)),
+    }
+    tables
+}
+
+/// Metrics down the side, the points of a comparison across, and what they differ by.
+fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Table {
+    let points = match comparison {
+        Some(comparison) => comparison.points.clone(),
+        None => wanted.points(),
+    };
+    let label = |point: &PointInfo| match wanted.experiment.factors.first() {
+        Some(factor) => point.levels.get(&factor.name).cloned().unwrap_or_default(),
+        None => "Value".to_owned(),
+    };
+    let mut columns = vec![text_column("metric", "Metric")];
+    columns.extend(
+        points
+            .iter()
+            .map(|point| number_column(&label(point), &label(point), Unit::Index)),
+    );
+    let pairs: Vec<(&PointInfo, &PointInfo)> = pairs(&points);
+    for (a, b) in &pairs {
+        let title = format!("{} − {}", label(a), label(b));
+        columns.push(number_column(&title, &title, Unit::Index));
+    }
+    let mut rows = Vec::new();
+    for asked in wanted.default_metrics() {
+        let title = match asked.metric.unit.shown() {
+            "" => asked.title(),
+            unit => format!("{} ({unit})", asked.title()),
+        };
+        let mut row = vec![Cell::Text(title)];
+        for point in &points {
+            row.push(wanted.cell(wanted.estimate(point, &asked), &asked, point));
+        }
+        for (a, b) in &pairs {
+            row.push(wanted.cell(wanted.difference(a, b, &asked), &asked, a));
+        }
+        rows.push(row);
+    }
+    let mut footnotes = meaning(&points);
+    if !pairs.is_empty() && !footnotes.is_empty() {
+        footnotes.push("Differences are taken replication by replication.".to_owned());
+    }
+    Table {
+        id: id(&[&wanted.experiment.name, "comparison"]),
+        title: wanted.experiment.title.clone(),
+        caption: String::new(),
+        columns,
+        rows,
+        footnotes,
+    }
+}
+
+/// A row per point, a column per metric.
+fn point_by_point(wanted: &Wanted<'_>) -> Table {
+    let points = wanted.points();
+    let asked = wanted.brief_metrics();
+    let mut columns: Vec<Column> = wanted
+        .experiment
+        .factors
+        .iter()
+        .map(factor_column)
+        .collect();
+    columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
+    let rows = points.iter().map(|point| {
+        let levels = wanted
+            .levels(point)
+            .into_iter()
+            .map(|(_, label)| Cell::Text(label));
+        let values = asked
+            .iter()
+            .map(|asked| wanted.cell(wanted.estimate(point, asked), asked, point));
+        levels.chain(values).collect()
+    });
+    Table {
+        id: id(&[&wanted.experiment.name, "points"]),
+        title: wanted.experiment.title.clone(),
+        caption: String::new(),
+        columns,
+        rows: rows.collect(),
+        footnotes: meaning(&points),
+    }
+}
+
+/// What the first level of each comparison differs from the others by.
+fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Table> {
+    let asked: Vec<Asked> = wanted
+        .asked()
+        .into_iter()
+        .filter(|asked| !asked.pooled)
+        .collect();
+    let first = comparisons.first()?;
+    let others: Vec<&FactorInfo> = wanted
+        .experiment
+        .factors
+        .iter()
+        .filter(|factor| {
+            comparisons
+                .iter()
+                .any(|c| c.levels.contains_key(&factor.name))
+        })
+        .collect();
+    let mut columns: Vec<Column> = others.iter().map(|factor| factor_column(factor)).collect();
+    columns.push(text_column("difference", "Difference"));
+    columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
+    let mut rows = Vec::new();
+    for comparison in comparisons {
+        let label = |point: &PointInfo| {
+            point
+                .levels
+                .get(&comparison.factor.name)
+                .cloned()
+                .unwrap_or_default()
+        };
+        for (a, b) in pairs(&comparison.points) {
+            let levels = others.iter().map(|factor| {
+                let label = comparison.levels.get(&factor.name);
+                label.map_or(Cell::Empty, |label| Cell::Text(label.clone()))
+            });
+            let mut row: Vec<Cell> = levels.collect();
+            row.push(Cell::Text(format!("{} − {}", label(a), label(b))));
+            row.extend(
+                asked
+                    .iter()
+                    .map(|asked| wanted.cell(wanted.difference(a, b, asked), asked, a)),
+            );
+            rows.push(row);
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        id: id(&[&wanted.experiment.name, "differences"]),
+        title: format!("{}: differences", wanted.experiment.title),
+        caption: format!(
+            "What the levels of *{}* differ by, replication by replication: both had the same random starts. An interval \
+             that leaves out zero is more than chance.",
+            first.factor.title.to_lowercase()
+        ),
+        columns,
+        rows,
+        footnotes: meaning(&wanted.points()),
+    })
+}
+
+/// A table that a study asks for.
+fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
+    let factor = |name: &String| {
+        wanted
+            .experiment
+            .factors
+            .iter()
+            .find(|factor| factor.name == *name)
+    };
+    let rows: Vec<&FactorInfo> = spec.rows.iter().filter_map(factor).collect();
+    let across: Vec<&FactorInfo> = spec.columns.iter().filter_map(factor).collect();
+    let asked: Vec<Asked> = spec
+        .metrics
+        .iter()
+        .filter_map(|text| wanted.parse(text, spec.of.as_deref()))
+        .collect();
+    let points: Vec<&PointInfo> = wanted
+        .points()
+        .into_iter()
+        .filter(|point| {
+            spec.only
+                .iter()
+                .all(|(name, label)| point.levels.get(name) == Some(label))
+        })
+        .collect();
+    let published = Beside::of(wanted, spec, &asked);
+    let mut columns: Vec<Column> = rows.iter().map(|factor| factor_column(factor)).collect();
+    let mut groups = Vec::new();
+    for asked in &asked {
+        for levels in combinations(&across) {
+            let suffix: Vec<&str> = levels.iter().map(|(_, label)| label.as_str()).collect();
+            columns.push(metric_column(asked, &suffix.join(", ")));
+            let shown = published.any(asked, &levels);
+            if shown {
+                columns.push(published_column(asked, &suffix.join(", ")));
+            }
+            groups.push((asked, levels, shown));
+        }
+    }
+    let body = combinations(&rows).into_iter().map(|side| {
+        let labels = side.iter().map(|(_, label)| Cell::Text(label.clone()));
+        let mut row: Vec<Cell> = labels.collect();
+        for (asked, levels, shown) in &groups {
+            let mut at: BTreeMap<String, String> = spec.only.clone();
+            at.extend(side.iter().chain(levels).cloned());
+            let point = points.iter().find(|point| point.levels == at);
+            row.push(point.map_or(Cell::Empty, |point| {
+                wanted.cell(wanted.estimate(point, asked), asked, point)
+            }));
+            if *shown {
+                row.push(published.cell(asked, &at));
+            }
+        }
+        row
+    });
+    let rows = body.collect();
+    let mut footnotes = meaning(&points);
+    footnotes.extend(published.footnotes());
+    Table {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        columns,
+        rows,
+        footnotes,
+    }
+}
+
+/// Published values that stand beside the metrics of a table.
+struct Beside<'a> {
+    experiment: &'a str,
+    rows: Vec<(String, &'a Published)>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(wanted: &Wanted<'a>, spec: &TableSpec, asked: &[Asked]) -> Beside<'a> {
+        let mut rows = Vec::new();
+        if spec.published {
+            for published in &wanted.results.manifest.published {
+                let text = wanted
+                    .parse(&published.metric, None)
+                    .map(|asked| asked.text());
+                let shown = text.filter(|text| asked.iter().any(|asked| asked.text() == *text));
+                if let Some(text) = shown {
+                    rows.push((text, published));
+                }
+            }
+        }
+        Beside {
+            experiment: &wanted.experiment.name,
+            rows,
+        }
+    }
+
+    /// Whether anything was published of a metric at these levels.
+    fn any(&self, asked: &Asked, levels: &[(String, String)]) -> bool {
+        self.rows.iter().any(|(text, published)| {
+            let fits = |(name, label): &(String, String)| {
+                published.levels.get(name).is_none_or(|own| own == label)
+            };
+            let experiment = published.experiment.as_deref();
+            *text == asked.text()
+                && experiment.is_none_or(|own| own == self.experiment)
+                && levels.iter().all(fits)
+        })
+    }
+
+    fn cell(&self, asked: &Asked, at: &BTreeMap<String, String>) -> Cell {
+        let found = self.rows.iter().find(|(text, published)| {
+            *text == asked.text() && published.is_at(self.experiment, at)
+        });
+        let Some((_, published)) = found else {
+            return Cell::Empty;
+        };
+        let show = |value: f64| asked.metric.unit.show(value);
+        match (published.value, published.low, published.high) {
+            (Some(value), _, _) => Cell::Estimate(Shown {
+                value: show(value),
+                note: published.note.clone(),
+                ..Shown::default()
+            }),
+            (None, Some(low), Some(high)) => {
+                Cell::Text(format!("{}–{}", short(show(low)), short(show(high))))
+            }
+            (None, Some(low), None) => Cell::Text(format!("≥ {}", short(show(low)))),
+            (None, None, Some(high)) => Cell::Text(format!("≤ {}", short(show(high)))),
+            (None, None, None) => Cell::Empty,
+        }
+    }
+
+    fn footnotes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for (_, published) in &self.rows {
+            // The note of a single value is the cell's own.
+            if let (None, Some(note)) = (published.value, &published.note)
+                && !notes.contains(note)
+            {
+                notes.push(note.clone());
+            }
+        }
+        notes
+    }
+}
+
+/// A number with up to four significant digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
+/// The levels of some factors, each with each, the last fastest; of no factors, one without levels.
+fn combinations(factors: &[&FactorInfo]) -> Vec<Vec<(String, String)>> {
+    let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for factor in factors {
+        let with = |levels: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+            let each = factor.labels.iter().map(|label| {
+                let mut levels = levels.clone();
+                levels.push((factor.name.clone(), label.clone()));
+                levels
+            });
+            each.collect()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// The first of some points with each of the others.
+fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
+    match points {
+        [first, others @ ..] => others.iter().map(|other| (*first, *other)).collect(),
+        [] => Vec::new(),
+    }
+}
+
+/// What the numbers of a table are; nothing where no point has an interval, which a table says by itself.
+fn meaning(points: &[&PointInfo]) -> Vec<String> {
+    let random = points.iter().filter(|point| !point.deterministic);
+    let counts: Vec<u64> = random
+        .map(|point| point.replications)
+        .filter(|n| *n > 1)
+        .collect();
+    let over = match (counts.iter().min(), counts.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!("{most}"),
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        _ => return Vec::new(),
+    };
+    vec![format!(
+        "Means over {over} replications; ± is the half width of the 95 % interval."
+    )]
+}
+
+fn text_column(key: &str, title: &str) -> Column {
+    Column {
+        key: key.to_owned(),
+        title: title.to_owned(),
+        unit: None,
+        align: Some(Align::Left),
+    }
+}
+
+fn factor_column(factor: &FactorInfo) -> Column {
+    let numbers = factor
+        .labels
+        .iter()
+        .all(|label| label.parse::<f64>().is_ok());
+    Column {
+        key: factor.name.clone(),
+        title: factor.title.clone(),
+        unit: factor.unit.clone(),
+        align: Some(if numbers { Align::Right } else { Align::Left }),
+    }
+}
+
+fn number_column(key: &str, title: &str, unit: Unit) -> Column {
+    Column {
+        key: key.to_owned(),
+        title: title.to_owned(),
+        unit: Some(unit.shown().to_owned()).filter(|unit| !unit.is_empty()),
+        align: Some(Align::Right),
+    }
+}
+
+fn metric_column(asked: &Asked, suffix: &str) -> Column {
+    let (mut key, mut title) = (asked.key(), asked.title());
+    if !suffix.is_empty() {
+        key = format!("{key} {suffix}");
+        title = format!("{title}, {suffix}");
+    }
+    number_column(&key, &title, asked.metric.unit)
+}
+
+fn published_column(asked: &Asked, suffix: &str) -> Column {
+    let column = metric_column(asked, suffix);
+    Column {
+        key: format!("{} published", column.key),
+        title: "published".to_owned(),
+        ..column
+    }
+}

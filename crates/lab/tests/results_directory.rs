@@ -1,0 +1,282 @@
+//! Result directories: what is written reads back, what is half-written does not count, what is not theirs is left alone.
+
+use std::fs;
+use std::path::Path;
+
+use sojourn_lab::document::Document;
+use sojourn_lab::results::directory::{MANIFEST_FILE, ResultDir, ResultSet, Taking, tables_arrow};
+use sojourn_lab::results::{Kind, Manifest, outcome_batches};
+use sojourn_lab::study::Study;
+use sojourn_lab::{LabErrorKind, run};
+
+const STUDY: &str = r#"
+flows = ["2*reno dialect=ns2", "cbr 300kbps"]
+[run]
+duration = "3s"
+warmup = "500ms"
+replications = 2
+[topology]
+rate = "2Mbps"
+buffer = "20p"
+[series]
+record = "backlog, sojourn, throughput, cwnd"
+step = "200ms"
+[[experiment]]
+name = "queues"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#;
+
+fn study() -> Study {
+    let document = Document::parse(STUDY, "study.toml").expect("TOML");
+    Study::from_document(&document).expect("a study")
+}
+
+fn manifest() -> Manifest {
+    study()
+        .manifest("sojourn study study.toml")
+        .expect("a manifest")
+}
+
+fn create(path: &Path) -> ResultDir {
+    ResultDir::create(path, manifest(), Taking::default()).expect("a result directory")
+}
+
+/// Every file below a folder, by path, with its content.
+fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => files.extend(content(&path)),
+            false => files.push((path.display().to_string(), fs::read(&path).expect("a file"))),
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_run_reads_back_as_it_was_to_the_last_bit() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(&temp.path().join("out"));
+    for (point, number) in study().points.iter().zip(0..) {
+        let outcome = run::run(&point.scenario, 1).expect("a run");
+        dir.write_run(number, &outcome).expect("written");
+        let mut read = dir.read_run(number, 1).expect("read");
+        read.series = dir.read_series(number, 1).expect("series");
+        assert!(outcome.queues.iter().any(|queue| queue.sojourn.count() > 0));
+        assert!(!outcome.series.is_empty());
+        // NaN, where a series has no sample, is not equal to itself; its text is.
+        assert_eq!(format!("{read:?}"), format!("{outcome:?}"));
+    }
+}
+
+#[test]
+fn a_run_without_its_last_file_or_with_half_a_file_is_not_there() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    assert!(!dir.has_run(0, 0));
+    dir.write_run(0, &outcome).expect("written");
+    assert!(dir.has_run(0, 0));
+    let flows = dir.file(Kind::Flows, 0, 0);
+    let whole = fs::read(&flows).expect("a file");
+    fs::write(&flows, &whole[..whole.len() / 2]).expect("cut short");
+    assert!(!dir.has_run(0, 0));
+    let error = dir.read_run(0, 0).expect_err("half a file").to_string();
+    assert!(error.contains("p000-r00.parquet"), "{error}");
+    fs::write(&flows, &whole).expect("mended");
+    fs::remove_file(dir.file(Kind::Runs, 0, 0)).expect("removed");
+    assert!(!dir.has_run(0, 0));
+}
+
+#[test]
+fn results_with_runs_missing_are_not_read_as_whole() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    let error = ResultSet::load(temp.path()).expect_err("three runs are missing");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{}: 3 of 4 runs are missing, the first is p000-r01; finish it with: sojourn study study.toml",
+            temp.path().display()
+        )
+    );
+}
+
+#[test]
+fn a_directory_of_something_else_is_left_as_it_is() {
+    let temp = tempfile::tempdir().expect("a folder");
+    fs::write(temp.path().join("thesis.tex"), "years of work").expect("written");
+    for fresh in [false, true] {
+        let taking = Taking {
+            fresh,
+            shared: false,
+        };
+        let error = ResultDir::create(temp.path(), manifest(), taking).expect_err("not results");
+        assert_eq!(error.kind(), LabErrorKind::ForeignResults);
+        assert!(error.to_string().contains("thesis.tex"), "{error}");
+    }
+    assert_eq!(content(temp.path()).len(), 1);
+}
+
+#[test]
+fn results_of_another_study_are_refused_and_only_fresh_replaces_them() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    let before = content(temp.path());
+    let other = STUDY.replace("2Mbps", "4Mbps");
+    let other = Document::parse(&other, "other.toml").expect("TOML");
+    let other = Study::from_document(&other)
+        .expect("a study")
+        .manifest("")
+        .expect("a manifest");
+    let error = ResultDir::create(temp.path(), other.clone(), Taking::default())
+        .expect_err("another study")
+        .to_string();
+    assert!(
+        error.contains("topology.rate is \"2Mbps\" there and \"4Mbps\" here"),
+        "{error}"
+    );
+    assert!(error.contains("--fresh"), "{error}");
+    assert_eq!(content(temp.path()), before);
+    let fresh = Taking {
+        fresh: true,
+        shared: false,
+    };
+    let dir = ResultDir::create(temp.path(), other, fresh).expect("replaced");
+    assert!(!dir.has_run(0, 0));
+}
+
+#[test]
+fn results_of_another_version_are_refused() {
+    let temp = tempfile::tempdir().expect("a folder");
+    create(temp.path());
+    let path = temp.path().join(MANIFEST_FILE);
+    let text = fs::read_to_string(&path).expect("a manifest");
+    let ours = format!("\"sojourn\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&ours));
+    fs::write(&path, text.replace(&ours, "\"sojourn\": \"0.0.1\"")).expect("written");
+    let error = ResultDir::create(temp.path(), manifest(), Taking::default())
+        .expect_err("another version")
+        .to_string();
+    assert!(
+        error.contains("these results are of Sojourn 0.0.1"),
+        "{error}"
+    );
+    fs::write(
+        &path,
+        text.replace("\"schema_version\": 1", "\"schema_version\": 99"),
+    )
+    .expect("written");
+    let error = ResultDir::open(temp.path())
+        .expect_err("another form")
+        .to_string();
+    assert!(error.contains("schema_version 99"), "{error}");
+}
+
+#[test]
+fn the_same_study_with_more_replications_keeps_its_runs() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    let more = STUDY.replace("replications = 2", "replications = 3");
+    let more = Document::parse(&more, "study.toml").expect("TOML");
+    let more = Study::from_document(&more)
+        .expect("a study")
+        .manifest("")
+        .expect("a manifest");
+    let dir = ResultDir::create(temp.path(), more, Taking::default()).expect("the same study");
+    assert!(dir.has_run(0, 0));
+    assert_eq!(dir.missing().len(), 5);
+}
+
+/// The name under which this process writes a file before it renames it.
+#[cfg(target_os = "linux")]
+fn temporary(path: &Path) -> std::path::PathBuf {
+    let name = path.file_name().expect("a name").to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_no_run_and_says_so() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    for kind in Kind::ALL {
+        let path = dir.file(kind, 0, 0);
+        std::os::unix::fs::symlink("/dev/full", temporary(&path)).expect("a link");
+        let error = dir.write_run(0, &outcome).expect_err("a full disk");
+        assert_eq!(error.kind(), LabErrorKind::Io);
+        let text = error.to_string();
+        assert!(text.starts_with(&path.display().to_string()), "{text}");
+        assert!(text.contains("make room on the disk"), "{text}");
+        assert!(!path.exists());
+        assert!(!dir.has_run(0, 0));
+    }
+    dir.write_run(0, &outcome).expect("room again");
+    assert!(dir.has_run(0, 0));
+}
+
+#[test]
+fn a_path_that_is_a_file_cannot_be_a_directory() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("out");
+    fs::write(&path, "").expect("written");
+    let error = ResultDir::create(&path, manifest(), Taking::default()).expect_err("a file");
+    assert_eq!((error.kind(), error.exit_status()), (LabErrorKind::Io, 2));
+}
+
+#[test]
+fn leftovers_of_an_interrupted_writer_are_removed() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let leftover = temp.path().join("runs/.p000-r00.parquet.1.part");
+    fs::write(&leftover, "half").expect("written");
+    drop(dir);
+    create(temp.path());
+    assert!(!leftover.exists());
+}
+
+#[test]
+fn tables_over_all_runs_have_the_levels_of_factors() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    for (point, number) in study().points.iter().zip(0..) {
+        for replication in 0..2 {
+            let outcome = run::run(&point.scenario, replication).expect("a run");
+            dir.write_run(number, &outcome).expect("written");
+        }
+    }
+    let tables = tables_arrow(temp.path()).expect("tables");
+    let rows = |kind| {
+        let (_, table) = tables
+            .iter()
+            .find(|(other, _)| *other == kind)
+            .expect("a table");
+        (table.num_rows(), table.schema())
+    };
+    assert_eq!(rows(Kind::Runs).0, 4);
+    assert_eq!(rows(Kind::Flows).0, 4 * 3);
+    assert_eq!(rows(Kind::Queues).0, 4 * 2);
+    for kind in Kind::ALL {
+        assert!(rows(kind).1.field_with_name("factor_queue").is_ok());
+        assert!(rows(kind).0 > 0);
+    }
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let batches = outcome_batches(&[outcome.clone(), outcome]).expect("tables");
+    assert_eq!(
+        batches.iter().map(|(_, table)| table.num_rows()).max(),
+        Some(2 * 15 * 15)
+    );
+}

@@ -1,0 +1,418 @@
+//! From a study to its report: tables with intervals, published beside reproduced, figures that draw, notes of the auditor.
+
+use std::fs;
+use std::path::Path;
+
+use sojourn_lab::document::Document;
+use sojourn_lab::error::Result;
+use sojourn_lab::model::Scenario;
+use sojourn_lab::outcome::RunOutcome;
+use sojourn_lab::results::ResultSet;
+use sojourn_lab::run;
+use sojourn_lab::study::{Executed, Options, Study, execute};
+use sojourn_lab::summary::{comparison, summarize, write_summary};
+use sojourn_report::{Block, Cell, Figure, Kind, Summary, Table, text_table};
+
+fn study(text: &str) -> Study {
+    let document = Document::parse(text, "study.toml").expect("TOML");
+    Study::from_document(&document).expect("a study")
+}
+
+fn results(study: &Study) -> ResultSet {
+    let options = Options {
+        command: "sojourn study study.toml".to_owned(),
+        ..Options::default()
+    };
+    let Executed { results, .. } = execute(study, made_up, None, options).expect("executed");
+    results.expect("all runs")
+}
+
+/// A short run whose counts are set to round numbers, so that the tables are known: by queue, and by replication.
+fn made_up(scenario: &Scenario, replication: u64) -> Result<RunOutcome> {
+    use sojourn_lab::model::Topology;
+    use sojourn_sim::histogram::Histogram;
+    use sojourn_units::Span;
+    let mut short = scenario.clone();
+    short.run.duration = Span::from_secs(2);
+    short.run.warmup = Span::from_secs(1);
+    let mut run = run::run(&short, replication)?;
+    run.measured = Span::from_secs(10);
+    let Topology::Dumbbell(dumbbell) = &scenario.topology else {
+        return Ok(run);
+    };
+    let slow = dumbbell.queue.name == "droptail";
+    let base = if slow { 40 } else { 10 };
+    for queue in &mut run.queues {
+        let mut sojourn = Histogram::default();
+        let waits = (1..=4).map(|n| Span::from_ms(base + replication * 2 + n).as_ps());
+        waits.clone().for_each(|wait| sojourn.record(wait));
+        queue.sojourn = sojourn;
+        queue.sojourn_sum = waits.map(u128::from).sum();
+        queue.sent_bytes = if slow {
+            1_200_000
+        } else {
+            1_000_000 + 1000 * replication
+        };
+        queue.capacity_bits = 10_000_000;
+        queue.totals.received = 1000;
+        queue.totals.dropped_before = if slow { 50 } else { 20 + replication };
+        queue.totals.dropped_after = 0;
+        queue.backlog_mean = (5.0, 5000.0);
+    }
+    for (flow, share) in run.flows.iter_mut().zip([400_000, 200_000, 100_000]) {
+        flow.goodput_bytes = share;
+    }
+    Ok(run)
+}
+
+const COMPARISON: &str = r#"
+name = "two queues"
+flows = ["2*reno dialect=ns2", "cbr 300kbps"]
+[run]
+duration = "60s"
+replications = 3
+[topology]
+rate = "1Mbps"
+buffer = "20p"
+[[experiment]]
+name = "queues"
+title = "Two queues"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#;
+
+const GRID: &str = r#"
+title = "CoDel against DropTail"
+description = "Does *it* matter?"
+flows = ["2*reno dialect=ns2", "cbr 300kbps"]
+[run]
+duration = "60s"
+replications = 3
+[topology]
+buffer = "20p"
+[series]
+record = "backlog"
+[study]
+paper = "Somebody et al., 2020"
+published = "published.csv"
+[[experiment]]
+name = "rate"
+title = "Rate"
+[[experiment.factor]]
+name = "rate"
+path = "topology.rate"
+unit = "Mbps"
+values = ["1Mbps", "2Mbps"]
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+[[table]]
+id = "delay"
+title = "Delay"
+columns = ["queue"]
+metrics = ["sojourn_s_mean", "drop_rate_pps"]
+published = true
+[[figure]]
+id = "range"
+kind = "range"
+y = "sojourn_s_mean"
+y_low = "sojourn_s_p05"
+y_high = "sojourn_s_p95"
+published = true
+[[figure]]
+id = "cdf"
+kind = "cdf"
+where = { rate = "1" }
+[[figure]]
+id = "backlog"
+kind = "time"
+y = "backlog_packets"
+where = { rate = "1" }
+[[figure]]
+id = "loss"
+kind = "lines"
+y = "loss_ratio of bottleneck"
+x_scale = "linear"
+[[figure]]
+id = "trade"
+kind = "scatter"
+x = "sojourn_s_mean"
+y = "utilization_ratio"
+where = { rate = "1" }
+"#;
+
+const PUBLISHED: &str = "experiment,rate,queue,metric,value,low,high,unit,note\n\
+rate,1,CoDel,sojourn_s_mean,15,,,ms,read off a figure\n\
+rate,1,CoDel,sojourn_s_p05,9,,,ms,\n\
+rate,1,CoDel,sojourn_s_p95,21,,,ms,\n\
+rate,2,DropTail,drop_rate_pps,,4,7,packets/s,\n";
+
+fn tables(summary: &Summary) -> Vec<&Table> {
+    summary.tables().collect()
+}
+
+fn figure<'a>(summary: &'a Summary, id: &str) -> &'a Figure {
+    summary.figures().find(|figure| figure.id == id).expect(id)
+}
+
+#[test]
+fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
+    let results = results(&study(COMPARISON));
+    let text = comparison(&results).text();
+    let row = |name: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.trim_start().starts_with(name))
+            .expect(name);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // Replications 0, 1, 2 have means of 42.5, 44.5 and 46.5 ms: s = 2, t(2) = 4.3027, half width 4.968.
+    assert_eq!(
+        row("Sojourn, mean"),
+        "Sojourn, mean (ms) 44.5 ± 5.0 14.5 ± 5.0 30 ± 0"
+    );
+    assert_eq!(
+        row("Utilization"),
+        "Utilization (%) 96 ± 0 80.08 ± 0.20 15.92 ± 0.20"
+    );
+    assert_eq!(
+        row("Drop rate"),
+        "Drop rate (packets/s) 5 ± 0 2.10 ± 0.25 2.90 ± 0.25"
+    );
+    assert_eq!(
+        row("Goodput, reno"),
+        "Goodput, reno (Mbps) 0.48 ± 0 0.48 ± 0 0 ± 0"
+    );
+    assert_eq!(row("Jain index"), "Jain index, reno 0.9 ± 0 0.9 ± 0 0 ± 0");
+    assert!(text.contains("DropTail − CoDel"), "{text}");
+    assert!(text.contains("Means over 3 replications; ± is the half width of the 95 % interval."));
+}
+
+#[test]
+fn records_say_the_same_in_csv_and_json() {
+    let results = results(&study(COMPARISON));
+    let shown = comparison(&results);
+    let csv = shown.csv();
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some("experiment,queue,metric,unit,value,half_width,n")
+    );
+    let mean: Vec<&str> = lines
+        .find(|line| line.starts_with("queues,CoDel,sojourn_s_mean,s,"))
+        .expect("a record")
+        .split(',')
+        .collect();
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    assert!((number(mean[4]) - 0.0145).abs() < 1e-12 && mean[6] == "3");
+    let json: serde_json::Value = serde_json::from_str(&shown.json()).expect("JSON");
+    let found = json["results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|record| record["metric"] == "sojourn_s_mean" && record["levels"]["queue"] == "CoDel")
+        .expect("a record");
+    for (key, column) in [("value", 4), ("half_width", 5)] {
+        let value = found[key].as_f64().expect("a number");
+        assert!((value / number(mean[column]) - 1.0).abs() < 1e-12, "{key}");
+    }
+}
+
+#[test]
+fn a_deterministic_comparison_says_so_and_has_no_intervals() {
+    let text = COMPARISON.replace("replications = 3", "replications = 3\ndeterministic = true");
+    let results = results(&study(&text));
+    assert_eq!(results.runs.len(), 2);
+    let summary = summarize(&results).expect("a summary");
+    let table = tables(&summary)[0];
+    let estimates = table.rows.iter().flatten().filter_map(|cell| match cell {
+        Cell::Estimate(estimate) => Some(estimate),
+        _ => None,
+    });
+    let all: Vec<_> = estimates.collect();
+    assert!(all.len() > 10);
+    assert!(
+        all.iter()
+            .all(|e| e.half_width.is_none() && e.deterministic == Some(true))
+    );
+    let text = text_table(table);
+    assert!(text.ends_with("Values without ± are deterministic: one run, nothing random in it.\n"));
+    assert_eq!(text.matches('±').count(), 1, "{text}");
+}
+
+fn grid(folder: &Path) -> Summary {
+    fs::write(folder.join("study.toml"), GRID).expect("written");
+    fs::write(folder.join("published.csv"), PUBLISHED).expect("written");
+    let study = Study::read(&folder.join("study.toml")).expect("a study");
+    let out = folder.join("out");
+    execute(&study, made_up, Some(&out), Options::default()).expect("executed");
+    write_summary(&out).expect("a summary");
+    sojourn_report::load(&out).expect("what the report reads")
+}
+
+#[test]
+fn a_study_gives_the_tables_and_figures_it_asks_for() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let summary = grid(temp.path());
+    assert_eq!(summary.title, "CoDel against DropTail");
+    assert_eq!(
+        summary.subtitle.as_deref(),
+        Some("After Somebody et al., 2020")
+    );
+    assert_eq!(summary.paragraphs[0], "Does *it* matter?");
+    let ids: Vec<&str> = summary
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Table(table) => Some(table.id.as_str()),
+            Block::Figure(figure) => Some(figure.id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "delay",
+            "rate-differences",
+            "range",
+            "cdf",
+            "backlog",
+            "loss",
+            "trade"
+        ]
+    );
+    let rendered = sojourn_report::render(&temp.path().join("out")).expect("a report");
+    assert!(rendered.report.exists());
+    assert_eq!(rendered.figures.len(), 10);
+}
+
+#[test]
+fn published_values_stand_beside_reproduced_ones() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let summary = grid(temp.path());
+    let table = tables(&summary)[0];
+    let keys: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|column| column.key.as_str())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "rate",
+            "sojourn_ms_mean DropTail",
+            "sojourn_ms_mean CoDel",
+            "sojourn_ms_mean CoDel published",
+            "drop_rate_pps DropTail",
+            "drop_rate_pps DropTail published",
+            "drop_rate_pps CoDel",
+        ]
+    );
+    let published = |row: usize, column: usize| &table.rows[row][column];
+    assert!(matches!(published(0, 3), Cell::Estimate(e) if (e.value - 15.0).abs() < 1e-9));
+    assert!(matches!(published(1, 3), Cell::Empty));
+    assert!(matches!(published(1, 5), Cell::Text(text) if text == "4–7"));
+    let range = figure(&summary, "range");
+    assert_eq!(range.kind, Kind::Range);
+    let order = range.series.as_ref().expect("series").order.clone();
+    assert_eq!(order, ["DropTail", "CoDel", "published CoDel"]);
+    let row = range
+        .rows
+        .iter()
+        .find(|row| row.contains_key("published"))
+        .expect("a row");
+    let number = |key: &str| row[key].as_f64().expect("a number");
+    assert!((number("low") - 9.0).abs() < 1e-9 && (number("high") - 21.0).abs() < 1e-9);
+}
+
+#[test]
+fn differences_of_a_grid_are_per_rate() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let summary = grid(temp.path());
+    let table = tables(&summary)[1];
+    assert_eq!(table.rows.len(), 2);
+    for (row, rate) in table.rows.iter().zip(["1", "2"]) {
+        assert!(matches!(&row[0], Cell::Text(text) if text == rate));
+        assert!(matches!(&row[1], Cell::Text(text) if text == "DropTail − CoDel"));
+        assert!(matches!(&row[2], Cell::Estimate(e) if (e.value - 30.0).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn settings_tell_what_is_the_same_and_what_varies() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let summary = grid(temp.path());
+    let setting = |group: &str, key: &str| {
+        let group = summary
+            .settings
+            .iter()
+            .find(|g| g.group == group)
+            .expect("a group");
+        let row = group.rows.iter().find(|row| row[0] == key).expect("a key");
+        row[1].clone()
+    };
+    assert_eq!(setting("Run", "replications"), "3");
+    assert_eq!(setting("Network", "rate"), "1Mbps; 2Mbps");
+    assert_eq!(
+        setting("Network", "queue"),
+        "droptail limit=20p; codel limit=20p"
+    );
+    assert_eq!(
+        setting("Flows", "cbr"),
+        "label=cbr count=1 direction=forward rate=300kbps size=1kB"
+    );
+    let names: Vec<&str> = summary.algorithms.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["droptail", "tcp", "bulk", "cbr", "udp", "codel"]);
+    let codel = summary
+        .algorithms
+        .iter()
+        .find(|a| a.name == "codel")
+        .expect("CoDel");
+    let param = |name: &str| {
+        codel
+            .params
+            .iter()
+            .find(|p| p.name == name)
+            .expect("a parameter")
+    };
+    assert!(param("target").default && param("target").source.is_some());
+    assert!(!param("limit").default && param("limit").source.is_none());
+}
+
+#[test]
+fn a_study_without_tables_gets_the_usual_ones() {
+    let plain = GRID.split("[study]").next().expect("a scenario").to_owned();
+    let factors = GRID.split("[[experiment]]").nth(1).expect("factors");
+    let factors = factors.split("[[table]]").next().expect("factors");
+    let results = results(&study(&format!("{plain}[[experiment]]{factors}")));
+    let summary = summarize(&results).expect("a summary");
+    let ids: Vec<&str> = summary.tables().map(|table| table.id.as_str()).collect();
+    assert_eq!(ids, ["rate-points", "rate-differences"]);
+    let ids: Vec<&str> = summary.figures().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["rate-sojourn", "rate-utilization", "rate-loss"]);
+}
+
+#[test]
+fn what_is_compared_on_one_line_reads_like_a_study() {
+    let base = study(COMPARISON).points[0].scenario.clone();
+    let queues = [
+        "codel".parse().expect("a queue"),
+        "drr".parse().expect("a queue"),
+    ];
+    let results = results(&Study::comparison(&base, &queues));
+    let summary = summarize(&results).expect("a summary");
+    assert_eq!(summary.title, "CoDel against DRR");
+    let titles: Vec<&str> = tables(&summary)[0]
+        .columns
+        .iter()
+        .map(|c| c.title.as_str())
+        .collect();
+    assert_eq!(titles, ["Metric", "CoDel", "DRR", "CoDel − DRR"]);
+    let ids: Vec<&str> = summary.figures().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["sojourn-cdf", "goodput"]);
+}
