@@ -195,10 +195,10 @@ impl Account {
     }
 
     #[inline]
-    pub(crate) fn receive(&mut self, packet: &Packet) {
+    pub(crate) fn receive(&mut self, bytes: u32, flow: u32) {
         self.waited.received += 1;
-        self.waited.received_bytes += u64::from(packet.size);
-        if let Some(flow) = self.flow(packet.flow) {
+        self.waited.received_bytes += u64::from(bytes);
+        if let Some(flow) = self.flow(flow) {
             flow.received += 1;
         }
     }

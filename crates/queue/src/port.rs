@@ -108,12 +108,11 @@ impl QueuePort {
 impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
-        self.account.receive(&packet);
-        if self.account.backlog_packets() < self.judges.room {
-            self.account.enqueue(packet.size);
+        if self.lets_in(packet.size, packet.flow) {
             ring.push(packet);
             return;
         }
+        self.account.receive(packet.size, packet.flow);
         match &mut self.discipline {
             Discipline::Aqm(_) => self.enqueue_ring(packet, ring, now, sink),
             Discipline::Scheduler(_) => self.enqueue_scheduler(packet, now, sink),
@@ -147,6 +146,16 @@ impl Port for QueuePort {
     fn waived(&mut self, bytes: u32, now: Time) {
         self.account.pass_alike(bytes);
         self.last_departure = now;
+    }
+
+    #[inline]
+    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
+        if self.account.backlog_packets() >= self.judges.room {
+            return false;
+        }
+        self.account.receive(bytes, flow);
+        self.account.enqueue(bytes);
+        true
     }
 
     #[inline]
@@ -262,7 +271,7 @@ impl QueuePort {
         };
         if first != Verdict::Pass && !settle_alone(first, &mut packet, &mut self.account, now, sink)
         {
-            self.account.receive(&packet);
+            self.account.receive(packet.size, packet.flow);
             self.account.refuse(&packet, refusal(first));
             sink.dropped(packet, refusal(first), now);
             return false;
@@ -276,7 +285,7 @@ impl QueuePort {
         if second != Verdict::Pass
             && !settle_alone(second, &mut packet, &mut self.account, now, sink)
         {
-            self.account.receive(&packet);
+            self.account.receive(packet.size, packet.flow);
             self.account.enqueue(packet.size);
             self.account.discard(&packet, refusal(second), now);
             sink.dropped(packet, refusal(second), now);

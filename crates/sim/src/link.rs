@@ -6,6 +6,9 @@
 //! from its own arrivals, so replaying them later gives the same decisions at the same times. In eager mode
 //! every end of transmission is an event; both modes give the same result bit for bit, and the eager
 //! one is the oracle of the other.
+//!
+//! A *plain* link is lazy, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
+//! finds such a link idle goes straight through: from the ring of the link it comes from into the flight of this one.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
@@ -198,7 +201,9 @@ pub(crate) struct Link<P> {
     idle: bool,
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
-    /// The port waives to see packets that go straight through.
+    /// Lazy, without impairments and device queue.
+    plain: bool,
+    /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
     pub(crate) eager: bool,
     ties: Ties,
@@ -229,7 +234,8 @@ impl<P: Port> Link<P> {
             })
         });
         let serializer = Serializer::new(shape.rate, shape.rounding);
-        let waived = port.waives() && shape.is_plain() && impaired.is_none();
+        let plain = shape.is_plain() && impaired.is_none();
+        let waived = plain && port.waives();
         Link {
             ring: Ring::new(),
             id: shape.id,
@@ -237,6 +243,7 @@ impl<P: Port> Link<P> {
             exits: shape.exits,
             idle: true,
             waiting: false,
+            plain,
             waived,
             eager: shape.eager,
             ties: shape.ties,
@@ -305,9 +312,27 @@ impl<P: Port> Link<P> {
         }
     }
 
+    /// Brings a plain link up to date for an event `key`; true if it is plain and transmits, so that its arrivals are in
+    /// the event list and a packet that comes now waits.
+    #[inline]
+    pub(crate) fn is_busy_at<S: LinkSink>(&mut self, key: &Key, sink: &mut S) -> bool {
+        if self.plain {
+            self.catch_up(key, sink);
+        }
+        self.plain && !self.idle
+    }
+
+    /// The event of a plain link: its id, when the next packet in flight arrives, and the birth.
+    #[inline(always)]
+    pub(crate) fn next_landing(&self) -> Option<(u32, u64, u64)> {
+        let next = self.ring.flight_head()?;
+        Some((self.id, next.at.as_ps(), next.launched.as_ps()))
+    }
+
     /// Replays every departure before `bound`.
     #[inline]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
+        debug_assert_eq!(self.waiting, !self.nothing_to_send());
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
         if self.eager && self.ties == Ties::Birth {
             return;
@@ -359,23 +384,24 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         let packet = self.ring.launch();
-        let serialization = self.serializer.span(packet.size);
+        let serialization = match self.per_byte {
+            0 => self.serializer.span(packet.size),
+            per_byte => Span::from_ps(u64::from(packet.size) * per_byte),
+        };
         packet.launched = now;
         self.last_start = now;
         self.free_at = now + serialization;
         self.idle = false;
         // The order of arrival is kept when the delay has become shorter.
-        let arrival = (self.free_at + self.delay).max(self.last_arrival);
+        let last_arrival = self.last_arrival;
+        let arrival = (self.free_at + self.delay).max(last_arrival);
         packet.at = arrival;
         if S::TRACES {
             sink.event(Event::Dequeue, packet);
         }
-        if self.impaired.is_none() {
-            self.last_arrival = arrival;
-        } else {
-            self.impair();
-        }
-        if self.device_queue > 0 {
+        self.last_arrival = arrival;
+        if !self.plain {
+            self.impair(last_arrival);
             self.fill_device(now, sink);
         }
     }
@@ -391,8 +417,9 @@ impl<P: Port> Link<P> {
         }
     }
 
+    /// What the wire does to the packet launched last, before which one arrives at `last_arrival`.
     #[cold]
-    fn impair(&mut self) {
+    fn impair(&mut self, last_arrival: Time) {
         let Some(impaired) = &mut self.impaired else {
             return;
         };
@@ -412,6 +439,7 @@ impl<P: Port> Link<P> {
         }
         if overtakes {
             packet.at = own;
+            self.last_arrival = last_arrival;
             if let Some(packet) = self.ring.land() {
                 let flight = Overtaking {
                     at: own,
@@ -422,7 +450,7 @@ impl<P: Port> Link<P> {
                 impaired.air.push(Reverse(flight));
             }
         } else {
-            packet.at = own.max(self.last_arrival);
+            packet.at = own.max(last_arrival);
             self.last_arrival = packet.at;
         }
     }
@@ -442,10 +470,7 @@ impl<P: Port> Link<P> {
         if S::TRACES {
             sink.at_key(*key, self.index);
         }
-        if let Some(impaired) = &mut self.impaired
-            && impaired.state.loss_at() == LossAt::Queue
-            && impaired.state.loses()
-        {
+        if !self.plain && self.loses_at_queue() {
             sink.dropped(packet, DropReason::Wire, now);
             return;
         }
@@ -462,9 +487,17 @@ impl<P: Port> Link<P> {
             return;
         }
         self.port.enqueue(packet, &mut self.ring, now, sink);
-        if self.device_queue > 0 {
+        if !self.plain {
             self.fill_device(now, sink);
         }
+    }
+
+    /// True if the link loses the packet that is handed to it.
+    #[cold]
+    fn loses_at_queue(&mut self) -> bool {
+        self.impaired.as_mut().is_some_and(|impaired| {
+            impaired.state.loss_at() == LossAt::Queue && impaired.state.loses()
+        })
     }
 
     /// True if a packet is in flight, so that its arrival is in the event list.

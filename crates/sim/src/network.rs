@@ -533,22 +533,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             if T::ON {
                 self.core.frame.tracer.advance(Time::from_ps(event.time));
             }
-            match self.components[to_usize(event.id)] {
-                Component::Delivery(link) => {
-                    self.deliver(link, event.time, event.birth, event.id);
-                }
-                Component::Agent(agent) => {
-                    self.core.key = key_of(event.time, event.birth, event.id);
-                    self.wake(agent);
-                }
-                Component::Landing(link) => {
-                    self.core.key = key_of(event.time, event.birth, event.id);
-                    self.deliver_landing(link);
-                }
-                Component::Departure(link) => {
-                    self.core.key = key_of(event.time, event.birth, event.id);
-                    self.core.depart(link);
-                }
+            let component = self.components[to_usize(event.id)];
+            if let Component::Delivery(link) = component {
+                self.deliver(link, event.time, event.birth, event.id);
+                continue;
+            }
+            self.core.key = key_of(event.time, event.birth, event.id);
+            match component {
+                Component::Agent(agent) => self.wake(agent),
+                Component::Departure(link) => self.core.depart(link),
+                Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
             }
         }
         self.core.frame.census.events += events;
@@ -585,9 +579,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.event(Event::Receive, packet);
         }
         if packet.dst == from.to {
+            let Some(packet) = from.ring.land() else {
+                return;
+            };
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
-            self.take_in(link);
+            if let Some((id, at, birth)) = from.next_landing() {
+                core.fel.set(id, at, birth);
+            }
+            self.consume(&packet);
             return;
         }
         let (size, hops_left) = (packet.size, packet.hops_left);
@@ -612,9 +612,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 core.frame.event(Event::Enqueue, packet);
                 core.frame.event(Event::Dequeue, packet);
             }
-            if let Some(next) = from.ring.flight_head() {
-                core.fel
-                    .set(from.id, next.at.as_ps(), next.launched.as_ps());
+            if let Some((id, at, birth)) = from.next_landing() {
+                core.fel.set(id, at, birth);
             }
             if !listed {
                 core.fel.set(to.id, arrival.as_ps(), now.as_ps());
@@ -624,23 +623,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.key = key_of(time, birth, id);
             core.pass_on(link, next);
         }
-    }
-
-    /// The packet that has arrived at the far end of a plain link is where it was sent to.
-    #[inline(never)]
-    fn take_in(&mut self, link: u32) {
-        let core = &mut self.core;
-        let Some(from) = core.links.get_mut(to_usize(link)) else {
-            return;
-        };
-        let Some(packet) = from.ring.land() else {
-            return;
-        };
-        if let Some(next) = from.ring.flight_head() {
-            core.fel
-                .set(from.id, next.at.as_ps(), next.launched.as_ps());
-        }
-        self.consume(&packet);
     }
 
     /// A packet has arrived at the far end of a link that is eager or has impairments.
@@ -888,15 +870,35 @@ impl<P: Port, T: Tracer> Core<P, T> {
     /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`.
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
+        if let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.is_busy_at(&self.key, &mut self.frame)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+            && to.port.lets_in(packet.size, packet.flow)
+            && let Some(packet) = to.ring.queue(&mut from.ring)
+        {
+            packet.at = self.key.time;
+            packet.hops_left -= 1;
+            to.waiting = true;
+            if T::ON {
+                self.frame.at_key(self.key, to.index);
+                self.frame.event(Event::Enqueue, packet);
+            }
+            if let Some((id, at, birth)) = from.next_landing() {
+                self.fel.set(id, at, birth);
+            }
+            return;
+        }
         let Some(from) = self.links.get_mut(to_usize(link)) else {
             return;
         };
         let Some(packet) = from.ring.land() else {
             return;
         };
-        if let Some(next) = from.ring.flight_head() {
-            self.fel
-                .set(from.id, next.at.as_ps(), next.launched.as_ps());
+        if let Some((id, at, birth)) = from.next_landing() {
+            self.fel.set(id, at, birth);
         }
         self.forward(packet, next);
     }

@@ -148,6 +148,15 @@ pub trait Port {
         let _ = (bytes, now);
     }
 
+    /// A packet of so many bytes of `flow` is handed to the queue while the transmitter is busy: true if the port has let it in
+    /// and counted it without seeing it, and the caller is to put it behind those that wait in the ring; false if the
+    /// packet is to be [offered](Port::enqueue).
+    #[inline]
+    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
+        let _ = (bytes, flow);
+        false
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;

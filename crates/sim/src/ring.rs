@@ -22,8 +22,9 @@ use std::mem::MaybeUninit;
 /// The ring; see the module documentation for its regions.
 #[repr(C)]
 pub struct Ring {
-    /// A power of two of them, at most 2^31.
     slots: Box<[MaybeUninit<Packet>]>,
+    /// The number of slots, a power of two, less one.
+    mask: u32,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
     head: u32,
     sent: u32,
@@ -36,7 +37,8 @@ pub struct Ring {
 }
 
 const INITIAL_SLOTS: usize = 4;
-const MAX_SLOTS: usize = 1 << 31;
+const INITIAL_MASK: u32 = 3;
+const MAX_MASK: u32 = (1 << 31) - 1;
 
 impl Default for Ring {
     fn default() -> Self {
@@ -49,6 +51,7 @@ impl Ring {
     pub fn new() -> Self {
         Ring {
             slots: Box::new([const { MaybeUninit::uninit() }; INITIAL_SLOTS]),
+            mask: INITIAL_MASK,
             head: 0,
             sent: 0,
             held: 0,
@@ -59,20 +62,20 @@ impl Ring {
 
     #[inline]
     fn index(&self, counter: u32) -> usize {
-        to_usize(counter) & (self.slots.len() - 1)
+        to_usize(counter & self.mask)
     }
 
     #[inline]
     fn slot(&self, counter: u32) -> &MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `new` and `grow` make the length a power of two, so `index` masks to below it.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline]
     fn slot_mut(&mut self, counter: u32) -> &mut MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `new` and `grow` make the length a power of two, so `index` masks to below it.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked_mut(index) }
     }
 
@@ -98,25 +101,26 @@ impl Ring {
     #[inline(never)]
     fn grow(&mut self) {
         let old = self.slots.len();
-        assert!(old < MAX_SLOTS, "a ring holds {MAX_SLOTS} packets");
+        assert!(self.mask < MAX_MASK, "a ring holds {MAX_MASK} packets");
         let mut slots: Vec<MaybeUninit<Packet>> = Vec::with_capacity(old * 2);
         slots.resize_with(old * 2, MaybeUninit::uninit);
         let mut slots = slots.into_boxed_slice();
-        let mask = slots.len() - 1;
+        let mask = 2 * self.mask + 1;
         let mut counter = self.head;
         while counter != self.tail() {
             let from = self.index(counter);
             // Slots of the gap are moved as the uninitialised bytes they are.
-            std::mem::swap(&mut slots[to_usize(counter) & mask], &mut self.slots[from]);
+            std::mem::swap(&mut slots[to_usize(counter & mask)], &mut self.slots[from]);
             counter = counter.wrapping_add(1);
         }
         self.slots = slots;
+        self.mask = mask;
     }
 
     /// Makes room for one packet when everything up to counter `end` is in use.
     #[inline]
     fn make_room(&mut self, end: u32) {
-        if to_usize(end.wrapping_sub(self.head)) >= self.slots.len() {
+        if end.wrapping_sub(self.head) > self.mask {
             self.grow();
         }
     }
@@ -304,6 +308,21 @@ impl Ring {
         Some(self.slot_mut(counter).write(packet))
     }
 
+    /// Moves the packet in flight that arrives next in `from` behind those that wait in this ring.
+    #[inline(always)]
+    pub(crate) fn queue(&mut self, from: &mut Ring) -> Option<&mut Packet> {
+        if from.head == from.sent {
+            return None;
+        }
+        let tail = self.tail();
+        self.make_room(tail);
+        self.waiting += 1;
+        // SAFETY: every slot of head..sent holds a packet; `head` moves past this one, so it is read once.
+        let packet = unsafe { from.slot(from.head).assume_init_read() };
+        from.head = from.head.wrapping_add(1);
+        Some(self.slot_mut(tail).write(packet))
+    }
+
     /// Takes the packet whose transmission is next out of the ring: for whoever drives a port without a link.
     ///
     /// # Panics
@@ -389,7 +408,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..9, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..10, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -432,6 +451,14 @@ mod tests {
                         prop_assert_eq!(ring.relay(&mut other).map(|p| p.uid), Some(uid));
                         prop_assert!(other.land().is_none());
                         plain.flight.push_back(uid);
+                        uid += 1;
+                    }
+                    9 => {
+                        let mut other = Ring::new();
+                        other.send(Packet::test(1000, 0, uid));
+                        prop_assert_eq!(ring.queue(&mut other).map(|p| p.uid), Some(uid));
+                        prop_assert!(other.land().is_none());
+                        plain.waiting.push_back(uid);
                         uid += 1;
                     }
                     _ => {}

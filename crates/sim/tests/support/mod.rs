@@ -394,6 +394,12 @@ impl Port for Fifo {
         self.released.1 += u64::from(bytes);
     }
 
+    fn lets_in(&mut self, _: u32, _: u32) -> bool {
+        let room = self.waives && self.waiting < self.limit;
+        self.waiting += u64::from(room);
+        room
+    }
+
     fn released(&self) -> (u64, u64) {
         self.released
     }
