@@ -169,6 +169,8 @@ pub(crate) struct LinkShape {
     pub(crate) rounding: TxRounding,
     pub(crate) ties: Ties,
     pub(crate) eager: bool,
+    pub(crate) silent: bool,
+    pub(crate) source: u32,
     pub(crate) device_queue: u32,
 }
 
@@ -207,6 +209,8 @@ pub(crate) struct Link<P> {
     waived: bool,
     pub(crate) eager: bool,
     ties: Ties,
+    /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
+    pub(crate) silent: bool,
     pub(crate) free_at: Time,
     delay: Span,
     last_start: Time,
@@ -217,6 +221,8 @@ pub(crate) struct Link<P> {
     /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
     last_arrival: Time,
     pub(crate) index: u32,
+    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) source: u32,
     device_queue: u32,
     /// Packets and bytes that the device held when measuring began.
     held_before: (u64, u64),
@@ -247,6 +253,7 @@ impl<P: Port> Link<P> {
             waived,
             eager: shape.eager,
             ties: shape.ties,
+            silent: shape.silent,
             free_at: Time::ZERO,
             delay: shape.delay,
             last_start: Time::ZERO,
@@ -255,6 +262,7 @@ impl<P: Port> Link<P> {
             serializer,
             last_arrival: Time::ZERO,
             index: shape.index,
+            source: shape.source,
             device_queue: shape.device_queue,
             held_before: (0, 0),
             impaired,
@@ -267,8 +275,7 @@ impl<P: Port> Link<P> {
     pub(crate) fn lets_through(&self, now: Time) -> bool {
         self.waived
             && !self.waiting
-            && (self.free_at < now
-                || (self.free_at == now && self.ties == Ties::DeparturesFirst))
+            && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
     }
 
     /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
@@ -500,15 +507,29 @@ impl<P: Port> Link<P> {
         })
     }
 
-    /// True if a packet is in flight, so that its arrival is in the event list.
+    /// True if one more packet in flight changes nothing in the event list: the arrival of one before it is there, or the
+    /// link is silent.
     #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
-        self.ring.in_flight() > 0
+        self.silent || self.ring.in_flight() > 0
+    }
+
+    /// Shows the packets of a silent link that have arrived before `time` to `see`, and drops them; says how many.
+    #[inline(always)]
+    pub(crate) fn absorb(&mut self, time: Time, mut see: impl FnMut(&Packet)) -> u64 {
+        let mut packets = 0;
+        while self.ring.land_before(time, &mut see) {
+            packets += 1;
+        }
+        packets
     }
 
     /// The next event of the link in lazy mode: when the next packet in flight arrives, and its birth.
     #[inline]
     pub(crate) fn next_delivery(&self) -> Option<(Time, Time)> {
+        if self.silent {
+            return None;
+        }
         if let Some(impaired) = &self.impaired
             && impaired.state.reorders()
         {

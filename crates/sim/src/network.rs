@@ -272,6 +272,8 @@ struct Flow {
 enum Component {
     /// Of a plain link: lazy, without impairments and device queue.
     Delivery(u32),
+    /// Of a plain link with a [source](Link::source) of its own.
+    Outlet(u32),
     /// Of any other link.
     Landing(u32),
     Departure(u32),
@@ -293,7 +295,7 @@ pub struct Census {
     pub left: u64,
     /// Packet-hops: packets that arrived at the far end of a link.
     pub hops: u64,
-    /// Events taken from the event list.
+    /// Events of links and endpoints, also those that took no place in the event list.
     pub events: u64,
 }
 
@@ -313,6 +315,10 @@ struct Seat {
     id: u32,
     /// Where the routes of its node are.
     exits: Exits,
+    /// The link whose [source](Link::source) it is, or [`NONE`].
+    outlet: u32,
+    /// Its event, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
+    deferred: Option<(Time, Time)>,
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -326,6 +332,34 @@ struct Frame<T> {
 }
 
 impl<T: Tracer> Frame<T> {
+    /// Counts a packet that has arrived where it was sent to; says which agent gets it.
+    #[inline(always)]
+    fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
+        self.census.delivered += 1;
+        let direction = direction(packet);
+        let flow = &mut self.flows[to_usize(packet.flow)];
+        flow.counts[direction].deliver(packet, now);
+        flow.ends[direction].1
+    }
+
+    #[inline(always)]
+    fn release(&mut self, packet: &Packet) {
+        if packet.side != NONE {
+            self.slab.release(packet.side);
+        }
+    }
+
+    /// Counts the packets of a silent link that have arrived before `time`.
+    #[inline(always)]
+    fn absorb<P: Port>(&mut self, link: &mut Link<P>, time: Time) {
+        let packets = link.absorb(time, |packet| {
+            self.take_in(packet, packet.at);
+            self.release(packet);
+        });
+        self.census.hops += packets;
+        self.census.events += packets;
+    }
+
     fn record(&mut self, time: Time, event: Event, packet: Label) {
         let (key, link) = self.traced;
         let key = Key { time, ..key };
@@ -351,9 +385,7 @@ impl<T: Tracer> PortSink for Frame<T> {
                 self.record(at, Event::Drop(reason), packet.label());
             }
         }
-        if packet.side != NONE {
-            self.slab.release(packet.side);
-        }
+        self.release(&packet);
     }
 
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time) {
@@ -386,6 +418,8 @@ pub struct Network<P, A, T> {
     core: Core<P, T>,
     agents: Vec<A>,
     components: Vec<Component>,
+    /// Links that are silent, and links that have a source.
+    quiet: Quiet,
     link_names: Vec<String>,
     flow_names: Vec<String>,
     node_names: Vec<String>,
@@ -447,16 +481,32 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 }
             }
         }
-        let (components, link_ids, agent_ids) = rank(
+        let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder;
+        let plain = |l: &LinkSpec<P>| !departs(l) && l.device_queue == 0 && l.impairments.is_none();
+        // What is traced happens in its time.
+        let quiet = match T::ON {
+            true => Quiet::default(),
+            false => {
+                let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
+                Quiet::of(&flows, &seats, &routes, &ends, |link| {
+                    plain(&links[to_usize(link)])
+                })
+            }
+        };
+        let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
+        for (link, agent) in &quiet.outlets {
+            outlets[to_usize(*agent)] = *link;
+            sources[to_usize(*link)] = *agent;
+        }
+        let (mut components, link_ids, agent_ids) = rank(
             links
                 .iter()
-                .map(|l| {
-                    let departs = eager || l.impairments.reorder;
-                    let plain = !departs && l.device_queue == 0 && l.impairments.is_none();
-                    (l.name.as_str(), departs, plain)
-                }),
+                .map(|l| (l.name.as_str(), departs(l), plain(l))),
             agents.iter().map(|a| a.name.as_str()),
         )?;
+        for (link, _) in &quiet.outlets {
+            components[to_usize(link_ids[to_usize(*link)])] = Component::Outlet(*link);
+        }
         let mut core = Core {
             key: Key::default(),
             fel: AutoList::with_components(components.len()),
@@ -464,9 +514,12 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             seats: agents
                 .iter()
                 .zip(agent_ids)
-                .map(|(agent, id)| Seat {
+                .zip(outlets)
+                .map(|((agent, id), outlet)| Seat {
                     id,
                     exits: routes.exits(agent.node),
+                    outlet,
+                    deferred: None,
                 })
                 .collect(),
             routes,
@@ -486,10 +539,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
-        for (link, id) in links.into_iter().zip(link_ids) {
+        for ((link, id), (source, index)) in links
+            .into_iter()
+            .zip(link_ids)
+            .zip(sources.into_iter().zip(0..))
+        {
             let shape = LinkShape {
                 id,
-                index: u32::try_from(core.links.len()).expect("fewer than 2^32 links"),
+                index,
+                silent: quiet.silent.binary_search(&index).is_ok(),
+                source,
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -508,6 +567,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core,
             agents: agents.into_iter().map(|a| a.agent).collect(),
             components,
+            quiet,
             link_names,
             flow_names: flows.into_iter().map(|f| f.name).collect(),
             node_names: nodes,
@@ -540,13 +600,66 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
             self.core.key = key_of(event.time, event.birth, event.id);
             match component {
+                Component::Outlet(link) => self.deliver_from_outlet(link),
                 Component::Agent(agent) => self.wake(agent),
                 Component::Departure(link) => self.core.depart(link),
                 Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
             }
         }
         self.core.frame.census.events += events;
+        self.make_up_for(until);
         self.core.key = Key::before(until);
+    }
+
+    /// Does what has not been done yet and comes before `until`: what sources send whose event is deferred, and what has
+    /// arrived at the end of silent links.
+    fn make_up_for(&mut self, until: Time) {
+        for i in 0..self.quiet.outlets.len() {
+            self.wake_deferred(self.quiet.outlets[i].1, &Key::before(until));
+        }
+        self.core.key = Key::before(until);
+        for link in &self.quiet.silent {
+            let link = to_usize(*link);
+            self.core.settle(link);
+            self.core.frame.absorb(&mut self.core.links[link], until);
+        }
+    }
+
+    /// A packet has arrived at the far end of a link with a source. What the source has sent since is sent now.
+    #[inline(never)]
+    fn deliver_from_outlet(&mut self, link: u32) {
+        let key = self.core.key;
+        let index = to_usize(link);
+        let source = self.core.links[index].source;
+        self.wake_deferred(source, &key);
+        let id = self.core.links[index].id;
+        self.deliver(link, key.time.as_ps(), key.birth.as_ps(), id);
+        let core = &mut self.core;
+        if !core.links[index].is_listed() {
+            let seat = &mut core.seats[to_usize(source)];
+            if let Some((at, armed)) = seat.deferred.take() {
+                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+            }
+        }
+    }
+
+    /// Lets the events of an agent happen that are deferred and come before `bound`.
+    #[inline]
+    fn wake_deferred(&mut self, agent: u32, bound: &Key) {
+        loop {
+            let seat = &mut self.core.seats[to_usize(agent)];
+            let Some((at, armed)) = seat.deferred else {
+                return;
+            };
+            let key = Key::event(at, armed, seat.id);
+            if key >= *bound {
+                return;
+            }
+            seat.deferred = None;
+            self.core.key = key;
+            self.core.frame.census.events += 1;
+            self.wake(agent);
+        }
     }
 
     #[inline(never)]
@@ -569,7 +682,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         if from.waiting {
-            from.catch_up(&key_of(time, birth, id).including_departure(), &mut core.frame);
+            from.catch_up(
+                &key_of(time, birth, id).including_departure(),
+                &mut core.frame,
+            );
         }
         let Some(packet) = from.ring.flight_head() else {
             return;
@@ -579,9 +695,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.event(Event::Receive, packet);
         }
         if packet.dst == from.to {
-            let Some(packet) = from.ring.land() else {
-                return;
-            };
+            let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
             if let Some((id, at, birth)) = from.next_landing() {
@@ -598,6 +712,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             && to.lets_through(now)
             && hops_left > 0
         {
+            if to.silent {
+                core.frame.absorb(to, now);
+            }
             let listed = to.is_listed();
             let arrival = to.let_through(size, now);
             let Some(packet) = to.ring.relay(&mut from.ring) else {
@@ -679,18 +796,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     #[inline]
     fn consume(&mut self, packet: &Packet) {
         let core = &mut self.core;
-        let now = core.key.time;
-        core.frame.census.delivered += 1;
-        let direction = direction(packet);
-        let flow = &mut core.frame.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(packet, now);
-        let agent = flow.ends[direction].1;
+        let agent = core.frame.take_in(packet, core.key.time);
         if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
             endpoint.on_packet(packet, &mut Cx { core, agent });
         }
-        if packet.side != NONE {
-            core.frame.slab.release(packet.side);
-        }
+        core.frame.release(packet);
     }
 
     /// Brings the link's state up to (and not including) events at the current time of the run.
@@ -894,9 +1004,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(from) = self.links.get_mut(to_usize(link)) else {
             return;
         };
-        let Some(packet) = from.ring.land() else {
-            return;
-        };
+        let packet = from.ring.land_next();
         if let Some((id, at, birth)) = from.next_landing() {
             self.fel.set(id, at, birth);
         }
@@ -1049,8 +1157,88 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
 
     #[inline]
     fn wake(&mut self, at: Time, armed: Time) {
-        let id = self.core.seats[to_usize(self.agent)].id;
-        self.core.fel.set(id, at.as_ps(), armed.as_ps());
+        let core = &mut *self.core;
+        let seat = &mut core.seats[to_usize(self.agent)];
+        if let Some(outlet) = core.links.get(to_usize(seat.outlet))
+            && outlet.is_listed()
+        {
+            seat.deferred = Some((at, armed));
+        } else {
+            core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+        }
+    }
+}
+
+/// Links on which not every packet needs an event of its own.
+///
+/// A sender whose receiver is passive hears nothing back, so what it sends is known before it is sent; and where packets
+/// go to passive receivers only, nothing follows from their arrival. Both may be dealt with when something else looks, at
+/// their own times, with the same result.
+#[derive(Default)]
+struct Quiet {
+    /// Links that lead to passive receivers only.
+    silent: Vec<u32>,
+    /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
+    outlets: Vec<(u32, u32)>,
+}
+
+/// How the flows use one link.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    /// Ways of flows over this link: there, and back unless the receiver is passive.
+    ways: u32,
+    /// Those of them that end there at a passive receiver.
+    passive: u32,
+}
+
+impl Quiet {
+    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` may
+    /// be quiet.
+    fn of(
+        flows: &[FlowSpec],
+        seats: &[u32],
+        routes: &Routes,
+        ends: &[(u32, u32)],
+        plain: impl Fn(u32) -> bool,
+    ) -> Quiet {
+        let mut uses = vec![Use::default(); ends.len()];
+        let mut flows_of = vec![0_u32; seats.len()];
+        let mut passive = Vec::new();
+        for flow in flows {
+            let way = |agent: u32, to| {
+                let from = seats[to_usize(agent)];
+                routes.path(from, to, ends).unwrap_or_default()
+            };
+            let there = way(flow.sender, flow.sink);
+            let back = flow.receiver.map(|receiver| way(receiver, flow.source));
+            for link in there.iter().chain(back.iter().flatten()) {
+                uses[to_usize(*link)].ways += 1;
+            }
+            for agent in flow.receiver.into_iter().chain([flow.sender]) {
+                flows_of[to_usize(agent)] += 1;
+            }
+            if flow.receiver.is_none()
+                && let (Some(first), Some(last)) = (there.first(), there.last())
+            {
+                uses[to_usize(*last)].passive += 1;
+                passive.push((*first, flow.sender));
+            }
+        }
+        let is_silent = |link: u32| {
+            let Use { ways, passive } = uses[to_usize(link)];
+            passive > 0 && passive == ways && plain(link)
+        };
+        passive.retain(|(link, sender)| {
+            let alone = uses[to_usize(*link)].ways == 1 && flows_of[to_usize(*sender)] == 1;
+            alone && plain(*link) && !is_silent(*link)
+        });
+        Quiet {
+            silent: (0..)
+                .take(ends.len())
+                .filter(|link| is_silent(*link))
+                .collect(),
+            outlets: passive,
+        }
     }
 }
 
@@ -1089,7 +1277,7 @@ fn rank<'a>(
         let id = u32::try_from(components.len()).expect("fewer than 2^31 components");
         components.push(component);
         match component {
-            Component::Delivery(link) | Component::Landing(link) => {
+            Component::Delivery(link) | Component::Outlet(link) | Component::Landing(link) => {
                 link_ids[to_usize(link)] = id;
                 if departs {
                     components.push(Component::Departure(link));

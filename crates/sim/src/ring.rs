@@ -17,6 +17,7 @@
 
 use crate::packet::Packet;
 use crate::slab::to_usize;
+use sojourn_units::Time;
 use std::mem::MaybeUninit;
 
 /// The ring; see the module documentation for its regions.
@@ -375,13 +376,33 @@ impl Ring {
     /// Takes the packet that arrives next out of the ring.
     #[inline]
     pub(crate) fn land(&mut self) -> Option<Packet> {
-        if self.head == self.sent {
-            return None;
-        }
+        (self.head != self.sent).then(|| self.land_next())
+    }
+
+    /// As [`Ring::land`], where the caller has seen that a packet is in flight: an option of a packet would be taken apart
+    /// and put together again.
+    ///
+    /// # Panics
+    /// If none is.
+    #[inline(always)]
+    pub(crate) fn land_next(&mut self) -> Packet {
+        assert!(self.head != self.sent, "nothing in flight");
         let counter = self.head;
         self.head = counter.wrapping_add(1);
         // SAFETY: every slot of head..sent holds a packet; `head` moved past this one, so it is read once.
-        Some(unsafe { self.slot(counter).assume_init_read() })
+        unsafe { self.slot(counter).assume_init_read() }
+    }
+
+    /// Shows the packet that arrives next to `see` if it arrives before `time`, and drops it then; says whether it did.
+    #[inline(always)]
+    pub(crate) fn land_before(&mut self, time: Time, see: impl FnOnce(&Packet)) -> bool {
+        match self.flight_head() {
+            Some(packet) if packet.at < time => see(packet),
+            _ => return false,
+        }
+        // Packets own nothing, so a slot may simply be left.
+        self.head = self.head.wrapping_add(1);
+        true
     }
 }
 
@@ -408,7 +429,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..10, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..11, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -460,6 +481,13 @@ mod tests {
                         prop_assert!(other.land().is_none());
                         plain.waiting.push_back(uid);
                         uid += 1;
+                    }
+                    10 => {
+                        let mut landed = None;
+                        let before = Time::from_ps(argument.min(1));
+                        let did = ring.land_before(before, |packet| landed = Some(packet.uid));
+                        let expected = if argument > 0 { plain.flight.pop_front() } else { None };
+                        prop_assert_eq!((did, landed), (expected.is_some(), expected));
                     }
                     _ => {}
                 }

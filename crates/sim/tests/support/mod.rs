@@ -281,7 +281,7 @@ pub struct Outcome {
     pub events: Vec<(Time, Event, u32, Label)>,
     /// Packets, without the number of events, which is the engine's own affair.
     pub census: Census,
-    /// Counts of flows and links, printed.
+    /// Counts of flows and links whenever one looks and at the end, printed.
     pub counts: Vec<String>,
 }
 
@@ -300,29 +300,11 @@ impl Tracer for Keep {
 
 /// Runs a plan; `show` prints what is to be compared of a queue.
 pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
-    let links = plan.spec.links.len();
-    let flows = plan.spec.flows.len();
-    let mut network = Network::build(plan.spec, Keep::default()).expect("a network");
-    for (time, change) in plan.changes {
-        network.run_before(time);
-        match change {
-            Change::Rate(link, rate) => network.set_rate(link, rate),
-            Change::Delay(link, delay) => network.set_delay(link, delay),
-            Change::Measure => network.start_measuring(),
-            Change::Look => network.settle_all(),
-        }
-    }
-    network.run_before(END);
+    let (network, census, counts) = play(plan, Keep::default(), show);
     let census = Census {
         events: 0,
-        ..network.finish()
+        ..census
     };
-    let mut counts: Vec<String> = (0..flows)
-        .map(|flow| format!("{:?}", network.flow(flow)))
-        .collect();
-    counts.extend(
-        (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
-    );
     let mut records = network.into_tracer().0;
     // Ids differ between the modes, their order does not; within one key the order of occurrence counts.
     records.sort_by_key(|record| record.key);
@@ -335,6 +317,40 @@ pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
         census,
         counts,
     }
+}
+
+/// Runs a plan to its end; the network, its census, and the counts of flows and links whenever one looks and at the end.
+pub fn play<P: Port, T: Tracer>(
+    plan: Plan<P>,
+    tracer: T,
+    show: impl Fn(&P) -> String,
+) -> (Network<P, Endpoint, T>, Census, Vec<String>) {
+    let links = plan.spec.links.len();
+    let flows = plan.spec.flows.len();
+    let mut network = Network::build(plan.spec, tracer).expect("a network");
+    let look = |network: &Network<P, Endpoint, T>, counts: &mut Vec<String>| {
+        counts.extend((0..flows).map(|flow| format!("{:?}", network.flow(flow))));
+        counts.extend(
+            (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
+        );
+    };
+    let mut counts = Vec::new();
+    for (time, change) in plan.changes {
+        network.run_before(time);
+        match change {
+            Change::Rate(link, rate) => network.set_rate(link, rate),
+            Change::Delay(link, delay) => network.set_delay(link, delay),
+            Change::Measure => network.start_measuring(),
+            Change::Look => {
+                network.settle_all();
+                look(&network, &mut counts);
+            }
+        }
+    }
+    network.run_before(END);
+    let census = network.finish();
+    look(&network, &mut counts);
+    (network, census, counts)
 }
 
 /// A FIFO of at most so many packets.
