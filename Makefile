@@ -27,17 +27,15 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: wheel-tools ## Build the command, run the study of CoDel against DRR, write its report and figures
-	$(BIN)/maturin develop --release --quiet
+demo: develop ## Build the command, run the study of CoDel against DRR, write its report and figures
 	@# The report prints the tables.
 	$(BIN)/sojourn study $(STUDY) --out $(RESULTS) > /dev/null
 	$(BIN)/sojourn report $(RESULTS) --images svg,png
 
 .PHONY: test
-test: dev-tools ## Run every test: Rust, oracles, Python
-	$(CARGO) test
-	$(CARGO) build --profile test -p sojourn-cli
-	$(BIN)/maturin develop --release --quiet
+test: dev-tools develop ## Run every test: Rust, oracles, Python
+	@# Builds the command of SOJOURN_BIN, too.
+	$(CARGO) test --no-fail-fast
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest tests/oracles tests/python
 
 .PHONY: check
@@ -58,15 +56,14 @@ check-rust: dev-tools
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 .PHONY: check-python
-check-python: dev-tools
+check-python: dev-tools develop
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/maturin develop --release --quiet
 	$(BIN)/python -m mypy.stubtest --concise sojourn
 
 .PHONY: check-generated
-check-generated: release
-	$(PYTHON) .ci/generated.py --sojourn $(TARGET)/release/sojourn --check
+check-generated: develop
+	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn --check
 
 .PHONY: check-wasm
 check-wasm:
@@ -78,8 +75,8 @@ check-wasm:
 	fi
 
 .PHONY: check-history
-check-history: release
-	$(PYTHON) benches/history.py --sojourn $(TARGET)/release/sojourn --check
+check-history: develop
+	$(BIN)/python benches/history.py --check
 
 .PHONY: check-tidy
 check-tidy: dev-tools
@@ -94,8 +91,8 @@ bench-peers: release ## Compare the engine with ns-2 and ns-3 where they are ins
 	$(PYTHON) benches/peers/run.py --sojourn $(TARGET)/release/sojourn
 
 .PHONY: bench-record
-bench-record: release ## Add this commit's instructions per packet-hop to benches/history.csv
-	$(PYTHON) benches/history.py --sojourn $(TARGET)/release/sojourn --record
+bench-record: develop ## Add this commit's instructions per packet-hop to benches/history.csv
+	$(BIN)/python benches/history.py --record
 
 .PHONY: fmt
 fmt: dev-tools ## Format Rust and Python
@@ -106,12 +103,16 @@ fmt: dev-tools ## Format Rust and Python
 	$(BIN)/ruff check --fix
 
 .PHONY: generate
-generate: release ## Write the generated files again: JSON Schema, reference pages
-	$(PYTHON) .ci/generated.py --sojourn $(TARGET)/release/sojourn
+generate: develop ## Write the generated files again: JSON Schema, reference pages, output of examples
+	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn
 
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
 	$(BIN)/maturin build --profile dist --out dist
+
+.PHONY: develop
+develop: wheel-tools # The Python package, with the command in it.
+	$(BIN)/maturin develop --release --quiet
 
 .PHONY: release
 release: # The command as a plain binary.

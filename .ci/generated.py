@@ -1,6 +1,6 @@
 """Writes what is generated from the command: `make generate`; `--check` tells whether anything is out of date.
 
-- docs/reference/schema.json: what `sojourn schema` prints; the pages beside it that `sojourn docs` writes.
+- docs/reference/schema.json: what `sojourn schema` prints; the pages in docs/ that `sojourn docs` writes.
 - The output below every command of a `console` block in the documents: the command is run, in a directory of the
   document's own. A `toml` or `csv` block with `file=NAME` is written there first.
 """
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = ROOT / "docs" / "reference"
-SCHEMA = REFERENCE / "schema.json"
+DOCS = ROOT / "docs"
+SCHEMA = DOCS / "reference" / "schema.json"
 TIMEOUT_S = 300
 
 FENCE = re.compile(r"^```(?P<head>[^\n`]*)\n(?P<body>.*?)^```$", re.M | re.S)
@@ -111,8 +111,8 @@ def generate(sojourn: Path) -> Iterator[tuple[Path, str]]:
     yield SCHEMA, schema
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([str(sojourn), "docs", scratch], check=True, timeout=TIMEOUT_S)
-        for page in sorted(Path(scratch).iterdir()):
-            yield REFERENCE / page.name, page.read_text(encoding="utf-8")
+        for page in sorted(Path(scratch).rglob("*.md")):
+            yield DOCS / page.relative_to(scratch), page.read_text(encoding="utf-8")
     for document in documents():
         text = document.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as scratch:

@@ -2,7 +2,8 @@
 
 Time on a shared machine does not repeat; the number of instructions does. valgrind's callgrind counts
 them for `sojourn bench --case CASE` over two simulated times, and the difference over the difference in
-packet-hops leaves start-up out.
+packet-hops leaves start-up out. The command is that of the Python package, which `make check` builds
+for other checks, too.
 
 benches/history.csv keeps a row per commit and case. A compiler or target of another kind makes other
 instructions, so a row is compared only where rustc and target are the same. A case that needs more than
@@ -122,7 +123,7 @@ def commit() -> str:
     return text.strip()
 
 
-def count(sojourn: Path, case: str, seconds: str) -> tuple[int, int]:
+def count(case: str, seconds: str) -> tuple[int, int]:
     """Instructions and packet-hops of one benchmark."""
     with tempfile.TemporaryDirectory() as scratch:
         profile = Path(scratch) / "callgrind.out"
@@ -131,7 +132,9 @@ def count(sojourn: Path, case: str, seconds: str) -> tuple[int, int]:
                 "valgrind",
                 "--tool=callgrind",
                 f"--callgrind-out-file={profile}",
-                str(sojourn),
+                sys.executable,
+                "-m",
+                "sojourn",
                 "bench",
                 "--case",
                 case,
@@ -155,10 +158,10 @@ def count(sojourn: Path, case: str, seconds: str) -> tuple[int, int]:
         return int(total[1]), int(report["hops"])
 
 
-def measure(sojourn: Path, case: str) -> float:
+def measure(case: str) -> float:
     """Instructions per packet-hop, without start-up."""
-    short_instructions, short_hops = count(sojourn, case, SHORT_S)
-    long_instructions, long_hops = count(sojourn, case, LONG_S)
+    short_instructions, short_hops = count(case, SHORT_S)
+    long_instructions, long_hops = count(case, LONG_S)
     return (long_instructions - short_instructions) / (long_hops - short_hops)
 
 
@@ -182,7 +185,6 @@ def judge(before: Row | None, now: float, case: str, changelog: str) -> tuple[bo
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sojourn", type=Path, required=True, help="the release build")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true", help="compare with the newest row")
     what.add_argument("--record", action="store_true", help="add a row for this commit")
@@ -198,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "`make bench-record` adds one"
         )
         return 0
-    counted = {case: measure(options.sojourn, case) for case in CASES}
+    counted = {case: measure(case) for case in CASES}
     if options.record:
         rows = [
             Row(commit(), using.rustc, using.target, case, number)

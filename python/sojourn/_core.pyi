@@ -4,6 +4,25 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, Final, final
 
+__all__ = [
+    "PROFILE",
+    "Results",
+    "Table",
+    "__version__",
+    "catalogue",
+    "main",
+    "read",
+    "read_toml",
+    "replay",
+    "resolve",
+    "run",
+    "schema",
+    "set_value",
+    "show",
+    "study",
+    "to_toml",
+]
+
 __version__: Final[str]
 PROFILE: Final[str]
 

@@ -31,10 +31,10 @@ __all__ = [
     "study",
 ]
 
-Progress: TypeAlias = "bool | Callable[[int, int], object]"
+Progress: TypeAlias = bool | Callable[[int, int], object]
 """True prints to standard error how many runs are done; a function is called with (done, total)."""
 
-Arrival: TypeAlias = "tuple[int, int, int, int]"
+Arrival: TypeAlias = tuple[int, int, int, int]
 """A recorded arrival: time in ns, bytes, flow, ECN codepoint."""
 
 

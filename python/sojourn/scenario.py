@@ -38,10 +38,10 @@ __all__ = [
     "parking_lot",
 ]
 
-Queue: TypeAlias = "str | Mapping[str, Any]"
+Queue: TypeAlias = str | Mapping[str, Any]
 """A queue: `"codel target=5ms"`, or `{"kind": "codel", "target": "5ms"}`."""
 
-Flow: TypeAlias = "str | Mapping[str, Any]"
+Flow: TypeAlias = str | Mapping[str, Any]
 """Flows of one kind: `"4*reno"`, `"cbr 2Mbps"`, or `{"kind": "reno", "count": 4}`."""
 
 
@@ -98,7 +98,7 @@ class Scenario(Mapping[str, Any]):
         return _core.to_toml(self.to_json(), self.name)
 
 
-ScenarioLike: TypeAlias = "Scenario | Mapping[str, Any] | str | os.PathLike[str]"
+ScenarioLike: TypeAlias = Scenario | Mapping[str, Any] | str | os.PathLike[str]
 """A scenario, its tables as a dict, or the path of its file."""
 
 

@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// Run the scenario of a file and print what came out.
     Run(RunArgs),
     /// Compare queues at one bottleneck, without a file.
-    Dumbbell(DumbbellArgs),
+    Dumbbell(Box<DumbbellArgs>),
     /// Run a study: its points, its replications, its tables.
     Study(StudyArgs),
     /// Write the report of a result directory: tables, figures, one HTML file.

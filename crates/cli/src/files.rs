@@ -15,13 +15,18 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         return emit(starter::study());
     }
     let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let free = if path.ends_with("mine.toml") {
+        "other.toml"
+    } else {
+        "mine.toml"
+    };
     let mut file = file.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => LabError::new(
             LabErrorKind::Contradiction,
             "there is such a file, and it stays as it is",
         )
         .in_file(&path.display().to_string())
-        .remedy("name another, such as sojourn init mine.toml"),
+        .remedy(format!("name another, such as sojourn init {free}")),
         _ => LabError::io(path, "write the study", &error),
     })?;
     if let Err(error) = file.write_all(starter::study().as_bytes()) {

@@ -182,10 +182,15 @@ fn check_connected(scenario: &Scenario, graph: &Graph, places: &[Place]) -> Resu
             .remedy(remedy)
     };
     let name = |node: u32| {
-        let node = usize::try_from(node).ok().and_then(|node| graph.nodes.get(node));
+        let node = usize::try_from(node)
+            .ok()
+            .and_then(|node| graph.nodes.get(node));
         node.map_or("", String::as_str)
     };
-    if let Some(place) = places.iter().find(|place| piece(place.source) != piece(place.sink)) {
+    if let Some(place) = places
+        .iter()
+        .find(|place| piece(place.source) != piece(place.sink))
+    {
         return Err(unreachable(
             format!("flows[{}].to", place.group),
             format!(
@@ -196,11 +201,19 @@ fn check_connected(scenario: &Scenario, graph: &Graph, places: &[Place]) -> Resu
             "connect them with a link",
         ));
     }
-    let apart = |link: &crate::model::LinkParams| graph.node(&link.from).is_some_and(|node| piece(node) != piece(0));
+    let apart = |link: &crate::model::LinkParams| {
+        graph
+            .node(&link.from)
+            .is_some_and(|node| piece(node) != piece(0))
+    };
     match links.iter().zip(0..).find(|(link, _)| apart(link)) {
         Some((link, index)) => Err(unreachable(
             format!("links[{index}]"),
-            format!("the graph is in pieces: nothing connects {:?} with {:?}", link.from, name(0)),
+            format!(
+                "the graph is in pieces: nothing connects {:?} with {:?}",
+                link.from,
+                name(0)
+            ),
             "add a link between the two, or leave this one out",
         )),
         None => Ok(()),

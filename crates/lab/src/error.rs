@@ -153,6 +153,11 @@ impl LabError {
         self
     }
 
+    fn problem(mut self, text: String) -> LabError {
+        self.0.problem = text;
+        self
+    }
+
     /// What another error says, at the place of this one.
     #[must_use]
     pub(crate) fn with_text_of(mut self, other: &LabError) -> LabError {
@@ -265,20 +270,36 @@ impl LabError {
 
     /// The error that the specification of a queue makes.
     pub fn from_queue(error: &registry::SpecError) -> LabError {
-        let kind = match error {
-            registry::SpecError::Unknown { .. } => LabErrorKind::UnknownName,
-            registry::SpecError::Param {
-                error: ParamError::UnknownKey { .. },
-                ..
-            } => LabErrorKind::UnknownKey,
-            registry::SpecError::Param {
-                error: ParamError::UnknownDialect { .. },
-                ..
-            } => LabErrorKind::UnknownName,
-            registry::SpecError::Contradiction { .. } => LabErrorKind::Contradiction,
-            _ => LabErrorKind::BadValue,
-        };
-        LabError::new(kind, error.to_string())
+        match error {
+            registry::SpecError::Unknown { given, nearest } => {
+                let names: Vec<&str> = registry::catalogue().iter().map(|e| e.name).collect();
+                LabError::new(
+                    LabErrorKind::UnknownName,
+                    format!("unknown queue discipline {given:?}"),
+                )
+                .nearest(*nearest)
+                .allowed("disciplines", names.join(", "))
+            }
+            registry::SpecError::Param { discipline, error } => {
+                let reason = LabError::from_param(error);
+                let problem = match error {
+                    ParamError::UnknownKey { key, allowed, .. } => {
+                        return reason
+                            .problem(format!("{discipline}: unknown parameter {key:?}"))
+                            .allowed("parameters", allowed.join(", "));
+                    }
+                    ParamError::BadValue { key, .. } | ParamError::OutOfRange { key, .. } => {
+                        format!("{discipline}: {key}: {}", reason.0.problem)
+                    }
+                    _ => format!("{discipline}: {}", reason.0.problem),
+                };
+                reason.problem(problem)
+            }
+            registry::SpecError::Contradiction { .. } => {
+                LabError::new(LabErrorKind::Contradiction, error.to_string())
+            }
+            _ => LabError::new(LabErrorKind::BadValue, error.to_string()),
+        }
     }
 }
 

@@ -56,7 +56,7 @@ pub fn run_traced<T: Tracer>(
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
         caught(scenario, replication, &mut network, |network| {
-            network.run_before(next)
+            network.run_before(next);
         })?;
         if next == change && change < end {
             if let Some((_, link, rate, delay)) = changes.next() {

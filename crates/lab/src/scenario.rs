@@ -563,7 +563,7 @@ impl<'a> Reader<'a> {
             }
             Err(error) => {
                 let reason = LabError::from_queue(&error);
-                Err(table.error_on(key, reason.kind(), error.to_string()))
+                Err(table.error_on(key, reason.kind(), "").with_text_of(&reason))
             }
         }
     }

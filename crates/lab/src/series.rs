@@ -182,7 +182,7 @@ impl Recorder {
     }
 
     pub(crate) fn sample<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
-        self.next = self.next + self.step;
+        self.next += self.step;
         let wants = |name: &str| self.wanted.contains(&name);
         for queue in &mut self.queues {
             network.settle(queue.link);

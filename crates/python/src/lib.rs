@@ -3,6 +3,11 @@
 //! The module is `sojourn._core`; the package `sojourn` in `python/` wraps it, and `_core.pyi` there is its type. Scenarios
 //! come in as JSON, tables go out as Arrow, and everything between is done by `sojourn-lab`.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 extracts the arguments of a Python call by value"
+)]
+
 mod errors;
 mod replay;
 mod results;

@@ -69,8 +69,16 @@ fn unknown_keys_name_the_nearest_and_all() {
 #[test]
 fn units_that_are_missing_or_wrong_are_named() {
     let cases = [
-        ("\"5Mbps\"", "5", "9: topology.rate: \"5\" is not a rate: a rate needs a unit, such as 10Mbps"),
-        ("\"20ms\"", "\"20\"", "10: topology.rtt: \"20\" is not a duration: a duration needs a unit, such as 5ms"),
+        (
+            "\"5Mbps\"",
+            "5",
+            "9: topology.rate: \"5\" is not a rate: a rate needs a unit, such as 10Mbps",
+        ),
+        (
+            "\"20ms\"",
+            "\"20\"",
+            "10: topology.rtt: \"20\" is not a duration: a duration needs a unit, such as 5ms",
+        ),
         (
             "\"20ms\"",
             "\"20Mbps\"",
@@ -91,15 +99,31 @@ fn units_that_are_missing_or_wrong_are_named() {
 #[test]
 fn negative_absurd_and_zero_values_are_out_of_range() {
     let cases = [
-        ("\"20ms\"", "\"-20ms\"", "10: topology.rtt: \"-20ms\" is not a duration: a duration cannot be negative"),
-        ("\"20ms\"", "\"90h\"", "10: topology.rtt: \"90h\" is out of range, allowed is 0s to 1h"),
+        (
+            "\"20ms\"",
+            "\"-20ms\"",
+            "10: topology.rtt: \"-20ms\" is not a duration: a duration cannot be negative",
+        ),
+        (
+            "\"20ms\"",
+            "\"90h\"",
+            "10: topology.rtt: \"90h\" is out of range, allowed is 0s to 1h",
+        ),
         (
             "\"codel\"",
             "\"codel target=100s\"",
             "11: topology.queue: codel: target: \"100s\" is out of range, allowed is 1us to 10s",
         ),
-        ("\"5Mbps\"", "\"0Mbps\"", "9: topology.rate: \"0Mbps\" is out of range, allowed is at least 1bps"),
-        ("cbr 1Mbps", "cbr 0bps", "2: flows[1].rate: \"0bps\" is out of range, allowed is at least 1bps"),
+        (
+            "\"5Mbps\"",
+            "\"0Mbps\"",
+            "9: topology.rate: \"0Mbps\" is out of range, allowed is at least 1bps",
+        ),
+        (
+            "cbr 1Mbps",
+            "cbr 0bps",
+            "2: flows[1].rate: \"0bps\" is out of range, allowed is at least 1bps",
+        ),
         (
             "\"1s\"",
             "\"3s\"",
@@ -121,7 +145,9 @@ fn unknown_algorithms_and_dialects_name_those_there_are() {
     );
     assert_eq!(
         said("2*reno", "2*renoo"),
-        format!("case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"? {KINDS}")
+        format!(
+            "case.toml:2: flows[0]: unknown kind of flow \"renoo\", did you mean \"reno\"? {KINDS}"
+        )
     );
     assert_eq!(
         said("\"codel\"", "\"codel dialect=ns4\""),
@@ -157,7 +183,8 @@ fn graph(flow: &str, other: &str) -> String {
 
 #[test]
 fn graphs_in_pieces_and_destinations_out_of_reach_are_refused() {
-    let flow = |to: &str| format!("{{ kind = \"cbr\", rate = \"1Mbps\", from = \"a\", to = \"{to}\" }}");
+    let flow =
+        |to: &str| format!("{{ kind = \"cbr\", rate = \"1Mbps\", from = \"a\", to = \"{to}\" }}");
     let apart = "from = \"c\"\nto = \"d\"";
     assert_eq!(
         said_of(&graph(&flow("d"), apart)),
@@ -283,26 +310,52 @@ fn arguments_are_their_own_place() {
 fn a_mistake_in_a_study_names_the_line_and_the_names_there_are() {
     let cases = [
         (
-            "path = \"topology.rate\"",
-            "path = \"topology.rat\"",
-            "small.toml:26: topology.rat: unknown key, did you mean \"rate\"?",
+            "path = \"topology.rate\"\nvalues",
+            "path = \"topology.rat\"\nvalues",
+            "topology.rat: unknown key, did you mean \"rate\"?",
         ),
-        ("\"codel\"]", "\"codle\"]", "small.toml:31: topology.queue: unknown queue discipline \"codle\""),
-        ("compare = true", "compares = true", "small.toml:32: experiment[0].factor[1].compares: unknown key"),
-        ("title = \"A small study\"", "tittle = \"A small study\"", "small.toml:16: study.tittle: unknown key"),
+        (
+            "\"codel\"]",
+            "\"codle\"]",
+            "topology.queue: unknown queue discipline \"codle\"",
+        ),
+        (
+            "compare = true",
+            "compares = true",
+            "experiment[0].factor[1].compares: unknown key",
+        ),
+        (
+            "title = \"A small study\"",
+            "tittle = \"A small study\"",
+            "study.tittle: unknown key",
+        ),
     ];
     for (old, new, start) in cases {
         let place = Place::new();
-        place.write("small.toml", &place.read("small.toml").replacen(old, new, 1));
+        let text = place.read("small.toml").replacen(old, new, 1);
+        // A level is named by the line of its value, which is the last one.
+        let end = text.find(new).unwrap() + new.len();
+        let line = text[..end].lines().count();
+        place.write("small.toml", &text);
         let said = place.refused(place.sojourn("study small.toml --out out"));
-        assert!(said.starts_with(start), "{said}");
+        assert!(
+            said.starts_with(&format!("small.toml:{line}: {start}")),
+            "{said}"
+        );
         assert!(!place.path("out").exists());
     }
 }
 
 #[test]
 fn an_option_that_does_not_exist_is_a_mistake_of_the_user() {
-    let output = Place::new().sojourn("run tiny.toml --colour red").output().unwrap();
+    let output = Place::new()
+        .sojourn("run tiny.toml --colour red")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("--colour"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("--colour")
+    );
 }

@@ -227,3 +227,76 @@ fn a_reader_that_goes_away_is_no_mistake() {
         );
     }
 }
+
+#[test]
+fn every_format_has_the_same_numbers() {
+    let place = Place::new();
+    let json: Value = serde_json::from_str(&place.ok("run tiny.toml --format json")).unwrap();
+    let csv = place.ok("run tiny.toml --format csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let column = |name: &str| {
+        csv.lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .position(|n| n == name)
+            .unwrap()
+    };
+    let (metric, value) = (column("metric"), column("value"));
+    let mut rows = 0;
+    for (row, record) in reader.records().zip(json["results"].as_array().unwrap()) {
+        let row = row.unwrap();
+        assert_eq!(row[metric], *record["metric"].as_str().unwrap());
+        let of_csv: f64 = row[value].parse().unwrap();
+        assert_eq!(Some(of_csv), record["value"].as_f64());
+        rows += 1;
+    }
+    assert!(rows > 5 && rows == csv.lines().count() - 1);
+}
+
+#[test]
+fn one_run_has_no_interval_and_says_why() {
+    let place = Place::new();
+    let table = place.ok("run tiny.toml --set run.deterministic=true");
+    let (values, why) = table
+        .split_once("Values without ± are deterministic")
+        .unwrap();
+    assert!(!values.contains('±'), "{table}");
+    assert!(why.starts_with(": one run"), "{table}");
+}
+
+#[test]
+fn init_writes_a_study_that_runs_and_never_writes_over_a_file() {
+    let place = Place::new();
+    let said = place.ok("init mine.toml");
+    assert_eq!(
+        said,
+        "Wrote mine.toml. Run it with: sojourn study mine.toml\n"
+    );
+    assert_eq!(place.ok("init -"), place.read("mine.toml"));
+    let table = place
+        .ok("study mine.toml --set run.duration=2s --set run.warmup=1s --set run.replications=2");
+    assert!(table.contains("CoDel"), "{table}");
+    assert_eq!(
+        place.refused(place.sojourn("init mine.toml")),
+        "mine.toml: there is such a file, and it stays as it is; name another, such as sojourn init other.toml"
+    );
+}
+
+#[test]
+fn run_takes_replications_seed_and_any_value_from_the_command_line() {
+    let place = Place::new();
+    let with = |options: &str| place.ok(&format!("run tiny.toml --format csv {options}"));
+    let usual = with("");
+    assert_eq!(usual, with("--replications 3 --seed 1 --threads 1"));
+    assert_ne!(usual, with("--seed 2"));
+    assert_eq!(with("--seed 2"), with("--set run.seed=2"));
+    assert_ne!(usual, with("--set topology.rate=4Mbps"));
+    assert!(
+        with("--replications 2")
+            .lines()
+            .nth(1)
+            .unwrap()
+            .ends_with(",2")
+    );
+}

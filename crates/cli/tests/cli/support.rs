@@ -90,7 +90,9 @@ impl Place {
     /// The command in this directory, with arguments that a blank separates.
     pub(crate) fn sojourn(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn"));
-        command.current_dir(self.0.path()).args(line.split(' '));
+        command
+            .current_dir(self.0.path())
+            .args(line.split_whitespace());
         command
     }
 

@@ -8,9 +8,7 @@ use super::pacer::Pacer;
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
-use sojourn_units::{
-    Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params,
-};
+use sojourn_units::{Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params};
 
 params! {
     /// Packets of one size at equal intervals.
@@ -118,9 +116,7 @@ impl Source for Cbr {
                     gap
                 })
             }
-            None if self.random_phase => {
-                Time::from_ps(rng.below(self.pacer.interval().as_ps()))
-            }
+            None if self.random_phase => Time::from_ps(rng.below(self.pacer.interval().as_ps())),
             None if self.gap_first => Time::ZERO + self.pacer.gap(),
             None => Time::ZERO,
         };
@@ -172,14 +168,20 @@ mod tests {
     fn noise_keeps_the_mean_and_stays_within_its_bounds() {
         let at = times(source(&[("interval", "1ms"), ("noise", "0.5")]), 10_001);
         let gaps: Vec<u64> = at.windows(2).map(|w| w[1] - w[0]).collect();
-        assert!(gaps.iter().all(|g| (500_000_000..=1_500_000_000).contains(g)));
+        assert!(
+            gaps.iter()
+                .all(|g| (500_000_000..=1_500_000_000).contains(g))
+        );
         let mean = (at[10_000] - at[0]) / 10_000;
         assert!((990_000_000..1_010_000_000).contains(&mean), "{mean}");
     }
 
     #[test]
     fn it_stops_after_its_packets() {
-        assert_eq!(times(source(&[("rate", "1Mbps"), ("packets", "3p")]), 9).len(), 3);
+        assert_eq!(
+            times(source(&[("rate", "1Mbps"), ("packets", "3p")]), 9).len(),
+            3
+        );
     }
 
     #[test]

@@ -124,7 +124,9 @@ mod tests {
             .collect();
         let mut source = Poisson::build(build(None, &owned).unwrap()).unwrap();
         let mut rng = Stream::derive(1, 0, "flow/poisson-1");
-        std::iter::from_fn(|| source.next(&mut rng)).take(n).collect()
+        std::iter::from_fn(|| source.next(&mut rng))
+            .take(n)
+            .collect()
     }
 
     #[test]
