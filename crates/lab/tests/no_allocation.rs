@@ -11,7 +11,10 @@ fn allocations(case: &str, warm_up: Span, end: Span) -> u64 {
     prepared.run_before(Time::ZERO + warm_up);
     let before = prepared.counted().hops;
     let counted = measure(|| prepared.run_before(Time::ZERO + end)).count_total;
-    assert!(prepared.counted().hops > before + 100_000, "it moves packets");
+    assert!(
+        prepared.counted().hops > before + 100_000,
+        "it moves packets"
+    );
     prepared.finish();
     counted
 }
@@ -23,10 +26,16 @@ fn datagrams_allocate_nothing_after_warm_up() {
 
 #[test]
 fn tcp_allocates_nothing_after_warm_up() {
-    assert_eq!(allocations("b3-4", Span::from_secs(4), Span::from_secs(6)), 0);
+    assert_eq!(
+        allocations("b3-4", Span::from_secs(4), Span::from_secs(6)),
+        0
+    );
 }
 
 #[test]
 fn many_tcp_flows_allocate_nothing_after_warm_up() {
-    assert_eq!(allocations("b3-64", Span::from_secs(4), Span::from_secs(6)), 0);
+    assert_eq!(
+        allocations("b3-64", Span::from_secs(4), Span::from_secs(6)),
+        0
+    );
 }

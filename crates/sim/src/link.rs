@@ -9,6 +9,11 @@
 //!
 //! A *plain* link is lazy, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
 //! finds such a link idle goes straight through: from the ring of the link it comes from into the flight of this one.
+//!
+//! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
+//! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
+//! alone uses a link and hears nothing back is that link's *source*: while packets are in flight there, what it sends is
+//! put off until one of them arrives. Both keep their true times; a traced run does neither.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;

@@ -11,7 +11,7 @@ use support::{Fifo, Keep, Outcome, Plan, Shape, plan, play, run};
 fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
     plan(seed, shape, |_, index| {
         let mut fifo = Fifo::new([3, 12, 40][index % 3]);
-        fifo.waives = !(index + usize::from(seed % 2 == 0)).is_multiple_of(3);
+        fifo.waives = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
         fifo
     })
 }
