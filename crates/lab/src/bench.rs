@@ -179,7 +179,7 @@ pub fn find(name: &str) -> Result<Case, LabError> {
 pub struct Counted {
     /// Packet-hops.
     pub hops: u64,
-    /// Events taken from the event list.
+    /// Events of links and endpoints, also those put off without a place in the event list.
     pub events: u64,
     /// Packets handed to the bottleneck.
     pub arrivals: u64,

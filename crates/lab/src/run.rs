@@ -246,7 +246,7 @@ fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<
             ),
             delay: counts.delays.clone(),
             delay_sum: counts.delay_sum,
-            delay_min: counts.delay_min,
+            delay_min: counts.delay_min(),
             delay_max: counts.delay_max,
             jitter_sum: counts.jitter_sum,
             retransmissions: sent.retransmissions,

@@ -14,13 +14,17 @@ use sojourn_units::{Span, Time};
 
 /// Counts of one queue.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Account {
-    /// Packets and bytes over the whole run; the identities hold for these.
-    total: Totals,
-    /// `total` when measuring began.
-    before: Totals,
+    /// Packets that came and went without waiting, and their bytes, over the whole run.
+    passed: u64,
+    passed_bytes: u64,
     backlog_packets: u64,
     backlog_bytes: u64,
+    /// Packets and bytes of all others over the whole run.
+    waited: Totals,
+    /// The total when measuring began.
+    before: Totals,
     /// Largest backlog in packets since measuring began.
     pub backlog_max_packets: u64,
     /// Largest backlog in bytes since measuring began.
@@ -31,7 +35,6 @@ pub struct Account {
     pub marks_by_reason: [u64; MarkReason::ALL.len()],
     /// Sojourn times above zero of packets that were sent; the zeros are what is missing to the packets sent.
     waits: Histogram,
-    waits_count: u64,
     wait_min: Span,
     /// Sum of the sojourn times of packets that were sent, picoseconds.
     pub sojourn_sum: u128,
@@ -134,18 +137,24 @@ impl Account {
 
     /// Counts since measuring began.
     pub fn measured(&self) -> Totals {
-        self.total.minus(&self.before)
+        self.total().minus(&self.before)
     }
 
     /// Counts of the whole run.
     pub fn total(&self) -> Totals {
-        self.total
+        Totals {
+            received: self.waited.received + self.passed,
+            received_bytes: self.waited.received_bytes + self.passed_bytes,
+            dequeued: self.waited.dequeued + self.passed,
+            dequeued_bytes: self.waited.dequeued_bytes + self.passed_bytes,
+            ..self.waited
+        }
     }
 
     /// Sojourn times of packets that were sent since measuring began, picoseconds.
     pub fn sojourn(&self) -> Histogram {
         let mut all = self.waits.clone();
-        all.record_zeros(self.measured().dequeued - self.waits_count);
+        all.record_zeros(self.measured().dequeued - self.waits.count());
         all
     }
 
@@ -153,7 +162,7 @@ impl Account {
     pub fn sojourn_min(&self) -> Option<Span> {
         match self.measured().dequeued {
             0 => None,
-            sent if sent > self.waits_count => Some(Span::ZERO),
+            sent if sent > self.waits.count() => Some(Span::ZERO),
             _ => Some(self.wait_min),
         }
     }
@@ -180,16 +189,16 @@ impl Account {
         let flows = self.flows.as_mut()?;
         let index = usize::try_from(flow).ok()?;
         if index >= flows.len() {
-            flows.resize(index + 1, FlowAccount::default());
+            grow(flows, index);
         }
         flows.get_mut(index)
     }
 
     #[inline]
-    pub(crate) fn receive(&mut self, packet: &Packet) {
-        self.total.received += 1;
-        self.total.received_bytes += u64::from(packet.size);
-        if let Some(flow) = self.flow(packet.flow) {
+    pub(crate) fn receive(&mut self, bytes: u32, flow: u32) {
+        self.waited.received += 1;
+        self.waited.received_bytes += u64::from(bytes);
+        if let Some(flow) = self.flow(flow) {
             flow.received += 1;
         }
     }
@@ -205,14 +214,17 @@ impl Account {
     #[inline]
     pub(crate) fn dequeue(&mut self, packet: &Packet, now: Time) {
         let sojourn = now.since(packet.arrived());
-        self.total.dequeued += 1;
-        self.total.dequeued_bytes += u64::from(packet.size);
+        self.waited.dequeued += 1;
+        self.waited.dequeued_bytes += u64::from(packet.size);
         self.leave(packet.size, sojourn);
         if sojourn > Span::ZERO {
-            self.waits_count += 1;
             self.sojourn_sum += u128::from(sojourn.as_ps());
-            self.wait_min = self.wait_min.min(sojourn);
-            self.sojourn_max = self.sojourn_max.max(sojourn);
+            if sojourn < self.wait_min {
+                self.wait_min = sojourn;
+            }
+            if sojourn > self.sojourn_max {
+                self.sojourn_max = sojourn;
+            }
             self.waits.record(sojourn.as_ps());
         }
         if let Some(flow) = self.flow(packet.flow) {
@@ -225,15 +237,19 @@ impl Account {
     /// A packet came and went without waiting.
     #[inline]
     pub(crate) fn pass(&mut self, packet: &Packet) {
-        self.total.received += 1;
-        self.total.received_bytes += u64::from(packet.size);
-        self.total.dequeued += 1;
-        self.total.dequeued_bytes += u64::from(packet.size);
+        self.pass_alike(packet.size);
         if let Some(flow) = self.flow(packet.flow) {
             flow.received += 1;
             flow.dequeued += 1;
             flow.dequeued_bytes += u64::from(packet.size);
         }
+    }
+
+    /// A packet came and went without waiting, in a queue that does not count by flow.
+    #[inline]
+    pub(crate) fn pass_alike(&mut self, bytes: u32) {
+        self.passed += 1;
+        self.passed_bytes += u64::from(bytes);
     }
 
     #[inline]
@@ -247,21 +263,21 @@ impl Account {
     /// A packet was refused on arrival.
     #[inline]
     pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {
-        self.total.dropped_before += 1;
+        self.waited.dropped_before += 1;
         self.dropped(packet, reason);
     }
 
     /// A packet that waited was dropped.
     #[inline]
     pub(crate) fn discard(&mut self, packet: &Packet, reason: DropReason, now: Time) {
-        self.total.dropped_after += 1;
+        self.waited.dropped_after += 1;
         self.leave(packet.size, now.since(packet.arrived()));
         self.dropped(packet, reason);
     }
 
     #[inline]
     fn dropped(&mut self, packet: &Packet, reason: DropReason) {
-        self.total.dropped_bytes += u64::from(packet.size);
+        self.waited.dropped_bytes += u64::from(packet.size);
         self.drops_by_reason[reason.index()] += 1;
         if let Some(flow) = self.flow(packet.flow) {
             flow.dropped += 1;
@@ -270,7 +286,7 @@ impl Account {
 
     #[inline]
     pub(crate) fn mark(&mut self, flow: u32, reason: MarkReason) {
-        self.total.marked += 1;
+        self.waited.marked += 1;
         self.marks_by_reason[reason.index()] += 1;
         if let Some(flow) = self.flow(flow) {
             flow.marked += 1;
@@ -279,13 +295,12 @@ impl Account {
 
     /// Measuring begins; `waited` and `waited_bytes` are the areas so far of the packets that wait now.
     pub(crate) fn start_measuring(&mut self, now: Time, waited: (u128, u128)) {
-        self.before = self.total;
+        self.before = self.total();
         self.backlog_max_packets = self.backlog_packets;
         self.backlog_max_bytes = self.backlog_bytes;
         self.drops_by_reason = Default::default();
         self.marks_by_reason = Default::default();
         self.waits = Histogram::default();
-        self.waits_count = 0;
         self.wait_min = Span::MAX;
         self.sojourn_sum = 0;
         self.sojourn_max = Span::ZERO;
@@ -309,7 +324,7 @@ impl Account {
     /// # Panics
     /// If one does not hold: a fault of the frame or of a scheduler.
     pub fn assert_identities(&self) {
-        let t = &self.total;
+        let t = self.total();
         assert_eq!(
             t.enqueued(),
             t.dequeued + t.dropped_after + self.backlog_packets,
@@ -321,6 +336,12 @@ impl Account {
             "bytes received = bytes dequeued + bytes dropped + backlog"
         );
     }
+}
+
+#[cold]
+#[inline(never)]
+fn grow(flows: &mut Vec<FlowAccount>, index: usize) {
+    flows.resize(index + 1, FlowAccount::default());
 }
 
 #[allow(

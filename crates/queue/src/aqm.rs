@@ -113,8 +113,47 @@ pub enum Verdict {
     DropBoth(u64, DropReason),
 }
 
+/// What an AQM wants to be asked and told; the frame spares the rest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judges {
+    /// While fewer packets than this wait it lets every arrival in, whatever its state, and learns nothing from it; 0 if it
+    /// wants to see every arrival.
+    pub room: u64,
+    /// [`Aqm::on_dequeue`] may answer other than `Pass`, or learns from being asked.
+    pub departures: bool,
+    /// [`Aqm::on_empty`] does something.
+    pub empty: bool,
+    /// [`Aqm::next_tick`] may answer other than `None`.
+    pub ticks: bool,
+}
+
+impl Judges {
+    /// Everything.
+    pub const EVERYTHING: Judges = Judges {
+        room: 0,
+        departures: true,
+        empty: true,
+        ticks: true,
+    };
+
+    /// Nothing but arrivals while so many packets wait or more.
+    pub const fn arrivals_beyond(room: u64) -> Judges {
+        Judges {
+            room,
+            departures: false,
+            empty: false,
+            ticks: false,
+        }
+    }
+}
+
 /// An active queue management algorithm over one FIFO.
 pub trait Aqm {
+    /// What it wants to be asked and told, asked once when the queue is built.
+    fn judges(&self) -> Judges {
+        Judges::EVERYTHING
+    }
+
     /// Judges an arriving packet.
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict;
 

@@ -14,7 +14,7 @@ pub mod registry;
 pub mod scheduler;
 
 pub use account::{Account, FlowAccount};
-pub use aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+pub use aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 pub use child::Child;
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};

@@ -1,7 +1,7 @@
 //! The port: a discipline with the frame around it that stamps, counts and asserts.
 
 use crate::account::Account;
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
@@ -22,13 +22,15 @@ pub struct SchedulerPort {
     marks: Vec<(Label, MarkReason)>,
 }
 
-/// The queue at the head of a link.
+/// The queue at the head of a link. The fields that a packet touches which goes straight through come first.
+#[repr(C)]
 pub struct QueuePort {
-    account: Account,
-    rate: Rate,
     last_departure: Time,
-    rng: Stream,
+    account: Account,
+    judges: Judges,
+    rate: Rate,
     discipline: Discipline,
+    rng: Stream,
 }
 
 impl QueuePort {
@@ -48,12 +50,21 @@ impl QueuePort {
     }
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
+        let mut judges = match &discipline {
+            Discipline::Aqm(aqm) => aqm.judges(),
+            Discipline::Scheduler(_) => Judges::EVERYTHING,
+        };
+        if judges.ticks {
+            // The updates that are due come before the arrival.
+            judges.room = 0;
+        }
         QueuePort {
-            account: Account::new(per_flow),
-            rate: Rate::bps(1),
             last_departure: Time::ZERO,
-            rng,
+            account: Account::new(per_flow),
+            judges,
+            rate: Rate::bps(1),
             discipline,
+            rng,
         }
     }
 
@@ -97,7 +108,11 @@ impl QueuePort {
 impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
-        self.account.receive(&packet);
+        if self.lets_in(packet.size, packet.flow) {
+            ring.push(packet);
+            return;
+        }
+        self.account.receive(packet.size, packet.flow);
         match &mut self.discipline {
             Discipline::Aqm(_) => self.enqueue_ring(packet, ring, now, sink),
             Discipline::Scheduler(_) => self.enqueue_scheduler(packet, now, sink),
@@ -121,9 +136,40 @@ impl Port for QueuePort {
         }
     }
 
+    fn waives(&self) -> bool {
+        let judges = &self.judges;
+        let looks = judges.departures || judges.empty || judges.ticks;
+        judges.room > 0 && !looks && self.account.flows.is_none()
+    }
+
+    #[inline(always)]
+    fn waived(&mut self, bytes: u32, now: Time) {
+        self.account.pass_alike(bytes);
+        self.last_departure = now;
+    }
+
+    #[inline]
+    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
+        if self.account.backlog_packets() >= self.judges.room {
+            return false;
+        }
+        self.account.receive(bytes, flow);
+        self.account.enqueue(bytes);
+        true
+    }
+
+    #[inline]
+    fn released(&self) -> (u64, u64) {
+        let measured = self.account.measured();
+        (measured.dequeued, measured.dequeued_bytes)
+    }
+
     #[inline]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
+            Discipline::Aqm(_) if !self.judges.departures && !self.judges.ticks => {
+                self.dequeue_unjudged(ring, now)
+            }
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
         }
@@ -136,6 +182,9 @@ impl Port for QueuePort {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
+        if !self.judges.empty {
+            return;
+        }
         match &mut self.discipline {
             Discipline::Aqm(aqm) => aqm.on_empty(now),
             Discipline::Scheduler(port) => port.scheduler.on_empty(now),
@@ -197,15 +246,17 @@ impl QueuePort {
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return false;
         };
-        tick(
-            aqm,
-            ring,
-            now,
-            &self.account,
-            self.rate,
-            self.last_departure,
-            &mut self.rng,
-        );
+        if self.judges.ticks {
+            tick(
+                aqm,
+                ring,
+                now,
+                &self.account,
+                self.rate,
+                self.last_departure,
+                &mut self.rng,
+            );
+        }
         let view = View {
             packets: 0,
             bytes: 0,
@@ -214,20 +265,27 @@ impl QueuePort {
             waiting: Waiting::Nothing,
         };
         let rng = &mut self.rng;
-        let first = aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng });
+        let first = match self.judges.room {
+            0 => aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng }),
+            _ => Verdict::Pass,
+        };
         if first != Verdict::Pass && !settle_alone(first, &mut packet, &mut self.account, now, sink)
         {
-            self.account.receive(&packet);
+            self.account.receive(packet.size, packet.flow);
             self.account.refuse(&packet, refusal(first));
             sink.dropped(packet, refusal(first), now);
             return false;
         }
         let rng = &mut self.rng;
-        let second = aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng });
+        let second = if self.judges.departures {
+            aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng })
+        } else {
+            Verdict::Pass
+        };
         if second != Verdict::Pass
             && !settle_alone(second, &mut packet, &mut self.account, now, sink)
         {
-            self.account.receive(&packet);
+            self.account.receive(packet.size, packet.flow);
             self.account.enqueue(packet.size);
             self.account.discard(&packet, refusal(second), now);
             sink.dropped(packet, refusal(second), now);
@@ -239,7 +297,7 @@ impl QueuePort {
         true
     }
 
-    #[inline]
+    #[inline(never)]
     fn enqueue_ring<S: PortSink>(
         &mut self,
         mut packet: Packet,
@@ -250,15 +308,17 @@ impl QueuePort {
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return;
         };
-        tick(
-            aqm,
-            ring,
-            now,
-            &self.account,
-            self.rate,
-            self.last_departure,
-            &mut self.rng,
-        );
+        if self.judges.ticks {
+            tick(
+                aqm,
+                ring,
+                now,
+                &self.account,
+                self.rate,
+                self.last_departure,
+                &mut self.rng,
+            );
+        }
         let meta = Meta::of(&packet);
         let view = View {
             packets: self.account.backlog_packets(),
@@ -316,20 +376,33 @@ impl QueuePort {
         }
     }
 
+    /// Takes the head of the queue for a discipline that has no say in it.
     #[inline]
+    fn dequeue_unjudged(&mut self, ring: &mut Ring, now: Time) -> bool {
+        let Some(head) = ring.peek(0) else {
+            return false;
+        };
+        self.account.dequeue(head, now);
+        self.last_departure = now;
+        ring.take();
+        true
+    }
+
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return false;
         };
-        tick(
-            aqm,
-            ring,
-            now,
-            &self.account,
-            self.rate,
-            self.last_departure,
-            &mut self.rng,
-        );
+        if self.judges.ticks {
+            tick(
+                aqm,
+                ring,
+                now,
+                &self.account,
+                self.rate,
+                self.last_departure,
+                &mut self.rng,
+            );
+        }
         while let Some(head) = ring.peek(0) {
             let meta = Meta::of(head);
             let sojourn = now.since(head.arrived());
@@ -500,7 +573,6 @@ fn refusal(verdict: Verdict) -> DropReason {
 }
 
 /// Replays the periodic updates that are due.
-#[inline]
 fn tick(
     aqm: &mut AnyAqm,
     ring: &Ring,

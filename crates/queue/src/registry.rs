@@ -327,7 +327,7 @@ macro_rules! register {
         $(pub mod $aqm_file;)*
         $(pub mod $scheduler_file;)*
 
-        use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
+        use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
         use crate::registry::{BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
         use crate::scheduler::{Scheduler, SchedulerCx};
         use sojourn_sim::Packet;
@@ -350,6 +350,12 @@ macro_rules! register {
         }
 
         impl Aqm for AnyAqm {
+            fn judges(&self) -> Judges {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.judges(),)*
+                    AnyAqm::Custom(a) => a.judges(),
+                }
+            }
             #[inline]
             fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
                 match self {

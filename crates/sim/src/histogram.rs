@@ -3,17 +3,20 @@
 //! A value is known to within 1/32 of its octave's base, so a percentile read as the middle of its step is off by at
 //! most 1/64 (1.6 %). Values below 32 are exact.
 
+use crate::slab::to_usize;
+
 /// Steps per octave.
-const STEPS: usize = 32;
+const STEPS: u32 = 32;
 const STEP_BITS: u32 = 5;
 
 /// A histogram; an empty one allocates nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Histogram {
+    /// Counts of the steps of all octaves from the least to the greatest in use.
+    counts: Vec<u64>,
     zeros: u64,
-    /// Octave of the first block.
+    /// Number of the first step, from octave 0 on.
     first: u32,
-    octaves: Vec<Option<Box<[u64; STEPS]>>>,
 }
 
 impl Histogram {
@@ -24,30 +27,30 @@ impl Histogram {
             self.zeros += 1;
             return;
         }
-        let (octave, step) = place(value);
-        let position = crate::slab::to_usize(octave.wrapping_sub(self.first));
-        if let Some(Some(block)) = self.octaves.get_mut(position) {
-            block[step] += 1;
-        } else {
-            self.block(octave)[step] += 1;
+        let step = place(value);
+        match self.counts.get_mut(to_usize(step.wrapping_sub(self.first))) {
+            Some(count) => *count += 1,
+            None => *self.make(step) += 1,
         }
     }
 
+    /// The count of a step, with its octave and those between it and the others in use.
     #[cold]
     #[inline(never)]
-    fn block(&mut self, octave: u32) -> &mut [u64; STEPS] {
-        if self.octaves.is_empty() {
+    fn make(&mut self, step: u32) -> &mut u64 {
+        let octave = step - step % STEPS;
+        if self.counts.is_empty() {
             self.first = octave;
         }
-        while octave < self.first {
-            self.octaves.insert(0, None);
-            self.first -= 1;
+        if octave < self.first {
+            let missing = to_usize(self.first - octave);
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = octave;
         }
-        let position = crate::slab::to_usize(octave - self.first);
-        while self.octaves.len() <= position {
-            self.octaves.push(None);
-        }
-        self.octaves[position].get_or_insert_with(|| Box::new([0; STEPS]))
+        let position = to_usize(octave - self.first);
+        let length = self.counts.len().max(position + to_usize(STEPS));
+        self.counts.resize(length, 0);
+        &mut self.counts[to_usize(step - self.first)]
     }
 
     /// Counts the value zero `times` times.
@@ -57,8 +60,7 @@ impl Histogram {
 
     /// Values counted.
     pub fn count(&self) -> u64 {
-        let blocks = self.octaves.iter().flatten().flat_map(|block| block.iter());
-        self.zeros + blocks.sum::<u64>()
+        self.zeros + self.counts.iter().sum::<u64>()
     }
 
     /// The steps in use, as (number of the step, count), in ascending order of value. Step 0 is the value zero.
@@ -67,12 +69,9 @@ impl Histogram {
         if self.zeros > 0 {
             steps.push((0, self.zeros));
         }
-        for (block, octave) in self.octaves.iter().zip(self.first..) {
-            let Some(block) = block else { continue };
-            for (count, step) in block.iter().zip(0u32..) {
-                if *count > 0 {
-                    steps.push((octave * 32 + step + 1, *count));
-                }
+        for (count, step) in self.counts.iter().zip(self.first..) {
+            if *count > 0 {
+                steps.push((step + 1, *count));
             }
         }
         steps
@@ -90,10 +89,10 @@ impl Histogram {
     fn add(&mut self, number: u32, count: u64) {
         match number.checked_sub(1) {
             None => self.zeros += count,
-            Some(n) => {
-                let step = crate::slab::to_usize(n % 32);
-                self.block(n / 32)[step] += count;
-            }
+            Some(step) => match self.counts.get_mut(to_usize(step.wrapping_sub(self.first))) {
+                Some(sum) => *sum += count,
+                None => *self.make(step) += count,
+            },
         }
     }
 
@@ -123,18 +122,15 @@ impl Histogram {
     }
 }
 
+/// The step of a value above 0: its octave times [`STEPS`], and the five bits below its leading one. Below 32 the octave is
+/// coarser than the values: each has a step of its own.
 #[inline]
-fn place(value: u64) -> (u32, usize) {
-    let bits = 63 - value.leading_zeros();
-    // Below 32 the octave is coarser than the values: each has a step of its own in octave `bits`.
-    let scaled = if bits >= STEP_BITS {
-        value >> (bits - STEP_BITS)
-    } else {
-        value << (STEP_BITS - bits)
-    };
-    #[allow(clippy::as_conversions, reason = "the five bits below the leading one")]
-    let step = (scaled & 31) as usize;
-    (bits, step)
+fn place(value: u64) -> u32 {
+    let zeros = value.leading_zeros();
+    let scaled = (value << zeros) >> (63 - STEP_BITS);
+    #[allow(clippy::as_conversions, reason = "six bits, the leading one cut off")]
+    let below = (scaled & 31) as u32;
+    (63 - zeros) * STEPS + below
 }
 
 /// The middle of a step, the value by which it is known.

@@ -6,12 +6,21 @@
 //! from its own arrivals, so replaying them later gives the same decisions at the same times. In eager mode
 //! every end of transmission is an event; both modes give the same result bit for bit, and the eager
 //! one is the oracle of the other.
+//!
+//! A *plain* link is lazy, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
+//! finds such a link idle goes straight through: from the ring of the link it comes from into the flight of this one.
+//!
+//! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
+//! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
+//! alone uses a link and hears nothing back is that link's *source*: while packets are in flight there, what it sends is
+//! put off until one of them arrives. Both keep their true times; a traced run does neither.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
 use crate::packet::{Flags, Packet};
 use crate::port::{DropReason, Port, PortSink};
 use crate::ring::Ring;
+use crate::routing::Exits;
 use crate::trace::Event;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
@@ -43,10 +52,10 @@ const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 /// Serialization times of one rate.
 #[derive(Debug)]
 struct Serializer {
-    rate: u64,
     /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
     whole: u64,
     remainder: u64,
+    rate: u64,
     rounding: TxRounding,
 }
 
@@ -83,6 +92,15 @@ impl Serializer {
         self.rounded(bytes)
     }
 
+    /// The span after the transmitter was idle, be it for no time at all.
+    #[cold]
+    #[inline(never)]
+    fn first_span(&mut self, bytes: u32) -> Span {
+        self.clear();
+        self.span(bytes)
+    }
+
+    #[inline(never)]
     fn rounded(&mut self, bytes: u32) -> Span {
         match self.rounding {
             TxRounding::Carry => {
@@ -150,12 +168,22 @@ pub(crate) struct LinkShape {
     pub(crate) id: u32,
     pub(crate) index: u32,
     pub(crate) to: u32,
+    pub(crate) exits: Exits,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) rounding: TxRounding,
     pub(crate) ties: Ties,
     pub(crate) eager: bool,
+    pub(crate) silent: bool,
+    pub(crate) source: u32,
     pub(crate) device_queue: u32,
+}
+
+impl LinkShape {
+    /// True if packets reach the wire straight from the discipline, and departures are replayed.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.eager && self.device_queue == 0
+    }
 }
 
 /// What a link tells its surroundings while it works. [`PortSink`] is the part that ports see.
@@ -168,24 +196,41 @@ pub(crate) trait LinkSink: PortSink {
     fn event(&mut self, event: Event, packet: &Packet);
 }
 
-/// One direction of a link.
+/// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
+/// goes straight through is in the second and, with the beginning of the port, not beyond.
+#[repr(C, align(64))]
 pub(crate) struct Link<P> {
-    ring: Ring,
-    pub(crate) free_at: Time,
-    last_start: Time,
-    last_arrival: Time,
-    serializer: Serializer,
-    delay: Span,
+    pub(crate) ring: Ring,
     pub(crate) id: u32,
-    index: u32,
     pub(crate) to: u32,
-    device_queue: u32,
+    /// Where the routes of node `to` are.
+    pub(crate) exits: Exits,
     idle: bool,
+    /// Packets wait for the transmitter, in the discipline or in the device.
+    pub(crate) waiting: bool,
+    /// Lazy, without impairments and device queue.
+    plain: bool,
+    /// The port of a plain link waives to see packets that go straight through.
+    waived: bool,
     pub(crate) eager: bool,
     ties: Ties,
-    pub(crate) sent_packets: u64,
-    pub(crate) sent_bytes: u64,
+    /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
+    pub(crate) silent: bool,
+    pub(crate) free_at: Time,
+    delay: Span,
+    last_start: Time,
+    /// As [`Serializer::whole`].
+    per_byte: u64,
     pub(crate) port: P,
+    serializer: Serializer,
+    /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
+    last_arrival: Time,
+    pub(crate) index: u32,
+    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) source: u32,
+    device_queue: u32,
+    /// Packets and bytes that the device held when measuring began.
+    held_before: (u64, u64),
     impaired: Option<Box<Impaired>>,
 }
 
@@ -199,25 +244,58 @@ impl<P: Port> Link<P> {
                 launched: 0,
             })
         });
+        let serializer = Serializer::new(shape.rate, shape.rounding);
+        let plain = shape.is_plain() && impaired.is_none();
+        let waived = plain && port.waives();
         Link {
             ring: Ring::new(),
-            free_at: Time::ZERO,
-            last_start: Time::ZERO,
-            last_arrival: Time::ZERO,
-            serializer: Serializer::new(shape.rate, shape.rounding),
-            delay: shape.delay,
             id: shape.id,
-            index: shape.index,
             to: shape.to,
-            device_queue: shape.device_queue,
+            exits: shape.exits,
             idle: true,
+            waiting: false,
+            plain,
+            waived,
             eager: shape.eager,
             ties: shape.ties,
-            sent_packets: 0,
-            sent_bytes: 0,
+            silent: shape.silent,
+            free_at: Time::ZERO,
+            delay: shape.delay,
+            last_start: Time::ZERO,
+            per_byte: serializer.whole,
             port,
+            serializer,
+            last_arrival: Time::ZERO,
+            index: shape.index,
+            source: shape.source,
+            device_queue: shape.device_queue,
+            held_before: (0, 0),
             impaired,
         }
+    }
+
+    /// True if a packet that is handed to the link by an event at `now` goes straight through: nothing waits, the
+    /// transmitter is free, and the port has waived to see it.
+    #[inline(always)]
+    pub(crate) fn lets_through(&self, now: Time) -> bool {
+        self.waived
+            && !self.waiting
+            && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
+    }
+
+    /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
+    /// The caller puts it into the ring.
+    #[inline(always)]
+    pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
+        self.idle = false;
+        self.port.waived(bytes, now);
+        self.last_start = now;
+        let serialization = match self.per_byte {
+            0 => self.serializer.first_span(bytes),
+            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
+        };
+        self.free_at = now + serialization;
+        self.free_at + self.delay
     }
 
     /// The key of the next departure: when the transmitter becomes free.
@@ -246,9 +324,27 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// Replays every departure before `bound`.
+    /// Brings a plain link up to date for an event `key`; true if it is plain and transmits, so that its arrivals are in
+    /// the event list and a packet that comes now waits.
+    #[inline]
+    pub(crate) fn is_busy_at<S: LinkSink>(&mut self, key: &Key, sink: &mut S) -> bool {
+        if self.plain {
+            self.catch_up(key, sink);
+        }
+        self.plain && !self.idle
+    }
+
+    /// The event of a plain link: its id, when the next packet in flight arrives, and the birth.
     #[inline(always)]
+    pub(crate) fn next_landing(&self) -> Option<(u32, u64, u64)> {
+        let next = self.ring.flight_head()?;
+        Some((self.id, next.at.as_ps(), next.launched.as_ps()))
+    }
+
+    /// Replays every departure before `bound`.
+    #[inline]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
+        debug_assert_eq!(self.waiting, !self.nothing_to_send());
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
         if self.eager && self.ties == Ties::Birth {
             return;
@@ -262,11 +358,12 @@ impl<P: Port> Link<P> {
     #[inline]
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
         let key = self.departure_key();
-        if self.nothing_to_send() || !self.start(key, sink) {
+        if !self.waiting || !self.start(key, sink) {
             self.idle = true;
             self.serializer.clear();
             self.port.on_idle(key.time);
         }
+        self.waiting = !self.nothing_to_send();
     }
 
     /// The departure event of an eager link. Ignored if the departure has happened already.
@@ -299,25 +396,24 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         let packet = self.ring.launch();
-        let serialization = self.serializer.span(packet.size);
+        let serialization = match self.per_byte {
+            0 => self.serializer.span(packet.size),
+            per_byte => Span::from_ps(u64::from(packet.size) * per_byte),
+        };
         packet.launched = now;
         self.last_start = now;
         self.free_at = now + serialization;
         self.idle = false;
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(packet.size);
         // The order of arrival is kept when the delay has become shorter.
-        let arrival = (self.free_at + self.delay).max(self.last_arrival);
+        let last_arrival = self.last_arrival;
+        let arrival = (self.free_at + self.delay).max(last_arrival);
         packet.at = arrival;
         if S::TRACES {
             sink.event(Event::Dequeue, packet);
         }
-        if self.impaired.is_none() {
-            self.last_arrival = arrival;
-        } else {
-            self.impair();
-        }
-        if self.device_queue > 0 {
+        self.last_arrival = arrival;
+        if !self.plain {
+            self.impair(last_arrival);
             self.fill_device(now, sink);
         }
     }
@@ -333,8 +429,9 @@ impl<P: Port> Link<P> {
         }
     }
 
+    /// What the wire does to the packet launched last, before which one arrives at `last_arrival`.
     #[cold]
-    fn impair(&mut self) {
+    fn impair(&mut self, last_arrival: Time) {
         let Some(impaired) = &mut self.impaired else {
             return;
         };
@@ -354,6 +451,7 @@ impl<P: Port> Link<P> {
         }
         if overtakes {
             packet.at = own;
+            self.last_arrival = last_arrival;
             if let Some(packet) = self.ring.land() {
                 let flight = Overtaking {
                     at: own,
@@ -364,23 +462,27 @@ impl<P: Port> Link<P> {
                 impaired.air.push(Reverse(flight));
             }
         } else {
-            packet.at = own.max(self.last_arrival);
+            packet.at = own.max(last_arrival);
             self.last_arrival = packet.at;
         }
     }
 
     /// A packet is handed to the queue by the event `key`.
-    #[inline(always)]
-    pub(crate) fn arrive<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
+    #[inline]
+    pub(crate) fn arrive<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
         self.catch_up(key, sink);
+        self.admit(packet, key, sink);
+        self.waiting = !self.nothing_to_send();
+    }
+
+    /// A packet is handed to the queue of a link that is up to date.
+    #[inline(always)]
+    fn admit<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
         let now = key.time;
         if S::TRACES {
             sink.at_key(*key, self.index);
         }
-        if let Some(impaired) = &mut self.impaired
-            && impaired.state.loss_at() == LossAt::Queue
-            && impaired.state.loses()
-        {
+        if !self.plain && self.loses_at_queue() {
             sink.dropped(packet, DropReason::Wire, now);
             return;
         }
@@ -397,20 +499,42 @@ impl<P: Port> Link<P> {
             return;
         }
         self.port.enqueue(packet, &mut self.ring, now, sink);
-        if self.device_queue > 0 {
+        if !self.plain {
             self.fill_device(now, sink);
         }
     }
 
-    /// True if a packet is in flight, so that its arrival is in the event list.
-    #[inline]
+    /// True if the link loses the packet that is handed to it.
+    #[cold]
+    fn loses_at_queue(&mut self) -> bool {
+        self.impaired.as_mut().is_some_and(|impaired| {
+            impaired.state.loss_at() == LossAt::Queue && impaired.state.loses()
+        })
+    }
+
+    /// True if one more packet in flight changes nothing in the event list: the arrival of one before it is there, or the
+    /// link is silent.
+    #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
-        self.ring.in_flight() > 0
+        self.silent || self.ring.in_flight() > 0
+    }
+
+    /// Shows the packets of a silent link that have arrived before `time` to `see`, and drops them; says how many.
+    #[inline(always)]
+    pub(crate) fn absorb(&mut self, time: Time, mut see: impl FnMut(&Packet)) -> u64 {
+        let mut packets = 0;
+        while self.ring.land_before(time, &mut see) {
+            packets += 1;
+        }
+        packets
     }
 
     /// The next event of the link in lazy mode: when the next packet in flight arrives, and its birth.
     #[inline]
     pub(crate) fn next_delivery(&self) -> Option<(Time, Time)> {
+        if self.silent {
+            return None;
+        }
         if let Some(impaired) = &self.impaired
             && impaired.state.reorders()
         {
@@ -452,11 +576,17 @@ impl<P: Port> Link<P> {
     /// Applies a new rate from the next start of transmission on.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);
+        self.per_byte = self.serializer.whole;
         self.port.on_rate(rate);
     }
 
     /// Applies a new delay to packets that start from now on.
     pub(crate) fn set_delay(&mut self, delay: Span) {
+        if delay < self.delay && self.waived {
+            // From now on packets may catch up with those before them, so none goes straight through.
+            self.waived = false;
+            self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
+        }
         self.delay = delay;
     }
 
@@ -472,8 +602,16 @@ impl<P: Port> Link<P> {
     /// The warm-up is over: what was measured so far is left out.
     pub(crate) fn start_measuring(&mut self, now: Time) {
         self.port.start_measuring(&self.ring, now);
-        self.sent_packets = 0;
-        self.sent_bytes = 0;
+        self.held_before = (self.ring.held(), self.ring.held_bytes());
+    }
+
+    /// Packets and bytes whose transmission has started since measuring began.
+    pub(crate) fn sent(&self) -> (u64, u64) {
+        let (packets, bytes) = self.port.released();
+        (
+            packets + self.held_before.0 - self.ring.held(),
+            bytes + self.held_before.1 - self.ring.held_bytes(),
+        )
     }
 
     /// Ends the run: hands every packet of the link to `sink`, and closes the accounts of the port.

@@ -2,11 +2,12 @@
 
 use crate::agent::{Agent, Host};
 use crate::fel::{AutoList, EventList};
+use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
-use crate::routing::Routes;
+use crate::routing::{Exits, Routes};
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
 use sojourn_units::{Rate, Span, Time};
@@ -178,57 +179,89 @@ impl std::error::Error for BuildError {}
 /// Links that a packet may cross.
 pub const MAX_HOPS: u8 = 254;
 
-/// Counts of one direction of a flow, from the end of the warm-up on.
-#[derive(Clone, Debug, Default)]
+/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches comes first.
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FlowCounts {
-    /// Packets that the endpoint sent.
-    pub sent_packets: u64,
-    /// Bytes on the wire that the endpoint sent.
-    pub sent_bytes: u64,
+    /// Sum of one-way delays of delivered packets, picoseconds.
+    pub delay_sum: u128,
     /// Packets that arrived.
     pub delivered_packets: u64,
     /// Bytes on the wire that arrived.
     pub delivered_bytes: u64,
-    /// Packets dropped anywhere on the path.
-    pub dropped_packets: u64,
-    /// Packets that carry CE on arrival.
-    pub marked_packets: u64,
-    /// Sum of one-way delays of delivered packets, picoseconds.
-    pub delay_sum: u128,
-    /// Shortest one-way delay, if any packet arrived.
-    pub delay_min: Option<Span>,
+    /// [`Span::MAX`] before the first packet.
+    least_delay: Span,
     /// Longest one-way delay.
     pub delay_max: Span,
+    /// [`Span::MAX`] before the first packet.
+    last_transit: Span,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
     pub jitter_sixteenths: u64,
     /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
     pub jitter_sum: u128,
-    last_transit: Option<Span>,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
     /// Distribution of one-way delays.
-    pub delays: crate::histogram::Histogram,
+    pub delays: Histogram,
+    /// Packets that the endpoint sent.
+    pub sent_packets: u64,
+    /// Bytes on the wire that the endpoint sent.
+    pub sent_bytes: u64,
+    /// Packets dropped anywhere on the path.
+    pub dropped_packets: u64,
+}
+
+impl Default for FlowCounts {
+    fn default() -> Self {
+        FlowCounts {
+            delay_sum: 0,
+            delivered_packets: 0,
+            delivered_bytes: 0,
+            least_delay: Span::MAX,
+            delay_max: Span::ZERO,
+            last_transit: Span::MAX,
+            jitter_sixteenths: 0,
+            jitter_sum: 0,
+            marked_packets: 0,
+            delays: Histogram::default(),
+            sent_packets: 0,
+            sent_bytes: 0,
+            dropped_packets: 0,
+        }
+    }
 }
 
 impl FlowCounts {
-    #[inline]
+    /// Shortest one-way delay, if any packet arrived.
+    pub fn delay_min(&self) -> Option<Span> {
+        (self.delivered_packets > 0).then_some(self.least_delay)
+    }
+
+    #[inline(always)]
     fn deliver(&mut self, packet: &Packet, now: Time) {
         let delay = now.since(packet.created);
         self.delivered_packets += 1;
         self.delivered_bytes += u64::from(packet.size);
         self.marked_packets += u64::from(packet.tos & 3 == 3);
         self.delay_sum += u128::from(delay.as_ps());
-        self.delay_min = Some(self.delay_min.map_or(delay, |least| least.min(delay)));
-        self.delay_max = self.delay_max.max(delay);
+        if delay < self.least_delay {
+            self.least_delay = delay;
+        }
+        if delay > self.delay_max {
+            self.delay_max = delay;
+        }
         self.delays.record(delay.as_ps());
-        if let Some(last) = self.last_transit {
-            let d = delay.as_ps().abs_diff(last.as_ps());
+        if self.last_transit != Span::MAX {
+            let d = delay.as_ps().abs_diff(self.last_transit.as_ps());
             self.jitter_sum += u128::from(d);
             // J += (|D| - J) / 16 with J held in sixteenths: J16 += |D| - J16 / 16.
             self.jitter_sixteenths = self.jitter_sixteenths - self.jitter_sixteenths / 16 + d;
         }
-        self.last_transit = Some(delay);
+        self.last_transit = delay;
     }
 }
 
+#[repr(C)]
 struct Flow {
     /// Node and agent that receive: forward packets, reverse packets.
     ends: [(u32, u32); 2],
@@ -237,7 +270,12 @@ struct Flow {
 
 #[derive(Clone, Copy)]
 enum Component {
+    /// Of a plain link: lazy, without impairments and device queue.
     Delivery(u32),
+    /// Of a plain link with a [source](Link::source) of its own.
+    Outlet(u32),
+    /// Of any other link.
+    Landing(u32),
     Departure(u32),
     Agent(u32),
 }
@@ -257,7 +295,7 @@ pub struct Census {
     pub left: u64,
     /// Packet-hops: packets that arrived at the far end of a link.
     pub hops: u64,
-    /// Events taken from the event list.
+    /// Events of links and endpoints, also those that took no place in the event list.
     pub events: u64,
 }
 
@@ -266,10 +304,21 @@ struct Core<P, T> {
     fel: AutoList,
     links: Vec<Link<P>>,
     routes: Routes,
-    agent_nodes: Vec<u32>,
-    agent_ids: Vec<u32>,
+    seats: Vec<Seat>,
     next_uid: u32,
     frame: Frame<T>,
+}
+
+/// The place of an endpoint in the network.
+struct Seat {
+    /// Of its component.
+    id: u32,
+    /// Where the routes of its node are.
+    exits: Exits,
+    /// The link whose [source](Link::source) it is, or [`NONE`].
+    outlet: u32,
+    /// Its event, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
+    deferred: Option<(Time, Time)>,
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -283,6 +332,34 @@ struct Frame<T> {
 }
 
 impl<T: Tracer> Frame<T> {
+    /// Counts a packet that has arrived where it was sent to; says which agent gets it.
+    #[inline(always)]
+    fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
+        self.census.delivered += 1;
+        let direction = direction(packet);
+        let flow = &mut self.flows[to_usize(packet.flow)];
+        flow.counts[direction].deliver(packet, now);
+        flow.ends[direction].1
+    }
+
+    #[inline(always)]
+    fn release(&mut self, packet: &Packet) {
+        if packet.side != NONE {
+            self.slab.release(packet.side);
+        }
+    }
+
+    /// Counts the packets of a silent link that have arrived before `time`.
+    #[inline(always)]
+    fn absorb<P: Port>(&mut self, link: &mut Link<P>, time: Time) {
+        let packets = link.absorb(time, |packet| {
+            self.take_in(packet, packet.at);
+            self.release(packet);
+        });
+        self.census.hops += packets;
+        self.census.events += packets;
+    }
+
     fn record(&mut self, time: Time, event: Event, packet: Label) {
         let (key, link) = self.traced;
         let key = Key { time, ..key };
@@ -308,9 +385,7 @@ impl<T: Tracer> PortSink for Frame<T> {
                 self.record(at, Event::Drop(reason), packet.label());
             }
         }
-        if packet.side != NONE {
-            self.slab.release(packet.side);
-        }
+        self.release(&packet);
     }
 
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time) {
@@ -343,6 +418,8 @@ pub struct Network<P, A, T> {
     core: Core<P, T>,
     agents: Vec<A>,
     components: Vec<Component>,
+    /// Links that are silent, and links that have a source.
+    quiet: Quiet,
     link_names: Vec<String>,
     flow_names: Vec<String>,
     node_names: Vec<String>,
@@ -404,19 +481,48 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 }
             }
         }
-        let (components, link_ids, agent_ids) = rank(
+        let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder;
+        let plain = |l: &LinkSpec<P>| !departs(l) && l.device_queue == 0 && l.impairments.is_none();
+        // What is traced happens in its time.
+        let quiet = match T::ON {
+            true => Quiet::default(),
+            false => {
+                let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
+                Quiet::of(&flows, &seats, &routes, &ends, |link| {
+                    plain(&links[to_usize(link)])
+                })
+            }
+        };
+        let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
+        for (link, agent) in &quiet.outlets {
+            outlets[to_usize(*agent)] = *link;
+            sources[to_usize(*link)] = *agent;
+        }
+        let (mut components, link_ids, agent_ids) = rank(
             links
                 .iter()
-                .map(|l| (l.name.as_str(), eager || l.impairments.reorder)),
+                .map(|l| (l.name.as_str(), departs(l), plain(l))),
             agents.iter().map(|a| a.name.as_str()),
         )?;
+        for (link, _) in &quiet.outlets {
+            components[to_usize(link_ids[to_usize(*link)])] = Component::Outlet(*link);
+        }
         let mut core = Core {
             key: Key::default(),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
+            seats: agents
+                .iter()
+                .zip(agent_ids)
+                .zip(outlets)
+                .map(|((agent, id), outlet)| Seat {
+                    id,
+                    exits: routes.exits(agent.node),
+                    outlet,
+                    deferred: None,
+                })
+                .collect(),
             routes,
-            agent_nodes: agents.iter().map(|a| a.node).collect(),
-            agent_ids,
             next_uid: 0,
             frame: Frame {
                 traced: (Key::default(), 0),
@@ -433,11 +539,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
-        for (link, id) in links.into_iter().zip(link_ids) {
+        for ((link, id), (source, index)) in links
+            .into_iter()
+            .zip(link_ids)
+            .zip(sources.into_iter().zip(0..))
+        {
             let shape = LinkShape {
                 id,
-                index: u32::try_from(core.links.len()).expect("fewer than 2^32 links"),
+                index,
+                silent: quiet.silent.binary_search(&index).is_ok(),
+                source,
                 to: link.to,
+                exits: core.routes.exits(link.to),
                 rate: link.rate,
                 delay: link.delay,
                 rounding: link.rounding,
@@ -454,6 +567,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core,
             agents: agents.into_iter().map(|a| a.agent).collect(),
             components,
+            quiet,
             link_names,
             flow_names: flows.into_iter().map(|f| f.name).collect(),
             node_names: nodes,
@@ -473,76 +587,220 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Runs every event before `until`.
     pub fn run_before(&mut self, until: Time) {
         let limit = until.as_ps();
+        let mut events = 0;
         while let Some(event) = self.core.fel.pop_before(limit) {
-            let key = Key::event(
-                Time::from_ps(event.time),
-                Time::from_ps(event.birth),
-                event.id,
-            );
-            self.core.key = key;
-            self.core.frame.census.events += 1;
+            events += 1;
             if T::ON {
-                self.core.frame.tracer.advance(key.time);
+                self.core.frame.tracer.advance(Time::from_ps(event.time));
             }
-            match self.components[to_usize(event.id)] {
-                Component::Delivery(link) => self.deliver(link, key),
-                Component::Departure(link) => self.core.depart(link, key),
-                Component::Agent(agent) => {
-                    let cx = &mut Cx {
-                        core: &mut self.core,
-                        agent,
-                    };
-                    self.agents[to_usize(agent)].on_wake(cx);
-                }
+            let component = self.components[to_usize(event.id)];
+            if let Component::Delivery(link) = component {
+                self.deliver(link, event.time, event.birth, event.id);
+                continue;
+            }
+            self.core.key = key_of(event.time, event.birth, event.id);
+            match component {
+                Component::Outlet(link) => self.deliver_from_outlet(link),
+                Component::Agent(agent) => self.wake(agent),
+                Component::Departure(link) => self.core.depart(link),
+                Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
             }
         }
+        self.core.frame.census.events += events;
+        self.make_up_for(until);
         self.core.key = Key::before(until);
     }
 
+    /// Does what has not been done yet and comes before `until`: what sources send whose event is deferred, and what has
+    /// arrived at the end of silent links.
+    fn make_up_for(&mut self, until: Time) {
+        for i in 0..self.quiet.outlets.len() {
+            self.wake_deferred(self.quiet.outlets[i].1, &Key::before(until));
+        }
+        self.core.key = Key::before(until);
+        for link in &self.quiet.silent {
+            let link = to_usize(*link);
+            self.core.settle(link);
+            self.core.frame.absorb(&mut self.core.links[link], until);
+        }
+    }
+
+    /// A packet has arrived at the far end of a link with a source. What the source has sent since is sent now.
+    #[inline(never)]
+    fn deliver_from_outlet(&mut self, link: u32) {
+        let key = self.core.key;
+        let index = to_usize(link);
+        let source = self.core.links[index].source;
+        self.wake_deferred(source, &key);
+        let id = self.core.links[index].id;
+        self.deliver(link, key.time.as_ps(), key.birth.as_ps(), id);
+        let core = &mut self.core;
+        if !core.links[index].is_listed() {
+            let seat = &mut core.seats[to_usize(source)];
+            if let Some((at, armed)) = seat.deferred.take() {
+                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+            }
+        }
+    }
+
+    /// Lets the events of an agent happen that are deferred and come before `bound`.
+    #[inline]
+    fn wake_deferred(&mut self, agent: u32, bound: &Key) {
+        loop {
+            let seat = &mut self.core.seats[to_usize(agent)];
+            let Some((at, armed)) = seat.deferred else {
+                return;
+            };
+            let key = Key::event(at, armed, seat.id);
+            if key >= *bound {
+                return;
+            }
+            seat.deferred = None;
+            self.core.key = key;
+            self.core.frame.census.events += 1;
+            self.wake(agent);
+        }
+    }
+
+    #[inline(never)]
+    fn wake(&mut self, agent: u32) {
+        let cx = &mut Cx {
+            core: &mut self.core,
+            agent,
+        };
+        if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
+            endpoint.on_wake(cx);
+        }
+    }
+
+    /// A packet has arrived at the far end of a plain link: lazy, without impairments and device queue.
     #[inline(always)]
-    fn deliver(&mut self, link: u32, key: Key) {
-        let Some(packet) = self.core.land(link, key) else {
+    fn deliver(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+        let now = Time::from_ps(time);
+        let core = &mut self.core;
+        let Some(from) = core.links.get_mut(to_usize(link)) else {
             return;
         };
-        let to = self.core.links[to_usize(link)].to;
-        if packet.flags.has(Flags::DOUBLED) {
-            self.deliver_twice(packet, to, key);
+        if from.waiting {
+            from.catch_up(
+                &key_of(time, birth, id).including_departure(),
+                &mut core.frame,
+            );
+        }
+        let Some(packet) = from.ring.flight_head() else {
+            return;
+        };
+        if T::ON {
+            core.frame.at_key(key_of(time, birth, id), link);
+            core.frame.event(Event::Receive, packet);
+        }
+        if packet.dst == from.to {
+            let packet = from.ring.land_next();
+            core.frame.census.hops += 1;
+            core.key = key_of(time, birth, id);
+            if let Some((id, at, birth)) = from.next_landing() {
+                core.fel.set(id, at, birth);
+            }
+            self.consume(&packet);
+            return;
+        }
+        let (size, hops_left) = (packet.size, packet.hops_left);
+        let next = core.routes.towards(from.exits, packet.dst);
+        if let Ok([from, to]) = core
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.lets_through(now)
+            && hops_left > 0
+        {
+            if to.silent {
+                core.frame.absorb(to, now);
+            }
+            let listed = to.is_listed();
+            let arrival = to.let_through(size, now);
+            let Some(packet) = to.ring.relay(&mut from.ring) else {
+                return;
+            };
+            packet.at = arrival;
+            packet.launched = now;
+            packet.hops_left = hops_left - 1;
+            core.frame.census.hops += 1;
+            if T::ON {
+                core.frame.at_key(key_of(time, birth, id), to.index);
+                core.frame.event(Event::Enqueue, packet);
+                core.frame.event(Event::Dequeue, packet);
+            }
+            if let Some((id, at, birth)) = from.next_landing() {
+                core.fel.set(id, at, birth);
+            }
+            if !listed {
+                core.fel.set(to.id, arrival.as_ps(), now.as_ps());
+            }
         } else {
-            self.at_node(packet, to, &key);
+            core.frame.census.hops += 1;
+            core.key = key_of(time, birth, id);
+            core.pass_on(link, next);
+        }
+    }
+
+    /// A packet has arrived at the far end of a link that is eager or has impairments.
+    #[inline(never)]
+    fn deliver_landing(&mut self, link: u32) {
+        let core = &mut self.core;
+        let key = core.key;
+        let index = to_usize(link);
+        core.links[index].catch_up(&key.including_departure(), &mut core.frame);
+        let Some(packet) = core.links[index].land() else {
+            return;
+        };
+        core.list_events(index);
+        if packet.flags.has(Flags::LOST) {
+            core.lose(packet, DropReason::Wire, link);
+            return;
+        }
+        core.frame.census.hops += 1;
+        if T::ON {
+            core.frame.at_key(key, link);
+            core.frame.event(Event::Receive, &packet);
+        }
+        let to = core.links[index].to;
+        if packet.flags.has(Flags::DOUBLED) {
+            self.deliver_twice(packet, to);
+        } else {
+            self.at_node(packet, to);
         }
     }
 
     #[cold]
-    fn deliver_twice(&mut self, mut packet: Packet, to: u32, key: Key) {
+    fn deliver_twice(&mut self, mut packet: Packet, to: u32) {
         packet.flags = packet.flags.without(Flags::DOUBLED);
         if packet.side != NONE {
             self.core.frame.slab.share(packet.side);
         }
         self.core.frame.census.replicated += 1;
         let copy = packet.replicate();
-        self.at_node(packet, to, &key);
-        self.at_node(copy, to, &key);
+        self.at_node(packet, to);
+        self.at_node(copy, to);
     }
 
     /// A packet has arrived at `node`: its endpoint gets it, or the next link does.
-    #[inline(always)]
-    fn at_node(&mut self, packet: Packet, node: u32, key: &Key) {
-        if packet.dst != node {
-            self.core.forward(packet, node, key);
-            return;
+    fn at_node(&mut self, packet: Packet, node: u32) {
+        if packet.dst == node {
+            self.consume(&packet);
+        } else {
+            let next = self.core.routes.next(node, packet.dst);
+            self.core.forward(packet, next);
         }
+    }
+
+    /// A packet has arrived where it was sent to.
+    #[inline]
+    fn consume(&mut self, packet: &Packet) {
         let core = &mut self.core;
-        core.frame.census.delivered += 1;
-        let direction = direction(&packet);
-        let flow = &mut core.frame.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(&packet, key.time);
-        let agent = flow.ends[direction].1;
-        if agent != NONE {
-            self.agents[to_usize(agent)].on_packet(&packet, &mut Cx { core, agent });
+        let agent = core.frame.take_in(packet, core.key.time);
+        if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
+            endpoint.on_packet(packet, &mut Cx { core, agent });
         }
-        if packet.side != NONE {
-            core.frame.slab.release(packet.side);
-        }
+        core.frame.release(packet);
     }
 
     /// Brings the link's state up to (and not including) events at the current time of the run.
@@ -669,8 +927,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Packets and bytes that a link has started to send since measuring began.
     pub fn sent(&self, link: usize) -> (u64, u64) {
-        let link = &self.core.links[link];
-        (link.sent_packets, link.sent_bytes)
+        self.core.links[link].sent()
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
@@ -720,33 +977,43 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// The packet that has arrived at the far end of `link`, unless the wire lost it.
-    #[inline(always)]
-    fn land(&mut self, link: u32, key: Key) -> Option<Packet> {
-        let l = &mut self.links[to_usize(link)];
-        l.catch_up(&key.including_departure(), &mut self.frame);
-        let packet = l.land()?;
-        if let Some((at, birth)) = l.next_delivery() {
-            self.fel.set(l.id, at.as_ps(), birth.as_ps());
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`.
+    #[inline(never)]
+    fn pass_on(&mut self, link: u32, next: u32) {
+        if let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.is_busy_at(&self.key, &mut self.frame)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+            && to.port.lets_in(packet.size, packet.flow)
+            && let Some(packet) = to.ring.queue(&mut from.ring)
+        {
+            packet.at = self.key.time;
+            packet.hops_left -= 1;
+            to.waiting = true;
+            if T::ON {
+                self.frame.at_key(self.key, to.index);
+                self.frame.event(Event::Enqueue, packet);
+            }
+            if let Some((id, at, birth)) = from.next_landing() {
+                self.fel.set(id, at, birth);
+            }
+            return;
         }
-        if l.eager {
-            self.list_events(to_usize(link));
+        let Some(from) = self.links.get_mut(to_usize(link)) else {
+            return;
+        };
+        let packet = from.ring.land_next();
+        if let Some((id, at, birth)) = from.next_landing() {
+            self.fel.set(id, at, birth);
         }
-        if packet.flags.has(Flags::LOST) {
-            self.lose(packet, DropReason::Wire, link);
-            return None;
-        }
-        self.frame.census.hops += 1;
-        if T::ON {
-            self.frame.traced = (key, link);
-            self.frame.record(key.time, Event::Receive, packet.label());
-        }
-        Some(packet)
+        self.forward(packet, next);
     }
 
-    fn depart(&mut self, link: u32, key: Key) {
+    fn depart(&mut self, link: u32) {
         let index = to_usize(link);
-        self.links[index].on_departure_event(key.time, &mut self.frame);
+        self.links[index].on_departure_event(self.key.time, &mut self.frame);
         self.list_events(index);
     }
 
@@ -767,29 +1034,39 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.frame.dropped(packet, reason, self.key.time);
     }
 
-    /// Hands a packet at `node` to the link towards its destination.
-    #[inline(always)]
-    fn forward(&mut self, mut packet: Packet, node: u32, key: &Key) {
-        let link = self.routes.next(node, packet.dst);
-        if link == NONE {
+    /// As [`Core::forward`], out of line.
+    #[inline(never)]
+    fn forward_new(&mut self, packet: Packet, next: u32) {
+        self.forward(packet, next);
+    }
+
+    /// Hands a packet to the link `next`, [`NONE`] if no route leads on.
+    #[inline]
+    fn forward(&mut self, mut packet: Packet, next: u32) {
+        let index = to_usize(next);
+        let Some(link) = self.links.get_mut(index) else {
             self.lose(packet, DropReason::Unroutable, 0);
             return;
-        }
+        };
         if packet.hops_left == 0 {
-            self.lose(packet, DropReason::HopLimit, link);
+            self.lose(packet, DropReason::HopLimit, next);
             return;
         }
         packet.hops_left -= 1;
-        let index = to_usize(link);
-        let l = &mut self.links[index];
-        let was_listed = l.is_listed();
-        l.arrive(packet, key, &mut self.frame);
-        if l.eager {
+        let was_listed = link.is_listed();
+        link.arrive(packet, &self.key, &mut self.frame);
+        if link.eager {
             self.list_events(index);
-        } else if !was_listed && let Some((at, birth)) = l.next_delivery() {
-            self.fel.set(l.id, at.as_ps(), birth.as_ps());
+        } else if !was_listed && let Some((at, birth)) = link.next_delivery() {
+            self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
     }
+}
+
+/// The key of an event of the event list.
+#[inline(always)]
+fn key_of(time: u64, birth: u64, id: u32) -> Key {
+    Key::event(Time::from_ps(time), Time::from_ps(birth), id)
 }
 
 /// What an endpoint sees of the network.
@@ -799,10 +1076,11 @@ struct Cx<'a, P, T> {
 }
 
 impl<P: Port, T: Tracer> Cx<'_, P, T> {
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
-        let node = core.agent_nodes[to_usize(self.agent)];
+        let now = core.key.time;
+        let exits = core.seats[to_usize(self.agent)].exits;
         let entry = &mut core.frame.flows[to_usize(flow)];
         // The receiver of the flow answers in the reverse direction; a sender sends forward.
         let reverse = entry.ends[1].1 != self.agent;
@@ -816,26 +1094,43 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
         } else {
             out.flags
         };
-        let packet = Packet {
-            at: core.key.time,
-            launched: core.key.time,
-            created: core.key.time,
+        let uid = core.next_uid;
+        core.next_uid = uid.wrapping_add(1);
+        core.frame.census.created += 1;
+        let packet = |at, hops_left| Packet {
+            at,
+            launched: now,
+            created: now,
             seq: out.seq,
             ack: out.ack,
             flow,
             dst,
             side,
-            uid: core.next_uid,
+            uid,
             size: out.size,
             kind: out.kind,
             tos: out.tos,
             flags,
-            hops_left: MAX_HOPS,
+            hops_left,
         };
-        core.next_uid = core.next_uid.wrapping_add(1);
-        core.frame.census.created += 1;
-        let key = core.key;
-        core.forward(packet, node, &key);
+        let next = core.routes.towards(exits, dst);
+        if let Some(link) = core.links.get_mut(to_usize(next))
+            && link.lets_through(now)
+        {
+            let listed = link.is_listed();
+            let arrival = link.let_through(out.size, now);
+            let packet = link.ring.send(packet(arrival, MAX_HOPS - 1));
+            if T::ON {
+                core.frame.at_key(core.key, link.index);
+                core.frame.event(Event::Enqueue, packet);
+                core.frame.event(Event::Dequeue, packet);
+            }
+            if !listed {
+                core.fel.set(link.id, arrival.as_ps(), now.as_ps());
+            }
+        } else {
+            core.forward_new(packet(now, MAX_HOPS), next);
+        }
     }
 }
 
@@ -845,7 +1140,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         self.core.key.time
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, flow: u32, packet: Outgoing) {
         self.emit(flow, packet, NONE);
     }
@@ -862,23 +1157,107 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
 
     #[inline]
     fn wake(&mut self, at: Time, armed: Time) {
-        let id = self.core.agent_ids[to_usize(self.agent)];
-        self.core.fel.set(id, at.as_ps(), armed.as_ps());
+        let core = &mut *self.core;
+        let seat = &mut core.seats[to_usize(self.agent)];
+        if let Some(outlet) = core.links.get(to_usize(seat.outlet))
+            && outlet.is_listed()
+        {
+            seat.deferred = Some((at, armed));
+        } else {
+            core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+        }
+    }
+}
+
+/// Links on which not every packet needs an event of its own.
+///
+/// A sender whose receiver is passive hears nothing back, so what it sends is known before it is sent; and where packets
+/// go to passive receivers only, nothing follows from their arrival. Both may be dealt with when something else looks, at
+/// their own times, with the same result.
+#[derive(Default)]
+struct Quiet {
+    /// Links that lead to passive receivers only.
+    silent: Vec<u32>,
+    /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
+    outlets: Vec<(u32, u32)>,
+}
+
+/// How the flows use one link.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    /// Ways of flows over this link: there, and back unless the receiver is passive.
+    ways: u32,
+    /// Those of them that end there at a passive receiver.
+    passive: u32,
+}
+
+impl Quiet {
+    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` may
+    /// be quiet.
+    fn of(
+        flows: &[FlowSpec],
+        seats: &[u32],
+        routes: &Routes,
+        ends: &[(u32, u32)],
+        plain: impl Fn(u32) -> bool,
+    ) -> Quiet {
+        let mut uses = vec![Use::default(); ends.len()];
+        let mut flows_of = vec![0_u32; seats.len()];
+        let mut passive = Vec::new();
+        for flow in flows {
+            let way = |agent: u32, to| {
+                let from = seats[to_usize(agent)];
+                routes.path(from, to, ends).unwrap_or_default()
+            };
+            let there = way(flow.sender, flow.sink);
+            let back = flow.receiver.map(|receiver| way(receiver, flow.source));
+            for link in there.iter().chain(back.iter().flatten()) {
+                uses[to_usize(*link)].ways += 1;
+            }
+            for agent in flow.receiver.into_iter().chain([flow.sender]) {
+                flows_of[to_usize(agent)] += 1;
+            }
+            if flow.receiver.is_none()
+                && let (Some(first), Some(last)) = (there.first(), there.last())
+            {
+                uses[to_usize(*last)].passive += 1;
+                passive.push((*first, flow.sender));
+            }
+        }
+        let is_silent = |link: u32| {
+            let Use { ways, passive } = uses[to_usize(link)];
+            passive > 0 && passive == ways && plain(link)
+        };
+        passive.retain(|(link, sender)| {
+            let alone = uses[to_usize(*link)].ways == 1 && flows_of[to_usize(*sender)] == 1;
+            alone && plain(*link) && !is_silent(*link)
+        });
+        Quiet {
+            silent: (0..)
+                .take(ends.len())
+                .filter(|link| is_silent(*link))
+                .collect(),
+            outlets: passive,
+        }
     }
 }
 
 type Ranked = (Vec<Component>, Vec<u32>, Vec<u32>);
 
-/// Gives every component its id, in the order of its name: numbers inside names count by value. An eager link has two
-/// ids, the second for its departures.
+/// Gives every component its id, in the order of its name: numbers inside names count by value. Of a link it is told
+/// whether it has a second id, for its departures, and whether it is lazy and without impairments.
 fn rank<'a>(
-    links: impl Iterator<Item = (&'a str, bool)>,
+    links: impl Iterator<Item = (&'a str, bool, bool)>,
     agents: impl Iterator<Item = &'a str>,
 ) -> Result<Ranked, BuildError> {
     let mut named: Vec<(Vec<Piece<'a>>, &'a str, Component, bool)> = Vec::new();
     let mut counts = (0u32, 0u32);
-    for (name, eager) in links {
-        named.push((pieces(name), name, Component::Delivery(counts.0), eager));
+    for (name, departs, plain) in links {
+        let component = match plain {
+            true => Component::Delivery(counts.0),
+            false => Component::Landing(counts.0),
+        };
+        named.push((pieces(name), name, component, departs));
         counts.0 += 1;
     }
     for name in agents {
@@ -894,13 +1273,13 @@ fn rank<'a>(
     let mut components = Vec::with_capacity(named.len());
     let mut link_ids = vec![0; to_usize(counts.0)];
     let mut agent_ids = vec![0; to_usize(counts.1)];
-    for (_, _, component, eager) in named {
+    for (_, _, component, departs) in named {
         let id = u32::try_from(components.len()).expect("fewer than 2^31 components");
         components.push(component);
         match component {
-            Component::Delivery(link) => {
+            Component::Delivery(link) | Component::Outlet(link) | Component::Landing(link) => {
                 link_ids[to_usize(link)] = id;
-                if eager {
+                if departs {
                     components.push(Component::Departure(link));
                 }
             }

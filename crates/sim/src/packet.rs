@@ -112,8 +112,9 @@ impl Flags {
     }
 }
 
-/// One packet: 64 bytes.
+/// One packet: 64 bytes, in a cache line of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// While waiting: when it was handed to the queue. In flight: when its last bit arrives at the far end.
     pub(crate) at: Time,
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_packet_fills_one_cache_line() {
-        assert_eq!(size_of::<Packet>(), 64);
+        assert_eq!((size_of::<Packet>(), align_of::<Packet>()), (64, 64));
     }
 
     #[test]

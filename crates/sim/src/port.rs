@@ -136,9 +136,33 @@ pub trait Port {
         self.backlog_packets() > 0 && self.dequeue(ring, now, sink)
     }
 
+    /// True if the port lets every packet through unseen that comes when nothing waits and the transmitter is free. The link
+    /// asks once. Such a port may also not be told that the transmitter found nothing to send before such a packet.
+    fn waives(&self) -> bool {
+        false
+    }
+
+    /// A packet of so many bytes has gone straight through at `now`: only where the port [waives](Port::waives) to see it.
+    #[inline]
+    fn waived(&mut self, bytes: u32, now: Time) {
+        let _ = (bytes, now);
+    }
+
+    /// A packet of so many bytes of `flow` is handed to the queue while the transmitter is busy: true if the port has let it in
+    /// and counted it without seeing it, and the caller is to put it behind those that wait in the ring; false if the
+    /// packet is to be [offered](Port::enqueue).
+    #[inline]
+    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
+        let _ = (bytes, flow);
+        false
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
+
+    /// Packets and bytes given up for transmission since measuring began.
+    fn released(&self) -> (u64, u64);
 
     /// Packets that wait.
     fn backlog_packets(&self) -> u64;

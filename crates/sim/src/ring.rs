@@ -2,13 +2,13 @@
 //! in one power-of-two buffer, by value.
 //!
 //! ```text
-//!   flight      device      (gap)      waiting
-//! [head .. sent .. taken]   ....   [next .. tail]
+//!   flight      device          (gap)      waiting
+//! [head .. sent .. sent + held] .... [sent + lead .. + waiting]
 //! ```
 //!
-//! A packet of a FIFO discipline enters at `tail` and leaves at `head` without being moved, unless a
+//! A packet of a FIFO discipline enters at the end and leaves at `head` without being moved, unless a
 //! discipline removed one before it; then `take` closes the gap by moving the packet that it takes.
-//! A scheduler keeps its own queues and puts each packet straight behind `taken`.
+//! A scheduler keeps its own queues and puts each packet straight behind those that the device holds.
 
 #![allow(
     unsafe_code,
@@ -16,23 +16,30 @@
 )]
 
 use crate::packet::Packet;
+use crate::slab::to_usize;
+use sojourn_units::Time;
 use std::mem::MaybeUninit;
 
-/// The ring; see the module documentation for its four regions.
+/// The ring; see the module documentation for its regions.
+#[repr(C)]
 pub struct Ring {
     slots: Box<[MaybeUninit<Packet>]>,
-    /// The length, a power of two, less one.
-    mask: u64,
+    /// The number of slots, a power of two, less one.
+    mask: u32,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
-    head: u64,
-    sent: u64,
-    taken: u64,
-    next: u64,
-    tail: u64,
+    head: u32,
+    sent: u32,
+    /// Packets from `sent` on that the device holds.
+    held: u32,
+    /// Slots from `sent` to the head of the queue: those of the device and the gap; as many as `held` when nothing waits.
+    lead: u32,
+    /// Packets that wait.
+    waiting: u32,
 }
 
 const INITIAL_SLOTS: usize = 4;
-const INITIAL_MASK: u64 = 3;
+const INITIAL_MASK: u32 = 3;
+const MAX_MASK: u32 = (1 << 31) - 1;
 
 impl Default for Ring {
     fn default() -> Self {
@@ -48,58 +55,73 @@ impl Ring {
             mask: INITIAL_MASK,
             head: 0,
             sent: 0,
-            taken: 0,
-            next: 0,
-            tail: 0,
+            held: 0,
+            lead: 0,
+            waiting: 0,
         }
     }
 
     #[inline]
-    fn index(&self, counter: u64) -> usize {
-        // The mask keeps only bits below the length, which is a usize: the truncation loses nothing.
-        #[allow(clippy::as_conversions, reason = "masked to less than the length")]
-        let slot = (counter & self.mask) as usize;
-        slot
+    fn index(&self, counter: u32) -> usize {
+        to_usize(counter & self.mask)
     }
 
     #[inline]
-    fn slot(&self, counter: u64) -> &MaybeUninit<Packet> {
+    fn slot(&self, counter: u32) -> &MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is len - 1 from `new` and `grow` on, so it is below len.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline]
-    fn slot_mut(&mut self, counter: u64) -> &mut MaybeUninit<Packet> {
+    fn slot_mut(&mut self, counter: u32) -> &mut MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is len - 1 from `new` and `grow` on, so it is below len.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked_mut(index) }
+    }
+
+    /// The counter behind the packets that the device holds.
+    #[inline]
+    fn taken(&self) -> u32 {
+        self.sent.wrapping_add(self.held)
+    }
+
+    /// The counter of the packet that waits at the head of the queue.
+    #[inline]
+    fn next(&self) -> u32 {
+        self.sent.wrapping_add(self.lead)
+    }
+
+    /// The counter behind everything.
+    #[inline]
+    fn tail(&self) -> u32 {
+        self.next().wrapping_add(self.waiting)
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
         let old = self.slots.len();
+        assert!(self.mask < MAX_MASK, "a ring holds {MAX_MASK} packets");
         let mut slots: Vec<MaybeUninit<Packet>> = Vec::with_capacity(old * 2);
         slots.resize_with(old * 2, MaybeUninit::uninit);
         let mut slots = slots.into_boxed_slice();
-        let mask = slots.len() - 1;
+        let mask = 2 * self.mask + 1;
         let mut counter = self.head;
-        while counter != self.tail {
-            #[allow(clippy::as_conversions, reason = "masked to less than the length")]
-            let to = (counter as usize) & mask;
+        while counter != self.tail() {
             let from = self.index(counter);
             // Slots of the gap are moved as the uninitialised bytes they are.
-            slots.swap_with_slot(to, &mut self.slots, from);
-            counter += 1;
+            std::mem::swap(&mut slots[to_usize(counter & mask)], &mut self.slots[from]);
+            counter = counter.wrapping_add(1);
         }
         self.slots = slots;
-        self.mask = 2 * self.mask + 1;
+        self.mask = mask;
     }
 
+    /// Makes room for one packet when everything up to counter `end` is in use.
     #[inline]
-    fn make_room(&mut self) {
-        if self.tail - self.head > self.mask {
+    fn make_room(&mut self, end: u32) {
+        if end.wrapping_sub(self.head) > self.mask {
             self.grow();
         }
     }
@@ -107,35 +129,51 @@ impl Ring {
     /// Packets that wait.
     #[inline]
     pub fn waiting(&self) -> u64 {
-        self.tail - self.next
+        u64::from(self.waiting)
     }
 
     /// Packets that the discipline has given up and whose transmission has not started.
     #[inline]
     pub fn held(&self) -> u64 {
-        self.taken - self.sent
+        u64::from(self.held)
+    }
+
+    /// Bytes of the packets that the discipline has given up and whose transmission has not started.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        (0..self.held)
+            .map(|i| {
+                // SAFETY: the `held` slots from `sent` on hold packets.
+                let packet = unsafe { self.slot(self.sent.wrapping_add(i)).assume_init_ref() };
+                u64::from(packet.size)
+            })
+            .sum()
     }
 
     /// Packets in flight.
     #[inline]
     pub fn in_flight(&self) -> u64 {
-        self.sent - self.head
+        u64::from(self.sent.wrapping_sub(self.head))
     }
 
     /// Appends a packet to those that wait.
     #[inline]
     pub fn push(&mut self, packet: Packet) {
-        self.make_room();
-        self.slot_mut(self.tail).write(packet);
-        self.tail += 1;
+        let tail = self.tail();
+        self.make_room(tail);
+        self.slot_mut(tail).write(packet);
+        self.waiting += 1;
     }
 
     /// The waiting packet at `position` (0 is the head of the queue).
     #[inline]
     pub fn peek(&self, position: u64) -> Option<&Packet> {
-        if position < self.waiting() {
-            // SAFETY: every slot of next..tail holds a packet.
-            Some(unsafe { self.slot(self.next + position).assume_init_ref() })
+        let position = u32::try_from(position).ok()?;
+        if position < self.waiting {
+            // SAFETY: the `waiting` slots from `next` on hold packets.
+            Some(unsafe {
+                self.slot(self.next().wrapping_add(position))
+                    .assume_init_ref()
+            })
         } else {
             None
         }
@@ -149,46 +187,62 @@ impl Ring {
     /// The head of the queue, to be marked.
     #[inline]
     pub fn peek_mut(&mut self) -> Option<&mut Packet> {
-        if self.next == self.tail {
+        if self.waiting == 0 {
             return None;
         }
-        // SAFETY: every slot of next..tail holds a packet.
-        Some(unsafe { self.slot_mut(self.next).assume_init_mut() })
+        let next = self.next();
+        // SAFETY: the `waiting` slots from `next` on hold packets.
+        Some(unsafe { self.slot_mut(next).assume_init_mut() })
     }
 
     /// Gives the head of the queue up for transmission.
+    ///
+    /// # Panics
+    /// If nothing waits.
     #[inline]
     pub fn take(&mut self) {
-        debug_assert!(self.next != self.tail, "nothing waits");
-        if self.taken != self.next {
+        assert!(self.waiting != 0, "nothing waits");
+        if self.lead != self.held {
             self.close_gap();
         }
-        self.taken += 1;
-        self.next += 1;
+        self.waiting -= 1;
+        self.held += 1;
+        self.lead += 1;
     }
 
+    /// Moves the head of the queue to the beginning of the gap; the gap is behind it then.
     #[cold]
+    #[inline(never)]
     fn close_gap(&mut self) {
-        let from = self.index(self.next);
-        let to = self.index(self.taken);
+        let from = self.index(self.next());
+        let to = self.index(self.taken());
         // The slot at `taken` is in the gap (uninitialised), the slot at `next` holds the packet.
         self.slots.swap(from, to);
+        if self.waiting == 1 {
+            self.lead = self.held;
+        }
     }
 
     /// Removes the waiting packet at `position`; those before it move back by one slot.
     pub fn remove(&mut self, position: u64) -> Option<Packet> {
-        if position >= self.waiting() {
-            return None;
-        }
-        let mut counter = self.next + position;
-        // SAFETY: every slot of next..tail holds a packet; this one is moved out and overwritten or left behind `next`.
+        let position = u32::try_from(position).ok().filter(|p| *p < self.waiting)?;
+        let next = self.next();
+        let mut counter = next.wrapping_add(position);
+        // SAFETY: the `waiting` slots from `next` on hold packets; this one is moved out and overwritten or left in the
+        // gap.
         let packet = unsafe { self.slot(counter).assume_init_read() };
-        while counter != self.next {
-            let (to, from) = (self.index(counter), self.index(counter - 1));
+        while counter != next {
+            let before = counter.wrapping_sub(1);
+            let (to, from) = (self.index(counter), self.index(before));
             self.slots.swap(to, from);
-            counter -= 1;
+            counter = before;
         }
-        self.next += 1;
+        self.waiting -= 1;
+        self.lead = if self.waiting == 0 {
+            self.held
+        } else {
+            self.lead + 1
+        };
         Some(packet)
     }
 
@@ -199,18 +253,75 @@ impl Ring {
     #[inline]
     pub fn put(&mut self, packet: Packet) {
         assert!(
-            self.next == self.tail,
+            self.waiting == 0,
             "a discipline waits in the ring or in its own queues"
         );
-        if self.next != self.taken {
-            self.next = self.taken;
-            self.tail = self.taken;
+        if self.head == self.taken() {
+            (self.head, self.sent) = (0, 0);
         }
-        self.make_room();
-        self.slot_mut(self.taken).write(packet);
-        self.taken += 1;
-        self.next = self.taken;
-        self.tail = self.taken;
+        let taken = self.taken();
+        self.make_room(taken);
+        self.slot_mut(taken).write(packet);
+        self.held += 1;
+        self.lead += 1;
+    }
+
+    /// The slot for a packet that goes straight into flight; it is in flight from now on. An empty ring begins anew at its
+    /// first slot, which is in the cache.
+    #[inline(always)]
+    fn straight(&mut self) -> u32 {
+        assert!(self.lead | self.waiting == 0, "others go first");
+        let mut counter = self.sent;
+        if counter == self.head {
+            self.head = 0;
+            counter = 0;
+        } else {
+            self.make_room(counter);
+        }
+        self.sent = counter.wrapping_add(1);
+        counter
+    }
+
+    /// Puts a packet straight into flight.
+    ///
+    /// # Panics
+    /// If packets wait in the ring or in the device: they go first.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, packet: Packet) -> &Packet {
+        let counter = self.straight();
+        // Between the step of `sent` in `straight` and here nothing looks at the slot.
+        self.slot_mut(counter).write(packet)
+    }
+
+    /// Moves the packet in flight that arrives next in `from` straight into flight in this ring.
+    ///
+    /// # Panics
+    /// If packets wait in this ring or in the device: they go first.
+    #[inline(always)]
+    pub(crate) fn relay(&mut self, from: &mut Ring) -> Option<&mut Packet> {
+        if from.head == from.sent {
+            return None;
+        }
+        let counter = self.straight();
+        // SAFETY: every slot of head..sent holds a packet; `head` moves past this one, so it is read once.
+        let packet = unsafe { from.slot(from.head).assume_init_read() };
+        from.head = from.head.wrapping_add(1);
+        Some(self.slot_mut(counter).write(packet))
+    }
+
+    /// Moves the packet in flight that arrives next in `from` behind those that wait in this ring.
+    #[inline(always)]
+    pub(crate) fn queue(&mut self, from: &mut Ring) -> Option<&mut Packet> {
+        if from.head == from.sent {
+            return None;
+        }
+        let tail = self.tail();
+        self.make_room(tail);
+        self.waiting += 1;
+        // SAFETY: every slot of head..sent holds a packet; `head` moves past this one, so it is read once.
+        let packet = unsafe { from.slot(from.head).assume_init_read() };
+        from.head = from.head.wrapping_add(1);
+        Some(self.slot_mut(tail).write(packet))
     }
 
     /// Takes the packet whose transmission is next out of the ring: for whoever drives a port without a link.
@@ -219,20 +330,25 @@ impl Ring {
     /// If packets are in flight, which only a link puts there.
     pub fn withdraw(&mut self) -> Option<Packet> {
         assert!(self.head == self.sent, "packets in flight leave first");
-        if self.sent == self.taken {
+        if self.held == 0 {
             return None;
         }
-        self.sent += 1;
+        self.launch();
         self.land()
     }
 
-    /// The packet whose transmission is next.
+    /// The packet whose transmission is next; it is in flight from now on.
+    ///
+    /// # Panics
+    /// If the device holds none.
     #[inline]
     pub(crate) fn launch(&mut self) -> &mut Packet {
-        debug_assert!(self.sent != self.taken, "nothing to send");
+        assert!(self.held != 0, "nothing to send");
         let counter = self.sent;
-        self.sent += 1;
-        // SAFETY: every slot of sent..taken holds a packet.
+        self.held -= 1;
+        self.lead -= 1;
+        self.sent = counter.wrapping_add(1);
+        // SAFETY: the `held` slots from `sent` on held packets.
         unsafe { self.slot_mut(counter).assume_init_mut() }
     }
 
@@ -242,7 +358,7 @@ impl Ring {
         if self.head == self.sent {
             return None;
         }
-        let counter = self.sent - 1;
+        let counter = self.sent.wrapping_sub(1);
         // SAFETY: every slot of head..sent holds a packet.
         Some(unsafe { self.slot_mut(counter).assume_init_mut() })
     }
@@ -260,13 +376,33 @@ impl Ring {
     /// Takes the packet that arrives next out of the ring.
     #[inline]
     pub(crate) fn land(&mut self) -> Option<Packet> {
-        if self.head == self.sent {
-            return None;
-        }
+        (self.head != self.sent).then(|| self.land_next())
+    }
+
+    /// As [`Ring::land`], where the caller has seen that a packet is in flight: an option of a packet would be taken apart
+    /// and put together again.
+    ///
+    /// # Panics
+    /// If none is.
+    #[inline(always)]
+    pub(crate) fn land_next(&mut self) -> Packet {
+        assert!(self.head != self.sent, "nothing in flight");
         let counter = self.head;
-        self.head += 1;
+        self.head = counter.wrapping_add(1);
         // SAFETY: every slot of head..sent holds a packet; `head` moved past this one, so it is read once.
-        Some(unsafe { self.slot(counter).assume_init_read() })
+        unsafe { self.slot(counter).assume_init_read() }
+    }
+
+    /// Shows the packet that arrives next to `see` if it arrives before `time`, and drops it then; says whether it did.
+    #[inline(always)]
+    pub(crate) fn land_before(&mut self, time: Time, see: impl FnOnce(&Packet)) -> bool {
+        match self.flight_head() {
+            Some(packet) if packet.at < time => see(packet),
+            _ => return false,
+        }
+        // Packets own nothing, so a slot may simply be left.
+        self.head = self.head.wrapping_add(1);
+        true
     }
 }
 
@@ -274,18 +410,6 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // Packets own nothing (no field has a destructor), so slots may simply be freed.
         const { assert!(!std::mem::needs_drop::<Packet>()) }
-    }
-}
-
-/// Swapping between two slices, slot by slot.
-trait SwapSlots {
-    fn swap_with_slot(&mut self, to: usize, other: &mut Self, from: usize);
-}
-
-impl SwapSlots for Box<[MaybeUninit<Packet>]> {
-    #[inline]
-    fn swap_with_slot(&mut self, to: usize, other: &mut Self, from: usize) {
-        std::mem::swap(&mut self[to], &mut other[from]);
     }
 }
 
@@ -305,7 +429,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..7, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..11, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -337,8 +461,37 @@ mod tests {
                         plain.held.push_back(uid);
                         uid += 1;
                     }
+                    7 if plain.waiting.is_empty() && plain.held.is_empty() => {
+                        ring.send(Packet::test(1000, 0, uid));
+                        plain.flight.push_back(uid);
+                        uid += 1;
+                    }
+                    8 if plain.waiting.is_empty() && plain.held.is_empty() => {
+                        let mut other = Ring::new();
+                        other.send(Packet::test(1000, 0, uid));
+                        prop_assert_eq!(ring.relay(&mut other).map(|p| p.uid), Some(uid));
+                        prop_assert!(other.land().is_none());
+                        plain.flight.push_back(uid);
+                        uid += 1;
+                    }
+                    9 => {
+                        let mut other = Ring::new();
+                        other.send(Packet::test(1000, 0, uid));
+                        prop_assert_eq!(ring.queue(&mut other).map(|p| p.uid), Some(uid));
+                        prop_assert!(other.land().is_none());
+                        plain.waiting.push_back(uid);
+                        uid += 1;
+                    }
+                    10 => {
+                        let mut landed = None;
+                        let before = Time::from_ps(argument.min(1));
+                        let did = ring.land_before(before, |packet| landed = Some(packet.uid));
+                        let expected = if argument > 0 { plain.flight.pop_front() } else { None };
+                        prop_assert_eq!((did, landed), (expected.is_some(), expected));
+                    }
                     _ => {}
                 }
+                prop_assert_eq!(ring.held_bytes(), 1000 * plain.held.len() as u64);
                 prop_assert_eq!(ring.waiting(), plain.waiting.len() as u64);
                 prop_assert_eq!(ring.held(), plain.held.len() as u64);
                 prop_assert_eq!(ring.in_flight(), plain.flight.len() as u64);

@@ -7,15 +7,18 @@ use std::collections::VecDeque;
 /// The forwarding tables of every node.
 #[derive(Debug)]
 pub struct Routes {
-    nodes: Vec<Table>,
+    exits: Vec<Exits>,
+    /// The tables of all nodes, one behind the other: for a node with one way out that link, for others the link for each
+    /// destination node.
+    links: Vec<u32>,
 }
 
-#[derive(Debug)]
-enum Table {
-    /// The node has one way out.
-    Only(u32),
-    /// The link for each destination node.
-    Each(Box<[u32]>),
+/// Where the table of a node is: the link towards destination `d` is at `first + (d & mask)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Exits {
+    first: u32,
+    /// 0 for a node with one way out, else all ones.
+    mask: u32,
 }
 
 impl Routes {
@@ -28,13 +31,19 @@ impl Routes {
             out[to_usize(*from)].push(index);
             into[to_usize(*to)].push(index);
         }
-        let mut tables: Vec<Table> = out
-            .iter()
-            .map(|ways| match ways.as_slice() {
-                [only] => Table::Only(*only),
-                _ => Table::Each(vec![NONE; nodes].into_boxed_slice()),
-            })
-            .collect();
+        let mut table = Vec::new();
+        let mut exits = Vec::with_capacity(nodes);
+        for ways in &out {
+            let first = u32::try_from(table.len()).expect("fewer than 2^32 routes");
+            let mask = if let [only] = ways.as_slice() {
+                table.push(*only);
+                0
+            } else {
+                table.resize(table.len() + nodes, NONE);
+                u32::MAX
+            };
+            exits.push(Exits { first, mask });
+        }
         let mut destinations = endpoints.to_vec();
         destinations.sort_unstable();
         destinations.dedup();
@@ -49,27 +58,42 @@ impl Routes {
             let root = leaf_link.map_or(destination, |link| links[to_usize(link)].0);
             let ways =
                 searched[to_usize(root)].get_or_insert_with(|| search(root, links, &into, nodes));
-            for (table, way) in tables.iter_mut().zip(ways.iter()) {
-                if let Table::Each(each) = table {
-                    each[to_usize(destination)] = *way;
+            for (exit, way) in exits.iter().zip(ways.iter()) {
+                if exit.mask != 0 {
+                    table[exit.place(destination)] = *way;
                 }
             }
+            let exit = exits[to_usize(root)];
             if let Some(link) = leaf_link
-                && let Table::Each(each) = &mut tables[to_usize(root)]
+                && exit.mask != 0
             {
-                each[to_usize(destination)] = link;
+                table[exit.place(destination)] = link;
             }
         }
-        Routes { nodes: tables }
+        Routes {
+            exits,
+            links: table,
+        }
+    }
+
+    /// Where the table of `node` is.
+    pub(crate) fn exits(&self, node: u32) -> Exits {
+        self.exits[to_usize(node)]
+    }
+
+    /// The link that leads to `destination` from the node with these exits, or [`NONE`].
+    #[inline(always)]
+    pub(crate) fn towards(&self, exits: Exits, destination: u32) -> u32 {
+        match self.links.get(exits.place(destination)) {
+            Some(link) => *link,
+            None => NONE,
+        }
     }
 
     /// The link that leads from `node` towards `destination`, or [`NONE`].
     #[inline]
     pub fn next(&self, node: u32, destination: u32) -> u32 {
-        match &self.nodes[to_usize(node)] {
-            Table::Only(link) => *link,
-            Table::Each(each) => each[to_usize(destination)],
-        }
+        self.towards(self.exits(node), destination)
     }
 
     /// Links on the path, or `None` if there is none.
@@ -83,13 +107,20 @@ impl Routes {
         let mut node = from;
         while node != to {
             let link = self.next(node, to);
-            if link == NONE || path.len() > self.nodes.len() {
+            if link == NONE || path.len() > self.exits.len() {
                 return None;
             }
             path.push(link);
             node = links[to_usize(link)].1;
         }
         Some(path)
+    }
+}
+
+impl Exits {
+    #[inline(always)]
+    fn place(self, destination: u32) -> usize {
+        to_usize(self.first) + to_usize(destination & self.mask)
     }
 }
 

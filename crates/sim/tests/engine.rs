@@ -3,14 +3,21 @@
 mod support;
 
 use proptest::prelude::*;
-use sojourn_sim::trace::Event;
+use sojourn_sim::trace::{Event, NoTrace};
 use sojourn_sim::{DropReason, LossAt, Ties};
 use std::collections::BTreeMap;
-use support::{Fifo, Outcome, Shape, plan, run};
+use support::{Fifo, Keep, Outcome, Plan, Shape, plan, play, run};
+
+fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
+    plan(seed, shape, |_, index| {
+        let mut fifo = Fifo::new([3, 12, 40][index % 3]);
+        fifo.waives = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
+        fifo
+    })
+}
 
 fn outcome(seed: u64, shape: Shape) -> Outcome {
-    let plan = plan(seed, shape, |_, index| Fifo::new([3, 12, 40][index % 3]));
-    run(plan, |fifo| format!("{fifo:?}"))
+    run(fifos(seed, shape), |fifo| format!("{fifo:?}"))
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
@@ -43,6 +50,16 @@ proptest! {
         let eager = outcome(seed, Shape { eager: true, ..shape });
         prop_assert_eq!(first_difference(&lazy, &eager), None);
         prop_assert_eq!(lazy, eager);
+    }
+
+    /// Without a tracer sources and passive sinks take no part in the event list.
+    #[test]
+    fn what_is_counted_does_not_depend_on_tracing(seed in any::<u64>(), shape in shapes()) {
+        let show = |fifo: &Fifo| format!("{fifo:?}");
+        let (_, census, counts) = play(fifos(seed, shape), NoTrace, show);
+        let (_, traced_census, traced_counts) = play(fifos(seed, shape), Keep::default(), show);
+        prop_assert_eq!(counts, traced_counts);
+        prop_assert_eq!(census, traced_census);
     }
 
     #[test]

@@ -762,7 +762,7 @@ static RUNS: LazyLock<Columns<RunOutcome>> = LazyLock::new(|| {
     all.integer(
         "events_count",
         "1",
-        "Events taken from the event list.",
+        "Events of links and endpoints, also those put off without a place in the event list.",
         |run| run.census.events,
     );
     all.metrics(Level::Run, |run, _| Subject::Run(run));

@@ -27,7 +27,7 @@
 //! and sent where the pseudo-code drops one, as Linux does). Its constant for the smallest backlog is 512 bytes with the
 //! advice to use the MTU of the interface; `mtu` is 1500 bytes here.
 
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -95,6 +95,17 @@ impl Entry for Codel {
 }
 
 impl Aqm for Codel {
+    fn judges(&self) -> Judges {
+        Judges {
+            room: match self.limit {
+                Limit::Packets(limit) => limit.get(),
+                Limit::Bytes(_) => 0,
+            },
+            ticks: false,
+            ..Judges::EVERYTHING
+        }
+    }
+
     #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));

@@ -8,7 +8,7 @@
 //!   (ns-2.35, queue/drop-tail.cc; pinned down by the golden trace `tiny-cbr-overload`). In bytes the same comparison
 //!   is made with the mean packet size that the script sets; only packets are modelled.
 
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::DropReason;
 use sojourn_units::{Limit, params};
@@ -59,6 +59,14 @@ impl Entry for DropTail {
 }
 
 impl Aqm for DropTail {
+    fn judges(&self) -> Judges {
+        Judges::arrivals_beyond(match self.limit {
+            Some(Limit::Packets(limit)) => limit.get().saturating_sub(self.unused),
+            Some(Limit::Bytes(_)) => 0,
+            None => u64::MAX,
+        })
+    }
+
     #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let fits = match self.limit {

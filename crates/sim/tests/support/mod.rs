@@ -281,7 +281,7 @@ pub struct Outcome {
     pub events: Vec<(Time, Event, u32, Label)>,
     /// Packets, without the number of events, which is the engine's own affair.
     pub census: Census,
-    /// Counts of flows and links, printed.
+    /// Counts of flows and links whenever one looks and at the end, printed.
     pub counts: Vec<String>,
 }
 
@@ -300,29 +300,11 @@ impl Tracer for Keep {
 
 /// Runs a plan; `show` prints what is to be compared of a queue.
 pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
-    let links = plan.spec.links.len();
-    let flows = plan.spec.flows.len();
-    let mut network = Network::build(plan.spec, Keep::default()).expect("a network");
-    for (time, change) in plan.changes {
-        network.run_before(time);
-        match change {
-            Change::Rate(link, rate) => network.set_rate(link, rate),
-            Change::Delay(link, delay) => network.set_delay(link, delay),
-            Change::Measure => network.start_measuring(),
-            Change::Look => network.settle_all(),
-        }
-    }
-    network.run_before(END);
+    let (network, census, counts) = play(plan, Keep::default(), show);
     let census = Census {
         events: 0,
-        ..network.finish()
+        ..census
     };
-    let mut counts: Vec<String> = (0..flows)
-        .map(|flow| format!("{:?}", network.flow(flow)))
-        .collect();
-    counts.extend(
-        (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
-    );
     let mut records = network.into_tracer().0;
     // Ids differ between the modes, their order does not; within one key the order of occurrence counts.
     records.sort_by_key(|record| record.key);
@@ -337,12 +319,49 @@ pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
     }
 }
 
+/// Runs a plan to its end; the network, its census, and the counts of flows and links whenever one looks and at the end.
+pub fn play<P: Port, T: Tracer>(
+    plan: Plan<P>,
+    tracer: T,
+    show: impl Fn(&P) -> String,
+) -> (Network<P, Endpoint, T>, Census, Vec<String>) {
+    let links = plan.spec.links.len();
+    let flows = plan.spec.flows.len();
+    let mut network = Network::build(plan.spec, tracer).expect("a network");
+    let look = |network: &Network<P, Endpoint, T>, counts: &mut Vec<String>| {
+        counts.extend((0..flows).map(|flow| format!("{:?}", network.flow(flow))));
+        counts.extend(
+            (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
+        );
+    };
+    let mut counts = Vec::new();
+    for (time, change) in plan.changes {
+        network.run_before(time);
+        match change {
+            Change::Rate(link, rate) => network.set_rate(link, rate),
+            Change::Delay(link, delay) => network.set_delay(link, delay),
+            Change::Measure => network.start_measuring(),
+            Change::Look => {
+                network.settle_all();
+                look(&network, &mut counts);
+            }
+        }
+    }
+    network.run_before(END);
+    let census = network.finish();
+    look(&network, &mut counts);
+    (network, census, counts)
+}
+
 /// A FIFO of at most so many packets.
 #[derive(Debug)]
 pub struct Fifo {
     pub limit: u64,
     waiting: u64,
-    /// When the transmitter found nothing, and how often.
+    /// Packets go through unseen when nothing waits.
+    pub waives: bool,
+    released: (u64, u64),
+    /// When the transmitter found nothing, and how often; not counted where packets go through unseen.
     idle: (u64, Time),
     rate: Rate,
 }
@@ -352,6 +371,8 @@ impl Fifo {
         Fifo {
             limit,
             waiting: 0,
+            waives: false,
+            released: (0, 0),
             idle: (0, Time::ZERO),
             rate: Rate::ZERO,
         }
@@ -373,8 +394,30 @@ impl Port for Fifo {
             return false;
         }
         self.waiting -= 1;
+        self.released.0 += 1;
+        self.released.1 += ring.peek(0).map_or(0, |p| u64::from(p.size));
         ring.take();
         true
+    }
+
+    fn waives(&self) -> bool {
+        self.waives
+    }
+
+    fn waived(&mut self, bytes: u32, _: Time) {
+        assert!(self.waiting == 0 && self.waives, "not waived");
+        self.released.0 += 1;
+        self.released.1 += u64::from(bytes);
+    }
+
+    fn lets_in(&mut self, _: u32, _: u32) -> bool {
+        let room = self.waives && self.waiting < self.limit;
+        self.waiting += u64::from(room);
+        room
+    }
+
+    fn released(&self) -> (u64, u64) {
+        self.released
     }
 
     fn backlog_packets(&self) -> u64 {
@@ -382,14 +425,18 @@ impl Port for Fifo {
     }
 
     fn on_idle(&mut self, now: Time) {
-        self.idle = (self.idle.0 + 1, now);
+        if !self.waives {
+            self.idle = (self.idle.0 + 1, now);
+        }
     }
 
     fn on_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    fn start_measuring(&mut self, _: &Ring, _: Time) {}
+    fn start_measuring(&mut self, _: &Ring, _: Time) {
+        self.released = (0, 0);
+    }
 
     fn finish<S: PortSink>(&mut self, ring: &Ring, _: Time, _: &mut S) {
         assert_eq!(ring.waiting(), self.waiting, "backlog of the ring");

@@ -20,6 +20,7 @@ struct Fifo {
     waiting: u64,
     drops: u64,
     marks: u64,
+    released: (u64, u64),
 }
 
 impl Fifo {
@@ -30,6 +31,7 @@ impl Fifo {
             waiting: 0,
             drops: 0,
             marks: 0,
+            released: (0, 0),
         }
     }
 }
@@ -61,8 +63,14 @@ impl Port for Fifo {
             return false;
         }
         self.waiting -= 1;
+        self.released.0 += 1;
+        self.released.1 += ring.peek(0).map_or(0, |p| u64::from(p.size));
         ring.take();
         true
+    }
+
+    fn released(&self) -> (u64, u64) {
+        self.released
     }
 
     fn backlog_packets(&self) -> u64 {
