@@ -211,6 +211,13 @@ mod tests {
             after: u64,
         },
         Peek,
+        /// Looks ahead to a limit, and then schedules what may be before all that was seen.
+        LookAhead {
+            limit: u64,
+            id: u32,
+            after: u64,
+            birth: u64,
+        },
         Compare,
     }
 
@@ -240,6 +247,8 @@ mod tests {
             6 => after().prop_map(|after| Operation::Hold { after }),
             2 => (0_u32..300, after()).prop_map(|(count, after)| Operation::HoldMany { count, after }),
             2 => Just(Operation::Peek),
+            4 => (after(), 0..n, prop_oneof![Just(0), 0_u64..4, after()], birth())
+                .prop_map(|(limit, id, after, birth)| Operation::LookAhead { limit, id, after, birth }),
             1 => Just(Operation::Compare),
         ]
     }
@@ -288,6 +297,16 @@ mod tests {
                     }
                 }
                 Operation::Peek => pair.peek(),
+                Operation::LookAhead {
+                    limit,
+                    id,
+                    after,
+                    birth,
+                } => {
+                    pair.pop_before(pair.now + limit);
+                    pair.set(id, pair.now + after, birth);
+                    pair.pop_before(pair.now + after);
+                }
                 Operation::Compare => pair.compare(),
             }
         }
@@ -334,6 +353,21 @@ mod tests {
         pair.set(0, 0, 0);
         assert_eq!(pair.pop().map(|event| event.id), Some(0));
         pair.set(0, 12_967_937, 0);
+        pair.drain();
+    }
+
+    #[test]
+    fn what_arrives_among_equal_times_that_are_leaving_takes_its_turn() {
+        let mut pair = Pair::<CalendarList>::new(8);
+        for (id, birth) in [(0, 5), (1, 1), (2, 4), (3, 2), (4, 3)] {
+            pair.set(id, 9, birth);
+        }
+        pair.pop();
+        pair.set(5, 9, 3);
+        pair.pop();
+        pair.cancel(2);
+        pair.set(6, 9, 0);
+        pair.set(7, 11, 0);
         pair.drain();
     }
 
