@@ -37,12 +37,13 @@ def find() -> Path:
 
 
 def replay(
-    binary: Path, arrivals: Sequence[Arrival], queue: str, rate: str, scratch: Path
+    binary: Path, arrivals: Sequence[Arrival], queue: str, rate: str, scratch: Path, seed: int = 1
 ) -> list[Row]:
     """The rows of `sojourn replay` on these arrivals."""
     path = scratch / "arrivals.csv"
     write_arrivals(arrivals, path)
     command = [str(binary), "replay", str(path), "--queue", queue, "--rate", rate]
+    command += ["--seed", str(seed)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if result.returncode != 0:
         raise AssertionError(

@@ -18,6 +18,7 @@ import compare
 import drr_paper
 import lindley
 import linux_traces
+import red_paper
 from replay_io import (
     DROPPED,
     INPUT_COLUMNS,
@@ -35,6 +36,7 @@ from replay_io import (
     read_arrivals,
     write_arrivals,
 )
+from streams import Stream
 
 HERE = Path(__file__).resolve().parent
 MS = 10**9
@@ -434,6 +436,33 @@ def test_fifo_breaks_the_bound_that_drr_keeps() -> None:
     assert worst.lead >= worst.bound
 
 
+# RED.
+
+
+def test_a_stream_has_the_draws_of_the_generators_authors() -> None:
+    # xoshiro256++ from the words 1, 2, 3, 4: the first outputs that its reference code prints.
+    stream = Stream(1)
+    stream._words = [1, 2, 3, 4]
+    assert [stream.bits() for _ in range(3)] == [41943041, 58720359, 3588806011781223]
+    draws = [Stream(seed).uniform() for seed in range(2000)]
+    assert 0.48 < sum(draws) / len(draws) < 0.52
+
+
+def test_red_without_a_probability_below_max_is_droptail(one_flow: list[Case]) -> None:
+    settings = red_paper.Settings(max_p=0.0, min_th=1e8, max_th=1e9, limit=Limit(packets=50))
+    for rows, rate in one_flow:
+        ours = compare.rows_of(red_paper.run(rows, rate, settings))
+        theirs = compare.rows_of(lindley.run(rows, rate, Limit(packets=50)))
+        assert compare.compare(ours, theirs) is None
+
+
+def test_red_drops_what_an_overload_has_in_excess() -> None:
+    settings = red_paper.Settings(max_p=0.1, limit=Limit(packets=1000))
+    rows = red_paper.run(back_to_back(60_000, 952_381), RATE, settings)
+    late = verdicts(rows)[20_000:]
+    assert abs(late.count(DROPPED) / len(late) - (1 - 1 / 1.05)) < 0.002
+
+
 # Planted faults: each must show on the random arrivals, so that agreement means something.
 
 Edits = list[tuple[str, str]]
@@ -537,6 +566,70 @@ DRR_FAULTS: dict[str, Edits] = {
 }
 
 
+RED_FAULTS: dict[str, Edits] = {
+    "weight on the old average": [
+        (
+            "(1 - self._w) * self._avg + self._w * size",
+            "self._w * self._avg + (1 - self._w) * size",
+        )
+    ],
+    "no decay while idle": [("(1 - self._w) ** m * self._avg", "self._avg")],
+    "idle in whole packets": [
+        (
+            "m = (now_ps - self._q_time) / PS_PER_S / self._packet_s",
+            "m = (now_ps - self._q_time) // round(PS_PER_S * self._packet_s)",
+        )
+    ],
+    "idle time counted twice": [
+        ("self._q_time = now_ps\n\n    def _accepts", "pass\n\n    def _accepts")
+    ],
+    "the arriving packet counts": [
+        (
+            "else len(self._fifo)\n        if self._q_time",
+            "else len(self._fifo) + 1\n        if self._q_time",
+        )
+    ],
+    "count not reset by a drop": [
+        (
+            "chosen = EARLY\n                self._count = 0",
+            "chosen = EARLY",
+        )
+    ],
+    "count goes on below min": [("else:\n            self._count = -1", "else:\n            pass")],
+    "count set to -1 above max": [
+        (
+            "chosen = FORCED\n            self._count = 0",
+            "chosen = FORCED\n            self._count = -1",
+        )
+    ],
+    "count after the draw": [
+        ("            self._count += 1\n            if self._draws", "            if self._draws"),
+        (
+            "                self._count = 0\n",
+            "                self._count = -1\n            self._count += 1\n",
+        ),
+    ],
+    "drops not spaced": [("return p_b / (1 - spread) if spread < 1 else 1.0", "return p_b")],
+    "a draw for every packet": [
+        (
+            "        chosen = None\n        ceiling",
+            "        self._draws.uniform()\n        chosen = None\n        ceiling",
+        )
+    ],
+    "max inclusive of twice": [
+        ("2 * self._max if self._set.gentle", "3 * self._max if self._set.gentle")
+    ],
+    "marks above the threshold in spite of harddrop": [
+        ("if chosen == FORCED and self._set.harddrop", "if False and self._set.harddrop")
+    ],
+    "limit one lower": [("len(self._fifo) + 1, ", "len(self._fifo) + 2, ")],
+    "adapts by the wrong bound": [
+        ("+ 0.6 * band", "+ 0.4 * band"),
+        ("+ 0.4 * band and self._max_p >=", "+ 0.6 * band and self._max_p >="),
+    ],
+}
+
+
 def faulty(module: types.ModuleType, *edits: tuple[str, str]) -> types.ModuleType:
     """The oracle's module with its text edited; each edit applies exactly once."""
     assert module.__file__ is not None
@@ -587,6 +680,27 @@ def drr_case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[O
 def test_a_faulty_codel_is_exposed(fault: str, one_flow: list[Case]) -> None:
     module = faulty(codel_rfc8289, *CODEL_FAULTS[fault])
     assert exposes(codel_case, module, codel_rfc8289, one_flow)
+
+
+def red_case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
+    settings = module.Settings(
+        max_p=0.1,
+        w_q=0.02,
+        limit=Limit(packets=40),
+        ecn=True,
+        harddrop=True,
+        gentle=rate < RATE,
+        adaptive=True,
+        interval_ps=100 * MS,
+    )
+    outcomes: list[Outcome] = module.run(rows, rate, settings)
+    return outcomes
+
+
+@pytest.mark.parametrize("fault", RED_FAULTS)
+def test_a_faulty_red_is_exposed(fault: str, one_flow: list[Case]) -> None:
+    module = faulty(red_paper, *RED_FAULTS[fault])
+    assert exposes(red_case, module, red_paper, one_flow)
 
 
 @pytest.mark.parametrize("fault", DRR_FAULTS)
@@ -648,6 +762,7 @@ def test_a_result_out_of_format_is_refused(text: str) -> None:
         ("lindley.py", ["--limit", "20p"]),
         ("codel_rfc8289.py", ["--target", "5ms", "--interval", "100ms", "--limit", "20p", "--ecn"]),
         ("drr_paper.py", ["--quantum", "1500B", "--limit", "20p", "--drop", "head"]),
+        ("red_paper.py", ["--seed", "3", "--limit", "20p", "--ecn", "--weight", "0.1"]),
     ],
 )
 def test_commands_write_what_the_functions_return(
@@ -667,6 +782,9 @@ def test_commands_write_what_the_functions_return(
         "lindley.py": lambda: lindley.run(rows, RATE, limit),
         "codel_rfc8289.py": lambda: run_codel(rows, limit=limit, ecn=True),
         "drr_paper.py": lambda: run_drr(rows, limit=limit, drop="head"),
+        "red_paper.py": lambda: red_paper.run(
+            rows, RATE, red_paper.Settings(limit=limit, ecn=True, w_q=0.1), 3
+        ),
     }[script]()
     assert compare.compare(compare.parse_rows(result.stdout), compare.rows_of(expected)) is None
     assert all(row.arrival.time_ps % PS_PER_NS == 0 for row in expected)

@@ -14,8 +14,18 @@ import codel_rfc8289
 import compare
 import drr_paper
 import lindley
+import red_paper
 import sojourn_binary
-from replay_io import DROPPED, MARKED, Arrival, Outcome, parse_limit, parse_rate, parse_span
+from replay_io import (
+    DROPPED,
+    MARKED,
+    Arrival,
+    Limit,
+    Outcome,
+    parse_limit,
+    parse_rate,
+    parse_span,
+)
 
 SEEDS = range(36)
 PACKETS = 3000
@@ -31,6 +41,38 @@ DRR = "drr quantum=1500B limit=64kB classify=flow"
 DRR_DROP = "tail"
 DRR_TIE = "first"
 QUANTUM = 1500
+
+RED = {
+    "red": red_paper.Settings(),
+    "red min=5p max=15p probability=0.1 gentle=true ecn=true limit=60p": red_paper.Settings(
+        max_p=0.1, gentle=True, ecn=True, limit=Limit(packets=60)
+    ),
+    (
+        "red min=4kB max=12kB queue_in_bytes=true byte_mode=true avpkt=1000B weight=0.02 "
+        "ecn=true harddrop=true limit=20kB"
+    ): red_paper.Settings(
+        min_th=4000,
+        max_th=12000,
+        queue_in_bytes=True,
+        byte_mode=True,
+        avpkt=1000,
+        w_q=0.02,
+        ecn=True,
+        harddrop=True,
+        limit=Limit(size=20_000),
+    ),
+    "red wait=true weight=0.05 adaptive=true interval=50ms gentle=true": red_paper.Settings(
+        wait=True, w_q=0.05, adaptive=True, interval_ps=parse_span("50ms"), gentle=True
+    ),
+    "red dialect=ared interval=100ms": red_paper.Settings(
+        min_th=None,
+        max_th=None,
+        w_q=None,
+        gentle=True,
+        adaptive=True,
+        interval_ps=parse_span("100ms"),
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +127,14 @@ def test_codel_agrees_with_the_pseudo_code(
     )
     spec = f"{CODEL} ecn=true" if ecn else CODEL
     agree(sojourn_binary.replay(sojourn, rows, spec, rate, tmp_path), oracle, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("spec", RED)
+def test_red_agrees_with_its_papers(sojourn: Path, tmp_path: Path, spec: str, seed: int) -> None:
+    rows, rate = process(seed, flows=3)
+    oracle = red_paper.run(rows, parse_rate(rate), RED[spec], seed)
+    agree(sojourn_binary.replay(sojourn, rows, spec, rate, tmp_path, seed), oracle, seed)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -317,7 +317,7 @@ mod tests {
             ),
             (
                 with(|o| o.queues = vec!["codell".to_owned()]),
-                "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: droptail, codel, drr)",
+                "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: droptail, codel, red, drr)",
             ),
             (
                 with(|o| o.queues = vec!["codel target=5".to_owned()]),

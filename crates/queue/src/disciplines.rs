@@ -4,6 +4,7 @@ crate::registry::register! {
     aqm {
         droptail::DropTail,
         codel::Codel,
+        red::Red,
     }
     scheduler {
         drr::Drr,

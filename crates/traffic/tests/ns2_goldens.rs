@@ -5,14 +5,21 @@
 mod common;
 
 use common::{Dumbbell, Flow};
+use sojourn_queue::registry::build_aqm;
+use sojourn_queue::{Aqm, BuildContext, Cx, Meta, Verdict, View, Waiting};
 use sojourn_sim::trace::Merged;
 use sojourn_sim::trace_ns2::{FlowLabel, line};
+use sojourn_sim::{DropReason, Stream};
 use sojourn_units::{Rate, Span, Time};
 use std::io::Read;
 
 fn golden(name: &str) -> String {
+    read(&format!("{name}.tr"))
+}
+
+fn read(name: &str) -> String {
     let path = format!(
-        "{}/../../tests/data/ns2-goldens/{name}.tr.gz",
+        "{}/../../tests/data/ns2-goldens/{name}.gz",
         env!("CARGO_MANIFEST_DIR")
     );
     let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -96,6 +103,7 @@ fn tcp(recovery: &str, packets: u64, queue: &str, losses: &[u64]) -> Dumbbell {
         }],
         losses: losses.to_vec(),
         eager: false,
+        seed: 1,
     }
 }
 
@@ -109,6 +117,7 @@ fn cbr(queue: &str, flows: Vec<Flow>) -> Dumbbell {
         flows,
         losses: vec![],
         eager: false,
+        seed: 1,
     }
 }
 
@@ -184,4 +193,98 @@ fn drr_with_two_flows_matches_ns2() {
         },
     ];
     matches("tiny-drr-two-flows", dumbbell, "cbr", 2, &ties);
+}
+
+/// Six significant digits, as C's `%g` prints them.
+fn six_digits(x: f64) -> String {
+    let printed = format!("{x:.5e}");
+    let (digits, exponent) = printed.split_once('e').unwrap();
+    let exponent: i32 = exponent.parse().unwrap();
+    let trimmed = |text: &str| {
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        text.to_owned()
+    };
+    if exponent < -4 {
+        return format!("{}e-{:02}", trimmed(digits), -exponent);
+    }
+    trimmed(&format!("{x:.*}", usize::try_from(5 - exponent).unwrap()))
+}
+
+/// Arrivals and departures are the golden's own, in the order of its lines: where they coincide, the rounding of ns-2's
+/// doubles orders them.
+#[test]
+fn red_decides_and_averages_as_ns2() {
+    let spec = "red dialect=ns2 min=3p max=6p weight=0.1 probability=0.000000001 gentle=false limit=20p \
+                queue_in_bytes=false byte_mode=false avpkt=1000B";
+    let context = BuildContext::plain(1, "queue/red");
+    let mut red = build_aqm(&spec.parse().unwrap(), &context).unwrap();
+    let mut rng = Stream::derive(1, 0, "red");
+    let golden = golden("tiny-red-forced");
+    let events: Vec<Vec<&str>> = golden
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>())
+        .filter(|line| line[2..4] == ["0", "1"] && line[0] != "r")
+        .collect();
+    let mut waiting = 0;
+    let (mut averages, mut probabilities, mut lengths) = (vec![], vec![], vec![]);
+    let (mut drops, mut last, mut length) = (0, vec![0.0, 0.0], 0);
+    for (event, next) in events
+        .iter()
+        .zip(events[1..].iter().map(Some).chain([None]))
+    {
+        match event[0] {
+            "+" => {
+                let meta = Meta {
+                    size: 1000,
+                    flow: 0,
+                    tos: 0,
+                };
+                let view = View {
+                    packets: waiting,
+                    bytes: 1000 * waiting,
+                    rate: Rate::mbps(1),
+                    last_departure: Time::ZERO,
+                    waiting: Waiting::Nothing,
+                };
+                let seconds: f64 = event[1].parse().unwrap();
+                let now = Time::ZERO + Span::round_from_secs(seconds);
+                let verdict = red.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut rng });
+                let dropped = next.is_some_and(|next| next[0] == "d" && next[11] == event[11]);
+                let expected = if dropped {
+                    Verdict::Drop(DropReason::Early)
+                } else {
+                    Verdict::Pass
+                };
+                assert_eq!(verdict, expected, "packet {} at {}", event[11], event[1]);
+                drops += u64::from(dropped);
+                if length != waiting {
+                    length = waiting;
+                    lengths.push(waiting.to_string());
+                }
+                let mut state = vec![];
+                red.state(&mut state);
+                for (index, series) in [&mut averages, &mut probabilities].into_iter().enumerate() {
+                    if state[index] != last[index] {
+                        series.push(six_digits(state[index]));
+                    }
+                }
+                last = state;
+                waiting += u64::from(!dropped);
+            }
+            "-" => waiting -= 1,
+            _ => {}
+        }
+    }
+    assert_eq!(drops, 43);
+    let traced = read("tiny-red-forced.avg");
+    let traced = |variable: &str| -> Vec<String> {
+        traced
+            .lines()
+            .filter_map(|line| line.strip_prefix(variable)?.trim().split_once(' '))
+            .map(|(_, value)| value.trim().to_owned())
+            .collect()
+    };
+    assert_eq!(averages, traced("a"));
+    assert_eq!(probabilities, traced("p"));
+    assert_eq!(lengths, traced("Q"));
 }

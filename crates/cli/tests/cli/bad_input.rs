@@ -141,7 +141,7 @@ fn unknown_algorithms_and_dialects_name_those_there_are() {
     assert_eq!(
         said("\"codel\"", "\"codle\""),
         "case.toml:11: topology.queue: unknown queue discipline \"codle\", did you mean \"codel\"? (disciplines: droptail, \
-         codel, drr)"
+         codel, red, drr)"
     );
     assert_eq!(
         said("2*reno", "2*renoo"),
@@ -283,7 +283,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "dumbbell --queue codell --flow reno",
-            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: droptail, codel, drr)"
+            "--queue codell: unknown queue discipline \"codell\", did you mean \"codel\"? (disciplines: droptail, codel, red, drr)"
                 .to_owned(),
         ),
         (
@@ -292,7 +292,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            "unknown algorithm \"codle\", did you mean \"codel\"? (known: droptail, codel, drr, reno, newreno, tahoe, tcp, \
+            "unknown algorithm \"codle\", did you mean \"codel\"? (known: droptail, codel, red, drr, reno, newreno, tahoe, tcp, \
              cbr, poisson, exponential, pareto, bulk)"
                 .to_owned(),
         ),

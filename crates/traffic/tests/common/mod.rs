@@ -29,6 +29,7 @@ pub(crate) struct Dumbbell {
     /// Numbers of packets lost before the bottleneck's queue.
     pub(crate) losses: Vec<u64>,
     pub(crate) eager: bool,
+    pub(crate) seed: u64,
 }
 
 impl Dumbbell {
@@ -69,7 +70,7 @@ impl Dumbbell {
                 let cx = BuildContext {
                     dialect: Some("ns2".to_owned()),
                     flow_nodes: Arc::from(ends.clone()),
-                    ..BuildContext::plain(1, &name)
+                    ..BuildContext::plain(self.seed, &name)
                 };
                 let spec: Spec = queue.parse().unwrap();
                 let impairments = if under_test && !self.losses.is_empty() {
@@ -103,7 +104,7 @@ impl Dumbbell {
                 flow: index,
                 name: &name,
                 dialect: Some("ns2"),
-                seed: 1,
+                seed: self.seed,
                 replication: 0,
                 start: Time::ZERO + flow.start,
                 stop: None,
@@ -136,7 +137,7 @@ impl Dumbbell {
             flows,
             ties: Ties::Birth,
             eager: self.eager,
-            seed: 1,
+            seed: self.seed,
             replication: 0,
         };
         Network::build(spec, tracer).unwrap()

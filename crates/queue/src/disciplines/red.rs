@@ -1,0 +1,1663 @@
+//! RED: random early detection, and its adaptive variant ARED.
+//!
+//! Sources: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993), figure 2, and section 4
+//! for bytes (dialect paper, the default); Floyd, Gummadi and Shenker, "Adaptive RED" (2001) for `adaptive`, the automatic
+//! settings and dialect ared, which is the paper's RED with all of them; Floyd, "Recommendation on using the gentle variant of
+//! RED" (2000); ns-2.35 queue/red.cc; Linux 6.1 include/net/red.h, net/sched/sch_red.c and iproute2's tc/tc_red.c; ns-3.44
+//! red-queue-disc.cc. The figures of the two papers were read in transcriptions and checked against ns-2, whose RED is their
+//! author's.
+//!
+//! On each arrival RED moves an exponential average towards the length of the queue. Between `min` and `max` the packet is
+//! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
+//! above it every packet is. Adaptive RED also moves the greatest probability so that the average stays in the middle.
+//!
+//! Where dialects differ:
+//!
+//! | | paper, ared | ns2 | ns3 | linux |
+//! |---|---|---|---|---|
+//! | queue and thresholds in | packets | bytes | the unit of `limit` | bytes |
+//! | automatic weight | 1 - exp(-1 / C) | 1 - exp(-1 / (10 C rtt)), rtt = max(100 ms, 3 (`link_delay` + 1 / C)) | as paper | 2^-k from `burst`, as `tc` does it |
+//! | automatic thresholds | max(5, delay C / 2) packets, 3 `min` | as paper | as paper | `max` = `limit` / 4, `min` = `max` / 3 |
+//! | idle time t counts as | t C packets | as many whole ones, and one | as ns2 | `tc`'s table, see below |
+//! | drops none when | - | less than 2 (packets or bytes) wait | as ns2 | - |
+//! | first packet above `min` | may be dropped | never | never | never |
+//! | spacing of drops | p / (1 - count p) | count p < 1: 0, then p / (2 - count p) | as ns2 | one draw per drop, as the paper's figure 17 |
+//! | draw | one a packet between the thresholds | one a packet above `min` but the first | one a packet between the thresholds but the first | one a drop |
+//! | above the upper threshold | drop or mark, count 0 | p = 1; packets are marked only below `mark_p` | drop (`harddrop`), count goes on | drop or mark, count -1 |
+//! | packets of other size (`byte_mode`) | p before spacing times size / `avpkt` | p after spacing, count in packets of `avpkt` | as ns2, with `limit` in bytes | none |
+//! | at `limit` | refuses | full at `limit` times `avpkt` bytes before the packet; count 0 | refuses | refuses |
+//! | adapts | every `interval` | on the first arrival past `interval` | as ns2 | every 0.5 s |
+//!
+//! C is the rate of the link, or `bandwidth`, in packets of `avpkt` bytes per second. Automatic settings are made when the
+//! queue is first used, and not again when the rate of the link changes.
+//!
+//! Left open by the papers: the queue is what waits, without the packet in transmission, and is idle when the link finds nothing to
+//! send. Deviations: the power of an idle time is taken at once, not in a loop; an idle time is counted in whole packets exactly,
+//! where ns-2 and ns-3 may lose one to rounding; in ns-2 with the queue in bytes more than `limit` packets can wait if they are
+//! smaller than `avpkt`, here not; Floyd and Jacobson divide by the size of the largest packet, here that is `avpkt`.
+//!
+//! Linux: the average is a whole number scaled by 2^k. `tc` makes its table of idle times in ticks of 64 ns and the kernel
+//! looks it up in microseconds, so the average decays 15.6 times slower than meant; this is kept. Under a parent such as htb,
+//! which never asks an empty queue for a packet, it does not decay at all: that is `idle_decay=false`. Linux's `nodrop`, ns-2's
+//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_`, ns-3's nonlinear and Feng's adaptive variants are not here. ns-3's
+//! attribute `ARED` is `adaptive=true min=none max=none weight=none`.
+
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::{DropReason, MarkReason};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
+
+params! {
+    /// Random early detection: drops at random as the average queue grows between two thresholds.
+    pub struct RedParams {
+        /// Average queue at which random drops begin; `none` sets it automatically.
+        min: Option<Limit> = "5p", range "1p".., source "Floyd & Jacobson 1993: min_th 5 in the simulations";
+        /// Average queue at which the drop probability is `probability`; `none` sets it automatically.
+        max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th";
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "100p", range "1p".., source "the paper gives none";
+        /// Drop probability at `max`; with `adaptive` the one to begin with.
+        probability: f64 = "0.02", range "0".."1", source "Floyd & Jacobson 1993: max_p 1/50";
+        /// Weight of the queue in its average; `none` sets it automatically.
+        weight: Option<f64> = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
+        /// Size of a usual packet: for idle times, automatic settings, and where packets are converted to bytes.
+        avpkt: Bytes = "500B", range "1B".., source "ns-2.35 ns-default.tcl: mean_pktsize_ 500; the paper leaves it open";
+        /// Above `max` the probability grows to 1 at twice `max` instead of being 1 at once.
+        gentle: bool = "false", source "Floyd & Jacobson 1993";
+        /// Measure the queue in bytes instead of packets.
+        queue_in_bytes: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// A packet's drop probability is proportional to its size.
+        byte_mode: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// Let at least 1/p packets pass between drops; dialects other than linux.
+        wait: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = "false", source "Linux sch_red; the paper marks where the transport can be told";
+        /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
+        harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks";
+        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
+        mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
+        /// Adapt the greatest probability so that the average stays between `min` and `max` (ARED).
+        adaptive: bool = "false", source "Floyd & Jacobson 1993";
+        /// Time between adaptations.
+        interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001";
+        /// The greatest probability grows by this, or by a quarter of itself if that is less.
+        alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        /// The greatest probability shrinks to this part of itself.
+        beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        /// Above it the greatest probability does not grow.
+        top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
+        bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        /// Delay for which automatic thresholds are chosen.
+        target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001";
+        /// Rate for idle times and automatic settings; `none` for the rate of the link.
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
+        /// Propagation delay of the link, for the automatic weight; dialect ns2.
+        link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
+        /// Packets of a burst that may pass while the average is below `min`, which sets the weight; `none`: (2 `min` + `max`) / (3 `avpkt`). Dialect linux.
+        burst: Option<Packets> = "none", range "1p".., source "tc has it alone";
+        /// The average decays while the link is idle.
+        idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
+    }
+    dialects {
+        /// Floyd and Jacobson 1993.
+        paper = "red-1993" {}
+        /// Adaptive RED: Floyd, Gummadi and Shenker 2001, with the automatic settings and gentle.
+        ared = "ared-2001" {
+            min = "none" from "Floyd, Gummadi & Shenker 2001, section on min_th and max_th";
+            max = "none" from "Floyd, Gummadi & Shenker 2001: 3 min_th";
+            weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
+            gentle = "true" from "Floyd, Gummadi & Shenker 2001";
+            adaptive = "true" from "Floyd, Gummadi & Shenker 2001";
+        }
+        /// ns-2's RED with its automatic settings.
+        ns2 = "ns2-2.35" {
+            min = "none" from "ns-2.35 ns-default.tcl: thresh_ 0";
+            max = "none" from "ns-2.35 ns-default.tcl: maxthresh_ 0";
+            limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
+            probability = "0.1" from "ns-2.35 ns-default.tcl: linterm_ 10";
+            weight = "none" from "ns-2.35 ns-default.tcl: q_weight_ -1";
+            gentle = "true" from "ns-2.35 ns-default.tcl: gentle_";
+            queue_in_bytes = "true" from "ns-2.35 ns-default.tcl: queue_in_bytes_";
+            byte_mode = "true" from "ns-2.35 ns-default.tcl: bytes_";
+            wait = "true" from "ns-2.35 ns-default.tcl: wait_";
+            mark_p = "0.1" from "ns-2.35 ns-default.tcl: use_mark_p_, mark_p_ 0.1";
+            bottom = "none" from "ns-2.35 ns-default.tcl: bottom_ 0";
+        }
+        /// Linux sch_red as `tc` sets it up.
+        linux = "linux-6.1" {
+            min = "none" from "iproute2 q_red.c: max / 3";
+            max = "none" from "iproute2 q_red.c: limit / 4";
+            limit = "400kB" from "the example in tc-red(8); tc has no default";
+            weight = "none" from "iproute2 q_red.c: from burst";
+            avpkt = "1000B" from "the example in tc-red(8); tc has no default";
+            queue_in_bytes = "true" from "sch_red.c: backlog in bytes";
+            bandwidth = "10Mbps" from "iproute2 q_red.c: 10Mbit";
+        }
+        /// ns-3's RedQueueDisc.
+        ns3 = "ns3-3.44" {
+            limit = "25p" from "ns-3.44 red-queue-disc.cc: MaxSize 25p";
+            gentle = "true" from "ns-3.44 red-queue-disc.cc: Gentle";
+            wait = "true" from "ns-3.44 red-queue-disc.cc: Wait";
+            harddrop = "true" from "ns-3.44 red-queue-disc.cc: UseHardDrop";
+            bottom = "none" from "ns-3.44 red-queue-disc.cc: Bottom 0";
+            bandwidth = "1.5Mbps" from "ns-3.44 red-queue-disc.cc: LinkBandwidth, whatever the link";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Red {
+    core: Core,
+    /// The greatest probability is adapted by a timer.
+    timer: Option<Timer>,
+}
+
+enum Core {
+    Float(Box<FloatRed>),
+    Linux(Box<LinuxRed>),
+}
+
+struct Timer {
+    interval: Span,
+    next: Time,
+}
+
+impl Entry for Red {
+    const NAME: &'static str = "red";
+    const TITLE: &'static str = "RED";
+    const ABOUT: &'static str = "Random early detection. On each arrival the average length of the queue is brought up to \
+        date. Below `min` nothing is dropped; between `min` and `max` packets are dropped (or marked) at random, the more the \
+        higher the average; above, all are. With `adaptive` (ARED) the greatest probability follows the load, so that the \
+        average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight.\n\n\
+        Expect an average queue that depends on the load: somewhere between `min` and `max` under TCP, wherever the drop \
+        probability is what the load needs. Bursts pass, because the average is slow. Results depend on the settings more than \
+        in any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and sets itself, ns-3 \
+        holds 25 packets and takes every link for one of 1.5 Mbps, Linux derives all from `limit`.";
+    type Params = RedParams;
+
+    fn build(params: RedParams, _: &BuildContext) -> Result<Self, SpecError> {
+        check(&params)?;
+        let first = |interval| Timer {
+            interval,
+            next: Time::ZERO + interval,
+        };
+        Ok(match params.dialect {
+            "linux" => Red {
+                timer: params.adaptive.then(|| first(LINUX_INTERVAL)),
+                core: Core::Linux(Box::new(LinuxRed::new(params)?)),
+            },
+            dialect => Red {
+                timer: (params.adaptive && matches!(dialect, "paper" | "ared"))
+                    .then(|| first(params.interval)),
+                core: Core::Float(Box::new(FloatRed::new(params)?)),
+            },
+        })
+    }
+}
+
+impl Aqm for Red {
+    fn judges(&self) -> Judges {
+        Judges {
+            room: 0,
+            departures: false,
+            empty: true,
+            ticks: self.timer.is_some(),
+        }
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        match &mut self.core {
+            Core::Float(red) => red.on_enqueue(meta, view, cx),
+            Core::Linux(red) => red.on_enqueue(meta, view, cx),
+        }
+    }
+
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        match &mut self.core {
+            Core::Float(red) => red.idle.begin(now),
+            Core::Linux(red) => red.idle.begin(now),
+        }
+    }
+
+    #[inline]
+    fn next_tick(&self) -> Option<Time> {
+        self.timer.as_ref().map(|timer| timer.next)
+    }
+
+    fn on_tick(&mut self, view: &View<'_>, cx: &mut Cx<'_>) {
+        if let Some(timer) = &mut self.timer {
+            timer.next = timer.next.saturating_add(timer.interval);
+        }
+        match &mut self.core {
+            Core::Float(red) => {
+                red.settle(view.rate);
+                red.adapt_to_band();
+            }
+            Core::Linux(red) => {
+                red.settle(view.rate);
+                red.adapt(cx.now);
+            }
+        }
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        let bytes = match &self.core {
+            Core::Float(red) => red.unit.in_bytes,
+            Core::Linux(_) => true,
+        };
+        if bytes {
+            &["average_bytes", "drop_probability", "max_probability"]
+        } else {
+            &["average_packets", "drop_probability", "max_probability"]
+        }
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        out.extend(match &self.core {
+            Core::Float(red) => [red.average, red.probability, red.max_p],
+            Core::Linux(red) => red.state(),
+        });
+    }
+}
+
+/// Since when the link has had nothing to send.
+#[derive(Clone, Copy, Debug)]
+struct Idle {
+    since: Option<Time>,
+    counts: bool,
+}
+
+impl Idle {
+    /// Every queue begins idle.
+    fn new(counts: bool) -> Idle {
+        let mut idle = Idle {
+            since: None,
+            counts,
+        };
+        idle.begin(Time::ZERO);
+        idle
+    }
+
+    #[inline]
+    fn begin(&mut self, now: Time) {
+        if self.counts {
+            self.since = Some(now);
+        }
+    }
+
+    /// How long the link was idle, which ends now.
+    #[inline]
+    fn end(&mut self, now: Time) -> Option<Span> {
+        self.since.take().map(|since| now.since(since))
+    }
+}
+
+/// In what the queue is measured.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    in_bytes: bool,
+    /// Bytes of a usual packet.
+    avpkt: u64,
+}
+
+impl Unit {
+    #[inline]
+    fn measure(self, view: &View<'_>) -> u64 {
+        if self.in_bytes {
+            view.bytes
+        } else {
+            view.packets
+        }
+    }
+
+    /// A length in this unit; packets are converted to bytes by the usual size.
+    fn of(self, key: &str, limit: Limit) -> Result<u64, SpecError> {
+        match limit {
+            Limit::Packets(n) if self.in_bytes => Ok(n.get().saturating_mul(self.avpkt)),
+            Limit::Packets(n) => Ok(n.get()),
+            Limit::Bytes(n) if self.in_bytes => Ok(n.get()),
+            Limit::Bytes(_) => Err(contradiction(&format!(
+                "{key} is in bytes, but the queue is measured in packets; write packets, or queue_in_bytes=true"
+            ))),
+        }
+    }
+
+    /// One packet in this unit.
+    fn packet(self) -> f64 {
+        if self.in_bytes {
+            float(self.avpkt)
+        } else {
+            1.0
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rules {
+    Paper,
+    Ns2,
+    Ns3,
+}
+
+/// The papers', ns-2's and ns-3's RED: in floating point.
+struct FloatRed {
+    rules: Rules,
+    params: RedParams,
+    unit: Unit,
+    byte_mode: bool,
+    /// The automatic settings are made.
+    settled: bool,
+    /// Thresholds in the unit of the queue; not a number before they are settled where they are automatic.
+    min: f64,
+    max: f64,
+    weight: f64,
+    /// From where every packet is dropped: `max`, or twice that with gentle.
+    ceiling: f64,
+    /// Smallest `max_p` that is made smaller.
+    bottom: f64,
+    /// For idle times, in bits per second.
+    rate: u64,
+    /// p = gentle.0 * average + gentle.1 above `max`.
+    gentle: (f64, f64),
+    average: f64,
+    max_p: f64,
+    /// From the average alone, before drops are spaced.
+    probability: f64,
+    /// Packets since the last drop; -1 where none is near.
+    count: i64,
+    count_bytes: u64,
+    /// The average was above `min` at the arrival before (ns-2, ns-3).
+    above: bool,
+    idle: Idle,
+    last_adapted: Time,
+}
+
+impl FloatRed {
+    fn new(params: RedParams) -> Result<FloatRed, SpecError> {
+        let rules = match params.dialect {
+            "ns2" => Rules::Ns2,
+            "ns3" => Rules::Ns3,
+            _ => Rules::Paper,
+        };
+        let limit_in_bytes = matches!(params.limit, Limit::Bytes(_));
+        if rules == Rules::Ns3 && !limit_in_bytes && (params.queue_in_bytes || params.byte_mode) {
+            return Err(contradiction(
+                "in dialect ns3 the unit of limit decides; give limit in bytes instead of queue_in_bytes or byte_mode",
+            ));
+        }
+        let by_limit = rules == Rules::Ns3 && limit_in_bytes;
+        let unit = Unit {
+            in_bytes: params.queue_in_bytes || by_limit,
+            avpkt: params.avpkt.get(),
+        };
+        let length = |key, limit: Option<Limit>| {
+            limit.map_or(Ok(f64::NAN), |limit| unit.of(key, limit).map(float))
+        };
+        if rules == Rules::Ns2 {
+            unit.of("limit", params.limit)?;
+        }
+        Ok(FloatRed {
+            rules,
+            unit,
+            byte_mode: params.byte_mode || by_limit,
+            settled: false,
+            min: length("min", params.min)?,
+            max: length("max", params.max)?,
+            weight: params.weight.unwrap_or(f64::NAN),
+            ceiling: f64::NAN,
+            bottom: f64::NAN,
+            rate: 1,
+            gentle: (0.0, 0.0),
+            average: 0.0,
+            max_p: params.probability,
+            probability: 0.0,
+            count: if rules == Rules::Paper { -1 } else { 0 },
+            count_bytes: 0,
+            above: false,
+            idle: Idle::new(params.idle_decay),
+            last_adapted: Time::ZERO,
+            params,
+        })
+    }
+
+    /// Makes the automatic settings for a link of this rate.
+    #[inline]
+    fn settle(&mut self, link: Rate) {
+        if !self.settled {
+            self.settle_now(link);
+        }
+    }
+
+    #[cold]
+    fn settle_now(&mut self, link: Rate) {
+        self.settled = true;
+        let params = &self.params;
+        let rate = params.bandwidth.unwrap_or(link);
+        self.rate = rate.as_bps();
+        // Packets per second.
+        let capacity = rate.as_bps_f64() / (8.0 * float(self.unit.avpkt));
+        if params.weight.is_none() {
+            let packets = if self.rules == Rules::Ns2 {
+                let rtt = 3.0 * (params.link_delay.as_secs_f64() + 1.0 / capacity);
+                10.0 * rtt.max(NS2_LEAST_RTT_S) * capacity
+            } else {
+                capacity
+            };
+            self.weight = 1.0 - libm::exp(-1.0 / packets);
+        }
+        if params.min.is_none() {
+            let target = params.target_delay.as_secs_f64() * capacity;
+            self.min = LEAST_MIN_PACKETS.max(target / 2.0) * self.unit.packet();
+        }
+        if params.max.is_none() {
+            self.max = 3.0 * self.min;
+        }
+        self.bottom = params.bottom.unwrap_or_else(|| {
+            let packet_bits = match self.rules {
+                Rules::Ns3 => 8.0 * float(self.unit.avpkt),
+                Rules::Ns2 | Rules::Paper => 8000.0,
+            };
+            (packet_bits / (USUAL_RTT_S * rate.as_bps_f64())).min(USUAL_BOTTOM)
+        });
+        self.ceiling = if params.gentle {
+            2.0 * self.max
+        } else {
+            self.max
+        };
+        // ns-2 and ns-3 do not adapt this line with the greatest probability, so it is kept from the beginning.
+        self.gentle = ((1.0 - self.max_p) / self.max, 2.0 * self.max_p - 1.0);
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        self.settle(view.rate);
+        let queue = self.unit.measure(view);
+        let idle = self.idle.end(cx.now);
+        self.average = self.averaged(queue, idle);
+        let verdict = match self.rules {
+            Rules::Paper => self.judge_as_paper(meta, view, cx),
+            Rules::Ns2 => {
+                self.adapt_on_arrival(cx.now);
+                self.judge_as_ns2(meta, queue, view, cx)
+            }
+            Rules::Ns3 => {
+                self.adapt_on_arrival(cx.now);
+                self.judge_as_ns3(meta, queue, view, cx)
+            }
+        };
+        if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+            // The link stays idle, and the average is up to date.
+            self.idle.begin(cx.now);
+        }
+        verdict
+    }
+
+    /// The average after an arrival that finds `queue`, and found the link idle for so long.
+    #[inline]
+    fn averaged(&self, queue: u64, idle: Option<Span>) -> f64 {
+        let keep = 1.0 - self.weight;
+        match (self.rules, idle) {
+            (_, None) => keep * self.average + self.weight * float(queue),
+            (Rules::Paper, Some(idle)) => {
+                let packet_s = 8.0 * float(self.unit.avpkt) / float(self.rate);
+                libm::pow(keep, idle.as_secs_f64() / packet_s) * self.average
+            }
+            (Rules::Ns2 | Rules::Ns3, Some(idle)) => {
+                let packets = self.whole_packets(idle).saturating_add(1);
+                libm::pow(keep, float(packets)) * self.average + self.weight * float(queue)
+            }
+        }
+    }
+
+    /// Packets of usual size that the link sends in so long.
+    fn whole_packets(&self, span: Span) -> u64 {
+        let bits = u128::from(span.as_ps()) * u128::from(self.rate);
+        let packet = 8 * u128::from(self.unit.avpkt) * PS_PER_S;
+        u64::try_from(bits / packet).unwrap_or(u64::MAX)
+    }
+
+    fn judge_as_paper(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let mut verdict = Verdict::Pass;
+        self.probability = 0.0;
+        if self.average < self.min {
+            self.count = -1;
+        } else if self.average < self.ceiling {
+            self.count += 1;
+            let p = self.line();
+            self.probability = p;
+            let p = if self.byte_mode {
+                p * f64::from(meta.size) / float(self.unit.avpkt)
+            } else {
+                p
+            };
+            if cx.rng.uniform() < spaced(p, signed_float(self.count), self.params.wait) {
+                self.count = 0;
+                verdict = self.early(meta);
+            }
+        } else {
+            self.probability = 1.0;
+            self.count = 0;
+            verdict = self.forced(meta);
+        }
+        self.within_limit(verdict, meta, view)
+    }
+
+    fn judge_as_ns2(
+        &mut self,
+        meta: &Meta,
+        queue: u64,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(meta.size);
+        let mut verdict = Verdict::Pass;
+        if self.average >= self.min && queue > 1 {
+            if self.params.mark_p.is_none() && self.average >= self.ceiling {
+                self.forget();
+                verdict = Verdict::Drop(DropReason::Forced);
+            } else if !self.above {
+                self.begin_above(meta);
+            } else if self.drops_early(meta, cx) {
+                verdict = match self.params.mark_p {
+                    Some(limit) if self.probability >= limit => Verdict::Drop(DropReason::Early),
+                    _ => self.early(meta),
+                };
+            }
+        } else {
+            self.above = false;
+        }
+        if self.is_full(queue, meta, view) {
+            self.forget();
+            if verdict != Verdict::Drop(DropReason::Forced) {
+                verdict = Verdict::Drop(DropReason::Overlimit);
+            }
+        }
+        verdict
+    }
+
+    fn judge_as_ns3(
+        &mut self,
+        meta: &Meta,
+        queue: u64,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
+        self.count += 1;
+        self.count_bytes += u64::from(meta.size);
+        let mut verdict = Verdict::Pass;
+        if self.average >= self.min && queue > 1 {
+            if self.average >= self.ceiling {
+                verdict = self.forced(meta);
+            } else if !self.above {
+                self.begin_above(meta);
+            } else if self.drops_early(meta, cx) {
+                verdict = self.early(meta);
+            }
+        } else {
+            self.above = false;
+        }
+        self.within_limit(verdict, meta, view)
+    }
+
+    /// The first arrival with the average above `min`.
+    fn begin_above(&mut self, meta: &Meta) {
+        self.count = 1;
+        self.count_bytes = u64::from(meta.size);
+        self.above = true;
+    }
+
+    fn forget(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+
+    /// ns-2's and ns-3's random decision.
+    fn drops_early(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> bool {
+        self.probability = if self.average < self.max || self.params.gentle {
+            self.line()
+        } else {
+            1.0
+        };
+        let avpkt = self.unit.avpkt;
+        let count = if self.byte_mode {
+            float(self.count_bytes / avpkt)
+        } else {
+            signed_float(self.count)
+        };
+        let mut p = spaced(self.probability, count, self.params.wait);
+        if self.byte_mode && p < 1.0 {
+            p = (p * f64::from(meta.size) / float(avpkt)).min(1.0);
+        }
+        let drops = cx.rng.uniform() <= p;
+        if drops {
+            self.forget();
+        }
+        drops
+    }
+
+    /// The probability by the average alone.
+    #[inline]
+    fn line(&self) -> f64 {
+        let (average, max_p) = (self.average, self.max_p);
+        let p = if average < self.max {
+            max_p * ((average - self.min) / (self.max - self.min))
+        } else if self.rules == Rules::Paper {
+            max_p + (1.0 - max_p) * ((average - self.max) / self.max)
+        } else {
+            self.gentle.0 * average + self.gentle.1
+        };
+        p.min(1.0)
+    }
+
+    fn early(&self, meta: &Meta) -> Verdict {
+        if self.params.ecn && meta.ecn().is_capable() {
+            Verdict::Mark(MarkReason::Early)
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+
+    fn forced(&self, meta: &Meta) -> Verdict {
+        forced(&self.params, meta)
+    }
+
+    fn within_limit(&self, verdict: Verdict, meta: &Meta, view: &View<'_>) -> Verdict {
+        within_limit(verdict, self.params.limit, meta, view)
+    }
+
+    /// Whether ns-2 has no room for another packet: it looks at the queue before the arrival.
+    fn is_full(&self, queue: u64, meta: &Meta, view: &View<'_>) -> bool {
+        match self.params.limit {
+            Limit::Packets(limit) if self.unit.in_bytes => {
+                queue >= limit.get().saturating_mul(self.unit.avpkt) || view.packets >= limit.get()
+            }
+            Limit::Packets(limit) => queue >= limit.get(),
+            Limit::Bytes(limit) => queue + u64::from(meta.size) > limit.get(),
+        }
+    }
+
+    /// ns-2 and ns-3 adapt on the first arrival after an interval.
+    #[inline]
+    fn adapt_on_arrival(&mut self, now: Time) {
+        if self.params.adaptive && now.since(self.last_adapted) > self.params.interval {
+            let before = self.max_p;
+            self.adapt_to_band();
+            if self.max_p.to_bits() != before.to_bits() {
+                self.last_adapted = now;
+            }
+        }
+    }
+
+    /// Moves the greatest probability so that the average returns to the middle fifth between the thresholds.
+    fn adapt_to_band(&mut self) {
+        let margin = 0.4 * (self.max - self.min);
+        // The papers' pseudo-code lets it move at the bounds themselves, ns-2 and ns-3 do not.
+        let paper = self.rules == Rules::Paper;
+        let (top, bottom) = (self.params.top, self.bottom);
+        let may_shrink = self.max_p > bottom || (paper && self.max_p >= bottom);
+        let may_grow = self.max_p < top || (paper && self.max_p <= top);
+        if self.average < self.min + margin && may_shrink {
+            self.max_p *= self.params.beta;
+        } else if self.average > self.max - margin && may_grow {
+            self.max_p += self.params.alpha.min(0.25 * self.max_p);
+        }
+    }
+}
+
+/// Spaces drops: a probability per packet that grows with the packets since the last one, so that the gaps between drops are
+/// uniform instead of geometric.
+#[inline]
+fn spaced(p: f64, count: f64, wait: bool) -> f64 {
+    let due = count * p;
+    if wait {
+        if due < 1.0 {
+            0.0
+        } else if due < 2.0 {
+            (p / (2.0 - due)).min(1.0)
+        } else {
+            1.0
+        }
+    } else if due < 1.0 {
+        (p / (1.0 - due)).min(1.0)
+    } else {
+        1.0
+    }
+}
+
+/// What becomes of a packet above the upper threshold.
+fn forced(params: &RedParams, meta: &Meta) -> Verdict {
+    if params.ecn && !params.harddrop && meta.ecn().is_capable() {
+        Verdict::Mark(MarkReason::Threshold)
+    } else {
+        Verdict::Drop(DropReason::Forced)
+    }
+}
+
+/// A packet that RED lets in is still refused by a full queue.
+#[inline]
+fn within_limit(verdict: Verdict, limit: Limit, meta: &Meta, view: &View<'_>) -> Verdict {
+    let packets = Packets::new(view.packets + 1);
+    let bytes = Bytes::new(view.bytes + u64::from(meta.size));
+    if matches!(verdict, Verdict::Drop(_)) || limit.admits(packets, bytes) {
+        verdict
+    } else {
+        Verdict::Drop(DropReason::Overlimit)
+    }
+}
+
+/// Linux's RED: whole numbers, scaled.
+struct LinuxRed {
+    params: RedParams,
+    /// Binary logarithm of one over the weight; the average is scaled by two to this power.
+    wlog: u32,
+    /// Thresholds in bytes.
+    min: u64,
+    max: u64,
+    settled: bool,
+    table: IdleTable,
+    /// Scaled by 2^`wlog`.
+    average: u64,
+    /// In units of 2^-32.
+    max_p: u32,
+    /// Of `max_p` for each byte between the thresholds.
+    max_p_per_byte: u32,
+    /// Packets since the last draw; -1 where none is near.
+    count: i64,
+    /// The draw for the next drop.
+    drawn: u64,
+    idle: Idle,
+}
+
+impl LinuxRed {
+    fn new(params: RedParams) -> Result<LinuxRed, SpecError> {
+        let unit = Unit {
+            in_bytes: true,
+            avpkt: params.avpkt.get(),
+        };
+        let limit = unit.of("limit", params.limit)?;
+        let max = params
+            .max
+            .map_or(Ok(limit / 4), |max| unit.of("max", max))?;
+        let min = params.min.map_or(Ok(max / 3), |min| unit.of("min", min))?;
+        if min > max {
+            return Err(contradiction(&format!(
+                "min, {min} bytes, is above max, {max} bytes"
+            )));
+        }
+        let wlog = match params.weight {
+            Some(weight) => whole_log(weight).ok_or_else(|| {
+                contradiction(&format!(
+                    "weight={weight} is not one of 1/2, 1/4, 1/8 ... that Linux can have; leave it out for the one that tc chooses"
+                ))
+            })?,
+            None => {
+                let burst = params
+                    .burst
+                    .map_or((2 * min + max) / (3 * unit.avpkt), Packets::get);
+                tc_wlog(min, burst, unit.avpkt).ok_or_else(|| {
+                    contradiction(&format!(
+                        "burst, {burst}p, is too small for min, {min} bytes; tc asks for at least {}p",
+                        1 + min / unit.avpkt
+                    ))
+                })?
+            }
+        };
+        if [min, max]
+            .iter()
+            .any(|threshold| threshold >> (32 - wlog) != 0)
+        {
+            return Err(contradiction(&format!(
+                "max, {max} bytes, times {} (one over the weight) does not fit in 32 bits",
+                1_u64 << wlog
+            )));
+        }
+        let max_p = scaled_probability(params.probability);
+        let delta = (max - min).max(1);
+        Ok(LinuxRed {
+            wlog,
+            min,
+            max,
+            settled: false,
+            table: IdleTable::default(),
+            average: 0,
+            max_p,
+            max_p_per_byte: low_32(u64::from(max_p) / delta).max(1),
+            count: -1,
+            drawn: 0,
+            idle: Idle::new(params.idle_decay),
+            params,
+        })
+    }
+
+    #[inline]
+    fn settle(&mut self, link: Rate) {
+        if !self.settled {
+            self.settled = true;
+            let rate = self.params.bandwidth.unwrap_or(link);
+            self.table = IdleTable::new(self.wlog, self.params.avpkt.get(), rate);
+        }
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        self.settle(view.rate);
+        let idle = self.idle.end(cx.now);
+        self.average = match idle {
+            Some(idle) => self.table.decayed(self.average, idle),
+            None => self
+                .average
+                .wrapping_add(view.bytes)
+                .wrapping_sub(self.average >> self.wlog),
+        };
+        let verdict = self.judge(meta, cx);
+        let verdict = within_limit(verdict, self.params.limit, meta, view);
+        if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+            self.idle.begin(cx.now);
+        }
+        verdict
+    }
+
+    fn judge(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
+        let (min, max) = (self.min << self.wlog, self.max << self.wlog);
+        if self.average < min {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if self.average >= max {
+            self.count = -1;
+            return forced(&self.params, meta);
+        }
+        self.count += 1;
+        if self.count == 0 {
+            self.drawn = self.draw(cx);
+            return Verdict::Pass;
+        }
+        let above = (self.average - min) >> self.wlog;
+        if above.saturating_mul(self.count.unsigned_abs()) < self.drawn {
+            return Verdict::Pass;
+        }
+        self.count = 0;
+        self.drawn = self.draw(cx);
+        if self.params.ecn && meta.ecn().is_capable() {
+            Verdict::Mark(MarkReason::Early)
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+
+    /// Bytes above `min`, summed over packets, after which the next is dropped.
+    fn draw(&self, cx: &mut Cx<'_>) -> u64 {
+        (cx.rng.bits() >> 32) / u64::from(self.max_p_per_byte)
+    }
+
+    fn adapt(&mut self, now: Time) {
+        let average = match self.idle.since {
+            Some(since) => self.table.decayed(self.average, now.since(since)),
+            None => self.average,
+        } >> self.wlog;
+        let delta = (self.max - self.min).max(1);
+        let fifth = delta / 5;
+        if average > self.min + 3 * fifth && self.max_p <= 50 * LINUX_PERCENT {
+            self.max_p += LINUX_PERCENT.min(self.max_p / 4);
+        } else if average < self.min + 2 * fifth && self.max_p >= LINUX_PERCENT {
+            self.max_p = self.max_p / 10 * 9;
+        }
+        self.max_p_per_byte = low_32((u64::from(self.max_p) + delta / 2) / delta).max(1);
+    }
+
+    fn state(&self) -> [f64; 3] {
+        let average = float(self.average) / float(1 << self.wlog);
+        let max_p = f64::from(self.max_p) / ONE_32;
+        let (min, max) = (float(self.min), float(self.max));
+        let probability = if average < min {
+            0.0
+        } else if average < max {
+            max_p * (average - min) / (max - min)
+        } else {
+            1.0
+        };
+        [average, probability, max_p]
+    }
+}
+
+/// How far the average decays in an idle time, as `tc` tabulates it.
+struct IdleTable {
+    cell_log: u32,
+    shifts: [u8; 256],
+}
+
+impl Default for IdleTable {
+    fn default() -> IdleTable {
+        IdleTable {
+            cell_log: 0,
+            shifts: [0; 256],
+        }
+    }
+}
+
+impl IdleTable {
+    fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
+        // Ticks of 64 ns, whole ones.
+        let packet_ticks = (float(avpkt) * 8.0 / rate.as_bps_f64() * 1e6 * 15.625).floor();
+        let decay = -libm::log(1.0 - 1.0 / float(1 << wlog)) / packet_ticks.max(1.0);
+        let longest = 31.0 / decay;
+        let fits = |log: &u32| longest / float(1 << log) < 512.0;
+        let cell_log = (0..32).find(fits).unwrap_or(31);
+        let mut shifts = [31; 256];
+        for (index, shift) in (0..255_u32).zip(&mut shifts) {
+            *shift = whole_u8((float(u64::from(index) << cell_log) * decay).min(31.0));
+        }
+        IdleTable { cell_log, shifts }
+    }
+
+    fn decayed(&self, average: u64, idle: Span) -> u64 {
+        let us = (idle.as_ps() / PS_PER_US).min(255 << self.cell_log);
+        let cell = usize::try_from(us >> self.cell_log).unwrap_or(255);
+        let shift = self.shifts.get(cell).copied().unwrap_or(31);
+        if shift != 0 {
+            return average >> shift;
+        }
+        let lost = average.wrapping_mul(us) >> self.cell_log;
+        if lost < average >> 1 {
+            average - lost
+        } else {
+            average >> 1
+        }
+    }
+}
+
+/// k for a weight of 2^-k, if it is one.
+fn whole_log(weight: f64) -> Option<u32> {
+    (1..32).find(|log| (weight * float(1 << log)).to_bits() == 1.0_f64.to_bits())
+}
+
+/// The k that `tc` chooses so that a burst from an empty queue leaves the average below `min`.
+fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
+    let needed = float(burst) + 1.0 - float(min) / float(avpkt);
+    if needed < 1.0 {
+        return None;
+    }
+    (1..32).find(|log| {
+        let weight = 1.0 / float(1 << log);
+        needed <= (1.0 - libm::pow(1.0 - weight, float(burst))) / weight
+    })
+}
+
+const PS_PER_S: u128 = 1_000_000_000_000;
+const PS_PER_US: u64 = 1_000_000;
+/// Round-trip time that the automatic settings suppose.
+const USUAL_RTT_S: f64 = 0.1;
+const NS2_LEAST_RTT_S: f64 = 0.1;
+const USUAL_BOTTOM: f64 = 0.01;
+const LEAST_MIN_PACKETS: f64 = 5.0;
+/// HZ / 2 jiffies.
+const LINUX_INTERVAL: Span = Span::from_ms(500);
+/// A hundredth in units of 2^-32.
+const LINUX_PERCENT: u32 = 42_949_673;
+const ONE_32: f64 = 4_294_967_296.0;
+
+#[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
+#[inline]
+const fn float(n: u64) -> f64 {
+    n as f64
+}
+
+#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
+#[inline]
+const fn signed_float(n: i64) -> f64 {
+    n as f64
+}
+
+#[allow(clippy::as_conversions, reason = "the value is below 2^32")]
+const fn low_32(n: u64) -> u32 {
+    n as u32
+}
+
+#[allow(clippy::as_conversions, reason = "between 0 and 31, cut as tc does")]
+const fn whole_u8(x: f64) -> u8 {
+    x as u8
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "not negative; 1 becomes the largest value"
+)]
+fn scaled_probability(p: f64) -> u32 {
+    (p * ONE_32) as u32
+}
+
+/// Refuses what a dialect has not, and thresholds that contradict each other.
+fn check(params: &RedParams) -> Result<(), SpecError> {
+    let dialect = params.dialect;
+    let (linux, ns2) = (dialect == "linux", dialect == "ns2");
+    let lacking: &[(&str, bool)] = &[
+        ("gentle=true", linux && params.gentle),
+        ("wait=true", linux && params.wait),
+        ("byte_mode=true", linux && params.byte_mode),
+        ("queue_in_bytes=false", linux && !params.queue_in_bytes),
+        ("harddrop=true", ns2 && params.harddrop),
+        ("mark_p", !ns2 && params.mark_p.is_some()),
+        ("link_delay", !ns2 && !params.link_delay.is_zero()),
+        ("burst", !linux && params.burst.is_some()),
+    ];
+    if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
+        return Err(contradiction(&format!(
+            "{what}, which dialect {dialect} has not; leave it out or choose another dialect"
+        )));
+    }
+    if linux {
+        return Ok(());
+    }
+    if params.min.is_none() && params.max.is_some() {
+        return Err(contradiction(
+            "max is given, but min is automatic; give both, or max=none",
+        ));
+    }
+    let comparable = match (params.min, params.max) {
+        (Some(Limit::Packets(min)), Some(Limit::Packets(max))) => min <= max,
+        (Some(Limit::Bytes(min)), Some(Limit::Bytes(max))) => min <= max,
+        _ => true,
+    };
+    if !comparable {
+        return Err(contradiction("min is above max; exchange them"));
+    }
+    Ok(())
+}
+
+fn contradiction(text: &str) -> SpecError {
+    SpecError::Contradiction {
+        discipline: Red::NAME.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Waiting;
+    use sojourn_sim::Stream;
+    use sojourn_units::{Params, build};
+
+    const SENT: Verdict = Verdict::Pass;
+    const EARLY: Verdict = Verdict::Drop(DropReason::Early);
+    const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
+    const FULL: Verdict = Verdict::Drop(DropReason::Overlimit);
+    const SIZE: u32 = 1000;
+
+    /// A RED that is handed packets while its queue has a length of the test's choice.
+    struct Bench {
+        red: Red,
+        rng: Stream,
+        rate: Rate,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            let red = built(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
+            Bench {
+                red,
+                rng: Stream::derive(1, 0, "red"),
+                rate: Rate::mbps(10),
+            }
+        }
+
+        fn offer(&mut self, now: Time, packets: u64, size: u32, tos: u8) -> Verdict {
+            let view = View {
+                packets,
+                bytes: packets * u64::from(SIZE),
+                rate: self.rate,
+                last_departure: Time::ZERO,
+                waiting: Waiting::Nothing,
+            };
+            let meta = Meta { size, flow: 0, tos };
+            let rng = &mut self.rng;
+            self.red.on_enqueue(&meta, &view, &mut Cx { now, rng })
+        }
+
+        /// Verdicts on so many arrivals, a millisecond apart, at a queue that stays as long.
+        fn hold(&mut self, packets: u64, arrivals: u64) -> Vec<Verdict> {
+            (0..arrivals)
+                .map(|ms| self.offer(at(ms), packets, SIZE, 0))
+                .collect()
+        }
+
+        fn state(&self) -> Vec<f64> {
+            let mut state = Vec::new();
+            self.red.state(&mut state);
+            state
+        }
+
+        fn average(&self) -> f64 {
+            self.state()[0]
+        }
+
+        fn max_p(&self) -> f64 {
+            self.state()[2]
+        }
+
+        fn tick(&mut self, now: Time) {
+            let view = View {
+                packets: 0,
+                bytes: 0,
+                rate: self.rate,
+                last_departure: Time::ZERO,
+                waiting: Waiting::Nothing,
+            };
+            let rng = &mut self.rng;
+            self.red.on_tick(&view, &mut Cx { now, rng });
+        }
+    }
+
+    fn built(spec: &str) -> Result<Red, SpecError> {
+        let pairs: Vec<(String, String)> = spec
+            .split_whitespace()
+            .map(|pair| pair.split_once('=').expect("key=value"))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params: RedParams = build(None, &pairs).expect("parameters");
+        Red::build(params, &BuildContext::plain(1, "queue/test"))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// An average that is the queue itself.
+    fn direct(spec: &str) -> Bench {
+        let mut bench = Bench::new(&format!("weight=1 limit=1000p {spec}"));
+        bench.red.on_empty(at(0));
+        bench.offer(at(0), 0, SIZE, 0);
+        bench
+    }
+
+    /// The part of the packets that is dropped at a queue that stays as long.
+    fn drop_rate(spec: &str, packets: u64) -> f64 {
+        let verdicts = direct(spec).hold(packets, 200_000);
+        let drops = verdicts.iter().filter(|v| **v != SENT).count();
+        f64::from(u32::try_from(drops).expect("few")) / 200_000.0
+    }
+
+    fn close(ours: f64, expected: f64, within: f64, what: &str) {
+        assert!(
+            (ours / expected - 1.0).abs() < within,
+            "{what}: {ours}, expected {expected}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_dropped_below_min_and_everything_from_max_on() {
+        for dialect in ["paper", "ns2", "ns3"] {
+            let spec = format!(
+                "dialect={dialect} min=5p max=15p gentle=false {}",
+                if dialect == "ns2" {
+                    "mark_p=none avpkt=1000B"
+                } else {
+                    ""
+                }
+            );
+            assert!(
+                direct(&spec).hold(4, 1000).iter().all(|v| *v == SENT),
+                "{dialect}"
+            );
+            assert!(
+                direct(&spec).hold(15, 1000).iter().all(|v| *v == FORCED),
+                "{dialect}"
+            );
+            let between = direct(&spec).hold(10, 1000);
+            assert!(
+                between.contains(&EARLY) && between.contains(&SENT),
+                "{dialect}"
+            );
+        }
+    }
+
+    #[test]
+    fn gaps_between_drops_are_uniform_up_to_one_over_p() {
+        // p_b = 0.02 (10 - 5) / (15 - 5) = 1/100: gaps of 1 to 99 packets, one less than the paper's text says, since its
+        // figure has count at 1 for the first packet after a drop.
+        let verdicts = direct("min=5p max=15p").hold(10, 500_000);
+        let drops: Vec<usize> = (0..verdicts.len())
+            .filter(|i| verdicts[*i] != SENT)
+            .collect();
+        let gaps: Vec<usize> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(
+            (gaps.iter().min(), gaps.iter().max()),
+            (Some(&1), Some(&99))
+        );
+        for third in 0..3 {
+            let inside = |gap: &&usize| (**gap - 1) / 33 == third;
+            let part = float(u64::try_from(gaps.iter().filter(inside).count()).expect("few"))
+                / float(u64::try_from(gaps.len()).expect("few"));
+            assert!((part - 1.0 / 3.0).abs() < 0.02, "third {third}: {part}");
+        }
+    }
+
+    #[test]
+    fn the_drop_rate_is_that_of_the_closed_forms() {
+        // Gaps are uniform on 1..1/p - 1, of mean 1 / 2p; with wait on 1/p..2/p - 1, of mean 1.5/p - 0.5.
+        for (packets, p) in [(6, 0.01), (7, 0.02), (10, 0.05)] {
+            let base = "min=5p max=15p probability=0.1";
+            close(drop_rate(base, packets), 2.0 * p, 0.02, "paper");
+            let wait = drop_rate(&format!("{base} wait=true"), packets);
+            close(wait, 2.0 * p / (3.0 - p), 0.02, "wait");
+        }
+        // Gentle: p = 0.1 + 0.9 (20 - 15) / 15 = 0.4, the first packet with 0.4 / 0.6, the second for certain.
+        close(
+            drop_rate("min=5p max=15p probability=0.1 gentle=true", 20),
+            3.0 / 4.0,
+            0.02,
+            "gentle",
+        );
+        // Linux: one draw R below 1 / (p per byte), the drop when count times the bytes above min reach it.
+        let linux = "dialect=linux weight=0.5 min=5kB max=15kB limit=1MB probability=0.1";
+        let mut bench = Bench::new(linux);
+        bench.idle_over();
+        bench.hold(10, 100);
+        let verdicts = bench.hold(10, 200_000);
+        let drops = verdicts.iter().filter(|v| **v != SENT).count();
+        close(
+            f64::from(u32::try_from(drops).expect("few")) / 200_000.0,
+            2.0 * 0.05 / 1.05,
+            0.02,
+            "linux",
+        );
+    }
+
+    impl Bench {
+        /// The link becomes busy.
+        fn idle_over(&mut self) {
+            self.offer(at(0), 0, SIZE, 0);
+        }
+    }
+
+    #[test]
+    fn an_overload_settles_where_the_drop_rate_is_the_excess() {
+        // A link of one packet a millisecond, offered 1.1 at random: 1 - 1 / 1.1 is dropped, which is twice
+        // p = 0.1 (average - 50) / 100.
+        let needed: f64 = 1.0 - 1.0 / 1.1;
+        let expected = 50.0 + 1000.0 * needed / 2.0;
+        let mut bench = Bench::new("min=50p max=150p probability=0.1 weight=0.002 limit=1000p");
+        let mut rng = Stream::derive(7, 0, "arrivals");
+        let (mut queue, mut area, mut arrived, mut dropped) = (0_u64, 0.0, 0.0, 0.0);
+        bench.idle_over();
+        for ms in 0..400_000 {
+            for _ in 0..20 {
+                if rng.chance(1.1 / 20.0) {
+                    arrived += 1.0;
+                    if bench.offer(at(ms), queue, SIZE, 0) == SENT {
+                        queue += 1;
+                    } else {
+                        dropped += 1.0;
+                    }
+                }
+            }
+            queue = queue.saturating_sub(1);
+            area += bench.average();
+        }
+        close(dropped / arrived, needed, 0.03, "drop rate");
+        close(area / 400_000.0, expected, 0.03, "average");
+    }
+
+    #[test]
+    fn the_average_decays_with_the_packets_that_an_idle_link_would_have_sent() {
+        // 10 Mbps are 2.5 packets of 500 bytes a millisecond.
+        for (dialect, packets) in [("paper", 25.0), ("ns3", 26.0), ("ns2", 26.0)] {
+            let ns2 = if dialect == "ns2" {
+                "queue_in_bytes=false"
+            } else {
+                "bandwidth=10Mbps"
+            };
+            let mut bench = Bench::new(&format!(
+                "dialect={dialect} min=5p max=15p weight=0.002 limit=100p {ns2}"
+            ));
+            bench.idle_over();
+            bench.hold(4, 1000);
+            let before = bench.average();
+            bench.red.on_empty(at(1000));
+            bench.offer(at(1010), 0, SIZE, 0);
+            close(
+                bench.average(),
+                before * libm::pow(0.998, packets),
+                1e-12,
+                dialect,
+            );
+        }
+    }
+
+    #[test]
+    fn without_idle_decay_an_idle_time_is_one_arrival() {
+        let mut bench = Bench::new("idle_decay=false");
+        bench.hold(4, 1000);
+        let before = bench.average();
+        bench.red.on_empty(at(1000));
+        bench.offer(at(100_000), 0, SIZE, 0);
+        close(bench.average(), before * 0.998, 1e-12, "average");
+    }
+
+    #[test]
+    fn a_drop_at_an_idle_link_does_not_count_the_idle_time_twice() {
+        let mut bench = Bench::new("min=1p max=2p weight=0.5");
+        bench.idle_over();
+        bench.hold(100, 100);
+        bench.red.on_empty(at(100));
+        let ms_of_packet = 0.4;
+        assert_eq!(bench.offer(at(101), 0, SIZE, 0), FORCED);
+        let first = bench.average();
+        assert_eq!(bench.offer(at(102), 0, SIZE, 0), FORCED);
+        close(
+            bench.average(),
+            first * libm::pow(0.5, 1.0 / ms_of_packet),
+            1e-12,
+            "average",
+        );
+    }
+
+    #[test]
+    fn ns2_sets_itself_as_red_cc_does() {
+        // 10 Mbps: 2500 packets of 500 bytes a second; 5 ms of that are 12.5, half of it more than 5 packets.
+        let mut bench = Bench::new("dialect=ns2");
+        bench.idle_over();
+        let Core::Float(red) = &bench.red.core else {
+            panic!("of floats")
+        };
+        assert_eq!((red.min, red.max), (6.25 * 500.0, 18.75 * 500.0));
+        close(red.weight, 1.0 - libm::exp(-1.0 / 2500.0), 1e-9, "weight");
+        close(red.bottom, 80_000.0 / 1e7, 1e-12, "bottom");
+        // A slow, long link: 5 packets, and three times the delay.
+        let mut bench = Bench::new("dialect=ns2 link_delay=100ms");
+        bench.rate = Rate::mbps(1);
+        bench.idle_over();
+        let Core::Float(red) = &bench.red.core else {
+            panic!("of floats")
+        };
+        assert_eq!((red.min, red.max), (2500.0, 7500.0));
+        let rtt = 3.0 * (0.1 + 1.0 / 250.0);
+        close(
+            red.weight,
+            1.0 - libm::exp(-1.0 / (10.0 * rtt * 250.0)),
+            1e-9,
+            "weight",
+        );
+    }
+
+    #[test]
+    fn ared_sets_itself_as_its_paper_says() {
+        let mut bench = Bench::new("dialect=ared");
+        bench.rate = Rate::mbps(100);
+        bench.idle_over();
+        let Core::Float(red) = &bench.red.core else {
+            panic!("of floats")
+        };
+        assert_eq!((red.min, red.max), (62.5, 187.5));
+        close(red.weight, 1.0 - libm::exp(-1.0 / 25_000.0), 1e-9, "weight");
+    }
+
+    #[test]
+    fn ared_moves_max_p_by_its_rule_every_interval() {
+        let mut bench = direct("min=5p max=15p probability=0.02 adaptive=true");
+        assert_eq!(bench.red.next_tick(), Some(at(500)));
+        // 12 is above 5 + 0.6 10: a quarter more, then 0.01 more.
+        bench.hold(12, 1);
+        for (ms, expected) in [
+            (500, 0.025),
+            (1000, 0.03125),
+            (1500, 0.0390625),
+            (2000, 0.048828125),
+            (2500, 0.058828125),
+        ] {
+            bench.tick(at(ms));
+            close(bench.max_p(), expected, 1e-12, "up");
+        }
+        bench.hold(10, 1);
+        bench.tick(at(3000));
+        close(bench.max_p(), 0.058828125, 1e-12, "within the band");
+        bench.hold(8, 1);
+        bench.tick(at(3500));
+        close(bench.max_p(), 0.9 * 0.058828125, 1e-12, "down");
+        for n in 0..100 {
+            bench.tick(at(4000 + 500 * n));
+        }
+        assert!(
+            bench.max_p() < 0.01 && bench.max_p() >= 0.009,
+            "{}",
+            bench.max_p()
+        );
+    }
+
+    #[test]
+    fn ns2_and_ns3_adapt_on_the_first_arrival_past_the_interval() {
+        for dialect in ["ns2", "ns3"] {
+            let mut bench = direct(&format!(
+                "dialect={dialect} queue_in_bytes=false byte_mode=false min=5p max=15p probability=0.1 adaptive=true"
+            ));
+            assert_eq!(bench.red.next_tick(), None);
+            bench.offer(at(500), 12, SIZE, 0);
+            close(bench.max_p(), 0.1, 1e-12, dialect);
+            bench.offer(at(501), 12, SIZE, 0);
+            close(bench.max_p(), 0.11, 1e-12, dialect);
+            bench.offer(at(1001), 12, SIZE, 0);
+            close(bench.max_p(), 0.11, 1e-12, dialect);
+        }
+    }
+
+    #[test]
+    fn linux_adapts_in_whole_numbers() {
+        let mut bench = Bench::new(
+            "dialect=linux weight=0.5 min=5kB max=15kB limit=1MB probability=0.1 adaptive=true",
+        );
+        bench.idle_over();
+        bench.hold(12, 100);
+        bench.tick(at(500));
+        close(bench.max_p(), 0.11, 1e-6, "up");
+        bench.hold(7, 100);
+        bench.tick(at(1000));
+        close(bench.max_p(), 0.099, 1e-6, "down");
+    }
+
+    #[test]
+    fn capable_packets_are_marked_in_both_regions_unless_dropped_hard() {
+        let marked = Verdict::Mark(MarkReason::Early);
+        let above = Verdict::Mark(MarkReason::Threshold);
+        for (spec, on_max) in [
+            ("dialect=paper ecn=true", above),
+            ("dialect=paper ecn=true harddrop=true", FORCED),
+            ("dialect=ns3 ecn=true gentle=false", FORCED),
+            ("dialect=ns3 ecn=true gentle=false harddrop=false", above),
+        ] {
+            let mut bench = direct(&format!("{spec} min=5p max=15p"));
+            bench.offer(at(1), 10, SIZE, 2);
+            let between: Vec<_> = (2..2000)
+                .map(|ms| bench.offer(at(ms), 10, SIZE, 2))
+                .collect();
+            assert!(
+                between.contains(&marked) && !between.contains(&EARLY),
+                "{spec}"
+            );
+            assert_eq!(bench.offer(at(3000), 20, SIZE, 2), on_max, "{spec}");
+            assert_eq!(bench.offer(at(3001), 20, SIZE, 0), FORCED, "{spec}");
+        }
+    }
+
+    #[test]
+    fn ns2_drops_capable_packets_from_mark_p_on() {
+        let base = "dialect=ns2 queue_in_bytes=false byte_mode=false wait=false min=5p max=15p probability=0.2 ecn=true";
+        for (packets, mark_p, marks) in [
+            (9, "0.1", true),
+            (10, "0.1", false),
+            (10, "none", true),
+            (40, "2", true),
+        ] {
+            let mut bench = direct(&format!("{base} mark_p={mark_p}"));
+            let verdicts: Vec<_> = (1..2000)
+                .map(|ms| bench.offer(at(ms), packets, SIZE, 2))
+                .collect();
+            assert_eq!(
+                verdicts.contains(&Verdict::Mark(MarkReason::Early)),
+                marks,
+                "{packets} {mark_p}"
+            );
+            assert_eq!(verdicts.contains(&EARLY), !marks, "{packets} {mark_p}");
+        }
+    }
+
+    #[test]
+    fn the_first_packet_above_min_is_dropped_by_the_paper_alone() {
+        for (dialect, dropped) in [("paper", true), ("ns2", false), ("ns3", false)] {
+            let spec = format!(
+                "dialect={dialect} queue_in_bytes=false byte_mode=false gentle=true min=5p max=6p probability=1"
+            );
+            let mut bench = direct(&spec);
+            // p = 1 - a little.
+            let first = bench.offer(at(1), 11, SIZE, 0);
+            let second = bench.offer(at(2), 11, SIZE, 0);
+            assert_eq!((first == EARLY, second), (dropped, EARLY), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn ns2_drops_none_while_less_than_two_packets_wait() {
+        for (dialect, verdict) in [("paper", FORCED), ("ns2", SENT), ("ns3", SENT)] {
+            let ns2 = if dialect == "ns2" {
+                "mark_p=none queue_in_bytes=false byte_mode=false"
+            } else {
+                ""
+            };
+            let mut bench = Bench::new(&format!(
+                "dialect={dialect} weight=0.01 limit=1000p min=5p max=15p {ns2}"
+            ));
+            bench.idle_over();
+            bench.hold(500, 1000);
+            assert_eq!(bench.offer(at(1001), 1, SIZE, 0), verdict, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn ns2_in_bytes_is_full_at_limit_usual_packets_before_the_arrival() {
+        // 10 packets of 1000 bytes are 20 usual ones.
+        for (waiting, verdict) in [(9, SENT), (10, FULL)] {
+            let mut bench = Bench::new("dialect=ns2 limit=20p min=1000p max=2000p");
+            assert_eq!(bench.offer(at(1), waiting, SIZE, 0), verdict);
+        }
+        for (waiting, verdict) in [(9, SENT), (10, FULL)] {
+            let mut bench = Bench::new("limit=10p min=1000p max=2000p");
+            assert_eq!(bench.offer(at(1), waiting, SIZE, 0), verdict);
+        }
+    }
+
+    #[test]
+    fn in_byte_mode_small_packets_are_dropped_in_proportion() {
+        let rate = |size| {
+            let mut bench = direct("min=5p max=15p avpkt=1000B byte_mode=true probability=0.1");
+            let drops = (0..200_000)
+                .filter(|ms| bench.offer(at(*ms), 10, size, 0) != SENT)
+                .count();
+            f64::from(u32::try_from(drops).expect("few")) / 200_000.0
+        };
+        close(rate(1000), 0.1, 0.02, "1000 B");
+        close(rate(100), 0.01, 0.05, "100 B");
+    }
+
+    #[test]
+    fn tc_chooses_the_weight_that_its_manual_and_runs_show() {
+        // `tc -s qdisc` of the reference runs: min 12500b max 37500b, ewma 3 and Scell_log 14.
+        let mut bench = Bench::new("dialect=linux limit=125000B min=12500B max=37500B avpkt=1500B");
+        bench.idle_over();
+        let Core::Linux(red) = &bench.red.core else {
+            panic!("Linux")
+        };
+        assert_eq!((red.wlog, red.table.cell_log), (3, 14));
+        // The example of tc-red(8): burst 55.
+        let mut bench =
+            Bench::new("dialect=linux limit=400kB min=30kB max=90kB avpkt=1000B burst=55p");
+        bench.idle_over();
+        let Core::Linux(red) = &bench.red.core else {
+            panic!("Linux")
+        };
+        assert_eq!(red.wlog, 5);
+        // Weight 2^-10 with packets of 1000 bytes: Scell_log 20.
+        let mut bench =
+            Bench::new("dialect=linux limit=500kB min=30kB max=90kB weight=0.0009765625");
+        bench.idle_over();
+        let Core::Linux(red) = &bench.red.core else {
+            panic!("Linux")
+        };
+        assert_eq!((red.wlog, red.table.cell_log), (10, 20));
+    }
+
+    #[test]
+    fn linux_derives_thresholds_from_the_limit_as_tc() {
+        let bench = Bench::new("dialect=linux limit=100p avpkt=1200B");
+        let Core::Linux(red) = &bench.red.core else {
+            panic!("Linux")
+        };
+        assert_eq!((red.min, red.max), (10_000, 30_000));
+    }
+
+    #[test]
+    fn linux_counts_idle_ticks_as_microseconds() {
+        let mut bench = Bench::new("dialect=linux limit=125000B min=12500B max=37500B avpkt=1500B");
+        bench.idle_over();
+        bench.hold(30, 1000);
+        let before = bench.average();
+        bench.red.on_empty(at(1000));
+        bench.offer(at(1100), 0, SIZE, 0);
+        // 100 ms in cells of 16.384 ms: cell 6, 6 * 16384 * -ln(7/8) / 18750 ticks = 0.7: no shift, a linear loss of 6 cells.
+        close(bench.average(), before / 2.0, 1e-3, "100 ms");
+        bench.red.on_empty(at(2000));
+        let before = bench.average();
+        bench.offer(at(2500), 0, SIZE, 0);
+        // Cell 30: 3.5, three halvings. In 500 ms the link sends 416 packets, after which nothing would be left.
+        close(bench.average(), before / 8.0, 1e-3, "500 ms");
+    }
+
+    #[test]
+    fn what_a_dialect_lacks_is_refused() {
+        let refuse = |spec: &str| match built(spec) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("{spec} is taken"),
+        };
+        assert_eq!(
+            refuse("dialect=linux gentle=true"),
+            "red: gentle=true, which dialect linux has not; leave it out or choose another dialect"
+        );
+        assert_eq!(
+            refuse("mark_p=0.1"),
+            "red: mark_p, which dialect paper has not; leave it out or choose another dialect"
+        );
+        assert_eq!(refuse("min=20p"), "red: min is above max; exchange them");
+        assert_eq!(
+            refuse("min=none"),
+            "red: max is given, but min is automatic; give both, or max=none"
+        );
+        assert_eq!(
+            refuse("max=30kB"),
+            "red: max is in bytes, but the queue is measured in packets; write packets, or queue_in_bytes=true"
+        );
+        assert!(
+            refuse("dialect=linux weight=0.002")
+                .starts_with("red: weight=0.002 is not one of 1/2,")
+        );
+        assert!(
+            refuse("dialect=linux min=90kB max=95kB burst=5p")
+                .ends_with("tc asks for at least 91p")
+        );
+        assert!(
+            refuse("dialect=ns3 byte_mode=true")
+                .starts_with("red: in dialect ns3 the unit of limit decides")
+        );
+    }
+
+    #[test]
+    fn every_dialect_builds_from_its_defaults_and_judges() {
+        for dialect in RedParams::DIALECTS {
+            let mut bench = Bench::new(&format!("dialect={}", dialect.name));
+            let verdicts = bench.hold(60, 20_000);
+            assert!(verdicts.iter().any(|v| *v != SENT), "{}", dialect.name);
+            assert_eq!(bench.state().len(), bench.red.state_names().len());
+        }
+    }
+}
