@@ -32,7 +32,8 @@
 //! queue is first used, and not again when the rate of the link changes.
 //!
 //! Left open by the papers: the queue is what waits, without the packet in transmission, and is idle when the link finds nothing to
-//! send. Deviations: the power of an idle time is taken at once, not in a loop; an idle time is counted in whole packets exactly,
+//! send, or, inside a scheduler, since its last packet left (not in dialect linux: sch_drr and htb do not tell RED, so that its
+//! average stays). Deviations: the power of an idle time is taken at once, not in a loop; an idle time is counted in whole packets exactly,
 //! where ns-2 and ns-3 may lose one to rounding; in ns-2 with the queue in bytes more than `limit` packets can wait if they are
 //! smaller than `avpkt`, here not; Floyd and Jacobson divide by the size of the largest packet, here that is `avpkt`.
 //!
@@ -42,7 +43,7 @@
 //! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_`, ns-3's nonlinear and Feng's adaptive variants are not here. ns-3's
 //! attribute `ARED` is `adaptive=true min=none max=none weight=none`.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
@@ -475,7 +476,13 @@ impl FloatRed {
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.settle(view.rate);
         let queue = self.unit.measure(view);
-        let idle = self.idle.end(cx.now);
+        let idle = match (self.idle.end(cx.now), view.waiting) {
+            // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+            (None, Waiting::Queue(_)) if view.packets == 0 && self.idle.counts => {
+                Some(cx.now.since(view.last_departure))
+            }
+            (told, _) => told,
+        };
         self.average = self.averaged(queue, idle);
         let verdict = match self.rules {
             Rules::Paper => self.judge_as_paper(meta, view, cx),
@@ -1078,9 +1085,9 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
     use sojourn_sim::Stream;
     use sojourn_units::{Params, build};
+    use std::collections::VecDeque;
 
     const SENT: Verdict = Verdict::Pass;
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
@@ -1326,6 +1333,41 @@ mod tests {
                 dialect,
             );
         }
+    }
+
+    #[test]
+    fn inside_a_scheduler_a_queue_is_idle_since_its_last_packet_left() {
+        let average = |spec: &str| {
+            let mut bench = Bench::new(spec);
+            bench.idle_over();
+            bench.hold(4, 1000);
+            let before = bench.average();
+            let view = View {
+                packets: 0,
+                bytes: 0,
+                rate: bench.rate,
+                last_departure: at(1000),
+                waiting: Waiting::Queue(&VecDeque::new()),
+            };
+            let (meta, now) = (
+                Meta {
+                    size: SIZE,
+                    flow: 0,
+                    tos: 0,
+                },
+                at(1010),
+            );
+            let rng = &mut bench.rng;
+            bench.red.on_enqueue(&meta, &view, &mut Cx { now, rng });
+            bench.average() / before
+        };
+        close(
+            average("weight=0.002"),
+            libm::pow(0.998, 25.0),
+            1e-12,
+            "paper",
+        );
+        close(average("dialect=linux weight=0.5"), 0.5, 1e-3, "linux");
     }
 
     #[test]
