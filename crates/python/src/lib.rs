@@ -15,7 +15,7 @@ mod supervise;
 mod table;
 
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sojourn_lab::LabError;
 use sojourn_lab::catalogue::{Entry, entries, find};
 use sojourn_lab::document::Document;
