@@ -175,6 +175,8 @@ pub(crate) struct LinkShape {
     pub(crate) ties: Ties,
     pub(crate) eager: bool,
     pub(crate) silent: bool,
+    pub(crate) feeds: bool,
+    pub(crate) fed: bool,
     pub(crate) source: u32,
     pub(crate) device_queue: u32,
 }
@@ -216,11 +218,17 @@ pub(crate) struct Link<P> {
     ties: Ties,
     /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
     pub(crate) silent: bool,
+    /// Its packets may run ahead of it into links that get all their packets from it.
+    pub(crate) feeds: bool,
     pub(crate) free_at: Time,
-    delay: Span,
+    pub(crate) delay: Span,
     last_start: Time,
     /// As [`Serializer::whole`].
     per_byte: u64,
+    /// It gets all its packets from one link that [feeds](Link::feeds) it.
+    pub(crate) fed: bool,
+    /// The event of this link in the list is there only to look what has been launched.
+    pub(crate) looks: bool,
     pub(crate) port: P,
     serializer: Serializer,
     /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
@@ -259,6 +267,9 @@ impl<P: Port> Link<P> {
             eager: shape.eager,
             ties: shape.ties,
             silent: shape.silent,
+            feeds: shape.feeds,
+            fed: shape.fed,
+            looks: false,
             free_at: Time::ZERO,
             delay: shape.delay,
             last_start: Time::ZERO,
@@ -281,6 +292,14 @@ impl<P: Port> Link<P> {
         self.waived
             && !self.waiting
             && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
+    }
+
+    /// True if a packet of so many bytes that will arrive at `at`, later than now, can be let through ahead of that time.
+    /// What follows from its passage has to be later still, so that it is in the event list by then.
+    #[inline(always)]
+    pub(crate) fn lets_through_ahead(&self, bytes: u32, at: Time) -> bool {
+        let takes_time = self.delay > Span::ZERO || (self.per_byte > 0 && bytes > 0);
+        self.fed && takes_time && self.lets_through(at)
     }
 
     /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
