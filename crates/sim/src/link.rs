@@ -177,6 +177,7 @@ pub(crate) struct LinkShape {
     pub(crate) silent: bool,
     pub(crate) feeds: bool,
     pub(crate) fed: bool,
+    pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) device_queue: u32,
 }
@@ -225,6 +226,8 @@ pub(crate) struct Link<P> {
     last_start: Time,
     /// As [`Serializer::whole`].
     per_byte: u64,
+    /// The agent that may be told of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) answers: u32,
     /// It gets all its packets from one link that [feeds](Link::feeds) it.
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
@@ -269,6 +272,7 @@ impl<P: Port> Link<P> {
             silent: shape.silent,
             feeds: shape.feeds,
             fed: shape.fed,
+            answers: shape.answers,
             looks: false,
             free_at: Time::ZERO,
             delay: shape.delay,
@@ -536,6 +540,12 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
         self.silent || self.ring.in_flight() > 0
+    }
+
+    /// True if a link without an event in the list, or one with which it only looks, needs one.
+    #[inline(always)]
+    pub(crate) fn needs_event(&self) -> bool {
+        self.ring.in_flight() > 0 || (self.waiting && !self.looks)
     }
 
     /// Shows the packets of a silent link that have arrived before `time` to `see`, and drops them; says how many.

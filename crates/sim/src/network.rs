@@ -309,6 +309,8 @@ struct Core<P, T> {
     key: Key,
     /// The next stop of the run, at which everything has to be as if no packet had run ahead.
     horizon: Time,
+    /// Links whose packets in flight may run ahead, and whose event is not listed, until that is seen to.
+    due: Vec<u32>,
     fel: AutoList,
     links: Vec<Link<P>>,
     routes: Routes,
@@ -518,13 +520,14 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             components[to_usize(link_ids[to_usize(*link)])] = Component::Outlet(*link);
         }
         for (link, id) in (0..).zip(&link_ids) {
-            if quiet.feeds(link) {
+            if quiet.feeding(link).feeds {
                 components[to_usize(*id)] = Component::Feeder(link);
             }
         }
         let mut core = Core {
             key: Key::default(),
             horizon: Time::ZERO,
+            due: Vec::new(),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
             seats: agents
@@ -564,8 +567,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 id,
                 index,
                 silent: quiet.silent.binary_search(&index).is_ok(),
-                feeds: quiet.feeds(index),
-                fed: quiet.is_fed(index),
+                feeds: quiet.feeding(index).feeds,
+                fed: quiet.feeding(index).fed,
+                answers: quiet.feeding(index).answers,
                 source,
                 to: link.to,
                 exits: core.routes.exits(link.to),
@@ -606,6 +610,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     pub fn run_before(&mut self, until: Time) {
         let limit = until.as_ps();
         self.core.horizon = until;
+        self.run_ahead();
         let mut events = 0;
         while let Some(event) = self.core.fel.pop_before(limit) {
             events += 1;
@@ -615,6 +620,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let component = self.components[to_usize(event.id)];
             if let Component::Delivery(link) = component {
                 self.deliver::<false>(link, event.time, event.birth, event.id);
+                self.run_ahead();
                 continue;
             }
             self.core.key = key_of(event.time, event.birth, event.id);
@@ -625,6 +631,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 Component::Departure(link) => self.core.depart(link),
                 Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
             }
+            self.run_ahead();
         }
         self.core.frame.census.events += events;
         self.make_up_for(until);
@@ -755,7 +762,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
             if !listed {
                 if to.feeds {
-                    core.run_ahead(next, now);
+                    core.due.push(next);
                 } else {
                     core.fel.set(to.id, arrival.as_ps(), now.as_ps());
                 }
@@ -1012,7 +1019,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
         {
-            let may_run_ahead = to.feeds && !to.is_listed();
+            let is_due = to.feeds && !to.is_listed();
             if to.is_busy_at(&self.key, &mut self.frame)
                 && let Some(packet) = from.ring.flight_head()
                 && packet.hops_left > 0
@@ -1031,13 +1038,13 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 {
                     self.fel.set(id, at, birth);
                 }
-                if may_run_ahead {
-                    self.run_ahead(next, now);
+                if is_due && to.needs_event() {
+                    self.due.push(next);
                 }
                 return;
             }
-            if may_run_ahead {
-                self.run_ahead(next, now);
+            if is_due && to.needs_event() {
+                self.due.push(next);
             }
         }
         let Some(from) = self.links.get_mut(to_usize(link)) else {
@@ -1103,7 +1110,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             self.list_events(index);
         } else if was_listed {
         } else if link.feeds {
-            self.run_ahead(next, self.key.time);
+            self.due.push(next);
         } else if let Some((at, birth)) = link.next_delivery() {
             self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
@@ -1174,7 +1181,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             }
             if listed {
             } else if link.feeds {
-                core.run_ahead(next, now);
+                core.due.push(next);
             } else {
                 core.fel.set(link.id, arrival.as_ps(), now.as_ps());
             }

@@ -13,8 +13,9 @@
 //! feeder on which packets wait and none is in flight has to *look* instead: at the time at which the packet now in
 //! transmission is on the wire for the delay of the link. What is launched until then arrives later than that.
 
-use super::{Agent, Core, Network, Tracer};
+use super::{Agent, Core, Key, Network, Tracer};
 use crate::fel::EventList;
+use crate::packet::NONE;
 use crate::port::Port;
 use crate::slab::to_usize;
 use sojourn_units::Time;
@@ -40,24 +41,63 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let id = feeder.id;
             self.deliver::<true>(link, key.time.as_ps(), key.birth.as_ps(), id);
         }
-        self.core.run_ahead(link, key.time);
+        self.core.due.push(link);
         arrived
+    }
+
+    /// Sees to the links that are due.
+    #[inline(always)]
+    pub(super) fn run_ahead(&mut self) {
+        while let Some(link) = self.core.due.pop() {
+            self.run_ahead_of(link);
+        }
+    }
+
+    /// Lets the packets in flight on a link run ahead, up to the first one that cannot, and lists the event of the link:
+    /// none of its packets in flight is in the list.
+    #[inline(never)]
+    fn run_ahead_of(&mut self, link: u32) {
+        let index = to_usize(link);
+        match self.core.links[index].answers {
+            NONE => while self.core.head_runs_ahead(link) {},
+            agent => {
+                let key = self.core.key;
+                while self.is_told_ahead(link, agent) {}
+                self.core.key = key;
+            }
+        }
+        if let Some((id, at, birth)) = self.core.links[index].next_landing() {
+            self.core.fel.set(id, at, birth);
+        }
+        self.core.list_look(index);
+    }
+
+    /// Tells an agent of the packet that arrives next at the end of the link, the only one over which it gets packets;
+    /// says whether it can. What the agent does until then has to be done already.
+    #[inline(always)]
+    fn is_told_ahead(&mut self, link: u32, agent: u32) -> bool {
+        let core = &mut self.core;
+        let Some(from) = core.links.get_mut(to_usize(link)) else {
+            return false;
+        };
+        let Some(packet) = from.ring.flight_head() else {
+            return false;
+        };
+        let at = packet.at;
+        let wake = core.fel.pending(core.seats[to_usize(agent)].id);
+        if at >= core.horizon || wake.is_some_and(|(time, _)| time <= at.as_ps()) {
+            return false;
+        }
+        core.key = Key::event(at, packet.launched, from.id);
+        let packet = from.ring.land_next();
+        core.frame.census.hops += 1;
+        core.frame.census.events += 1;
+        self.consume(&packet);
+        true
     }
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
-    /// Lets the packets in flight on a feeder run ahead, up to the first one that cannot, and lists the event of the
-    /// feeder: none of its packets in flight is in the list.
-    #[inline(never)]
-    pub(super) fn run_ahead(&mut self, feeder: u32, now: Time) {
-        while self.head_runs_ahead(feeder, now) {}
-        let index = to_usize(feeder);
-        if let Some((id, at, birth)) = self.links[index].next_landing() {
-            self.fel.set(id, at, birth);
-        }
-        self.list_look(index);
-    }
-
     /// As [`Core::list_look`], when the delay of the link has changed.
     pub(super) fn list_look_anew(&mut self, link: usize) {
         self.links[link].looks = false;
@@ -80,7 +120,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
 
     /// Lets the packet that arrives next at the end of a feeder run ahead; says whether it can.
     #[inline(always)]
-    fn head_runs_ahead(&mut self, feeder: u32, now: Time) -> bool {
+    fn head_runs_ahead(&mut self, feeder: u32) -> bool {
         let Some(from) = self.links.get(to_usize(feeder)) else {
             return false;
         };
@@ -101,23 +141,33 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if !to.lets_through_ahead(size, at) {
             return false;
         }
+        // As if the feeder had delivered it.
+        self.frame.census.hops += 1;
+        self.frame.census.events += 1;
         if to.silent {
-            self.frame.absorb(to, now);
+            // Whatever arrives before the horizon may be counted now: nobody looks earlier.
+            self.frame.absorb(to, self.horizon);
         }
         let listed = to.is_listed();
         let arrival = to.let_through(size, at);
+        if to.silent && arrival < self.horizon {
+            let frame = &mut self.frame;
+            frame.census.hops += 1;
+            frame.census.events += 1;
+            return from.ring.land_before(Time::MAX, |packet| {
+                frame.take_in(packet, arrival);
+                frame.release(packet);
+            });
+        }
         let Some(packet) = to.ring.relay(&mut from.ring) else {
             return false;
         };
         packet.at = arrival;
         packet.launched = at;
         packet.hops_left = hops_left - 1;
-        // As if the feeder had delivered it.
-        self.frame.census.hops += 1;
-        self.frame.census.events += 1;
         if listed {
         } else if to.feeds {
-            self.run_ahead(next, now);
+            self.due.push(next);
         } else {
             self.fel.set(to.id, arrival.as_ps(), at.as_ps());
         }

@@ -1,6 +1,7 @@
 //! What the flows of a network allow its links and endpoints to do without, and when nothing is traced they do.
 
 use super::FlowSpec;
+use crate::packet::NONE;
 use crate::routing::Routes;
 use crate::slab::to_usize;
 
@@ -17,8 +18,28 @@ pub(super) struct Quiet {
     pub(super) silent: Vec<u32>,
     /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
     pub(super) outlets: Vec<(u32, u32)>,
-    /// For each link, whether it feeds others, and whether it is fed; nothing if none is.
-    feeding: Vec<(bool, bool)>,
+    /// For each link; nothing where nothing is quiet.
+    feeding: Vec<Feeding>,
+}
+
+/// What may run ahead of a link, or into it.
+#[derive(Clone, Copy)]
+pub(super) struct Feeding {
+    /// Packets may run ahead of it: into another link, or to an endpoint.
+    pub(super) feeds: bool,
+    /// It gets all its packets from one link that feeds it.
+    pub(super) fed: bool,
+    /// The agent that gets all its packets over this link and nothing else goes over it, and that alone sends over the
+    /// link by which it answers; or [`NONE`].
+    pub(super) answers: u32,
+}
+
+impl Feeding {
+    const NOTHING: Feeding = Feeding {
+        feeds: false,
+        fed: false,
+        answers: NONE,
+    };
 }
 
 /// How the flows use one link.
@@ -66,6 +87,7 @@ impl Quiet {
         let mut uses = vec![Use::default(); ends.len()];
         let mut flows_of = vec![0_u32; seats.len()];
         let mut passive = Vec::new();
+        let mut answers = Vec::new();
         for flow in flows {
             let way = |agent: u32, to| {
                 let from = seats[to_usize(agent)];
@@ -85,6 +107,13 @@ impl Quiet {
             for agent in flow.receiver.into_iter().chain([flow.sender]) {
                 flows_of[to_usize(agent)] += 1;
             }
+            if let (Some(receiver), Some(back)) = (flow.receiver, &back)
+                && let (Some(up), Some(down)) = (there.first(), there.last())
+                && let (Some(back_up), Some(back_down)) = (back.first(), back.last())
+            {
+                answers.push((receiver, *down, *back_up));
+                answers.push((flow.sender, *back_down, *up));
+            }
             if flow.receiver.is_none()
                 && let (Some(first), Some(last)) = (there.first(), there.last())
             {
@@ -100,7 +129,7 @@ impl Quiet {
             let alone = uses[to_usize(*link)].ways == 1 && flows_of[to_usize(*sender)] == 1;
             alone && plain(*link) && !is_silent(*link)
         });
-        let mut feeding = vec![(false, false); ends.len()];
+        let mut feeding = vec![Feeding::NOTHING; ends.len()];
         let mut is_outlet = vec![false; ends.len()];
         for (outlet, _) in &passive {
             is_outlet[to_usize(*outlet)] = true;
@@ -113,8 +142,15 @@ impl Quiet {
                 && plain(link)
                 && lets_through(link)
             {
-                feeding[to_usize(feeder)].0 = true;
-                feeding[to_usize(link)].1 = true;
+                feeding[to_usize(feeder)].feeds = true;
+                feeding[to_usize(link)].fed = true;
+            }
+        }
+        for (agent, over, back) in answers {
+            let alone = |link: u32| uses[to_usize(link)].ways == 1 && plain(link);
+            if alone(over) && alone(back) && lets_through(over) && flows_of[to_usize(agent)] == 1 {
+                feeding[to_usize(over)].feeds = true;
+                feeding[to_usize(over)].answers = agent;
             }
         }
         Quiet {
@@ -127,17 +163,9 @@ impl Quiet {
         }
     }
 
-    /// Whether packets of this link may run ahead of it.
-    pub(super) fn feeds(&self, link: u32) -> bool {
-        self.feeding
-            .get(to_usize(link))
-            .is_some_and(|(feeds, _)| *feeds)
-    }
-
-    /// Whether this link gets all its packets from one that feeds it.
-    pub(super) fn is_fed(&self, link: u32) -> bool {
-        self.feeding
-            .get(to_usize(link))
-            .is_some_and(|(_, fed)| *fed)
+    /// What may run ahead of this link, or into it.
+    pub(super) fn feeding(&self, link: u32) -> Feeding {
+        let known = self.feeding.get(to_usize(link));
+        known.copied().unwrap_or(Feeding::NOTHING)
     }
 }
