@@ -57,44 +57,36 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// none of its packets in flight is in the list.
     #[inline(never)]
     fn run_ahead_of(&mut self, link: u32) {
-        let index = to_usize(link);
-        match self.core.links[index].answers {
-            NONE => while self.core.head_runs_ahead(link) {},
-            agent => {
-                let key = self.core.key;
-                while self.is_told_ahead(link, agent) {}
-                self.core.key = key;
-            }
+        loop {
+            let told = match self.core.send_ahead(link) {
+                Step::Stays => break,
+                Step::Moved => continue,
+                Step::Arrives(key) => key,
+            };
+            // The packet is at the head of the flight still, and nothing else is told to the agent before it.
+            let Some(from) = self.core.links.get_mut(to_usize(link)) else {
+                return;
+            };
+            let packet = from.ring.land_next();
+            self.core.key = told;
+            self.consume(&packet);
         }
+        let index = to_usize(link);
         if let Some((id, at, birth)) = self.core.links[index].next_landing() {
             self.core.fel.set(id, at, birth);
         }
         self.core.list_look(index);
     }
+}
 
-    /// Tells an agent of the packet that arrives next at the end of the link, the only one over which it gets packets;
-    /// says whether it can. What the agent does until then has to be done already.
-    #[inline(always)]
-    fn is_told_ahead(&mut self, link: u32, agent: u32) -> bool {
-        let core = &mut self.core;
-        let Some(from) = core.links.get_mut(to_usize(link)) else {
-            return false;
-        };
-        let Some(packet) = from.ring.flight_head() else {
-            return false;
-        };
-        let at = packet.at;
-        let wake = core.fel.pending(core.seats[to_usize(agent)].id);
-        if at >= core.horizon || wake.is_some_and(|(time, _)| time <= at.as_ps()) {
-            return false;
-        }
-        core.key = Key::event(at, packet.launched, from.id);
-        let packet = from.ring.land_next();
-        core.frame.census.hops += 1;
-        core.frame.census.events += 1;
-        self.consume(&packet);
-        true
-    }
+/// How far a packet has run ahead.
+enum Step {
+    /// Not at all.
+    Stays,
+    /// Into another link, or to its end.
+    Moved,
+    /// To its endpoint, which is still to be told, with this key.
+    Arrives(Key),
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
@@ -118,59 +110,91 @@ impl<P: Port, T: Tracer> Core<P, T> {
         link.looks = needed;
     }
 
-    /// Lets the packet that arrives next at the end of a feeder run ahead; says whether it can.
+    /// True if the agent of a link may be told now of a packet that arrives at `at`: nobody looks at it before, and
+    /// whatever it does before is done.
     #[inline(always)]
-    fn head_runs_ahead(&mut self, feeder: u32) -> bool {
-        let Some(from) = self.links.get(to_usize(feeder)) else {
+    fn hears_ahead(&self, agent: u32, at: Time) -> bool {
+        let Some(seat) = self.seats.get(to_usize(agent)) else {
             return false;
+        };
+        let wake = self.fel.pending(seat.id);
+        at < self.horizon && wake.is_none_or(|(time, _)| at.as_ps() < time)
+    }
+
+    /// Lets the packet that arrives next at the end of a link run ahead.
+    #[inline(always)]
+    fn send_ahead(&mut self, link: u32) -> Step {
+        let Some(from) = self.links.get(to_usize(link)) else {
+            return Step::Stays;
         };
         let Some(packet) = from.ring.flight_head() else {
-            return false;
+            return Step::Stays;
         };
         let (at, size, hops_left) = (packet.at, packet.size, packet.hops_left);
-        if at >= self.horizon || packet.dst == from.to || hops_left == 0 {
-            return false;
+        if packet.dst == from.to {
+            if !self.hears_ahead(from.answers, at) {
+                return Step::Stays;
+            }
+            self.frame.census.hops += 1;
+            self.frame.census.events += 1;
+            return Step::Arrives(Key::event(at, packet.launched, from.id));
+        }
+        if at >= self.horizon || hops_left == 0 {
+            return Step::Stays;
         }
         let next = self.routes.towards(from.exits, packet.dst);
         let Ok([from, to]) = self
             .links
-            .get_disjoint_mut([to_usize(feeder), to_usize(next)])
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
         else {
-            return false;
+            return Step::Stays;
         };
         if !to.lets_through_ahead(size, at) {
-            return false;
+            return Step::Stays;
         }
-        // As if the feeder had delivered it.
-        self.frame.census.hops += 1;
-        self.frame.census.events += 1;
-        if to.silent {
-            // Whatever arrives before the horizon may be counted now: nobody looks earlier.
-            self.frame.absorb(to, self.horizon);
-        }
-        let listed = to.is_listed();
+        let (census, horizon) = (&mut self.frame.census, self.horizon);
+        census.hops += 1;
+        census.events += 1;
         let arrival = to.let_through(size, at);
-        if to.silent && arrival < self.horizon {
-            let frame = &mut self.frame;
-            frame.census.hops += 1;
-            frame.census.events += 1;
-            return from.ring.land_before(Time::MAX, |packet| {
-                frame.take_in(packet, arrival);
-                frame.release(packet);
-            });
+        if to.silent {
+            // Whatever arrives before the horizon may be counted now: nobody looks before.
+            self.frame.absorb(to, horizon);
+            if arrival < horizon {
+                let frame = &mut self.frame;
+                frame.census.hops += 1;
+                frame.census.events += 1;
+                from.ring.land_before(Time::MAX, |packet| {
+                    frame.take_in(packet, arrival);
+                    frame.release(packet);
+                });
+                return Step::Moved;
+            }
         }
+        let first = to.ring.in_flight() == 0;
+        let (id, agent) = (to.id, to.answers);
+        if agent != NONE && first && self.hears_ahead(agent, arrival) {
+            self.frame.census.hops += 1;
+            self.frame.census.events += 1;
+            return Step::Arrives(Key::event(arrival, at, id));
+        }
+        let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+        else {
+            return Step::Stays;
+        };
         let Some(packet) = to.ring.relay(&mut from.ring) else {
-            return false;
+            return Step::Stays;
         };
         packet.at = arrival;
         packet.launched = at;
         packet.hops_left = hops_left - 1;
-        if listed {
+        if !first || to.silent {
         } else if to.feeds {
             self.due.push(next);
         } else {
-            self.fel.set(to.id, arrival.as_ps(), at.as_ps());
+            self.fel.set(id, arrival.as_ps(), at.as_ps());
         }
-        true
+        Step::Moved
     }
 }
