@@ -327,7 +327,7 @@ struct Seat {
     exits: Exits,
     /// The link whose [source](Link::source) it is, or [`NONE`].
     outlet: u32,
-    /// Its event, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
+    /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
     deferred: Option<(Time, Time)>,
 }
 
@@ -603,6 +603,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 agent: i,
             });
         }
+        for i in 0..network.quiet.outlets.len() {
+            network.go_on(network.quiet.outlets[i].1);
+        }
         Ok(network)
     }
 
@@ -623,13 +626,22 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 self.run_ahead();
                 continue;
             }
+            if let Component::Outlet(link) = component {
+                self.deliver_from_outlet(link, event.time, event.birth, event.id);
+                self.run_ahead();
+                continue;
+            }
             self.core.key = key_of(event.time, event.birth, event.id);
             match component {
-                Component::Outlet(link) => self.deliver_from_outlet(link),
                 Component::Feeder(link) => events -= u64::from(!self.deliver_from_feeder(link)),
-                Component::Agent(agent) => self.wake(agent),
+                Component::Agent(agent) => {
+                    self.wake(agent);
+                    self.go_on(agent);
+                }
                 Component::Departure(link) => self.core.depart(link),
-                Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
+                Component::Landing(link) | Component::Delivery(link) | Component::Outlet(link) => {
+                    self.deliver_landing(link);
+                }
             }
             self.run_ahead();
         }
@@ -642,7 +654,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// arrived at the end of silent links.
     fn make_up_for(&mut self, until: Time) {
         for i in 0..self.quiet.outlets.len() {
-            self.wake_deferred(self.quiet.outlets[i].1, &Key::before(until));
+            let (_, source) = self.quiet.outlets[i];
+            self.wake_deferred(source, &Key::before(until));
+            self.go_on(source);
         }
         self.core.key = Key::before(until);
         for link in &self.quiet.silent {
@@ -652,21 +666,70 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// A packet has arrived at the far end of a link with a source. What the source has sent since is sent now.
+    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on.
     #[inline(never)]
-    fn deliver_from_outlet(&mut self, link: u32) {
-        let key = self.core.key;
+    fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
         let index = to_usize(link);
-        let source = self.core.links[index].source;
-        self.wake_deferred(source, &key);
-        let id = self.core.links[index].id;
-        self.deliver::<false>(link, key.time.as_ps(), key.birth.as_ps(), id);
         let core = &mut self.core;
-        if !core.links[index].is_listed() {
-            let seat = &mut core.seats[to_usize(source)];
-            if let Some((at, armed)) = seat.deferred.take() {
-                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+        let Some(outlet) = core.links.get(index) else {
+            return;
+        };
+        let source = outlet.source;
+        let deferred = core
+            .seats
+            .get(to_usize(source))
+            .and_then(|seat| seat.deferred);
+        if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
+            // What is sent while the link transmits comes before the departures up to now.
+            self.wake_deferred(source, &key_of(time, birth, id));
+        }
+        self.deliver::<false>(link, time, birth, id);
+        let core = &mut self.core;
+        let is_listed = |core: &Core<P, T>| core.links.get(index).is_some_and(Link::is_listed);
+        if is_listed(core) {
+            return;
+        }
+        // As a rule the next one is due before the horizon, and has a packet.
+        if let Some(seat) = core.seats.get_mut(to_usize(source))
+            && let Some((at, armed)) = seat.deferred
+            && at < core.horizon
+        {
+            seat.deferred = None;
+            core.key = Key::event(at, armed, seat.id);
+            core.frame.census.events += 1;
+            self.wake(source);
+            if is_listed(&self.core) {
+                return;
             }
+        }
+        self.go_on(source);
+    }
+
+    /// Lets a source go on until it has a packet in flight: at its own time, be that past or to come, as nothing that
+    /// happens meanwhile reaches it.
+    #[inline(never)]
+    fn go_on(&mut self, source: u32) {
+        loop {
+            let core = &mut self.core;
+            let Some(seat) = core.seats.get_mut(to_usize(source)) else {
+                return;
+            };
+            let Some(outlet) = core.links.get(to_usize(seat.outlet)) else {
+                return;
+            };
+            if outlet.is_listed() {
+                return;
+            }
+            let Some((at, armed)) = seat.deferred.take() else {
+                return;
+            };
+            if at >= core.horizon {
+                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+                return;
+            }
+            core.key = Key::event(at, armed, seat.id);
+            core.frame.census.events += 1;
+            self.wake(source);
         }
     }
 
@@ -1216,9 +1279,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     fn wake(&mut self, at: Time, armed: Time) {
         let core = &mut *self.core;
         let seat = &mut core.seats[to_usize(self.agent)];
-        if let Some(outlet) = core.links.get(to_usize(seat.outlet))
-            && outlet.is_listed()
-        {
+        if seat.outlet != NONE {
             seat.deferred = Some((at, armed));
         } else {
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
