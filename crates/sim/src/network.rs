@@ -941,7 +941,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     pub fn set_delay(&mut self, link: usize, delay: Span) {
         self.core.settle(link);
         self.core.links[link].set_delay(delay);
-        self.core.list_look_anew(link);
     }
 
     /// Ends the run at its current time: closes accounts, empties every queue and wire, and asserts that

@@ -10,8 +10,13 @@
 //! as it would be. That is why nothing ever has to be taken back.
 //!
 //! Departures are replayed when something needs to know of them, and the deliveries of a link are the last to do so. A
-//! feeder on which packets wait and none is in flight has to *look* instead: at the time at which the packet now in
-//! transmission is on the wire for the delay of the link. What is launched until then arrives later than that.
+//! feeder on which packets wait and none is in flight has to *look* instead: when the packet that it transmits arrives. What
+//! is launched until then arrives later than that. At a stop no feeder looks: what it transmits then is in its flight.
+//!
+//! Where an endpoint gets all its packets over one link that carries nothing else, and alone sends over the link by which
+//! it answers, it may be told of a packet ahead in the same way, unless it has something to do before on its own account.
+//! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
+//! next stop is counted at once.
 
 use super::{Agent, Core, Key, Network, Tracer};
 use crate::fel::EventList;
@@ -90,14 +95,6 @@ enum Step {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
-    /// As [`Core::list_look`], when the delay of the link has changed.
-    pub(super) fn list_look_anew(&mut self, link: usize) {
-        self.links[link].looks = false;
-        if self.links[link].feeds {
-            self.list_look(link);
-        }
-    }
-
     /// Lists the event with which a feeder looks, if it needs one and has none. The event list has its next arrival.
     pub(super) fn list_look(&mut self, feeder: usize) {
         let link = &mut self.links[feeder];
