@@ -527,7 +527,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let mut core = Core {
             key: Key::default(),
             horizon: Time::ZERO,
-            due: Vec::new(),
+            due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
             seats: agents
