@@ -186,11 +186,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.at = arrival;
         packet.launched = at;
         packet.hops_left = hops_left - 1;
-        if !first || to.silent {
-        } else if to.feeds {
-            self.due.push(next);
-        } else {
-            self.fel.set(id, arrival.as_ps(), at.as_ps());
+        if first && !to.silent {
+            if to.feeds {
+                self.due.push(next);
+            } else {
+                self.fel.set(id, arrival.as_ps(), at.as_ps());
+            }
         }
         Step::Moved
     }
