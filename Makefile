@@ -83,12 +83,12 @@ check-tidy: dev-tools
 	$(BIN)/python .ci/tidy.py
 
 .PHONY: bench
-bench: release ## Measure the engine: ns per packet-hop, memory, ratio to the bare ring loop
-	$(TARGET)/release/sojourn bench
+bench: develop ## Measure the engine: ns per packet-hop, memory, ratio to the bare ring loop
+	$(BIN)/sojourn bench
 
 .PHONY: bench-peers
-bench-peers: release ## Compare the engine with ns-2 and ns-3 where they are installed
-	$(PYTHON) benches/peers/run.py --sojourn $(TARGET)/release/sojourn
+bench-peers: develop ## Compare the engine with ns-2 and ns-3 where they are installed
+	$(BIN)/python benches/peers/run.py --sojourn $(BIN)/sojourn
 
 .PHONY: bench-record
 bench-record: develop ## Add this commit's instructions per packet-hop to benches/history.csv
@@ -113,10 +113,6 @@ wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation
 .PHONY: develop
 develop: wheel-tools # The Python package, with the command in it.
 	$(BIN)/maturin develop --release --quiet
-
-.PHONY: release
-release: # The command as a plain binary.
-	$(CARGO) build --release -p sojourn-cli
 
 .PHONY: clean
 clean: ## Remove what these targets made: target, .venv, dist, results

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -196,7 +195,6 @@ def test_python_writes_the_report_of_the_command(results: Path, tmp_path: Path) 
     assert path.read_text() == (results / "report.html").read_text()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_an_interrupt_ends_the_wheels_command_with_status_130(tmp_path: Path) -> None:
     arguments = one_line("--set", "run.replications=100000", "--out", "results")
     child = subprocess.Popen(wheel(*arguments), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -209,7 +207,6 @@ def test_an_interrupt_ends_the_wheels_command_with_status_130(tmp_path: Path) ->
     assert "Traceback" not in said
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a closed pipe is a signal as POSIX has it")
 def test_a_closed_pipe_ends_the_wheels_command_quietly() -> None:
     child = subprocess.Popen(wheel("schema"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert child.stdout is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -328,7 +327,6 @@ def test_other_threads_go_on_during_a_run() -> None:
     assert during >= 5
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_an_interrupt_stops_a_run() -> None:
     program = (
         "import sojourn\n"

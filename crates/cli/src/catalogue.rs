@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
 use crate::output::{emit, table};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
 use sojourn_units::ParamInfo;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         Format::Table => emit(&table(&header, &rows))?,
         Format::Csv => emit(&csv(&header, &rows)?)?,
         Format::Json => {
-            let all: Vec<Value> = chosen.iter().map(describe).collect();
+            let all: Vec<Value> = chosen.iter().map(|entry| entry.to_json()).collect();
             emit(&format!("{:#}\n", Value::from(all)))?;
         }
     }
@@ -44,7 +44,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     let entry = find(&args.name)?;
     match args.format {
-        Format::Json => emit(&format!("{:#}\n", describe(&entry)))?,
+        Format::Json => emit(&format!("{:#}\n", entry.to_json()))?,
         Format::Csv => emit(&csv(&PARAMETERS, &parameters(&entry))?)?,
         Format::Table => emit(&page(&entry))?,
     }
@@ -156,52 +156,6 @@ fn page(entry: &Entry) -> String {
         let _ = writeln!(text, "  {name}: {meaning}");
     }
     text
-}
-
-fn describe(entry: &Entry) -> Value {
-    let parts: Vec<Value> = entry.parts.iter().map(describe_part).collect();
-    json!({
-        "family": entry.family.name(),
-        "name": entry.name,
-        "aliases": entry.aliases,
-        "title": entry.title,
-        "about": entry.about,
-        "parts": parts,
-        "more": entry.more,
-    })
-}
-
-fn describe_part(part: &Part) -> Value {
-    let params: Vec<Value> = part
-        .params
-        .iter()
-        .map(|info| {
-            let defaults: Vec<Value> = part
-                .dialects
-                .iter()
-                .map(|dialect| {
-                    let (value, source) = dialect.default_of(info);
-                    json!({"dialect": dialect.name, "default": value, "source": source})
-                })
-                .collect();
-            json!({
-                "name": info.name,
-                "doc": info.doc,
-                "unit": (info.kind)().unit_text(),
-                "default": info.default,
-                "range_low": info.range_low,
-                "range_high": info.range_high,
-                "source": info.source,
-                "dialects": defaults,
-            })
-        })
-        .collect();
-    let dialects: Vec<Value> = part
-        .dialects
-        .iter()
-        .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
-        .collect();
-    json!({"title": part.title, "dialects": dialects, "parameters": params})
 }
 
 fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {

@@ -1,6 +1,7 @@
 //! Everything that scenarios can name, in one list: queues, kinds of flow, traffic sources, congestion controls.
 
 use crate::error::{LabError, LabErrorKind};
+use serde_json::{Value, json};
 use sojourn_units::{DialectInfo, ParamInfo, nearest};
 
 /// What kind of thing an entry is.
@@ -70,6 +71,49 @@ impl Entry {
             .trim_end()
             .to_owned()
     }
+
+    /// The entry as JSON: what `sojourn show NAME --format json` prints.
+    pub fn to_json(&self) -> Value {
+        let parts: Vec<Value> = self.parts.iter().map(describe_part).collect();
+        json!({
+            "family": self.family.name(),
+            "name": self.name,
+            "aliases": self.aliases,
+            "title": self.title,
+            "about": self.about,
+            "parts": parts,
+            "more": self.more,
+        })
+    }
+}
+
+fn describe_part(part: &Part) -> Value {
+    let params: Vec<Value> = part
+        .params
+        .iter()
+        .map(|info| {
+            let default_of = |dialect: &DialectInfo| {
+                let (value, source) = dialect.default_of(info);
+                json!({"dialect": dialect.name, "default": value, "source": source})
+            };
+            json!({
+                "name": info.name,
+                "doc": info.doc,
+                "unit": (info.kind)().unit_text(),
+                "default": info.default,
+                "range_low": info.range_low,
+                "range_high": info.range_high,
+                "source": info.source,
+                "dialects": part.dialects.iter().map(default_of).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let dialects: Vec<Value> = part
+        .dialects
+        .iter()
+        .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
+        .collect();
+    json!({"title": part.title, "dialects": dialects, "parameters": params})
 }
 
 fn part(

@@ -326,7 +326,10 @@ fn published_values_stand_beside_reproduced_ones() {
         .iter()
         .find(|row| row.contains_key("published"))
         .expect("a row");
-    assert_eq!(row["series"], "CoDel", "the colour of what it is compared with");
+    assert_eq!(
+        row["series"], "CoDel",
+        "the colour of what it is compared with"
+    );
     let number = |key: &str| row[key].as_f64().expect("a number");
     assert!((number("low") - 9.0).abs() < 1e-9 && (number("high") - 21.0).abs() < 1e-9);
 }

@@ -15,13 +15,12 @@ mod supervise;
 mod table;
 
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sojourn_lab::LabError;
-use sojourn_lab::catalogue::{Entry, Part, entries, find};
+use sojourn_lab::catalogue::{Entry, entries, find};
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::schema::study_sections;
-use sojourn_units::DialectInfo;
 use std::path::{Path, PathBuf};
 
 #[pymodule]
@@ -123,7 +122,7 @@ fn schema() -> String {
 /// Everything that a scenario can name, as JSON: what `sojourn list --format json` prints.
 #[pyfunction]
 fn catalogue() -> String {
-    let all: Vec<Value> = entries().iter().map(describe).collect();
+    let all: Vec<Value> = entries().iter().map(Entry::to_json).collect();
     Value::from(all).to_string()
 }
 
@@ -131,47 +130,5 @@ fn catalogue() -> String {
 #[pyfunction]
 fn show(py: Python<'_>, name: &str) -> PyResult<String> {
     let entry = find(name).map_err(|error| errors::lab(py, &error))?;
-    Ok(describe(&entry).to_string())
-}
-
-fn describe(entry: &Entry) -> Value {
-    let parts: Vec<Value> = entry.parts.iter().map(describe_part).collect();
-    json!({
-        "family": entry.family.name(),
-        "name": entry.name,
-        "aliases": entry.aliases,
-        "title": entry.title,
-        "about": entry.about,
-        "parts": parts,
-        "more": entry.more,
-    })
-}
-
-fn describe_part(part: &Part) -> Value {
-    let params: Vec<Value> = part
-        .params
-        .iter()
-        .map(|info| {
-            let default_of = |dialect: &DialectInfo| {
-                let (value, source) = dialect.default_of(info);
-                json!({"dialect": dialect.name, "default": value, "source": source})
-            };
-            json!({
-                "name": info.name,
-                "doc": info.doc,
-                "unit": (info.kind)().unit_text(),
-                "default": info.default,
-                "range_low": info.range_low,
-                "range_high": info.range_high,
-                "source": info.source,
-                "dialects": part.dialects.iter().map(default_of).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    let dialects: Vec<Value> = part
-        .dialects
-        .iter()
-        .map(|d| json!({"name": d.name, "release": d.release, "doc": d.doc}))
-        .collect();
-    json!({"title": part.title, "dialects": dialects, "parameters": params})
+    Ok(entry.to_json().to_string())
 }

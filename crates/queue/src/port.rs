@@ -233,20 +233,12 @@ impl Port for QueuePort {
 }
 
 impl QueuePort {
-    /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
-    /// waiting region.
+    /// Replays the periodic updates of the AQM that are due by `now`.
     #[inline(always)]
-    fn pass_aqm<S: PortSink>(
-        &mut self,
-        mut packet: Packet,
-        ring: &mut Ring,
-        now: Time,
-        sink: &mut S,
-    ) -> bool {
-        let Discipline::Aqm(aqm) = &mut self.discipline else {
-            return false;
-        };
-        if self.judges.ticks {
+    fn tick(&mut self, ring: &Ring, now: Time) {
+        if self.judges.ticks
+            && let Discipline::Aqm(aqm) = &mut self.discipline
+        {
             tick(
                 aqm,
                 ring,
@@ -257,6 +249,22 @@ impl QueuePort {
                 &mut self.rng,
             );
         }
+    }
+
+    /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
+    /// waiting region.
+    #[inline(always)]
+    fn pass_aqm<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        self.tick(ring, now);
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return false;
+        };
         let view = View {
             packets: 0,
             bytes: 0,
@@ -305,20 +313,10 @@ impl QueuePort {
         now: Time,
         sink: &mut S,
     ) {
+        self.tick(ring, now);
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return;
         };
-        if self.judges.ticks {
-            tick(
-                aqm,
-                ring,
-                now,
-                &self.account,
-                self.rate,
-                self.last_departure,
-                &mut self.rng,
-            );
-        }
         let meta = Meta::of(&packet);
         let view = View {
             packets: self.account.backlog_packets(),
@@ -389,20 +387,7 @@ impl QueuePort {
     }
 
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
-        let Discipline::Aqm(aqm) = &mut self.discipline else {
-            return false;
-        };
-        if self.judges.ticks {
-            tick(
-                aqm,
-                ring,
-                now,
-                &self.account,
-                self.rate,
-                self.last_departure,
-                &mut self.rng,
-            );
-        }
+        self.tick(ring, now);
         while let Some(head) = ring.peek(0) {
             let meta = Meta::of(head);
             let sojourn = now.since(head.arrived());

@@ -13,7 +13,8 @@
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
 //! alone uses a link and hears nothing back is that link's *source*: while packets are in flight there, what it sends is
-//! put off until one of them arrives. Both keep their true times; a traced run does neither.
+//! put off until they have arrived. A link that *feeds* others, which get all their packets from it, lets packets run ahead
+//! into them as soon as they are launched (`network/ahead.rs`). All keep their true times; a traced run does none of it.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
@@ -175,6 +176,9 @@ pub(crate) struct LinkShape {
     pub(crate) ties: Ties,
     pub(crate) eager: bool,
     pub(crate) silent: bool,
+    pub(crate) feeds: bool,
+    pub(crate) fed: bool,
+    pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) device_queue: u32,
 }
@@ -216,11 +220,19 @@ pub(crate) struct Link<P> {
     ties: Ties,
     /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
     pub(crate) silent: bool,
+    /// Its packets may run ahead of it into links that get all their packets from it.
+    pub(crate) feeds: bool,
     pub(crate) free_at: Time,
-    delay: Span,
+    pub(crate) delay: Span,
     last_start: Time,
     /// As [`Serializer::whole`].
     per_byte: u64,
+    /// The agent that may be told of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) answers: u32,
+    /// It gets all its packets from one link that [feeds](Link::feeds) it.
+    pub(crate) fed: bool,
+    /// The event of this link in the list is there only to look what has been launched.
+    pub(crate) looks: bool,
     pub(crate) port: P,
     serializer: Serializer,
     /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
@@ -259,6 +271,10 @@ impl<P: Port> Link<P> {
             eager: shape.eager,
             ties: shape.ties,
             silent: shape.silent,
+            feeds: shape.feeds,
+            fed: shape.fed,
+            answers: shape.answers,
+            looks: false,
             free_at: Time::ZERO,
             delay: shape.delay,
             last_start: Time::ZERO,
@@ -281,6 +297,14 @@ impl<P: Port> Link<P> {
         self.waived
             && !self.waiting
             && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
+    }
+
+    /// True if a packet of so many bytes that will arrive at `at`, later than now, can be let through ahead of that time.
+    /// What follows from its passage has to be later still, so that it is in the event list by then.
+    #[inline(always)]
+    pub(crate) fn lets_through_ahead(&self, bytes: u32, at: Time) -> bool {
+        let takes_time = self.delay > Span::ZERO || (self.per_byte > 0 && bytes > 0);
+        self.fed && takes_time && self.lets_through(at)
     }
 
     /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
@@ -517,6 +541,12 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
         self.silent || self.ring.in_flight() > 0
+    }
+
+    /// True if a link without an event in the list, or one with which it only looks, needs one.
+    #[inline(always)]
+    pub(crate) fn needs_event(&self) -> bool {
+        self.ring.in_flight() > 0 || (self.waiting && !self.looks)
     }
 
     /// Shows the packets of a silent link that have arrived before `time` to `see`, and drops them; says how many.

@@ -1,5 +1,9 @@
 //! The network: components, the loop that runs them, and the conservation of packets.
 
+mod ahead;
+mod quiet;
+
+use self::quiet::Quiet;
 use crate::agent::{Agent, Host};
 use crate::fel::{AutoList, EventList};
 use crate::histogram::Histogram;
@@ -274,6 +278,8 @@ enum Component {
     Delivery(u32),
     /// Of a plain link with a [source](Link::source) of its own.
     Outlet(u32),
+    /// Of a plain link that [feeds](Link::feeds) others.
+    Feeder(u32),
     /// Of any other link.
     Landing(u32),
     Departure(u32),
@@ -301,6 +307,10 @@ pub struct Census {
 
 struct Core<P, T> {
     key: Key,
+    /// The next stop of the run, at which everything has to be as if no packet had run ahead.
+    horizon: Time,
+    /// Links whose packets in flight may run ahead, and whose event is not listed, until that is seen to.
+    due: Vec<u32>,
     fel: AutoList,
     links: Vec<Link<P>>,
     routes: Routes,
@@ -317,7 +327,7 @@ struct Seat {
     exits: Exits,
     /// The link whose [source](Link::source) it is, or [`NONE`].
     outlet: u32,
-    /// Its event, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
+    /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
     deferred: Option<(Time, Time)>,
 }
 
@@ -488,9 +498,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             true => Quiet::default(),
             false => {
                 let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
-                Quiet::of(&flows, &seats, &routes, &ends, |link| {
-                    plain(&links[to_usize(link)])
-                })
+                let plain = |link: u32| plain(&links[to_usize(link)]);
+                let lets_through = |link: u32| {
+                    ties == Ties::DeparturesFirst && links[to_usize(link)].port.waives()
+                };
+                Quiet::of(&flows, &seats, &routes, &ends, plain, lets_through)
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
@@ -507,8 +519,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         for (link, _) in &quiet.outlets {
             components[to_usize(link_ids[to_usize(*link)])] = Component::Outlet(*link);
         }
+        for (link, id) in (0..).zip(&link_ids) {
+            if quiet.feeding(link).feeds {
+                components[to_usize(*id)] = Component::Feeder(link);
+            }
+        }
         let mut core = Core {
             key: Key::default(),
+            horizon: Time::ZERO,
+            due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
             seats: agents
@@ -548,6 +567,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 id,
                 index,
                 silent: quiet.silent.binary_search(&index).is_ok(),
+                feeds: quiet.feeding(index).feeds,
+                fed: quiet.feeding(index).fed,
+                answers: quiet.feeding(index).answers,
                 source,
                 to: link.to,
                 exits: core.routes.exits(link.to),
@@ -581,12 +603,17 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 agent: i,
             });
         }
+        for i in 0..network.quiet.outlets.len() {
+            network.go_on(network.quiet.outlets[i].1);
+        }
         Ok(network)
     }
 
     /// Runs every event before `until`.
     pub fn run_before(&mut self, until: Time) {
         let limit = until.as_ps();
+        self.core.horizon = until;
+        self.run_ahead();
         let mut events = 0;
         while let Some(event) = self.core.fel.pop_before(limit) {
             events += 1;
@@ -595,16 +622,28 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
             let component = self.components[to_usize(event.id)];
             if let Component::Delivery(link) = component {
-                self.deliver(link, event.time, event.birth, event.id);
+                self.deliver::<false>(link, event.time, event.birth, event.id);
+                self.run_ahead();
+                continue;
+            }
+            if let Component::Outlet(link) = component {
+                self.deliver_from_outlet(link, event.time, event.birth, event.id);
+                self.run_ahead();
                 continue;
             }
             self.core.key = key_of(event.time, event.birth, event.id);
             match component {
-                Component::Outlet(link) => self.deliver_from_outlet(link),
-                Component::Agent(agent) => self.wake(agent),
+                Component::Feeder(link) => events -= u64::from(!self.deliver_from_feeder(link)),
+                Component::Agent(agent) => {
+                    self.wake(agent);
+                    self.go_on(agent);
+                }
                 Component::Departure(link) => self.core.depart(link),
-                Component::Landing(link) | Component::Delivery(link) => self.deliver_landing(link),
+                Component::Landing(link) | Component::Delivery(link) | Component::Outlet(link) => {
+                    self.deliver_landing(link);
+                }
             }
+            self.run_ahead();
         }
         self.core.frame.census.events += events;
         self.make_up_for(until);
@@ -615,7 +654,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// arrived at the end of silent links.
     fn make_up_for(&mut self, until: Time) {
         for i in 0..self.quiet.outlets.len() {
-            self.wake_deferred(self.quiet.outlets[i].1, &Key::before(until));
+            let (_, source) = self.quiet.outlets[i];
+            self.wake_deferred(source, &Key::before(until));
+            self.go_on(source);
         }
         self.core.key = Key::before(until);
         for link in &self.quiet.silent {
@@ -625,21 +666,70 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// A packet has arrived at the far end of a link with a source. What the source has sent since is sent now.
+    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on.
     #[inline(never)]
-    fn deliver_from_outlet(&mut self, link: u32) {
-        let key = self.core.key;
+    fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
         let index = to_usize(link);
-        let source = self.core.links[index].source;
-        self.wake_deferred(source, &key);
-        let id = self.core.links[index].id;
-        self.deliver(link, key.time.as_ps(), key.birth.as_ps(), id);
         let core = &mut self.core;
-        if !core.links[index].is_listed() {
-            let seat = &mut core.seats[to_usize(source)];
-            if let Some((at, armed)) = seat.deferred.take() {
-                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+        let Some(outlet) = core.links.get(index) else {
+            return;
+        };
+        let source = outlet.source;
+        let deferred = core
+            .seats
+            .get(to_usize(source))
+            .and_then(|seat| seat.deferred);
+        if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
+            // What is sent while the link transmits comes before the departures up to now.
+            self.wake_deferred(source, &key_of(time, birth, id));
+        }
+        self.deliver::<false>(link, time, birth, id);
+        let core = &mut self.core;
+        let is_listed = |core: &Core<P, T>| core.links.get(index).is_some_and(Link::is_listed);
+        if is_listed(core) {
+            return;
+        }
+        // As a rule the next one is due before the horizon, and has a packet.
+        if let Some(seat) = core.seats.get_mut(to_usize(source))
+            && let Some((at, armed)) = seat.deferred
+            && at < core.horizon
+        {
+            seat.deferred = None;
+            core.key = Key::event(at, armed, seat.id);
+            core.frame.census.events += 1;
+            self.wake(source);
+            if is_listed(&self.core) {
+                return;
             }
+        }
+        self.go_on(source);
+    }
+
+    /// Lets a source go on until it has a packet in flight: at its own time, be that past or to come, as nothing that
+    /// happens meanwhile reaches it.
+    #[inline(never)]
+    fn go_on(&mut self, source: u32) {
+        loop {
+            let core = &mut self.core;
+            let Some(seat) = core.seats.get_mut(to_usize(source)) else {
+                return;
+            };
+            let Some(outlet) = core.links.get(to_usize(seat.outlet)) else {
+                return;
+            };
+            if outlet.is_listed() {
+                return;
+            }
+            let Some((at, armed)) = seat.deferred.take() else {
+                return;
+            };
+            if at >= core.horizon {
+                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+                return;
+            }
+            core.key = Key::event(at, armed, seat.id);
+            core.frame.census.events += 1;
+            self.wake(source);
         }
     }
 
@@ -673,9 +763,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// A packet has arrived at the far end of a plain link: lazy, without impairments and device queue.
+    /// A packet has arrived at the far end of a plain link: lazy, without impairments and device queue. The next arrival of
+    /// a feeder is left to the caller to list.
     #[inline(always)]
-    fn deliver(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+    fn deliver<const FEEDS: bool>(&mut self, link: u32, time: u64, birth: u64, id: u32) {
         let now = Time::from_ps(time);
         let core = &mut self.core;
         let Some(from) = core.links.get_mut(to_usize(link)) else {
@@ -698,7 +789,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
-            if let Some((id, at, birth)) = from.next_landing() {
+            if !FEEDS && let Some((id, at, birth)) = from.next_landing() {
                 core.fel.set(id, at, birth);
             }
             self.consume(&packet);
@@ -729,11 +820,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 core.frame.event(Event::Enqueue, packet);
                 core.frame.event(Event::Dequeue, packet);
             }
-            if let Some((id, at, birth)) = from.next_landing() {
+            if !FEEDS && let Some((id, at, birth)) = from.next_landing() {
                 core.fel.set(id, at, birth);
             }
             if !listed {
-                core.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                if to.feeds {
+                    core.due.push(next);
+                } else {
+                    core.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                }
             }
         } else {
             core.frame.census.hops += 1;
@@ -977,35 +1072,50 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`.
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`. Lists the next
+    /// arrival, unless the link feeds others.
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
+        let now = self.key.time;
         if let Ok([from, to]) = self
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
-            && to.is_busy_at(&self.key, &mut self.frame)
-            && let Some(packet) = from.ring.flight_head()
-            && packet.hops_left > 0
-            && to.port.lets_in(packet.size, packet.flow)
-            && let Some(packet) = to.ring.queue(&mut from.ring)
         {
-            packet.at = self.key.time;
-            packet.hops_left -= 1;
-            to.waiting = true;
-            if T::ON {
-                self.frame.at_key(self.key, to.index);
-                self.frame.event(Event::Enqueue, packet);
+            let is_due = to.feeds && !to.is_listed();
+            if to.is_busy_at(&self.key, &mut self.frame)
+                && let Some(packet) = from.ring.flight_head()
+                && packet.hops_left > 0
+                && to.port.lets_in(packet.size, packet.flow)
+                && let Some(packet) = to.ring.queue(&mut from.ring)
+            {
+                packet.at = now;
+                packet.hops_left -= 1;
+                to.waiting = true;
+                if T::ON {
+                    self.frame.at_key(self.key, to.index);
+                    self.frame.event(Event::Enqueue, packet);
+                }
+                if !from.feeds
+                    && let Some((id, at, birth)) = from.next_landing()
+                {
+                    self.fel.set(id, at, birth);
+                }
+                if is_due && to.needs_event() {
+                    self.due.push(next);
+                }
+                return;
             }
-            if let Some((id, at, birth)) = from.next_landing() {
-                self.fel.set(id, at, birth);
+            if is_due && to.needs_event() {
+                self.due.push(next);
             }
-            return;
         }
         let Some(from) = self.links.get_mut(to_usize(link)) else {
             return;
         };
         let packet = from.ring.land_next();
-        if let Some((id, at, birth)) = from.next_landing() {
+        if !from.feeds
+            && let Some((id, at, birth)) = from.next_landing()
+        {
             self.fel.set(id, at, birth);
         }
         self.forward(packet, next);
@@ -1025,6 +1135,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
         if let Some((at, birth)) = l.next_departure() {
             self.fel.set(l.id + 1, at.as_ps(), birth.as_ps());
+        }
+        if l.feeds {
+            self.list_look(link);
         }
     }
 
@@ -1057,7 +1170,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
         link.arrive(packet, &self.key, &mut self.frame);
         if link.eager {
             self.list_events(index);
-        } else if !was_listed && let Some((at, birth)) = link.next_delivery() {
+        } else if was_listed {
+        } else if link.feeds {
+            self.due.push(next);
+        } else if let Some((at, birth)) = link.next_delivery() {
             self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
     }
@@ -1125,7 +1241,10 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
                 core.frame.event(Event::Enqueue, packet);
                 core.frame.event(Event::Dequeue, packet);
             }
-            if !listed {
+            if listed {
+            } else if link.feeds {
+                core.due.push(next);
+            } else {
                 core.fel.set(link.id, arrival.as_ps(), now.as_ps());
             }
         } else {
@@ -1159,85 +1278,10 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     fn wake(&mut self, at: Time, armed: Time) {
         let core = &mut *self.core;
         let seat = &mut core.seats[to_usize(self.agent)];
-        if let Some(outlet) = core.links.get(to_usize(seat.outlet))
-            && outlet.is_listed()
-        {
+        if seat.outlet != NONE {
             seat.deferred = Some((at, armed));
         } else {
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
-        }
-    }
-}
-
-/// Links on which not every packet needs an event of its own.
-///
-/// A sender whose receiver is passive hears nothing back, so what it sends is known before it is sent; and where packets
-/// go to passive receivers only, nothing follows from their arrival. Both may be dealt with when something else looks, at
-/// their own times, with the same result.
-#[derive(Default)]
-struct Quiet {
-    /// Links that lead to passive receivers only.
-    silent: Vec<u32>,
-    /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
-    outlets: Vec<(u32, u32)>,
-}
-
-/// How the flows use one link.
-#[derive(Clone, Copy, Default)]
-struct Use {
-    /// Ways of flows over this link: there, and back unless the receiver is passive.
-    ways: u32,
-    /// Those of them that end there at a passive receiver.
-    passive: u32,
-}
-
-impl Quiet {
-    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` may
-    /// be quiet.
-    fn of(
-        flows: &[FlowSpec],
-        seats: &[u32],
-        routes: &Routes,
-        ends: &[(u32, u32)],
-        plain: impl Fn(u32) -> bool,
-    ) -> Quiet {
-        let mut uses = vec![Use::default(); ends.len()];
-        let mut flows_of = vec![0_u32; seats.len()];
-        let mut passive = Vec::new();
-        for flow in flows {
-            let way = |agent: u32, to| {
-                let from = seats[to_usize(agent)];
-                routes.path(from, to, ends).unwrap_or_default()
-            };
-            let there = way(flow.sender, flow.sink);
-            let back = flow.receiver.map(|receiver| way(receiver, flow.source));
-            for link in there.iter().chain(back.iter().flatten()) {
-                uses[to_usize(*link)].ways += 1;
-            }
-            for agent in flow.receiver.into_iter().chain([flow.sender]) {
-                flows_of[to_usize(agent)] += 1;
-            }
-            if flow.receiver.is_none()
-                && let (Some(first), Some(last)) = (there.first(), there.last())
-            {
-                uses[to_usize(*last)].passive += 1;
-                passive.push((*first, flow.sender));
-            }
-        }
-        let is_silent = |link: u32| {
-            let Use { ways, passive } = uses[to_usize(link)];
-            passive > 0 && passive == ways && plain(link)
-        };
-        passive.retain(|(link, sender)| {
-            let alone = uses[to_usize(*link)].ways == 1 && flows_of[to_usize(*sender)] == 1;
-            alone && plain(*link) && !is_silent(*link)
-        });
-        Quiet {
-            silent: (0..)
-                .take(ends.len())
-                .filter(|link| is_silent(*link))
-                .collect(),
-            outlets: passive,
         }
     }
 }
@@ -1277,7 +1321,10 @@ fn rank<'a>(
         let id = u32::try_from(components.len()).expect("fewer than 2^31 components");
         components.push(component);
         match component {
-            Component::Delivery(link) | Component::Outlet(link) | Component::Landing(link) => {
+            Component::Delivery(link)
+            | Component::Outlet(link)
+            | Component::Feeder(link)
+            | Component::Landing(link) => {
                 link_ids[to_usize(link)] = id;
                 if departs {
                     components.push(Component::Departure(link));

@@ -66,6 +66,10 @@ impl Agent for Endpoint {
             let packet = self.packet();
             host.send(self.flow, packet);
         }
+        // Some answers come later, and a sender may change its mind.
+        if self.rng.chance(self.answers / 8.0) {
+            self.schedule(host);
+        }
     }
 
     fn on_wake<H: Host>(&mut self, host: &mut H) {
@@ -118,9 +122,16 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
     let rng = &mut Stream::derive(seed, 0, "plan");
     // On the grid, serialization times, delays and sending times are multiples of a millisecond.
     let grid = rng.chance(0.5);
+    // Otherwise each byte may take a whole number of picoseconds.
+    let whole = rng.chance(0.6);
     let line = |rng: &mut Stream, slow: bool| Line {
         rate: if grid {
             Rate::mbps(if slow { 4 } else { 8 })
+        } else if whole {
+            Rate::kbps(
+                [500, 625, 800, 1250, 2000, 2500, 4000, 5000, 8000, 10_000]
+                    [usize::try_from(rng.below(6)).expect("small") + if slow { 0 } else { 4 }],
+            )
         } else {
             Rate::bps(rng.below(9_000_000) + if slow { 500_000 } else { 5_000_000 })
         },
@@ -145,7 +156,8 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
         };
         let mut host = |end: u64, name: &str, rng: &mut Stream| {
             let router = u32::try_from(end).expect("small");
-            let (up, down) = (line(rng, false), line(rng, false));
+            let (slow_up, slow_down) = (rng.chance(0.2), rng.chance(0.3));
+            let (up, down) = (line(rng, slow_up), line(rng, slow_down));
             graph.attach(router, &format!("{name}{flow}"), up, down)
         };
         let (source, sink) = (host(first, "source", rng), host(second, "sink", rng));
@@ -217,7 +229,8 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
         })
         .collect();
     let mut changes = vec![(Time::from_ps(300_000_000_000), Change::Measure)];
-    for _ in 0..rng.below(8) {
+    let looks = if rng.chance(0.3) { 60 } else { 0 };
+    for number in 0..rng.below(8) + looks {
         let link = usize::try_from(rng.below(links.len() as u64)).expect("an index");
         let time = if grid {
             rng.below(2000) * 1_000_000_000
@@ -226,6 +239,7 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
         };
         let fresh = line(rng, true);
         let change = match rng.below(3) {
+            _ if number < looks => Change::Look,
             0 => Change::Rate(link, fresh.rate),
             1 => Change::Delay(link, fresh.delay),
             _ => Change::Look,
@@ -298,13 +312,17 @@ impl Tracer for Keep {
     fn finish(&mut self) {}
 }
 
+fn without_events(census: Census) -> Census {
+    Census {
+        events: 0,
+        ..census
+    }
+}
+
 /// Runs a plan; `show` prints what is to be compared of a queue.
 pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
     let (network, census, counts) = play(plan, Keep::default(), show);
-    let census = Census {
-        events: 0,
-        ..census
-    };
+    let census = without_events(census);
     let mut records = network.into_tracer().0;
     // Ids differ between the modes, their order does not; within one key the order of occurrence counts.
     records.sort_by_key(|record| record.key);
@@ -327,8 +345,14 @@ pub fn play<P: Port, T: Tracer>(
 ) -> (Network<P, Endpoint, T>, Census, Vec<String>) {
     let links = plan.spec.links.len();
     let flows = plan.spec.flows.len();
+    let agents = plan.spec.agents.len();
     let mut network = Network::build(plan.spec, tracer).expect("a network");
     let look = |network: &Network<P, Endpoint, T>, counts: &mut Vec<String>| {
+        counts.extend((0..agents).map(|agent| {
+            let endpoint = network.agent(agent);
+            format!("sent {}, left {}", endpoint.seq, endpoint.left)
+        }));
+        counts.push(format!("{:?}", without_events(network.census())));
         counts.extend((0..flows).map(|flow| format!("{:?}", network.flow(flow))));
         counts.extend(
             (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),

@@ -1,0 +1,198 @@
+//! Packets that run ahead: the passage of the next link is dealt with when a packet is launched, not when it arrives there.
+//!
+//! Where a link gets all its packets from one other, its *feeder*, what a packet meets there follows from the packets
+//! before it on the feeder. So as soon as the feeder has launched a packet that the next link will let straight through,
+//! the packet is moved into the flight of that link, with the times that it has there; the feeder needs no event for it.
+//! A packet that will have to wait, or that arrives at its destination, stays in the flight of the feeder until it
+//! arrives, and so do those behind it; when it has arrived they run ahead in turn.
+//!
+//! No packet runs ahead of the next stop of the run: at a stop every packet is where it would be otherwise, and is counted
+//! as it would be. That is why nothing ever has to be taken back.
+//!
+//! Departures are replayed when something needs to know of them, and the deliveries of a link are the last to do so. A
+//! feeder on which packets wait and none is in flight has to *look* instead: when the packet that it transmits arrives. What
+//! is launched until then arrives later than that. At a stop no feeder looks: what it transmits then is in its flight.
+//!
+//! Where an endpoint gets all its packets over one link that carries nothing else, and alone sends over the link by which
+//! it answers, it may be told of a packet ahead in the same way, unless it has something to do before on its own account.
+//! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
+//! next stop is counted at once.
+
+use super::{Agent, Core, Key, Network, Tracer};
+use crate::fel::EventList;
+use crate::packet::NONE;
+use crate::port::Port;
+use crate::slab::to_usize;
+use sojourn_units::Time;
+
+impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+    /// The event of a feeder. Says whether a packet has arrived; otherwise the feeder only looks.
+    #[inline(never)]
+    pub(super) fn deliver_from_feeder(&mut self, link: u32) -> bool {
+        let core = &mut self.core;
+        let key = core.key;
+        let Some(feeder) = core.links.get_mut(to_usize(link)) else {
+            return false;
+        };
+        feeder.looks = false;
+        if feeder.waiting {
+            feeder.catch_up(&key.including_departure(), &mut core.frame);
+        }
+        let arrived = feeder
+            .ring
+            .flight_head()
+            .is_some_and(|packet| packet.at == key.time);
+        if arrived {
+            let id = feeder.id;
+            self.deliver::<true>(link, key.time.as_ps(), key.birth.as_ps(), id);
+        }
+        self.core.due.push(link);
+        arrived
+    }
+
+    /// Sees to the links that are due.
+    #[inline(always)]
+    pub(super) fn run_ahead(&mut self) {
+        while let Some(link) = self.core.due.pop() {
+            self.run_ahead_of(link);
+        }
+    }
+
+    /// Lets the packets in flight on a link run ahead, up to the first one that cannot, and lists the event of the link:
+    /// none of its packets in flight is in the list.
+    #[inline(never)]
+    fn run_ahead_of(&mut self, link: u32) {
+        loop {
+            let told = match self.core.send_ahead(link) {
+                Step::Stays => break,
+                Step::Moved => continue,
+                Step::Arrives(key) => key,
+            };
+            // The packet is at the head of the flight still, and nothing else is told to the agent before it.
+            let Some(from) = self.core.links.get_mut(to_usize(link)) else {
+                return;
+            };
+            let packet = from.ring.land_next();
+            self.core.key = told;
+            self.consume(&packet);
+        }
+        let index = to_usize(link);
+        if let Some((id, at, birth)) = self.core.links[index].next_landing() {
+            self.core.fel.set(id, at, birth);
+        }
+        self.core.list_look(index);
+    }
+}
+
+/// How far a packet has run ahead.
+enum Step {
+    /// Not at all.
+    Stays,
+    /// Into another link, or to its end.
+    Moved,
+    /// To its endpoint, which is still to be told, with this key.
+    Arrives(Key),
+}
+
+impl<P: Port, T: Tracer> Core<P, T> {
+    /// Lists the event with which a feeder looks, if it needs one and has none. The event list has its next arrival.
+    pub(super) fn list_look(&mut self, feeder: usize) {
+        let link = &mut self.links[feeder];
+        let needed = link.waiting && link.ring.in_flight() == 0;
+        if needed && !link.looks {
+            let at = link.free_at + link.delay;
+            // Born before every other event of that time, so that what is launched then is in the list in time.
+            self.fel.set(link.id, at.as_ps(), Time::ZERO.as_ps());
+        }
+        link.looks = needed;
+    }
+
+    /// True if the agent of a link may be told now of a packet that arrives at `at`: nobody looks at it before, and
+    /// whatever it does before is done.
+    #[inline(always)]
+    fn hears_ahead(&self, agent: u32, at: Time) -> bool {
+        let Some(seat) = self.seats.get(to_usize(agent)) else {
+            return false;
+        };
+        let wake = self.fel.pending(seat.id);
+        at < self.horizon && wake.is_none_or(|(time, _)| at.as_ps() < time)
+    }
+
+    /// Lets the packet that arrives next at the end of a link run ahead.
+    #[inline(always)]
+    fn send_ahead(&mut self, link: u32) -> Step {
+        let Some(from) = self.links.get(to_usize(link)) else {
+            return Step::Stays;
+        };
+        let Some(packet) = from.ring.flight_head() else {
+            return Step::Stays;
+        };
+        let (at, size, hops_left) = (packet.at, packet.size, packet.hops_left);
+        if packet.dst == from.to {
+            if !self.hears_ahead(from.answers, at) {
+                return Step::Stays;
+            }
+            self.frame.census.hops += 1;
+            self.frame.census.events += 1;
+            return Step::Arrives(Key::event(at, packet.launched, from.id));
+        }
+        if at >= self.horizon || hops_left == 0 {
+            return Step::Stays;
+        }
+        let next = self.routes.towards(from.exits, packet.dst);
+        let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+        else {
+            return Step::Stays;
+        };
+        if !to.lets_through_ahead(size, at) {
+            return Step::Stays;
+        }
+        let (census, horizon) = (&mut self.frame.census, self.horizon);
+        census.hops += 1;
+        census.events += 1;
+        let arrival = to.let_through(size, at);
+        if to.silent {
+            // Whatever arrives before the horizon may be counted now: nobody looks before.
+            self.frame.absorb(to, horizon);
+            if arrival < horizon {
+                let frame = &mut self.frame;
+                frame.census.hops += 1;
+                frame.census.events += 1;
+                from.ring.land_before(Time::MAX, |packet| {
+                    frame.take_in(packet, arrival);
+                    frame.release(packet);
+                });
+                return Step::Moved;
+            }
+        }
+        let first = to.ring.in_flight() == 0;
+        let (id, agent) = (to.id, to.answers);
+        if agent != NONE && first && self.hears_ahead(agent, arrival) {
+            self.frame.census.hops += 1;
+            self.frame.census.events += 1;
+            return Step::Arrives(Key::event(arrival, at, id));
+        }
+        let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+        else {
+            return Step::Stays;
+        };
+        let Some(packet) = to.ring.relay(&mut from.ring) else {
+            return Step::Stays;
+        };
+        packet.at = arrival;
+        packet.launched = at;
+        packet.hops_left = hops_left - 1;
+        if first && !to.silent {
+            if to.feeds {
+                self.due.push(next);
+            } else {
+                self.fel.set(id, arrival.as_ps(), at.as_ps());
+            }
+        }
+        Step::Moved
+    }
+}

@@ -1,0 +1,171 @@
+//! What the flows of a network allow its links and endpoints to do without, and when nothing is traced they do.
+
+use super::FlowSpec;
+use crate::packet::NONE;
+use crate::routing::Routes;
+use crate::slab::to_usize;
+
+/// Links on which not every packet needs an event of its own.
+///
+/// A sender whose receiver is passive hears nothing back, so what it sends is known before it is sent; and where packets
+/// go to passive receivers only, nothing follows from their arrival. Both may be dealt with when something else looks, at
+/// their own times, with the same result.
+///
+/// Where a link gets all its packets from one other, packets may [run ahead](super::ahead) into it.
+#[derive(Default)]
+pub(super) struct Quiet {
+    /// Links that lead to passive receivers only.
+    pub(super) silent: Vec<u32>,
+    /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
+    pub(super) outlets: Vec<(u32, u32)>,
+    /// For each link; nothing where nothing is quiet.
+    feeding: Vec<Feeding>,
+}
+
+/// What may run ahead of a link, or into it.
+#[derive(Clone, Copy)]
+pub(super) struct Feeding {
+    /// Packets may run ahead of it: into another link, or to an endpoint.
+    pub(super) feeds: bool,
+    /// It gets all its packets from one link that feeds it.
+    pub(super) fed: bool,
+    /// The agent that gets all its packets over this link and nothing else goes over it, and that alone sends over the
+    /// link by which it answers; or [`NONE`].
+    pub(super) answers: u32,
+}
+
+impl Feeding {
+    const NOTHING: Feeding = Feeding {
+        feeds: false,
+        fed: false,
+        answers: NONE,
+    };
+}
+
+/// How the flows use one link.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    /// Ways of flows over this link: there, and back unless the receiver is passive.
+    ways: u32,
+    /// Those of them that end there at a passive receiver.
+    passive: u32,
+    entry: Entry,
+}
+
+/// Whence the packets of a link come.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Entry {
+    #[default]
+    Nowhere,
+    /// From this link alone.
+    Link(u32),
+    /// From an endpoint, or from several links.
+    Elsewhere,
+}
+
+impl Entry {
+    fn add(&mut self, from: Entry) {
+        if *self == Entry::Nowhere {
+            *self = from;
+        } else if *self != from {
+            *self = Entry::Elsewhere;
+        }
+    }
+}
+
+impl Quiet {
+    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` may
+    /// be quiet, and only one that `lets_through` packets unseen may be fed.
+    pub(super) fn of(
+        flows: &[FlowSpec],
+        seats: &[u32],
+        routes: &Routes,
+        ends: &[(u32, u32)],
+        plain: impl Fn(u32) -> bool,
+        lets_through: impl Fn(u32) -> bool,
+    ) -> Quiet {
+        let mut uses = vec![Use::default(); ends.len()];
+        let mut flows_of = vec![0_u32; seats.len()];
+        let mut passive = Vec::new();
+        let mut answers = Vec::new();
+        for flow in flows {
+            let way = |agent: u32, to| {
+                let from = seats[to_usize(agent)];
+                routes.path(from, to, ends).unwrap_or_default()
+            };
+            let there = way(flow.sender, flow.sink);
+            let back = flow.receiver.map(|receiver| way(receiver, flow.source));
+            for path in [Some(&there), back.as_ref()].into_iter().flatten() {
+                let mut from = Entry::Elsewhere;
+                for link in path {
+                    let usage = &mut uses[to_usize(*link)];
+                    usage.ways += 1;
+                    usage.entry.add(from);
+                    from = Entry::Link(*link);
+                }
+            }
+            for agent in flow.receiver.into_iter().chain([flow.sender]) {
+                flows_of[to_usize(agent)] += 1;
+            }
+            if let (Some(receiver), Some(back)) = (flow.receiver, &back)
+                && let (Some(up), Some(down)) = (there.first(), there.last())
+                && let (Some(back_up), Some(back_down)) = (back.first(), back.last())
+            {
+                answers.push((receiver, *down, *back_up));
+                answers.push((flow.sender, *back_down, *up));
+            }
+            if flow.receiver.is_none()
+                && let (Some(first), Some(last)) = (there.first(), there.last())
+            {
+                uses[to_usize(*last)].passive += 1;
+                passive.push((*first, flow.sender));
+            }
+        }
+        let is_silent = |link: u32| {
+            let Use { ways, passive, .. } = uses[to_usize(link)];
+            passive > 0 && passive == ways && plain(link)
+        };
+        passive.retain(|(link, sender)| {
+            let alone = uses[to_usize(*link)].ways == 1 && flows_of[to_usize(*sender)] == 1;
+            alone && plain(*link) && !is_silent(*link)
+        });
+        let mut feeding = vec![Feeding::NOTHING; ends.len()];
+        let mut is_outlet = vec![false; ends.len()];
+        for (outlet, _) in &passive {
+            is_outlet[to_usize(*outlet)] = true;
+        }
+        for (link, usage) in (0..).zip(&uses) {
+            // The events of a source wait for arrivals at the end of its outlet, so that all of these are events.
+            if let Entry::Link(feeder) = usage.entry
+                && !is_outlet[to_usize(feeder)]
+                && plain(feeder)
+                && plain(link)
+                && lets_through(link)
+            {
+                feeding[to_usize(feeder)].feeds = true;
+                feeding[to_usize(link)].fed = true;
+            }
+        }
+        for (agent, over, back) in answers {
+            let alone = |link: u32| uses[to_usize(link)].ways == 1 && plain(link);
+            if alone(over) && alone(back) && lets_through(over) && flows_of[to_usize(agent)] == 1 {
+                feeding[to_usize(over)].feeds = true;
+                feeding[to_usize(over)].answers = agent;
+            }
+        }
+        Quiet {
+            silent: (0..)
+                .take(ends.len())
+                .filter(|link| is_silent(*link))
+                .collect(),
+            outlets: passive,
+            feeding,
+        }
+    }
+
+    /// What may run ahead of this link, or into it.
+    pub(super) fn feeding(&self, link: u32) -> Feeding {
+        let known = self.feeding.get(to_usize(link));
+        known.copied().unwrap_or(Feeding::NOTHING)
+    }
+}
