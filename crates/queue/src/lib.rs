@@ -8,14 +8,19 @@
 pub mod account;
 pub mod aqm;
 pub mod child;
+pub mod classify;
 pub mod disciplines;
+pub mod longest;
 pub mod port;
 pub mod registry;
 pub mod scheduler;
+pub mod weights;
 
 pub use account::{Account, FlowAccount};
 pub use aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 pub use child::Child;
+pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
 pub use scheduler::{Scheduler, SchedulerCx};
+pub use weights::Weights;

@@ -21,6 +21,10 @@ pub trait Entry: Sized {
     const TITLE: &'static str;
     /// What it does, which sources and revisions it follows, where it deviates: the page of the discipline, in Markdown.
     const ABOUT: &'static str;
+    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
+    const FAIR: bool = false;
+    /// No flow can be kept from sending for ever by another one.
+    const STARVES_NONE: bool = true;
     /// Its parameters.
     type Params: Params;
 
@@ -93,6 +97,10 @@ pub struct CatalogueEntry {
     pub about: &'static str,
     /// Which kind it is.
     pub kind: DisciplineKind,
+    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
+    pub fair: bool,
+    /// No flow can be kept from sending for ever by another one.
+    pub starves_none: bool,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
@@ -126,6 +134,8 @@ impl CatalogueEntry {
             title: E::TITLE,
             about: E::ABOUT,
             kind,
+            fair: E::FAIR,
+            starves_none: E::STARVES_NONE,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {
@@ -179,8 +189,7 @@ impl std::fmt::Display for SpecError {
                 if let Some(name) = nearest {
                     write!(f, ", did you mean {name:?}?")?;
                 }
-                let names: Vec<&str> = disciplines::CATALOGUE.iter().map(|e| e.name).collect();
-                write!(f, " (disciplines: {})", names.join(", "))
+                write!(f, " (disciplines: {})", names().join(", "))
             }
             SpecError::NotAqm { given } => write!(
                 f,
@@ -197,6 +206,11 @@ impl std::error::Error for SpecError {}
 /// Every discipline, in the order of the registry.
 pub fn catalogue() -> &'static [CatalogueEntry] {
     disciplines::CATALOGUE
+}
+
+/// The name of every discipline, in the order of the registry.
+pub fn names() -> Vec<&'static str> {
+    disciplines::CATALOGUE.iter().map(|e| e.name).collect()
 }
 
 /// The entry called `name`, by its name or an alias.

@@ -18,6 +18,12 @@ pub enum DropReason {
     Forced,
     /// The sojourn time stayed above the target (CoDel and its relatives).
     TargetExceeded,
+    /// A packet of the same flow was found in the queue (CHOKe).
+    FlowMatch,
+    /// Its flow was found not to respond to congestion, and is limited in rate (SFB).
+    Penalty,
+    /// An acknowledgement that a later one makes superfluous (CAKE).
+    AckFiltered,
     /// Lost on the wire.
     Wire,
     /// No route leads to its destination.
@@ -30,12 +36,15 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in order of its number.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::Overlimit,
         DropReason::Evicted,
         DropReason::Early,
         DropReason::Forced,
         DropReason::TargetExceeded,
+        DropReason::FlowMatch,
+        DropReason::Penalty,
+        DropReason::AckFiltered,
         DropReason::Wire,
         DropReason::Unroutable,
         DropReason::HopLimit,
@@ -50,6 +59,9 @@ impl DropReason {
             DropReason::Early => "early",
             DropReason::Forced => "forced",
             DropReason::TargetExceeded => "target_exceeded",
+            DropReason::FlowMatch => "flow_match",
+            DropReason::Penalty => "penalty",
+            DropReason::AckFiltered => "ack_filtered",
             DropReason::Wire => "wire",
             DropReason::Unroutable => "unroutable",
             DropReason::HopLimit => "hop_limit",

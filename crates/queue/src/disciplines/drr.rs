@@ -24,23 +24,12 @@
 //! with the packet that is sent; it may then fall below zero, which later quanta make good.
 
 use crate::child::Child;
+use crate::classify::{Classifier, Classify, Hash};
+use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
-use sojourn_sim::{DropReason, Flags, Packet};
+use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
-use std::collections::BTreeMap;
-
-choice! {
-    /// Which packets share a queue.
-    pub enum Classify {
-        /// Those of one flow, in one direction.
-        Flow = "flow",
-        /// Those from one node. Where no nodes are known, each flow is a node.
-        Source = "source",
-        /// Those from one node to one node. Where no nodes are known, each flow has its own.
-        SourceDestination = "source_destination",
-    }
-}
 
 choice! {
     /// What is dropped when the limit over all queues is reached.
@@ -99,7 +88,7 @@ pub struct Drr {
     quantum: i64,
     limit: Option<Limit>,
     drop: DrrDrop,
-    classes: Classes,
+    classes: Classifier,
     queues: Vec<Queue>,
     active: List,
     packets: u64,
@@ -138,6 +127,7 @@ const NONE: u32 = u32::MAX;
 impl Entry for Drr {
     const NAME: &'static str = "drr";
     const TITLE: &'static str = "DRR";
+    const FAIR: bool = true;
     const ABOUT: &'static str = "Deficit round robin. Each flow has a queue; queues take turns and send a `quantum` of bytes \
         in a turn, what is too little for the next packet is kept for the next turn. When all queues together reach the \
         limit, the longest one gives a packet up.\n\n\
@@ -165,17 +155,17 @@ impl Entry for Drr {
                 "perturb=true, but the hash of dialect ns2 has no key; leave it out or choose another dialect".to_owned(),
             ));
         }
-        let seed = if params.perturb {
-            cx.stream("hash").bits()
-        } else {
-            0
+        let hash = match rules {
+            Rules::Ns2 => Hash::Ns2,
+            Rules::Paper | Rules::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
+            Rules::Paper | Rules::Linux => Hash::Keyed(0),
         };
         Ok(Drr {
             rules,
             quantum: signed(params.quantum.get()),
             limit: params.limit,
             drop: params.drop,
-            classes: Classes::new(&params, rules, seed, cx),
+            classes: Classifier::new(params.classify, params.buckets, hash, cx),
             queues: Vec::new(),
             active: List {
                 head: NONE,
@@ -502,188 +492,6 @@ fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Rules) -> Rank {
     }
 }
 
-/// How long a queue is, and which of equally long ones goes first: the one with the least `tie`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Rank {
-    length: u64,
-    tie: u64,
-}
-
-impl Rank {
-    fn goes_before(&self, other: &Rank) -> bool {
-        (self.length, other.tie) > (other.length, self.tie)
-    }
-}
-
-/// Finds the longest queue: a heap of ranks that are never too low. A queue that grows moves up at once; one that shrinks,
-/// or whose tie grows, is put right when it comes to the top, which each such change pays for once.
-#[derive(Default)]
-struct Longest {
-    heap: Vec<(Rank, u32)>,
-    /// Where each queue stands in the heap.
-    place: Vec<usize>,
-}
-
-impl Longest {
-    /// One more queue, which is empty.
-    fn add(&mut self) {
-        let index = u32::try_from(self.place.len()).expect("fewer than 2^32 queues");
-        self.place.push(self.heap.len());
-        let rank = Rank {
-            length: 0,
-            tie: u64::MAX,
-        };
-        self.heap.push((rank, index));
-    }
-
-    /// The rank of a queue may have become higher.
-    #[inline]
-    fn raise(&mut self, index: u32, rank: Rank) {
-        let place = self.place[at(index)];
-        if rank.goes_before(&self.heap[place].0) {
-            self.heap[place].0 = rank;
-            self.sift_up(place);
-        }
-    }
-
-    /// The longest queue, where `now` tells the present rank of each.
-    fn top(&mut self, now: impl Fn(u32) -> Rank) -> u32 {
-        loop {
-            let (rank, index) = self.heap[0];
-            let present = now(index);
-            if present == rank {
-                return index;
-            }
-            self.heap[0].0 = present;
-            self.sift_down();
-        }
-    }
-
-    fn sift_up(&mut self, mut place: usize) {
-        while place > 0 {
-            let parent = (place - 1) / 2;
-            if !self.heap[place].0.goes_before(&self.heap[parent].0) {
-                break;
-            }
-            self.swap(place, parent);
-            place = parent;
-        }
-    }
-
-    fn sift_down(&mut self) {
-        let mut place = 0;
-        loop {
-            let mut first = place;
-            for child in [2 * place + 1, 2 * place + 2] {
-                if child < self.heap.len() && self.heap[child].0.goes_before(&self.heap[first].0) {
-                    first = child;
-                }
-            }
-            if first == place {
-                break;
-            }
-            self.swap(place, first);
-            place = first;
-        }
-    }
-
-    fn swap(&mut self, a: usize, b: usize) {
-        self.heap.swap(a, b);
-        self.place[at(self.heap[a].1)] = a;
-        self.place[at(self.heap[b].1)] = b;
-    }
-}
-
-/// Finds the queue of a packet.
-struct Classes {
-    by: Classify,
-    /// Number of buckets, or `None` for a queue per class.
-    buckets: Option<u32>,
-    rules: Rules,
-    seed: u64,
-    cx: BuildContext,
-    /// Queue of each flow and direction (even forward, odd reverse), or [`NONE`] while unknown.
-    known: Vec<u32>,
-    /// Queue of each class (or bucket) that has been seen.
-    queues: BTreeMap<u64, u32>,
-}
-
-/// Flows with larger numbers are looked up every time.
-const MOST_KNOWN: usize = 1 << 20;
-
-impl Classes {
-    fn new(params: &DrrParams, rules: Rules, seed: u64, cx: &BuildContext) -> Classes {
-        Classes {
-            by: params.classify,
-            buckets: params.buckets,
-            rules,
-            seed,
-            cx: cx.clone(),
-            known: Vec::new(),
-            queues: BTreeMap::new(),
-        }
-    }
-
-    /// The index of the queue; one that equals the number of queues so far is new.
-    #[inline]
-    fn queue_of(&mut self, packet: &Packet) -> u32 {
-        let reverse = packet.flags.has(Flags::REVERSE);
-        let slot = 2 * at(packet.flow) + usize::from(reverse);
-        match self.known.get(slot) {
-            Some(&index) if index != NONE => index,
-            _ => self.look_up(packet.flow, reverse, slot),
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, flow: u32, reverse: bool, slot: usize) -> u32 {
-        let class = self.class(flow, reverse);
-        let key = match self.buckets {
-            None => class,
-            Some(buckets) if self.rules == Rules::Ns2 => ns2_hash(class) % u64::from(buckets),
-            Some(buckets) => mix(class ^ self.seed) % u64::from(buckets),
-        };
-        let new = u32::try_from(self.queues.len()).expect("fewer than 2^32 queues");
-        let index = *self.queues.entry(key).or_insert(new);
-        if slot < MOST_KNOWN {
-            if slot >= self.known.len() {
-                self.known.resize(slot + 1, NONE);
-            }
-            self.known[slot] = index;
-        }
-        index
-    }
-
-    /// A number for each class.
-    fn class(&self, flow: u32, reverse: bool) -> u64 {
-        let own = u64::from(flow) | u64::from(reverse) << 32;
-        let ends = match (self.by, self.cx.flow_nodes.get(at(flow))) {
-            (Classify::Flow, _) | (_, None) => return own,
-            (_, Some(&(source, sink))) if reverse => (sink, source),
-            (_, Some(&ends)) => ends,
-        };
-        match self.by {
-            Classify::SourceDestination => u64::from(ends.0) << 32 | u64::from(ends.1),
-            Classify::Flow | Classify::Source => u64::from(ends.0),
-        }
-    }
-}
-
-/// ns-2's hash of a node (drr.cc), with C's remainder that keeps the sign.
-fn ns2_hash(node: u64) -> u64 {
-    let i = signed(node);
-    let hash = (i + (i >> 8) + !(i >> 4)) % ((2 << 23) - 1) + 1;
-    u64::try_from(hash).unwrap_or(0)
-}
-
-/// SplitMix64's finalizer: every bit of the class decides about every bit of the hash.
-const fn mix(class: u64) -> u64 {
-    let z = class.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -708,7 +516,7 @@ const fn at(index: u32) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
+    use sojourn_sim::{Flags, Label, MarkReason, Stream};
     use sojourn_units::{Params, Rate, Time, build};
     use std::collections::VecDeque;
     use std::sync::Arc;
@@ -972,12 +780,6 @@ mod tests {
     }
 
     #[test]
-    fn ns2_hashes_small_node_numbers_to_themselves() {
-        assert!((0..16).all(|node| ns2_hash(node) == node));
-        assert_eq!((ns2_hash(16), ns2_hash(256)), (15, 241));
-    }
-
-    #[test]
     fn faults_of_the_inner_specification_show_when_the_queue_is_built() {
         let error = |spec: &str| {
             let spec: Spec = spec.parse().expect("a spec");
@@ -1200,36 +1002,6 @@ mod tests {
                 prop_assert_eq!(bytes, plain.total());
             }
         }
-    }
-
-    #[test]
-    fn the_longest_of_ten_thousand_queues_is_found_without_a_scan() {
-        let mut longest = Longest::default();
-        let mut lengths = vec![0_u64; 10_000];
-        lengths.iter().for_each(|_| longest.add());
-        let rank = |lengths: &[u64], index: u32| Rank {
-            length: lengths[at(index)],
-            tie: u64::from(index),
-        };
-        let mut rng = Stream::derive(1, 0, "lengths");
-        let looks = std::cell::Cell::new(0_u32);
-        for step in 0..100_000_u32 {
-            let grows = u32::try_from(rng.below(10_000)).expect("small");
-            lengths[at(grows)] += 1500;
-            longest.raise(grows, rank(&lengths, grows));
-            let shrinks = usize::try_from(rng.below(10_000)).expect("small");
-            lengths[shrinks] = lengths[shrinks].saturating_sub(1500);
-            if step % 2 == 1 {
-                let victim = longest.top(|index| {
-                    looks.set(looks.get() + 1);
-                    rank(&lengths, index)
-                });
-                assert_eq!(Some(&lengths[at(victim)]), lengths.iter().max());
-                lengths[at(victim)] -= 1500;
-            }
-        }
-        // One look finds it, and one more for each change before.
-        assert!(looks.get() < 200_000, "{}", looks.get());
     }
 
     #[test]
