@@ -35,8 +35,45 @@ pub(crate) enum Command {
     Docs(DocsArgs),
     /// Feed a recorded arrival process to a queue and print what it decides on every packet.
     Replay(ReplayArgs),
+    /// Write conformance vectors of queue disciplines, or check an implementation against them.
+    #[command(subcommand)]
+    Vectors(VectorsCommand),
     /// Measure the cost of a packet-hop.
     Bench(BenchArgs),
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum VectorsCommand {
+    /// Write vectors: arrivals, random draws, expected decisions and states, a text file each.
+    Write(VectorsWriteArgs),
+    /// Feed vectors to an implementation over standard input and explain the first answer that differs.
+    Check(VectorsCheckArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VectorsWriteArgs {
+    /// A vector (codel-linux), a discipline in all its dialects (codel) or a specification ('codel target=20ms'); all
+    /// unless given.
+    #[arg(long = "queue", value_name = "NAME")]
+    pub(crate) queues: Vec<String>,
+    /// Directory to write to; - for standard output.
+    #[arg(long, default_value = "vectors")]
+    pub(crate) out: PathBuf,
+    /// Seed of the arrivals and of the draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VectorsCheckArgs {
+    /// The implementation, run once per vector by the shell.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) exec: String,
+    /// As for write: which of the catalogue's vectors to check against; all unless given.
+    #[arg(long = "queue", value_name = "NAME", conflicts_with = "files")]
+    pub(crate) queues: Vec<String>,
+    /// Vectors as files, or directories of them, instead of the catalogue's.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,6 +21,7 @@ mod report;
 mod run;
 mod show;
 mod study;
+mod vectors;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -39,6 +40,8 @@ pub(crate) enum Failure {
     Lab(LabError),
     /// Standard output is gone (a closed pipe): nothing to say.
     Closed,
+    /// What was checked differs from what it has to be, as has been printed.
+    Differs,
 }
 
 impl From<LabError> for Failure {
@@ -57,8 +60,8 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 2 for
-/// a mistake of the user, 130 for an interrupt, 101 for a bug. It cannot draw image files.
+/// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 1 for
+/// a check that found a difference, 2 for a mistake of the user, 130 for an interrupt, 101 for a bug. It cannot draw image files.
 pub fn main_from_args<I, T>(args: I) -> u8
 where
     I: IntoIterator<Item = T>,
@@ -92,6 +95,7 @@ where
     };
     match dispatch(cli.command, draw) {
         Ok(()) | Err(Failure::Closed) => 0,
+        Err(Failure::Differs) => 1,
         Err(Failure::Lab(error)) => {
             eprintln!("sojourn: {error}");
             error.exit_status()
@@ -111,6 +115,7 @@ fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         Command::Schema(args) => files::schema(&args),
         Command::Docs(args) => files::docs(&args),
         Command::Replay(args) => replay::replay(&args),
+        Command::Vectors(command) => vectors::vectors(&command),
         Command::Bench(args) => bench::bench(&args),
     }
 }

@@ -21,5 +21,6 @@ pub mod stats;
 pub mod study;
 pub mod summary;
 pub mod trace;
+pub mod vectors;
 
 pub use error::{LabError, LabErrorKind};

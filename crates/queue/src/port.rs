@@ -89,6 +89,11 @@ impl QueuePort {
         }
     }
 
+    /// The random stream of the discipline: what it will draw next.
+    pub fn stream(&self) -> &Stream {
+        &self.rng
+    }
+
     /// Areas so far, at `now`, of the packets that wait: (now - arrived) summed, plain and times size.
     fn waited(&self, ring: &Ring, now: Time) -> (u128, u128) {
         let mut area = (0, 0);

@@ -5,3 +5,4 @@ mod commands;
 mod results;
 mod support;
 mod theory;
+mod vectors;

@@ -1,0 +1,230 @@
+//! `sojourn vectors`: conformance vectors, and the check of an implementation against them.
+
+use crate::Failure;
+use crate::args::{VectorsCheckArgs, VectorsCommand, VectorsWriteArgs};
+use crate::output::emit;
+use sojourn_lab::vectors::{self, Outcome, Vector};
+use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_units::{Spec, nearest};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub(crate) fn vectors(command: &VectorsCommand) -> Result<(), Failure> {
+    match command {
+        VectorsCommand::Write(args) => write(args),
+        VectorsCommand::Check(args) => check(args),
+    }
+}
+
+fn write(args: &VectorsWriteArgs) -> Result<(), Failure> {
+    let chosen = chosen(&args.queues)?;
+    if chosen.len() == 1 && args.out.as_os_str() == "-" {
+        let (name, spec) = &chosen[0];
+        return emit(&vectors::generate(name, spec, args.seed)?.to_string());
+    }
+    if args.out.as_os_str() == "-" {
+        return Err(LabError::new(
+            LabErrorKind::Contradiction,
+            format!("{} vectors cannot go to standard output", chosen.len()),
+        )
+        .in_file("--out -")
+        .remedy("choose one, such as --queue codel-rfc8289, or name a directory")
+        .into());
+    }
+    // All are made before the first is written.
+    let made: Result<Vec<Vector>, LabError> = chosen
+        .iter()
+        .map(|(name, spec)| vectors::generate(name, spec, args.seed))
+        .collect();
+    let made = made?;
+    fs::create_dir_all(&args.out)
+        .map_err(|error| LabError::io(&args.out, "make the directory", &error))?;
+    for vector in &made {
+        let path = args.out.join(format!("{}.txt", vector.name));
+        let partial = args.out.join(format!(".{}.txt.partial", vector.name));
+        fs::write(&partial, vector.to_string())
+            .and_then(|()| fs::rename(&partial, &path))
+            .map_err(|error| {
+                let _ = fs::remove_file(&partial);
+                LabError::io(&path, "write", &error)
+            })?;
+    }
+    emit(&format!(
+        "{} vectors written to {}\n",
+        made.len(),
+        args.out.display()
+    ))
+}
+
+/// The vectors of the catalogue that are asked for: by the name of a vector (`codel-linux`), of a discipline (`codel`: all
+/// its dialects) or by a specification (`'codel target=20ms'`); all of them if none is.
+fn chosen(queues: &[String]) -> Result<Vec<(String, Spec)>, LabError> {
+    let all = vectors::catalogue();
+    if queues.is_empty() {
+        return Ok(all);
+    }
+    let mut chosen: Vec<(String, Spec)> = Vec::new();
+    for given in queues {
+        let named: Vec<_> = all
+            .iter()
+            .filter(|(name, spec)| name == given || spec.name == *given)
+            .cloned()
+            .collect();
+        if !named.is_empty() {
+            chosen.extend(named);
+            continue;
+        }
+        let spec: Result<Spec, _> = given.parse();
+        match spec {
+            Ok(spec) if !spec.args.is_empty() => {
+                chosen.push((file_name(given), spec));
+            }
+            _ => {
+                let names = || all.iter().map(|(name, _)| name.as_str());
+                return Err(LabError::new(
+                    LabErrorKind::UnknownName,
+                    format!("there is no vector {given:?}"),
+                )
+                .in_file(&format!("--queue {given}"))
+                .nearest(nearest(
+                    given,
+                    names().chain(all.iter().map(|(_, spec)| spec.name.as_str())),
+                ))
+                .remedy("sojourn vectors write names them all"));
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// A specification as the name of a file: `codel target=20ms` becomes `codel-target-20ms`.
+fn file_name(spec: &str) -> String {
+    let kept: String = spec
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '_' || c == '.' {
+                c
+            } else {
+                ' '
+            }
+        })
+        .collect();
+    kept.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
+    let vectors = match args.files.is_empty() {
+        true => chosen(&args.queues)?
+            .iter()
+            .map(|(name, spec)| vectors::generate(name, spec, 1))
+            .collect::<Result<Vec<_>, _>>()?,
+        false => read(&args.files)?,
+    };
+    let (mut agreed, mut unsupported, mut differed) = (0, 0, 0);
+    for vector in &vectors {
+        let answers = ask(&args.exec, vector)?;
+        match vectors::compare(vector, &answers) {
+            Outcome::Agrees { states } => {
+                agreed += 1;
+                let told = match states {
+                    0 => "decisions; it tells no state".to_owned(),
+                    n if n == vector.steps.len() => "decisions and states".to_owned(),
+                    n => format!("decisions, and the states of {n} events"),
+                };
+                let [arrived, _, dropped, marked] = vector.counts();
+                emit(&format!(
+                    "agrees       {}: {} events, {arrived} packets, {dropped} dropped, {marked} marked ({told})\n",
+                    vector.name,
+                    vector.steps.len(),
+                ))?;
+            }
+            Outcome::Unsupported => {
+                unsupported += 1;
+                emit(&format!("unsupported  {}\n", vector.name))?;
+            }
+            Outcome::Differs(difference) => {
+                differed += 1;
+                emit(&format!(
+                    "differs      {}",
+                    vectors::explain(vector, &difference)
+                ))?;
+            }
+        }
+    }
+    emit(&format!(
+        "{agreed} agree, {differed} differ, {unsupported} unsupported\n"
+    ))?;
+    match (agreed, differed) {
+        (_, 1..) => Err(Failure::Differs),
+        (0, 0) => Err(LabError::new(
+            LabErrorKind::UnknownName,
+            "the implementation supports none of the vectors",
+        )
+        .in_file("--exec")
+        .remedy("choose the ones it is to be checked against with --queue")
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Vectors of files, and of the `.txt` files in directories.
+fn read(paths: &[PathBuf]) -> Result<Vec<Vector>, LabError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let entries = fs::read_dir(path).map_err(|e| LabError::io(path, "read", &e))?;
+            let mut inside: Vec<PathBuf> = entries
+                .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+                .filter(|path| path.extension() == Some(OsStr::new("txt")))
+                .collect();
+            inside.sort();
+            files.extend(inside);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    files.iter().map(|path| read_one(path)).collect()
+}
+
+fn read_one(path: &Path) -> Result<Vector, LabError> {
+    let text = fs::read_to_string(path).map_err(|e| LabError::io(path, "read the vector", &e))?;
+    vectors::parse(&path.display().to_string(), &text)
+}
+
+/// The answers of an implementation to the events of a vector.
+fn ask(exec: &str, vector: &Vector) -> Result<String, LabError> {
+    let failed = |error: &std::io::Error| LabError::io(Path::new(exec), "run", error);
+    let mut child = Command::new("sh")
+        .args(["-c", exec])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| failed(&e))?;
+    let questions = vector.questions();
+    let mut stdin = child.stdin.take();
+    // Written beside the reading: an implementation that answers at once would block otherwise.
+    let writer = std::thread::spawn(move || match stdin.as_mut() {
+        Some(stdin) => stdin.write_all(questions.as_bytes()),
+        None => Ok(()),
+    });
+    let output = child.wait_with_output().map_err(|e| failed(&e))?;
+    match writer.join() {
+        // One that stops reading has its answers compared all the same.
+        Ok(Err(error)) if error.kind() != ErrorKind::BrokenPipe => return Err(failed(&error)),
+        _ => {}
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if said.trim().is_empty() {
+        let status = output.status;
+        return Err(LabError::new(
+            LabErrorKind::Io,
+            format!("it answered nothing to {} ({status})", vector.name),
+        )
+        .in_file(&format!("--exec '{exec}'"))
+        .remedy("it has to answer each event on standard output; docs/vectors.md describes the protocol"));
+    }
+    Ok(said)
+}
