@@ -38,8 +38,43 @@ pub(crate) enum Command {
     /// Write conformance vectors of queue disciplines, or check an implementation against them.
     #[command(subcommand)]
     Vectors(VectorsCommand),
+    /// Compare the disciplines with what ns-2, ns-3 and Linux measured.
+    Validate(ValidateArgs),
+    /// Print the line of Linux's tc that configures the same queue.
+    Tc(TcArgs),
     /// Measure the cost of a packet-hop.
     Bench(BenchArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TcArgs {
+    /// The queue, such as 'fq_codel target=5ms'; in dialect linux unless it names another.
+    pub(crate) queue: String,
+    /// Network device.
+    #[arg(long, default_value = "DEV")]
+    pub(crate) dev: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// Peers to compare with: linux, ns2, ns3; all unless given.
+    #[arg(long = "peer", value_name = "NAME")]
+    pub(crate) peers: Vec<String>,
+    /// Disciplines to compare; all unless given.
+    #[arg(long = "queue", value_name = "NAME")]
+    pub(crate) queues: Vec<String>,
+    /// Runs per row where a random draw decides.
+    #[arg(long, default_value_t = sojourn_lab::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub(crate) seeds: u64,
+    /// Rows at a time; one per core unless given. Results do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    /// Show every figure, not only those outside.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How to print them.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Subcommand, Debug)]
@@ -139,6 +174,9 @@ pub(crate) struct BenchArgs {
     /// Cases to run, such as b1; the standard set unless given. `all` adds the large ones.
     #[arg(long = "case")]
     pub(crate) cases: Vec<String>,
+    /// Measure every queue discipline instead, as a multiple of DropTail's cost.
+    #[arg(long, conflicts_with = "cases")]
+    pub(crate) queues: bool,
     /// Rounds, interleaved; the median counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) rounds: u64,

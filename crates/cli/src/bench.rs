@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::args::BenchArgs;
 use crate::output::{emit, table};
 use cpu_time::ThreadTime;
-use sojourn_lab::bench::{Case, Counted, cases, find, prepare, ring_loop};
+use sojourn_lab::bench::{Case, Counted, bounds, cases, find, prepare, ring_loop};
 use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
 use sojourn_units::{Span, Time};
@@ -41,6 +41,9 @@ struct Measured {
 }
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    if args.queues {
+        return queues(args);
+    }
     let chosen: Vec<Case> = match args.cases.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => STANDARD
             .iter()
@@ -131,6 +134,60 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
     }
     emit(&text)?;
     verdicts(&medians, ring, args.check)
+}
+
+/// Simulated seconds of a case when every discipline is measured.
+const QUEUE_SECONDS: f64 = 0.5;
+
+/// The cost of every discipline as a multiple of DropTail's, in the cases of its kind.
+fn queues(args: &BenchArgs) -> Result<(), Failure> {
+    let seconds = args.seconds.unwrap_or(QUEUE_SECONDS);
+    let mut rows = Vec::new();
+    let mut missed = 0;
+    for name in ["b1", "b2-100", "b2-10000"] {
+        let plain = find(name)?;
+        let entries: Vec<_> = sojourn_queue::registry::catalogue()
+            .iter()
+            .filter_map(|entry| {
+                let bound = bounds(entry).iter().find(|(case, _)| *case == name)?;
+                Some((entry, bound.1))
+            })
+            .collect();
+        // DropTail before and behind each discipline: what the machine does meanwhile hits both.
+        for (entry, bound) in entries {
+            let case = plain.through(entry.name);
+            let mut ratios = Vec::new();
+            let mut costs = Vec::new();
+            for _ in 0..args.rounds {
+                let before = time_case(&plain, seconds)?.0;
+                let own = time_case(&case, seconds)?.0;
+                let behind = time_case(&plain, seconds)?.0;
+                ratios.push(own / f64::midpoint(before, behind));
+                costs.push(own);
+            }
+            let ratio = median(&mut ratios);
+            missed += u32::from(ratio > bound);
+            rows.push(vec![
+                entry.name.to_owned(),
+                name.to_owned(),
+                format!("{:.1}", median(&mut costs)),
+                format!("{ratio:.2}"),
+                format!("{bound}"),
+                if ratio <= bound { "met" } else { "missed" }.to_owned(),
+            ]);
+        }
+    }
+    let header = ["queue", "case", "ns/hop", "times droptail", "at most", ""];
+    emit(&table(&header, &rows))?;
+    if args.check && missed > 0 {
+        return Err(LabError::new(
+            LabErrorKind::BadValue,
+            format!("{missed} bounds are missed"),
+        )
+        .in_file("bench --queues")
+        .into());
+    }
+    Ok(())
 }
 
 /// Compares with what is demanded, as far as the cases were run.

@@ -152,6 +152,13 @@ fn page(entry: &Entry) -> String {
         }
         text.push('\n');
     }
+    if !entry.sources.is_empty() {
+        let _ = writeln!(
+            text,
+            "Sources and deviations\n\n{}\n",
+            wrap(&entry.sources, 100)
+        );
+    }
     for (name, meaning) in entry.more {
         let _ = writeln!(text, "  {name}: {meaning}");
     }

@@ -21,6 +21,8 @@ mod report;
 mod run;
 mod show;
 mod study;
+mod tc;
+mod validate;
 mod vectors;
 
 use args::{Cli, Command};
@@ -116,6 +118,8 @@ fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         Command::Docs(args) => files::docs(&args),
         Command::Replay(args) => replay::replay(&args),
         Command::Vectors(command) => vectors::vectors(&command),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Tc(args) => tc::tc(&args),
         Command::Bench(args) => bench::bench(&args),
     }
 }

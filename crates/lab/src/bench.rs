@@ -6,13 +6,14 @@
 
 use crate::error::{LabError, LabErrorKind};
 use crate::run::LabNetwork;
-use sojourn_queue::registry::{self, BuildContext};
+use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind};
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::flow::{FlowRequest, build_flow};
 use sojourn_units::{Rate, Span, Time};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One case.
@@ -33,7 +34,28 @@ pub struct Case {
     /// Packets that the bottleneck holds.
     buffer: u64,
     /// Queue of the bottleneck, without its limit.
-    queue: &'static str,
+    queue: Cow<'static, str>,
+}
+
+impl Case {
+    /// The same case through another queue.
+    #[must_use]
+    pub fn through(&self, queue: &str) -> Case {
+        Case {
+            queue: Cow::Owned(queue.to_owned()),
+            ..self.clone()
+        }
+    }
+}
+
+/// What a discipline may cost: a case, and how many times DropTail's cost per packet-hop in it is the most.
+///
+/// AQMs are measured with 10 flows, schedulers with 100 and with 10 000.
+pub fn bounds(entry: &CatalogueEntry) -> &'static [(&'static str, f64)] {
+    match entry.kind {
+        DisciplineKind::Aqm => &[("b1", 1.3)],
+        DisciplineKind::Scheduler => &[("b2-100", 2.0), ("b2-10000", 3.0)],
+    }
 }
 
 /// Every case, smallest first within its family.
@@ -47,7 +69,7 @@ pub fn cases() -> Vec<Case> {
         tcp: false,
         rate,
         buffer: 1000,
-        queue,
+        queue: Cow::Borrowed(queue),
     };
     let tcp = |name, about, flows, seconds, rate, buffer, queue| Case {
         name,
@@ -57,7 +79,7 @@ pub fn cases() -> Vec<Case> {
         tcp: true,
         rate,
         buffer,
-        queue,
+        queue: Cow::Borrowed(queue),
     };
     vec![
         udp(
@@ -263,7 +285,12 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         });
         Ok::<(), LabError>(())
     };
-    let queue = format!("{} limit={}p", case.queue, case.buffer);
+    let name = case.queue.split(' ').next().unwrap_or_default();
+    let entry = registry::find(name).map_err(|e| LabError::from_queue(&e))?;
+    let queue = match entry.params.iter().any(|info| info.name == "limit") {
+        true => format!("{} limit={}p", case.queue, case.buffer),
+        false => case.queue.to_string(),
+    };
     let unlimited = "droptail limit=1000000p";
     link(&mut spec, (0, 1), rate, bottleneck_delay, &queue)?;
     link(&mut spec, (1, 0), rate, bottleneck_delay, unlimited)?;

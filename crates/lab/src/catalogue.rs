@@ -44,6 +44,8 @@ pub struct Entry {
     pub title: &'static str,
     /// What it does.
     pub about: &'static str,
+    /// Sources, revisions and deviations, in Markdown; empty where `about` says it all.
+    pub sources: String,
     /// What takes parameters: one part, or the parts of a flow.
     pub parts: Vec<Part>,
     /// Keys beside the parameters: name and meaning.
@@ -81,6 +83,7 @@ impl Entry {
             "aliases": self.aliases,
             "title": self.title,
             "about": self.about,
+            "sources": self.sources,
             "parts": parts,
             "more": self.more,
         })
@@ -138,6 +141,7 @@ pub fn entries() -> Vec<Entry> {
         aliases: e.aliases,
         title: e.title,
         about: e.about,
+        sources: e.sources(),
         parts: part(e.title, e.about, e.params, e.dialects),
         more: &[],
     });
@@ -147,6 +151,7 @@ pub fn entries() -> Vec<Entry> {
         aliases: &[],
         title: kind.name,
         about: kind.doc,
+        sources: String::new(),
         parts: kind.parts,
         more: kind.more,
     });
@@ -158,6 +163,7 @@ pub fn entries() -> Vec<Entry> {
             aliases: e.aliases,
             title: e.title,
             about: e.about,
+            sources: String::new(),
             parts: part(e.title, e.about, e.params, e.dialects),
             more: &[],
         });
@@ -167,6 +173,7 @@ pub fn entries() -> Vec<Entry> {
         aliases: &[],
         title: a.name,
         about: a.doc,
+        sources: String::new(),
         parts: part(a.name, a.doc, a.params, a.dialects),
         more: &[],
     });

@@ -21,6 +21,7 @@ pub mod stats;
 pub mod study;
 pub mod summary;
 pub mod trace;
+pub mod validate;
 pub mod vectors;
 
 pub use error::{LabError, LabErrorKind};

@@ -1,6 +1,7 @@
 //! Reference pages, generated from the declarations: what scenario files may say.
 
-use sojourn_units::ParamInfo;
+use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
+use sojourn_units::{ParamInfo, Spec};
 
 use crate::results::reference::{metrics_markdown, results_markdown};
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
@@ -8,16 +9,115 @@ use crate::schema::Tables;
 use crate::series::QUANTITIES;
 
 /// Every generated page: its file in `docs`, and its text in Markdown.
-pub fn pages() -> Vec<(&'static str, String)> {
-    vec![
-        ("metrics.md", metrics_markdown()),
-        ("reference/results.md", results_markdown()),
-        ("reference/scenario.md", scenario_markdown()),
+pub fn pages() -> Vec<(String, String)> {
+    let mut pages = vec![
+        ("metrics.md".to_owned(), metrics_markdown()),
+        ("reference/results.md".to_owned(), results_markdown()),
+        ("reference/scenario.md".to_owned(), scenario_markdown()),
         (
-            "reference/study.md",
+            "reference/study.md".to_owned(),
             study_markdown(&crate::study::tables()),
         ),
-    ]
+        ("reference/queues.md".to_owned(), queues_markdown()),
+    ];
+    for entry in registry::catalogue() {
+        pages.push((
+            format!("reference/queues/{}.md", entry.name),
+            queue_markdown(entry),
+        ));
+    }
+    pages
+}
+
+/// The list of queue disciplines, in Markdown.
+pub fn queues_markdown() -> String {
+    let mut page = String::from(
+        "# Queue disciplines\n\n\
+         `sojourn show NAME` prints what these pages say. An AQM may stand in each queue of a scheduler that has `each`. This page and those it \
+         links are generated from the declarations in `crates/queue/src/disciplines`.\n\n\
+         | name | kind | dialects | what |\n|---|---|---|---|\n",
+    );
+    for entry in registry::catalogue() {
+        let dialects: Vec<&str> = entry.dialects.iter().map(|info| info.release).collect();
+        let first = entry
+            .about
+            .split_inclusive(". ")
+            .next()
+            .unwrap_or(entry.about);
+        page.push_str(&format!(
+            "| [`{}`](queues/{}.md) | {} | {} | {} |\n",
+            entry.name,
+            entry.name,
+            kind_word(entry),
+            dialects.join(", "),
+            cell(&format!("{}: {}", entry.title, first.trim()))
+        ));
+    }
+    page
+}
+
+fn kind_word(entry: &CatalogueEntry) -> &'static str {
+    match entry.kind {
+        DisciplineKind::Aqm => "AQM",
+        DisciplineKind::Scheduler => "scheduler",
+    }
+}
+
+/// The page of a queue discipline, in Markdown.
+pub fn queue_markdown(entry: &CatalogueEntry) -> String {
+    let mut page = format!(
+        "# {}\n\n`{}`, {}{}\n\n{}\n\n## Dialects\n\n| dialect | release | what |\n|---|---|---|\n",
+        entry.title,
+        entry.name,
+        kind_word(entry),
+        match entry.aliases {
+            [] => String::new(),
+            aliases => format!("; also `{}`", aliases.join("`, `")),
+        },
+        entry.about
+    );
+    for info in entry.dialects {
+        page.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            info.name,
+            info.release,
+            cell(info.doc)
+        ));
+    }
+    page.push_str(&format!(
+        "\nThe first is the default.\n\n## Parameters\n\n{}",
+        params_markdown(entry.params)
+    ));
+    let overridden: Vec<String> = entry
+        .dialects
+        .iter()
+        .flat_map(|info| {
+            info.overrides.iter().map(|(name, value, source)| {
+                format!(
+                    "| `{}` | `{name}` | `{value}` | {} |\n",
+                    info.name,
+                    cell(source)
+                )
+            })
+        })
+        .collect();
+    if !overridden.is_empty() {
+        page.push_str(&format!(
+            "\nDefaults that dialects have otherwise:\n\n| dialect | key | default | source |\n|---|---|---|---|\n{}",
+            overridden.concat()
+        ));
+    }
+    if let Ok(Some(lines)) = registry::tc(&Spec::new(entry.name), "DEV") {
+        page.push_str(&format!(
+            "\n## On Linux\n\n`sojourn tc {}` prints the defaults of dialect linux as Linux's `tc` takes them:\n\n```text\n{lines}\n```\n",
+            entry.name
+        ));
+    }
+    page.push_str(&format!(
+        "\n## Sources and deviations\n\n{}\n",
+        entry.sources()
+    ));
+    page
 }
 
 /// The page of scenario files, in Markdown.

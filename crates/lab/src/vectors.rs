@@ -20,7 +20,7 @@ pub const MAGIC: &str = "sojourn-vectors 1";
 /// How far a state may be from the expected one, relative to the larger of the two, and absolutely below 1.
 const TOLERANCE: f64 = 1e-9;
 
-/// Rate of the link: a byte takes 2 us, so that all times are whole microseconds, and a packet of 1500 bytes less than the
+/// Rate of the link: 500 bytes take a millisecond, and a packet of 1500 bytes less than the
 /// targets of delay that are common.
 const RATE_BPS: u64 = 4_000_000;
 
@@ -193,19 +193,13 @@ const FLOWS: u32 = 4;
 /// flows of unequal rates, two of which are ECN-capable and one of which is marked expedited.
 fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
     /// Length in milliseconds and load of each phase.
-    const PHASES: [(u64, f64); 5] = [
-        (100, 0.7),
-        (600, 1.6),
-        (200, 0.0),
-        (200, 2.5),
-        (100, 0.8),
-    ];
-    const SIZES: [u32; 4] = [200, 700, 1500, 1500];
-    /// Arrivals fall on multiples of this, as departures then do: times that a discipline compares are often equal, so
-    /// that a wrong comparison shows.
-    const GRID_US: u64 = 200;
+    const PHASES: [(u64, f64); 5] = [(100, 0.7), (600, 1.6), (200, 0.0), (200, 2.5), (100, 0.8)];
+    const SIZES: [u32; 4] = [500, 1000, 1500, 1500];
+    /// Arrivals fall on whole milliseconds, as departures then do: times that a discipline compares are often equal, so that
+    /// a wrong comparison shows.
+    const GRID_PS: u64 = 1_000_000_000;
     /// Mean time that a packet takes on the link, microseconds.
-    const MEAN_US: f64 = 1950.0;
+    const MEAN_US: f64 = 2250.0;
     let mut rng = Stream::derive(seed, 0, "vectors");
     let mut all = Vec::new();
     let mut start = Time::ZERO;
@@ -214,7 +208,7 @@ fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
         let mut now = start;
         while load > 0.0 {
             let gap = Span::round_from_secs(rng.exponential(MEAN_US / load) * 1e-6);
-            now += Span::from_us((gap.as_ps() / (GRID_US * 1_000_000) + 1) * GRID_US);
+            now += Span::from_ps((gap.as_ps() + GRID_PS / 2) / GRID_PS * GRID_PS);
             if now >= end {
                 break;
             }

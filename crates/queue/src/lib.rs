@@ -14,6 +14,7 @@ pub mod longest;
 pub mod port;
 pub mod registry;
 pub mod scheduler;
+pub mod tc;
 pub mod weights;
 
 pub use account::{Account, FlowAccount};

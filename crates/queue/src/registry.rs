@@ -3,6 +3,7 @@
 
 use crate::disciplines;
 use crate::port::QueuePort;
+use crate::tc::Line;
 use sojourn_sim::Stream;
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, check_declaration, nearest,
@@ -33,6 +34,12 @@ pub trait Entry: Sized {
     /// # Errors
     /// If parameters contradict each other, or a nested specification is wrong.
     fn build(params: Self::Params, cx: &BuildContext) -> Result<Self, SpecError>;
+
+    /// The lines of Linux's `tc` that configure the same; none where Linux has nothing like it.
+    fn tc(params: &Self::Params) -> Option<Line> {
+        let _ = params;
+        None
+    }
 }
 
 /// What a discipline may need to know of its surroundings when it is built.
@@ -95,6 +102,9 @@ pub struct CatalogueEntry {
     pub title: &'static str,
     /// Its page.
     pub about: &'static str,
+    /// Sources, revisions and deviations, dialect by dialect: the head of the discipline's file, in Markdown, with `//!` before
+    /// each line.
+    pub head: &'static str,
     /// Which kind it is.
     pub kind: DisciplineKind,
     /// Flows that are always backlogged get equal shares, with the parameters' defaults.
@@ -112,7 +122,12 @@ pub struct CatalogueEntry {
     /// # Errors
     /// The first thing that is wrong.
     pub check: fn() -> Result<(), String>,
+    /// The lines of Linux's `tc` for these parameters in a dialect, if Linux has the discipline.
+    tc: WriteTc,
 }
+
+/// Writes parameters as `tc` does.
+type WriteTc = fn(Option<&str>, &[(String, String)]) -> Result<Option<Line>, ParamError>;
 
 /// Reads parameters in a dialect.
 pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
@@ -127,12 +142,13 @@ pub struct Resolved {
 }
 
 impl CatalogueEntry {
-    pub(crate) const fn of<E: Entry>(kind: DisciplineKind) -> CatalogueEntry {
+    pub(crate) const fn of<E: Entry>(kind: DisciplineKind, file: &'static str) -> CatalogueEntry {
         CatalogueEntry {
             name: E::NAME,
             aliases: E::ALIASES,
             title: E::TITLE,
             about: E::ABOUT,
+            head: head(file),
             kind,
             fair: E::FAIR,
             starves_none: E::STARVES_NONE,
@@ -146,8 +162,63 @@ impl CatalogueEntry {
                 })
             },
             check: check_declaration::<E::Params>,
+            tc: |dialect, pairs| Ok(E::tc(&build_params(dialect, pairs)?)),
         }
     }
+
+    /// Sources, revisions and deviations, dialect by dialect, in Markdown.
+    pub fn sources(&self) -> String {
+        let line = |line: &'static str| {
+            let text = line.strip_prefix("//!").unwrap_or(line);
+            text.strip_prefix(' ').unwrap_or(text)
+        };
+        // The first line is the title.
+        let lines: Vec<&str> = self.head.lines().map(line).skip(1).collect();
+        lines.join("\n").trim().to_owned()
+    }
+
+    /// Whether Linux's `tc` configures it.
+    pub fn has_tc(&self) -> bool {
+        let linux = self.dialects.iter().any(|info| info.name == LINUX);
+        linux && matches!((self.tc)(Some(LINUX), &[]), Ok(Some(_)))
+    }
+}
+
+/// The lines at the head of a file that begin with `//!`.
+const fn head(file: &'static str) -> &'static str {
+    let bytes = file.as_bytes();
+    let mut end = 0;
+    while end + 2 < bytes.len()
+        && bytes[end] == b'/'
+        && bytes[end + 1] == b'/'
+        && bytes[end + 2] == b'!'
+    {
+        while end < bytes.len() && bytes[end] != b'\n' {
+            end += 1;
+        }
+        end += 1;
+    }
+    file.split_at(end).0
+}
+
+/// The dialect that [`tc`] writes for.
+const LINUX: &str = "linux";
+
+/// The lines of Linux's `tc` that configure a queue on a device, in dialect linux unless the specification names another;
+/// none where Linux has nothing like it.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn tc(spec: &Spec, device: &str) -> Result<Option<String>, SpecError> {
+    let entry = find(&spec.name)?;
+    if !entry.has_tc() {
+        return Ok(None);
+    }
+    let line = (entry.tc)(Some(LINUX), &pairs(spec)).map_err(|error| SpecError::Param {
+        discipline: entry.name,
+        error,
+    })?;
+    Ok(line.map(|line| line.on(device)))
 }
 
 /// Why a queue cannot be built from its specification.
@@ -349,8 +420,14 @@ macro_rules! register {
 
         /// Every discipline.
         pub const CATALOGUE: &[CatalogueEntry] = &[
-            $(CatalogueEntry::of::<$aqm_file::$Aqm>(DisciplineKind::Aqm),)*
-            $(CatalogueEntry::of::<$scheduler_file::$Scheduler>(DisciplineKind::Scheduler),)*
+            $(CatalogueEntry::of::<$aqm_file::$Aqm>(
+                DisciplineKind::Aqm,
+                include_str!(concat!("disciplines/", stringify!($aqm_file), ".rs")),
+            ),)*
+            $(CatalogueEntry::of::<$scheduler_file::$Scheduler>(
+                DisciplineKind::Scheduler,
+                include_str!(concat!("disciplines/", stringify!($scheduler_file), ".rs")),
+            ),)*
         ];
 
         /// Any AQM, dispatched statically.

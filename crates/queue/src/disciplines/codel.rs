@@ -29,6 +29,7 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 
@@ -91,6 +92,18 @@ impl Entry for Codel {
             limit: params.limit,
             vars: CodelVars::new(&params)?,
         })
+    }
+
+    fn tc(params: &CodelParams) -> Option<Line> {
+        let line = Line::root("codel")
+            .packets("limit", Some(params.limit))
+            .time("target", params.target)
+            .time("interval", params.interval);
+        let line = match params.ce_threshold {
+            Some(threshold) => line.time("ce_threshold", threshold),
+            None => line,
+        };
+        Some(line.word(if params.ecn { "ecn" } else { "noecn" }))
     }
 }
 

@@ -10,6 +10,7 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::DropReason;
 use sojourn_units::{Limit, params};
 
@@ -54,6 +55,15 @@ impl Entry for DropTail {
         Ok(DropTail {
             limit: params.limit,
             unused,
+        })
+    }
+
+    fn tc(params: &DropTailParams) -> Option<Line> {
+        Some(match params.limit {
+            Some(Limit::Bytes(bytes)) => Line::root("bfifo").option("limit", bytes.get()),
+            Some(Limit::Packets(packets)) => Line::root("pfifo").option("limit", packets.get()),
+            None => Line::root("pfifo")
+                .note("limit=none: pfifo holds as many packets as the device's txqueuelen"),
         })
     }
 }

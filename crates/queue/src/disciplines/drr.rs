@@ -28,6 +28,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
 
@@ -178,6 +179,18 @@ impl Entry for Drr {
             each: params.each,
             cx: cx.clone(),
         })
+    }
+
+    fn tc(params: &DrrParams) -> Option<Line> {
+        let quantum = params.quantum.get();
+        Some(
+            Line::at("root handle 1:", "drr")
+                .note(&format!(
+                    "a class for each flow N: tc class replace dev DEV parent 1: classid 1:N drr quantum {quantum}"
+                ))
+                .note(&format!("and its queue, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.each))
+                .note("and a filter: tc filter add dev DEV parent 1: protocol all handle 1 flow hash keys src,dst,proto,proto-src,proto-dst divisor CLASSES baseclass 1:1"),
+        )
     }
 }
 

@@ -1,0 +1,146 @@
+//! `sojourn validate`: our disciplines beside those of ns-2, ns-3 and Linux.
+
+use crate::Failure;
+use crate::args::{Format, ValidateArgs};
+use crate::output::{emit, table};
+use serde_json::json;
+use sojourn_lab::validate::{self, Checked, Verdict};
+use std::fmt::Write;
+
+pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    let cells = validate::cells(&args.peers, &args.queues)?;
+    let threads = args.threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        std::num::NonZero::get,
+    );
+    let checked = validate::check(&cells, args.seeds, threads)?;
+    match args.format {
+        Format::Table => emit(&text(&checked, args.all))?,
+        Format::Csv => emit(&csv(&checked)?)?,
+        Format::Json => {
+            let all: Vec<serde_json::Value> = checked.iter().map(object).collect();
+            emit(&format!("{:#}\n", serde_json::Value::from(all)))?;
+        }
+    }
+    if checked.iter().any(|cell| cell.verdict == Verdict::Outside) {
+        return Err(Failure::Differs);
+    }
+    Ok(())
+}
+
+const COLUMNS: [&str; 9] = [
+    "peer",
+    "row",
+    "queue",
+    "figure",
+    "theirs",
+    "ours",
+    "99 % of ours",
+    "difference",
+    "verdict",
+];
+
+fn text(checked: &[Checked], all: bool) -> String {
+    let rows: Vec<Vec<String>> = validate::summary(checked)
+        .into_iter()
+        .map(|line| {
+            let mut row = vec![line.queue, line.peer];
+            row.extend(line.counts.iter().map(usize::to_string));
+            row
+        })
+        .collect();
+    let header = [
+        "queue",
+        "peer",
+        "exact",
+        "in band",
+        "in spread",
+        "explained",
+        "outside",
+    ];
+    let mut text = table(&header, &rows);
+    let shown: Vec<&Checked> = checked
+        .iter()
+        .filter(|cell| all || cell.verdict >= Verdict::Explained)
+        .collect();
+    if !shown.is_empty() {
+        let rows: Vec<Vec<String>> = shown.iter().map(|cell| row(cell)).collect();
+        let _ = write!(text, "\n{}", table(&COLUMNS, &rows));
+    }
+    let explained: Vec<&&Checked> = shown.iter().filter(|cell| cell.reason.is_some()).collect();
+    if !explained.is_empty() {
+        text.push('\n');
+        for cell in explained {
+            let _ = writeln!(
+                text,
+                "{} {}: {}",
+                cell.cell.row,
+                cell.cell.metric,
+                cell.reason.unwrap_or_default()
+            );
+        }
+    }
+    let counts = |verdict: Verdict| checked.iter().filter(|c| c.verdict == verdict).count();
+    let _ = writeln!(
+        text,
+        "\n{} figures: {} exact, {} within their band (counts 1 % or 3 packets; delays 2 % or 0.6 ms), {} within 99 % of our runs, {} explained, {} outside",
+        checked.len(),
+        counts(Verdict::Exact),
+        counts(Verdict::Band),
+        counts(Verdict::Spread),
+        counts(Verdict::Explained),
+        counts(Verdict::Outside),
+    );
+    text
+}
+
+fn row(checked: &Checked) -> Vec<String> {
+    let number = |value: f64| match value {
+        v if v.fract() == 0.0 => format!("{v}"),
+        v if v.abs() < 100.0 => format!("{v:.3}"),
+        v => format!("{v:.1}"),
+    };
+    vec![
+        checked.cell.peer.clone(),
+        checked.cell.row.clone(),
+        checked.cell.queue.to_string(),
+        checked.cell.metric.clone(),
+        number(checked.cell.theirs),
+        number(checked.ours),
+        checked.spread.map_or(String::new(), |(low, high)| {
+            format!("{} to {}", number(low), number(high))
+        }),
+        checked
+            .difference()
+            .map_or(String::new(), |part| format!("{:+.2} %", part * 100.0)),
+        checked.verdict.name().to_owned(),
+    ]
+}
+
+fn csv(checked: &[Checked]) -> Result<String, std::io::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    for cell in checked {
+        writer.write_record(row(cell))?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| std::io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other)
+}
+
+fn object(checked: &Checked) -> serde_json::Value {
+    json!({
+        "peer": checked.cell.peer,
+        "row": checked.cell.row,
+        "queue": checked.cell.queue.to_string(),
+        "figure": checked.cell.metric,
+        "theirs": checked.cell.theirs,
+        "their_runs": checked.cell.runs,
+        "ours": checked.ours,
+        "runs": checked.runs,
+        "spread": checked.spread.map(|(low, high)| [low, high]),
+        "verdict": checked.verdict.name(),
+        "reason": checked.reason,
+    })
+}
