@@ -148,7 +148,7 @@ impl Port for QueuePort {
         self.last_departure = now;
     }
 
-    #[inline]
+    #[inline(always)]
     fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
         if self.account.backlog_packets() >= self.judges.room {
             return false;

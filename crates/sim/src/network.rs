@@ -4,7 +4,7 @@ mod ahead;
 mod quiet;
 
 use self::quiet::Quiet;
-use crate::agent::{Agent, Host};
+use crate::agent::{Agent, Host, Launch};
 use crate::fel::{AutoList, EventList};
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
@@ -329,6 +329,8 @@ struct Seat {
     outlet: u32,
     /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
     deferred: Option<(Time, Time)>,
+    /// Packets that it has launched and their bytes, until its flow is told of them.
+    launched: (u64, u64),
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -506,9 +508,14 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
+        let mut onward = vec![NONE; links.len()];
         for (link, agent) in &quiet.outlets {
             outlets[to_usize(*agent)] = *link;
             sources[to_usize(*link)] = *agent;
+            let flow = flows.iter().find(|flow| flow.sender == *agent);
+            onward[to_usize(*link)] = flow.map_or(NONE, |flow| {
+                routes.next(links[to_usize(*link)].to, flow.sink)
+            });
         }
         let (mut components, link_ids, agent_ids) = rank(
             links
@@ -539,6 +546,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                     exits: routes.exits(agent.node),
                     outlet,
                     deferred: None,
+                    launched: (0, 0),
                 })
                 .collect(),
             routes,
@@ -571,6 +579,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 answers: quiet.feeding(index).answers,
                 source,
+                onward: onward[to_usize(index)],
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -657,6 +666,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let (_, source) = self.quiet.outlets[i];
             self.wake_deferred(source, &Key::before(until));
             self.go_on(source);
+            self.count_launched(source);
         }
         self.core.key = Key::before(until);
         for link in &self.quiet.silent {
@@ -666,9 +676,91 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
     }
 
-    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on.
+    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:
+    /// as a rule it launches the next packet, which finds the link free, in the same stroke.
     #[inline(never)]
     fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+        let core = &mut self.core;
+        let Some(outlet) = core.links.get(to_usize(link)) else {
+            return;
+        };
+        let (source, onward) = (outlet.source, outlet.onward);
+        let due = core.seats.get(to_usize(source)).and_then(|seat| seat.deferred);
+        if let Some((at, _)) = due
+            && at < core.horizon
+            && outlet.lets_through(at)
+            && outlet.ring.in_flight() == 1
+        {
+            core.hand_over(link, onward, key_of(time, birth, id));
+            self.launch(link, source, at);
+        } else {
+            self.deliver_and_go_on(link, key_of(time, birth, id));
+        }
+    }
+
+    /// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
+    /// through.
+    #[inline(always)]
+    fn launch(&mut self, link: u32, source: u32, at: Time) {
+        let core = &mut self.core;
+        let (Some(outlet), Some(seat), Some(endpoint)) = (
+            core.links.get_mut(to_usize(link)),
+            core.seats.get_mut(to_usize(source)),
+            self.agents.get_mut(to_usize(source)),
+        ) else {
+            return;
+        };
+        let Some(Launch { flow, packet, next }) = endpoint.launch(at) else {
+            self.go_on(source);
+            return;
+        };
+        seat.launched.0 += 1;
+        seat.launched.1 += u64::from(packet.size);
+        seat.deferred = next.map(|next| (next, at));
+        let arrival = outlet.let_through(packet.size, at);
+        outlet.ring.send(Packet {
+            at: arrival,
+            launched: at,
+            created: at,
+            seq: packet.seq,
+            ack: packet.ack,
+            flow,
+            dst: core.frame.flows[to_usize(flow)].ends[0].0,
+            side: NONE,
+            uid: core.next_uid,
+            size: packet.size,
+            kind: packet.kind,
+            tos: packet.tos,
+            flags: packet.flags,
+            hops_left: MAX_HOPS - 1,
+        });
+        core.next_uid = core.next_uid.wrapping_add(1);
+        core.fel.set(outlet.id, arrival.as_ps(), at.as_ps());
+        if next.is_some_and(|next| next <= at) {
+            // It sends more at the same event.
+            seat.deferred = None;
+            core.key = Key::event(at, at, seat.id);
+            self.wake(source);
+        }
+    }
+
+    /// Tells the flow of a source what it has launched.
+    fn count_launched(&mut self, source: u32) {
+        let seat = &mut self.core.seats[to_usize(source)];
+        let (packets, bytes) = std::mem::take(&mut seat.launched);
+        let frame = &mut self.core.frame;
+        frame.census.created += packets;
+        frame.census.events += packets;
+        let flow = frame.flows.iter_mut().find(|flow| flow.ends[1].1 == source);
+        if let Some(flow) = flow {
+            flow.counts[0].sent_packets += packets;
+            flow.counts[0].sent_bytes += bytes;
+        }
+    }
+
+    /// As [`Network::deliver_from_outlet`], in any case.
+    #[inline(never)]
+    fn deliver_and_go_on(&mut self, link: u32, key: Key) {
         let index = to_usize(link);
         let core = &mut self.core;
         let Some(outlet) = core.links.get(index) else {
@@ -681,27 +773,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             .and_then(|seat| seat.deferred);
         if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
             // What is sent while the link transmits comes before the departures up to now.
-            self.wake_deferred(source, &key_of(time, birth, id));
+            self.wake_deferred(source, &key);
         }
-        self.deliver::<false>(link, time, birth, id);
-        let core = &mut self.core;
-        let is_listed = |core: &Core<P, T>| core.links.get(index).is_some_and(Link::is_listed);
-        if is_listed(core) {
-            return;
-        }
-        // As a rule the next one is due before the horizon, and has a packet.
-        if let Some(seat) = core.seats.get_mut(to_usize(source))
-            && let Some((at, armed)) = seat.deferred
-            && at < core.horizon
-        {
-            seat.deferred = None;
-            core.key = Key::event(at, armed, seat.id);
-            core.frame.census.events += 1;
-            self.wake(source);
-            if is_listed(&self.core) {
-                return;
-            }
-        }
+        let id = self.core.links[index].id;
+        self.deliver::<false>(link, key.time.as_ps(), key.birth.as_ps(), id);
         self.go_on(source);
     }
 
@@ -1072,10 +1147,60 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`. Lists the next
-    /// arrival, unless the link feeds others.
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through. Lists the next arrival, unless the link feeds others.
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
+        self.queue_up(link, next);
+        if let Some(from) = self.links.get(to_usize(link))
+            && !from.feeds
+            && let Some((id, at, birth)) = from.next_landing()
+        {
+            self.fel.set(id, at, birth);
+        }
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `next`.
+    /// The next arrival is left to the caller to list. Nothing is traced.
+    #[inline(always)]
+    fn hand_over(&mut self, link: u32, next: u32, key: Key) {
+        self.frame.census.hops += 1;
+        self.key = key;
+        let now = key.time;
+        if let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.lets_through(now)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+        {
+            if to.silent {
+                self.frame.absorb(to, now);
+            }
+            let listed = to.is_listed();
+            let arrival = to.let_through(packet.size, now);
+            let Some(packet) = to.ring.relay(&mut from.ring) else {
+                return;
+            };
+            packet.at = arrival;
+            packet.launched = now;
+            packet.hops_left -= 1;
+            if !listed {
+                if to.feeds {
+                    self.due.push(next);
+                } else {
+                    self.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                }
+            }
+            return;
+        }
+        self.queue_up(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through: as a rule that transmits, and the packet waits there.
+    #[inline(always)]
+    fn queue_up(&mut self, link: u32, next: u32) {
         let now = self.key.time;
         if let Ok([from, to]) = self
             .links
@@ -1095,11 +1220,6 @@ impl<P: Port, T: Tracer> Core<P, T> {
                     self.frame.at_key(self.key, to.index);
                     self.frame.event(Event::Enqueue, packet);
                 }
-                if !from.feeds
-                    && let Some((id, at, birth)) = from.next_landing()
-                {
-                    self.fel.set(id, at, birth);
-                }
                 if is_due && to.needs_event() {
                     self.due.push(next);
                 }
@@ -1109,16 +1229,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 self.due.push(next);
             }
         }
-        let Some(from) = self.links.get_mut(to_usize(link)) else {
-            return;
-        };
-        let packet = from.ring.land_next();
-        if !from.feeds
-            && let Some((id, at, birth)) = from.next_landing()
-        {
-            self.fel.set(id, at, birth);
+        if let Some(from) = self.links.get_mut(to_usize(link)) {
+            let packet = from.ring.land_next();
+            self.forward_new(packet, next);
         }
-        self.forward(packet, next);
     }
 
     fn depart(&mut self, link: u32) {
