@@ -202,7 +202,7 @@ pub(crate) trait LinkSink: PortSink {
 }
 
 /// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
-/// goes straight through is in the second and, with the beginning of the port, not beyond.
+/// goes straight through is in the second, which holds the beginning of the port too.
 #[repr(C, align(64))]
 pub(crate) struct Link<P> {
     pub(crate) ring: Ring,
@@ -234,15 +234,15 @@ pub(crate) struct Link<P> {
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
     pub(crate) looks: bool,
+    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) source: u32,
+    /// The link that all packets of a source go on to.
+    pub(crate) onward: u32,
     pub(crate) port: P,
     serializer: Serializer,
     /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
     last_arrival: Time,
     pub(crate) index: u32,
-    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
-    pub(crate) source: u32,
-    /// The link that all packets of a source go on to.
-    pub(crate) onward: u32,
     device_queue: u32,
     /// Packets and bytes that the device held when measuring began.
     held_before: (u64, u64),
@@ -316,7 +316,7 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
         self.idle = false;
-        self.port.waived(bytes, now);
+        self.port.waived(bytes);
         self.last_start = now;
         let serialization = match self.per_byte {
             0 => self.serializer.first_span(bytes),
@@ -518,6 +518,9 @@ impl<P: Port> Link<P> {
             sink.event(Event::Enqueue, &packet);
         }
         packet.stamp(now);
+        if self.waived {
+            self.port.has_waived(self.last_start);
+        }
         if self.idle {
             if self.port.pass(packet, &mut self.ring, now, sink) {
                 self.launch(now, sink);

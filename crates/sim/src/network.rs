@@ -183,12 +183,14 @@ impl std::error::Error for BuildError {}
 /// Links that a packet may cross.
 pub const MAX_HOPS: u8 = 254;
 
-/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches comes first.
+/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches is in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FlowCounts {
     /// Sum of one-way delays of delivered packets, picoseconds.
     pub delay_sum: u128,
+    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
+    pub jitter_sum: u128,
     /// Packets that arrived.
     pub delivered_packets: u64,
     /// Bytes on the wire that arrived.
@@ -201,12 +203,10 @@ pub struct FlowCounts {
     last_transit: Span,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
     pub jitter_sixteenths: u64,
-    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
-    pub jitter_sum: u128,
-    /// Packets that carry CE on arrival.
-    pub marked_packets: u64,
     /// Distribution of one-way delays.
     pub delays: Histogram,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
     /// Packets that the endpoint sent.
     pub sent_packets: u64,
     /// Bytes on the wire that the endpoint sent.
@@ -246,7 +246,9 @@ impl FlowCounts {
         let delay = now.since(packet.created);
         self.delivered_packets += 1;
         self.delivered_bytes += u64::from(packet.size);
-        self.marked_packets += u64::from(packet.tos & 3 == 3);
+        if packet.tos & 3 == 3 {
+            self.marked_packets += 1;
+        }
         self.delay_sum += u128::from(delay.as_ps());
         if delay < self.least_delay {
             self.least_delay = delay;
@@ -265,11 +267,21 @@ impl FlowCounts {
     }
 }
 
-#[repr(C)]
+/// A flow: the way of its sender's packets, and the way back.
 struct Flow {
-    /// Node and agent that receive: forward packets, reverse packets.
-    ends: [(u32, u32); 2],
-    counts: [FlowCounts; 2],
+    ways: [Way; 2],
+}
+
+/// One direction of a flow.
+#[repr(C, align(64))]
+struct Way {
+    counts: FlowCounts,
+    /// The node that its packets are addressed to.
+    node: u32,
+    /// The agent that gets them, [`NONE`] for a passive sink.
+    receiver: u32,
+    /// The agent that sends the flow's forward packets, whichever way this is.
+    sender: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -320,6 +332,7 @@ struct Core<P, T> {
 }
 
 /// The place of an endpoint in the network.
+#[repr(align(64))]
 struct Seat {
     /// Of its component.
     id: u32,
@@ -329,8 +342,14 @@ struct Seat {
     outlet: u32,
     /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
     deferred: Option<(Time, Time)>,
-    /// Packets that it has launched and their bytes, until its flow is told of them.
+    /// Packets that it has [launched](Network::launch) and their bytes, until its flow is told of them.
     launched: (u64, u64),
+    /// When its event in the list fires, [`Time::MAX`] if none is there; not kept up for a source.
+    wakes: Time,
+    /// The last flow of which it is the sender, or [`NONE`].
+    flow: u32,
+    /// The node that receives that flow.
+    peer: u32,
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -349,9 +368,9 @@ impl<T: Tracer> Frame<T> {
     fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
         self.census.delivered += 1;
         let direction = direction(packet);
-        let flow = &mut self.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(packet, now);
-        flow.ends[direction].1
+        let way = &mut self.flows[to_usize(packet.flow)].ways[direction];
+        way.counts.deliver(packet, now);
+        way.receiver
     }
 
     #[inline(always)]
@@ -391,7 +410,7 @@ impl<T: Tracer> PortSink for Frame<T> {
         } else {
             self.census.dropped += 1;
             if let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
-                flow.counts[direction(&packet)].dropped_packets += 1;
+                flow.ways[direction(&packet)].counts.dropped_packets += 1;
             }
             if T::ON {
                 self.record(at, Event::Drop(reason), packet.label());
@@ -517,6 +536,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 routes.next(links[to_usize(*link)].to, flow.sink)
             });
         }
+        let mut sends = vec![(NONE, NONE); agents.len()];
+        for (flow, number) in flows.iter().zip(0..) {
+            sends[to_usize(flow.sender)] = (number, flow.sink);
+        }
         let (mut components, link_ids, agent_ids) = rank(
             links
                 .iter()
@@ -541,12 +564,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 .iter()
                 .zip(agent_ids)
                 .zip(outlets)
-                .map(|((agent, id), outlet)| Seat {
+                .zip(sends)
+                .map(|(((agent, id), outlet), (flow, peer))| Seat {
                     id,
                     exits: routes.exits(agent.node),
                     outlet,
                     deferred: None,
                     launched: (0, 0),
+                    wakes: Time::MAX,
+                    flow,
+                    peer,
                 })
                 .collect(),
             routes,
@@ -556,9 +583,19 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 tracer,
                 flows: flows
                     .iter()
-                    .map(|f| Flow {
-                        ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
-                        counts: Default::default(),
+                    .map(|f| {
+                        let way = |node, receiver| Way {
+                            counts: FlowCounts::default(),
+                            node,
+                            receiver,
+                            sender: f.sender,
+                        };
+                        Flow {
+                            ways: [
+                                way(f.sink, f.receiver.unwrap_or(NONE)),
+                                way(f.source, f.sender),
+                            ],
+                        }
                     })
                     .collect(),
                 slab: Slab::default(),
@@ -644,6 +681,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             match component {
                 Component::Feeder(link) => events -= u64::from(!self.deliver_from_feeder(link)),
                 Component::Agent(agent) => {
+                    self.core.seats[to_usize(agent)].wakes = Time::MAX;
                     self.wake(agent);
                     self.go_on(agent);
                 }
@@ -685,7 +723,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         let (source, onward) = (outlet.source, outlet.onward);
-        let due = core.seats.get(to_usize(source)).and_then(|seat| seat.deferred);
+        let due = core
+            .seats
+            .get(to_usize(source))
+            .and_then(|seat| seat.deferred);
         if let Some((at, _)) = due
             && at < core.horizon
             && outlet.lets_through(at)
@@ -725,7 +766,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             seq: packet.seq,
             ack: packet.ack,
             flow,
-            dst: core.frame.flows[to_usize(flow)].ends[0].0,
+            dst: seat.peer,
             side: NONE,
             uid: core.next_uid,
             size: packet.size,
@@ -751,10 +792,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         let frame = &mut self.core.frame;
         frame.census.created += packets;
         frame.census.events += packets;
-        let flow = frame.flows.iter_mut().find(|flow| flow.ends[1].1 == source);
-        if let Some(flow) = flow {
-            flow.counts[0].sent_packets += packets;
-            flow.counts[0].sent_bytes += bytes;
+        if let Some(flow) = frame.flows.get_mut(to_usize(seat.flow)) {
+            flow.ways[0].counts.sent_packets += packets;
+            flow.ways[0].counts.sent_bytes += bytes;
         }
     }
 
@@ -994,9 +1034,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             link.start_measuring(now);
         }
         for flow in &mut self.core.frame.flows {
-            for counts in &mut flow.counts {
-                *counts = FlowCounts {
-                    last_transit: counts.last_transit,
+            for way in &mut flow.ways {
+                way.counts = FlowCounts {
+                    last_transit: way.counts.last_transit,
                     ..FlowCounts::default()
                 };
             }
@@ -1101,8 +1141,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
-    pub fn flow(&self, flow: usize) -> &[FlowCounts; 2] {
-        &self.core.frame.flows[flow].counts
+    pub fn flow(&self, flow: usize) -> [&FlowCounts; 2] {
+        let [there, back] = &self.core.frame.flows[flow].ways;
+        [&there.counts, &back.counts]
     }
 
     /// An endpoint.
@@ -1310,15 +1351,15 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let now = core.key.time;
-        let exits = core.seats[to_usize(self.agent)].exits;
-        let entry = &mut core.frame.flows[to_usize(flow)];
-        // The receiver of the flow answers in the reverse direction; a sender sends forward.
-        let reverse = entry.ends[1].1 != self.agent;
-        let way = usize::from(reverse);
-        let counts = &mut entry.counts[way];
-        counts.sent_packets += 1;
-        counts.sent_bytes += u64::from(out.size);
-        let dst = entry.ends[way].0;
+        let seat = &core.seats[to_usize(self.agent)];
+        let exits = seat.exits;
+        let ways = &mut core.frame.flows[to_usize(flow)].ways;
+        // The receiver of the flow answers in the reverse direction; a sender sends forward. Who sends no flow answers.
+        let reverse = seat.flow == NONE || ways[0].sender != self.agent;
+        let way = &mut ways[usize::from(reverse)];
+        way.counts.sent_packets += 1;
+        way.counts.sent_bytes += u64::from(out.size);
+        let dst = way.node;
         let flags = if reverse {
             out.flags.with(Flags::REVERSE)
         } else {
@@ -1395,6 +1436,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         if seat.outlet != NONE {
             seat.deferred = Some((at, armed));
         } else {
+            seat.wakes = at;
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
         }
     }

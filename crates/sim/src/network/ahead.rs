@@ -114,8 +114,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(seat) = self.seats.get(to_usize(agent)) else {
             return false;
         };
-        let wake = self.fel.pending(seat.id);
-        at < self.horizon && wake.is_none_or(|(time, _)| at.as_ps() < time)
+        at < self.horizon && at < seat.wakes
     }
 
     /// Lets the packet that arrives next at the end of a link run ahead.
