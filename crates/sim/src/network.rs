@@ -360,6 +360,9 @@ struct Frame<T> {
     flows: Vec<Flow>,
     slab: Slab,
     census: Census,
+    /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
+    /// added to at once and one by one in turn wait for each other.
+    ahead: u64,
 }
 
 impl<T: Tracer> Frame<T> {
@@ -387,8 +390,7 @@ impl<T: Tracer> Frame<T> {
             self.take_in(packet, packet.at);
             self.release(packet);
         });
-        self.census.hops += packets;
-        self.census.events += packets;
+        self.ahead += packets;
     }
 
     fn record(&mut self, time: Time, event: Event, packet: Label) {
@@ -600,6 +602,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                     .collect(),
                 slab: Slab::default(),
                 census: Census::default(),
+                ahead: 0,
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
@@ -712,6 +715,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.core.settle(link);
             self.core.frame.absorb(&mut self.core.links[link], until);
         }
+        let frame = &mut self.core.frame;
+        let ahead = std::mem::take(&mut frame.ahead);
+        frame.census.hops += ahead;
+        frame.census.events += ahead;
     }
 
     /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:

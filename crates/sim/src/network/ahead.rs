@@ -72,7 +72,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
                 return;
             };
-            let packet = from.ring.land_next();
+            let packet = from.ring.land_ahead(told.time, told.birth);
             self.core.key = told;
             self.consume(&packet);
         }
@@ -131,8 +131,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             if !self.hears_ahead(from.answers, at) {
                 return Step::Stays;
             }
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
+            self.frame.ahead += 1;
             return Step::Arrives(Key::event(at, packet.launched, from.id));
         }
         if at >= self.horizon || hops_left == 0 {
@@ -148,17 +147,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if !to.lets_through_ahead(size, at) {
             return Step::Stays;
         }
-        let (census, horizon) = (&mut self.frame.census, self.horizon);
-        census.hops += 1;
-        census.events += 1;
+        let horizon = self.horizon;
+        self.frame.ahead += 1;
         let arrival = to.let_through(size, at);
         if to.silent {
             // Whatever arrives before the horizon may be counted now: nobody looks before.
             self.frame.absorb(to, horizon);
             if arrival < horizon {
                 let frame = &mut self.frame;
-                frame.census.hops += 1;
-                frame.census.events += 1;
+                frame.ahead += 1;
                 from.ring.land_before(Time::MAX, |packet| {
                     frame.take_in(packet, arrival);
                     frame.release(packet);
@@ -169,8 +166,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let first = to.ring.in_flight() == 0;
         let (id, agent) = (to.id, to.answers);
         if agent != NONE && first && self.hears_ahead(agent, arrival) {
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
+            self.frame.ahead += 1;
             return Step::Arrives(Key::event(arrival, at, id));
         }
         let Ok([from, to]) = self
