@@ -238,7 +238,7 @@ pub(crate) struct Link<P> {
     ordered: bool,
     /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
     pub(crate) source: u32,
-    /// The link that all packets of a source go on to.
+    /// The link that all its packets go on to, [`NONE`](crate::packet::NONE) if they part, or some have arrived.
     pub(crate) onward: u32,
     pub(crate) port: P,
     serializer: Serializer,

@@ -557,14 +557,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
-        let mut onward = vec![NONE; links.len()];
         for (link, agent) in &quiet.outlets {
             outlets[to_usize(*agent)] = *link;
             sources[to_usize(*link)] = *agent;
-            let flow = flows.iter().find(|flow| flow.sender == *agent);
-            onward[to_usize(*link)] = flow.map_or(NONE, |flow| {
-                routes.next(links[to_usize(*link)].to, flow.sink)
-            });
         }
         // Of each endpoint: its flow, the other end of it, and whether it answers there.
         let mut ends_of: Vec<Option<(u32, u32, bool)>> = vec![None; agents.len()];
@@ -659,7 +654,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 answers: quiet.feeding(index).answers,
                 source,
-                onward: onward[to_usize(index)],
+                onward: quiet.onward(index),
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -923,7 +918,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.at_key(key_of(time, birth, id), link);
             core.frame.event(Event::Receive, packet);
         }
-        if packet.dst == from.to {
+        let mut next = from.onward;
+        if next == NONE && packet.dst == from.to {
             let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
@@ -934,7 +930,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         }
         let (size, hops_left) = (packet.size, packet.hops_left);
-        let next = core.routes.towards(from.exits, packet.dst);
+        if next == NONE {
+            next = core.routes.towards(from.exits, packet.dst);
+        }
         if let Ok([from, to]) = core
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
@@ -1332,9 +1330,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 self.due.push(next);
             }
         }
+        self.offer(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and offers it to the link `next`.
+    #[inline(never)]
+    fn offer(&mut self, link: u32, next: u32) {
         if let Some(from) = self.links.get_mut(to_usize(link)) {
             let packet = from.ring.land_next();
-            self.forward_new(packet, next);
+            self.forward(packet, next);
         }
     }
 
