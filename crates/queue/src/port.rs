@@ -25,9 +25,11 @@ pub struct SchedulerPort {
 /// The queue at the head of a link. The fields that a packet touches which goes straight through come first.
 #[repr(C)]
 pub struct QueuePort {
-    last_departure: Time,
     account: Account,
     judges: Judges,
+    last_departure: Time,
+    /// Packets wait in the ring and leave it as they came.
+    unjudged: bool,
     rate: Rate,
     discipline: Discipline,
     rng: Stream,
@@ -58,8 +60,10 @@ impl QueuePort {
             // The updates that are due come before the arrival.
             judges.room = 0;
         }
+        let in_ring = matches!(discipline, Discipline::Aqm(_));
         QueuePort {
             last_departure: Time::ZERO,
+            unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
             judges,
             rate: Rate::bps(1),
@@ -148,12 +152,16 @@ impl Port for QueuePort {
     }
 
     #[inline(always)]
-    fn waived(&mut self, bytes: u32, now: Time) {
+    fn waived(&mut self, bytes: u32) {
         self.account.pass_alike(bytes);
-        self.last_departure = now;
     }
 
-    #[inline]
+    #[inline(always)]
+    fn has_waived(&mut self, at: Time) {
+        self.last_departure = at;
+    }
+
+    #[inline(always)]
     fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
         if self.account.backlog_packets() >= self.judges.room {
             return false;
@@ -161,6 +169,15 @@ impl Port for QueuePort {
         self.account.receive(bytes, flow);
         self.account.enqueue(bytes);
         true
+    }
+
+    #[inline(always)]
+    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
+        if self.unjudged {
+            self.account.dequeue(packet, now);
+            self.last_departure = now;
+        }
+        self.unjudged
     }
 
     #[inline]
@@ -172,9 +189,7 @@ impl Port for QueuePort {
     #[inline]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
-            Discipline::Aqm(_) if !self.judges.departures && !self.judges.ticks => {
-                self.dequeue_unjudged(ring, now)
-            }
+            Discipline::Aqm(_) if self.unjudged => self.dequeue_unjudged(ring, now),
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
         }
@@ -380,7 +395,7 @@ impl QueuePort {
     }
 
     /// Takes the head of the queue for a discipline that has no say in it.
-    #[inline]
+    #[inline(never)]
     fn dequeue_unjudged(&mut self, ring: &mut Ring, now: Time) -> bool {
         let Some(head) = ring.peek(0) else {
             return false;

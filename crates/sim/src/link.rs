@@ -180,6 +180,7 @@ pub(crate) struct LinkShape {
     pub(crate) fed: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
+    pub(crate) onward: u32,
     pub(crate) device_queue: u32,
 }
 
@@ -201,7 +202,7 @@ pub(crate) trait LinkSink: PortSink {
 }
 
 /// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
-/// goes straight through is in the second and, with the beginning of the port, not beyond.
+/// goes straight through is in the second, which holds the beginning of the port too.
 #[repr(C, align(64))]
 pub(crate) struct Link<P> {
     pub(crate) ring: Ring,
@@ -233,13 +234,17 @@ pub(crate) struct Link<P> {
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
     pub(crate) looks: bool,
-    pub(crate) port: P,
-    serializer: Serializer,
-    /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
-    last_arrival: Time,
-    pub(crate) index: u32,
+    /// Plain, and the delay has never become shorter: packets arrive in their order by themselves.
+    ordered: bool,
     /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
     pub(crate) source: u32,
+    /// The link that all its packets go on to, [`NONE`](crate::packet::NONE) if they part, or some have arrived.
+    pub(crate) onward: u32,
+    pub(crate) port: P,
+    serializer: Serializer,
+    /// The arrival of the packet that was launched last; not kept up while the link is `ordered`.
+    last_arrival: Time,
+    pub(crate) index: u32,
     device_queue: u32,
     /// Packets and bytes that the device held when measuring began.
     held_before: (u64, u64),
@@ -275,6 +280,7 @@ impl<P: Port> Link<P> {
             fed: shape.fed,
             answers: shape.answers,
             looks: false,
+            ordered: plain,
             free_at: Time::ZERO,
             delay: shape.delay,
             last_start: Time::ZERO,
@@ -284,6 +290,7 @@ impl<P: Port> Link<P> {
             last_arrival: Time::ZERO,
             index: shape.index,
             source: shape.source,
+            onward: shape.onward,
             device_queue: shape.device_queue,
             held_before: (0, 0),
             impaired,
@@ -312,7 +319,7 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
         self.idle = false;
-        self.port.waived(bytes, now);
+        self.port.waived(bytes);
         self.last_start = now;
         let serialization = match self.per_byte {
             0 => self.serializer.first_span(bytes),
@@ -350,7 +357,7 @@ impl<P: Port> Link<P> {
 
     /// Brings a plain link up to date for an event `key`; true if it is plain and transmits, so that its arrivals are in
     /// the event list and a packet that comes now waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_busy_at<S: LinkSink>(&mut self, key: &Key, sink: &mut S) -> bool {
         if self.plain {
             self.catch_up(key, sink);
@@ -366,7 +373,7 @@ impl<P: Port> Link<P> {
     }
 
     /// Replays every departure before `bound`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
         debug_assert_eq!(self.waiting, !self.nothing_to_send());
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
@@ -381,6 +388,17 @@ impl<P: Port> Link<P> {
     /// The transmitter is free at `free_at`: starts the next packet or goes idle.
     #[inline]
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
+        if self.plain
+            && let Some(packet) = self.ring.next_in_line()
+            && self.port.lets_out(packet, self.free_at)
+        {
+            if S::TRACES {
+                sink.at_key(self.departure_key(), self.index);
+            }
+            self.launch::<S, true>(self.free_at, sink);
+            self.waiting = self.ring.waiting() != 0;
+            return;
+        }
         let key = self.departure_key();
         if !self.waiting || !self.start(key, sink) {
             self.idle = true;
@@ -412,14 +430,18 @@ impl<P: Port> Link<P> {
         if self.ring.held() == 0 && !self.port.dequeue(&mut self.ring, now, sink) {
             return false;
         }
-        self.launch(now, sink);
+        self.launch::<S, false>(now, sink);
         true
     }
 
-    /// Starts the transmission of the packet that the device holds.
+    /// Starts the transmission of the packet that the device holds or, if it comes `STRAIGHT` from the queue, of the next one
+    /// there.
     #[inline(always)]
-    fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
-        let packet = self.ring.launch();
+    fn launch<S: LinkSink, const STRAIGHT: bool>(&mut self, now: Time, sink: &mut S) {
+        let packet = match STRAIGHT {
+            true => self.ring.launch_waiting(),
+            false => self.ring.launch(),
+        };
         let serialization = match self.per_byte {
             0 => self.serializer.span(packet.size),
             per_byte => Span::from_ps(u64::from(packet.size) * per_byte),
@@ -428,14 +450,16 @@ impl<P: Port> Link<P> {
         self.last_start = now;
         self.free_at = now + serialization;
         self.idle = false;
-        // The order of arrival is kept when the delay has become shorter.
-        let last_arrival = self.last_arrival;
-        let arrival = (self.free_at + self.delay).max(last_arrival);
+        let (mut arrival, last_arrival) = (self.free_at + self.delay, self.last_arrival);
+        if !self.ordered {
+            // The order of arrival is kept when the delay has become shorter.
+            arrival = arrival.max(last_arrival);
+            self.last_arrival = arrival;
+        }
         packet.at = arrival;
         if S::TRACES {
             sink.event(Event::Dequeue, packet);
         }
-        self.last_arrival = arrival;
         if !self.plain {
             self.impair(last_arrival);
             self.fill_device(now, sink);
@@ -514,9 +538,12 @@ impl<P: Port> Link<P> {
             sink.event(Event::Enqueue, &packet);
         }
         packet.stamp(now);
+        if self.waived {
+            self.port.has_waived(self.last_start);
+        }
         if self.idle {
             if self.port.pass(packet, &mut self.ring, now, sink) {
-                self.launch(now, sink);
+                self.launch::<S, false>(now, sink);
             } else {
                 self.port.on_idle(now);
             }
@@ -612,8 +639,9 @@ impl<P: Port> Link<P> {
 
     /// Applies a new delay to packets that start from now on.
     pub(crate) fn set_delay(&mut self, delay: Span) {
-        if delay < self.delay && self.waived {
+        if delay < self.delay && self.ordered {
             // From now on packets may catch up with those before them, so none goes straight through.
+            self.ordered = false;
             self.waived = false;
             self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
         }

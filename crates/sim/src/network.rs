@@ -4,14 +4,14 @@ mod ahead;
 mod quiet;
 
 use self::quiet::Quiet;
-use crate::agent::{Agent, Host};
+use crate::agent::{Agent, Host, Launch};
 use crate::fel::{AutoList, EventList};
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
-use crate::routing::{Exits, Routes};
+use crate::routing::Routes;
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
 use sojourn_units::{Rate, Span, Time};
@@ -183,12 +183,14 @@ impl std::error::Error for BuildError {}
 /// Links that a packet may cross.
 pub const MAX_HOPS: u8 = 254;
 
-/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches comes first.
+/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches is in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FlowCounts {
     /// Sum of one-way delays of delivered packets, picoseconds.
     pub delay_sum: u128,
+    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
+    pub jitter_sum: u128,
     /// Packets that arrived.
     pub delivered_packets: u64,
     /// Bytes on the wire that arrived.
@@ -201,12 +203,10 @@ pub struct FlowCounts {
     last_transit: Span,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
     pub jitter_sixteenths: u64,
-    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
-    pub jitter_sum: u128,
-    /// Packets that carry CE on arrival.
-    pub marked_packets: u64,
     /// Distribution of one-way delays.
     pub delays: Histogram,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
     /// Packets that the endpoint sent.
     pub sent_packets: u64,
     /// Bytes on the wire that the endpoint sent.
@@ -246,7 +246,9 @@ impl FlowCounts {
         let delay = now.since(packet.created);
         self.delivered_packets += 1;
         self.delivered_bytes += u64::from(packet.size);
-        self.marked_packets += u64::from(packet.tos & 3 == 3);
+        if packet.tos & 3 == 3 {
+            self.marked_packets += 1;
+        }
         self.delay_sum += u128::from(delay.as_ps());
         if delay < self.least_delay {
             self.least_delay = delay;
@@ -265,11 +267,19 @@ impl FlowCounts {
     }
 }
 
-#[repr(C)]
+/// A flow: the way of its sender's packets, and the way back.
 struct Flow {
-    /// Node and agent that receive: forward packets, reverse packets.
-    ends: [(u32, u32); 2],
-    counts: [FlowCounts; 2],
+    ways: [Way; 2],
+}
+
+/// One direction of a flow.
+#[repr(C, align(64))]
+struct Way {
+    counts: FlowCounts,
+    /// The node that its packets are addressed to.
+    node: u32,
+    /// The agent that gets them, [`NONE`] for a passive sink.
+    receiver: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -315,21 +325,43 @@ struct Core<P, T> {
     links: Vec<Link<P>>,
     routes: Routes,
     seats: Vec<Seat>,
-    next_uid: u32,
     frame: Frame<T>,
 }
 
-/// The place of an endpoint in the network.
+/// The place of an endpoint in the network, and what it has sent: one cache line.
+#[repr(align(64))]
 struct Seat {
+    /// When its event fires, [`Time::MAX`] if it has none. The event is in the list; that of a source is *deferred* while it
+    /// waits for a packet to arrive at the end of the outlet, and this is kept up only then.
+    wakes: Time,
+    /// When that event was armed; only of a deferred one.
+    armed: Time,
+    /// Packets of its flow that it has sent and their bytes, until the flow is told of them.
+    sent: (u64, u64),
+    /// Its flow, if it has exactly one and is one end of it, or [`NONE`].
+    flow: u32,
+    /// The node of the other end of that flow.
+    peer: u32,
+    /// The link that leads there, or [`NONE`].
+    exit: u32,
     /// Of its component.
     id: u32,
-    /// Where the routes of its node are.
-    exits: Exits,
+    node: u32,
     /// The link whose [source](Link::source) it is, or [`NONE`].
     outlet: u32,
-    /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
-    deferred: Option<(Time, Time)>,
+    /// It is the receiver of its flow: what it sends travels back.
+    answers: bool,
 }
+
+impl Seat {
+    /// The event of a source that is deferred.
+    #[inline(always)]
+    fn deferred(&self) -> Option<Key> {
+        (self.wakes != Time::MAX).then(|| Key::event(self.wakes, self.armed, self.id))
+    }
+}
+
+const _: () = assert!(size_of::<Seat>() == 64);
 
 /// What links and ports hand packets and events back to, while one of them works.
 struct Frame<T> {
@@ -339,17 +371,37 @@ struct Frame<T> {
     flows: Vec<Flow>,
     slab: Slab,
     census: Census,
+    /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
+    /// added to at once and one by one in turn wait for each other.
+    ahead: u64,
+    /// Events of sources at which they have [launched](Network::launch) a packet, until the census is told of them.
+    launched: u64,
+}
+
+impl Census {
+    /// One more packet is created: its number.
+    #[inline(always)]
+    fn next_uid(&mut self) -> u32 {
+        let uid = low32(self.created);
+        self.created += 1;
+        uid
+    }
+}
+
+/// The lower 32 bits.
+#[inline(always)]
+#[allow(clippy::as_conversions, reason = "cut off on purpose")]
+const fn low32(number: u64) -> u32 {
+    number as u32
 }
 
 impl<T: Tracer> Frame<T> {
-    /// Counts a packet that has arrived where it was sent to; says which agent gets it.
+    /// Counts a packet that has arrived where it was sent to.
     #[inline(always)]
-    fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
+    fn take_in(&mut self, packet: &Packet, now: Time) {
         self.census.delivered += 1;
-        let direction = direction(packet);
-        let flow = &mut self.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(packet, now);
-        flow.ends[direction].1
+        let way = &mut self.flows[to_usize(packet.flow)].ways[direction(packet)];
+        way.counts.deliver(packet, now);
     }
 
     #[inline(always)]
@@ -366,8 +418,7 @@ impl<T: Tracer> Frame<T> {
             self.take_in(packet, packet.at);
             self.release(packet);
         });
-        self.census.hops += packets;
-        self.census.events += packets;
+        self.ahead += packets;
     }
 
     fn record(&mut self, time: Time, event: Event, packet: Label) {
@@ -389,7 +440,7 @@ impl<T: Tracer> PortSink for Frame<T> {
         } else {
             self.census.dropped += 1;
             if let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
-                flow.counts[direction(&packet)].dropped_packets += 1;
+                flow.ways[direction(&packet)].counts.dropped_packets += 1;
             }
             if T::ON {
                 self.record(at, Event::Drop(reason), packet.label());
@@ -510,6 +561,20 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             outlets[to_usize(*agent)] = *link;
             sources[to_usize(*link)] = *agent;
         }
+        // Of each endpoint: its flow, the other end of it, and whether it answers there.
+        let mut ends_of: Vec<Option<(u32, u32, bool)>> = vec![None; agents.len()];
+        let mut count_of = vec![0_u32; agents.len()];
+        for (flow, number) in flows.iter().zip(0..) {
+            let receiver = flow.receiver.map(|agent| (agent, flow.source, true));
+            for (agent, peer, answers) in
+                receiver
+                    .into_iter()
+                    .chain([(flow.sender, flow.sink, false)])
+            {
+                ends_of[to_usize(agent)] = Some((number, peer, answers));
+                count_of[to_usize(agent)] += 1;
+            }
+        }
         let (mut components, link_ids, agent_ids) = rank(
             links
                 .iter()
@@ -530,31 +595,49 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
-            seats: agents
-                .iter()
-                .zip(agent_ids)
-                .zip(outlets)
-                .map(|((agent, id), outlet)| Seat {
-                    id,
-                    exits: routes.exits(agent.node),
-                    outlet,
-                    deferred: None,
+            seats: (0..agents.len())
+                .map(|i| {
+                    let only = ends_of[i].filter(|_| count_of[i] == 1);
+                    let (flow, peer, answers) = only.unwrap_or((NONE, NONE, false));
+                    let node = agents[i].node;
+                    Seat {
+                        wakes: Time::MAX,
+                        armed: Time::ZERO,
+                        sent: (0, 0),
+                        flow,
+                        peer,
+                        exit: only.map_or(NONE, |_| routes.next(node, peer)),
+                        id: agent_ids[i],
+                        node,
+                        outlet: outlets[i],
+                        answers,
+                    }
                 })
                 .collect(),
             routes,
-            next_uid: 0,
             frame: Frame {
                 traced: (Key::default(), 0),
                 tracer,
                 flows: flows
                     .iter()
-                    .map(|f| Flow {
-                        ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
-                        counts: Default::default(),
+                    .map(|f| {
+                        let way = |node, receiver| Way {
+                            counts: FlowCounts::default(),
+                            node,
+                            receiver,
+                        };
+                        Flow {
+                            ways: [
+                                way(f.sink, f.receiver.unwrap_or(NONE)),
+                                way(f.source, f.sender),
+                            ],
+                        }
                     })
                     .collect(),
                 slab: Slab::default(),
                 census: Census::default(),
+                ahead: 0,
+                launched: 0,
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
@@ -571,6 +654,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 answers: quiet.feeding(index).answers,
                 source,
+                onward: quiet.onward(index),
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -606,6 +690,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         for i in 0..network.quiet.outlets.len() {
             network.go_on(network.quiet.outlets[i].1);
         }
+        network.core.tell_flows();
         Ok(network)
     }
 
@@ -635,6 +720,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             match component {
                 Component::Feeder(link) => events -= u64::from(!self.deliver_from_feeder(link)),
                 Component::Agent(agent) => {
+                    self.core.seats[to_usize(agent)].wakes = Time::MAX;
                     self.wake(agent);
                     self.go_on(agent);
                 }
@@ -664,44 +750,94 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.core.settle(link);
             self.core.frame.absorb(&mut self.core.links[link], until);
         }
+        self.core.tell_flows();
     }
 
-    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on.
+    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:
+    /// as a rule it launches the next packet, which finds the link free, in the same stroke.
     #[inline(never)]
     fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+        let core = &mut self.core;
+        let Some(outlet) = core.links.get(to_usize(link)) else {
+            return;
+        };
+        let (source, onward) = (outlet.source, outlet.onward);
+        let due = core.seats.get(to_usize(source)).map(|seat| seat.wakes);
+        if let Some(at) = due
+            && at < core.horizon
+            && outlet.lets_through(at)
+            && outlet.ring.in_flight() == 1
+        {
+            core.hand_over(link, onward, key_of(time, birth, id));
+            self.launch(link, source, at);
+        } else {
+            self.deliver_and_go_on(link, key_of(time, birth, id));
+        }
+    }
+
+    /// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
+    /// through.
+    #[inline(always)]
+    fn launch(&mut self, link: u32, source: u32, at: Time) {
+        let core = &mut self.core;
+        let (Some(outlet), Some(seat), Some(endpoint)) = (
+            core.links.get_mut(to_usize(link)),
+            core.seats.get_mut(to_usize(source)),
+            self.agents.get_mut(to_usize(source)),
+        ) else {
+            return;
+        };
+        let Some(Launch { flow, packet, next }) = endpoint.launch(at) else {
+            self.go_on(source);
+            return;
+        };
+        core.frame.launched += 1;
+        seat.sent.0 += 1;
+        seat.sent.1 += u64::from(packet.size);
+        seat.wakes = next.unwrap_or(Time::MAX);
+        seat.armed = at;
+        let arrival = outlet.let_through(packet.size, at);
+        outlet.ring.send(Packet {
+            at: arrival,
+            launched: at,
+            created: at,
+            seq: packet.seq,
+            ack: packet.ack,
+            flow,
+            dst: seat.peer,
+            side: NONE,
+            uid: core.frame.census.next_uid(),
+            size: packet.size,
+            kind: packet.kind,
+            tos: packet.tos,
+            flags: packet.flags,
+            hops_left: MAX_HOPS - 1,
+        });
+        core.fel.set(outlet.id, arrival.as_ps(), at.as_ps());
+        if next.is_some_and(|next| next <= at) {
+            // It sends more at the same event.
+            seat.wakes = Time::MAX;
+            core.key = Key::event(at, at, seat.id);
+            self.wake(source);
+        }
+    }
+
+    /// As [`Network::deliver_from_outlet`], in any case.
+    #[inline(never)]
+    fn deliver_and_go_on(&mut self, link: u32, key: Key) {
         let index = to_usize(link);
         let core = &mut self.core;
         let Some(outlet) = core.links.get(index) else {
             return;
         };
         let source = outlet.source;
-        let deferred = core
-            .seats
-            .get(to_usize(source))
-            .and_then(|seat| seat.deferred);
-        if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
+        let due = core.seats.get(to_usize(source)).map(|seat| seat.wakes);
+        if outlet.waiting || due.is_some_and(|at| at <= outlet.free_at) {
             // What is sent while the link transmits comes before the departures up to now.
-            self.wake_deferred(source, &key_of(time, birth, id));
+            self.wake_deferred(source, &key);
         }
-        self.deliver::<false>(link, time, birth, id);
-        let core = &mut self.core;
-        let is_listed = |core: &Core<P, T>| core.links.get(index).is_some_and(Link::is_listed);
-        if is_listed(core) {
-            return;
-        }
-        // As a rule the next one is due before the horizon, and has a packet.
-        if let Some(seat) = core.seats.get_mut(to_usize(source))
-            && let Some((at, armed)) = seat.deferred
-            && at < core.horizon
-        {
-            seat.deferred = None;
-            core.key = Key::event(at, armed, seat.id);
-            core.frame.census.events += 1;
-            self.wake(source);
-            if is_listed(&self.core) {
-                return;
-            }
-        }
+        let id = self.core.links[index].id;
+        self.deliver::<false>(link, key.time.as_ps(), key.birth.as_ps(), id);
         self.go_on(source);
     }
 
@@ -720,14 +856,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             if outlet.is_listed() {
                 return;
             }
-            let Some((at, armed)) = seat.deferred.take() else {
+            let Some(key) = seat.deferred() else {
                 return;
             };
-            if at >= core.horizon {
-                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+            seat.wakes = Time::MAX;
+            if key.time >= core.horizon {
+                core.fel.set(seat.id, key.time.as_ps(), key.birth.as_ps());
                 return;
             }
-            core.key = Key::event(at, armed, seat.id);
+            core.key = key;
             core.frame.census.events += 1;
             self.wake(source);
         }
@@ -738,14 +875,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     fn wake_deferred(&mut self, agent: u32, bound: &Key) {
         loop {
             let seat = &mut self.core.seats[to_usize(agent)];
-            let Some((at, armed)) = seat.deferred else {
+            let Some(key) = seat.deferred().filter(|key| key < bound) else {
                 return;
             };
-            let key = Key::event(at, armed, seat.id);
-            if key >= *bound {
-                return;
-            }
-            seat.deferred = None;
+            seat.wakes = Time::MAX;
             self.core.key = key;
             self.core.frame.census.events += 1;
             self.wake(agent);
@@ -785,7 +918,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.at_key(key_of(time, birth, id), link);
             core.frame.event(Event::Receive, packet);
         }
-        if packet.dst == from.to {
+        let mut next = from.onward;
+        if next == NONE && packet.dst == from.to {
             let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
@@ -796,7 +930,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         }
         let (size, hops_left) = (packet.size, packet.hops_left);
-        let next = core.routes.towards(from.exits, packet.dst);
+        if next == NONE {
+            next = core.routes.towards(from.exits, packet.dst);
+        }
         if let Ok([from, to]) = core
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
@@ -890,8 +1026,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// A packet has arrived where it was sent to.
     #[inline]
     fn consume(&mut self, packet: &Packet) {
+        let way = &self.core.frame.flows[to_usize(packet.flow)].ways[direction(packet)];
+        self.hand_to(way.receiver, packet);
+    }
+
+    /// A packet has arrived at an endpoint.
+    #[inline(never)]
+    fn hand_to(&mut self, agent: u32, packet: &Packet) {
         let core = &mut self.core;
-        let agent = core.frame.take_in(packet, core.key.time);
+        core.frame.take_in(packet, core.key.time);
         if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
             endpoint.on_packet(packet, &mut Cx { core, agent });
         }
@@ -919,9 +1062,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             link.start_measuring(now);
         }
         for flow in &mut self.core.frame.flows {
-            for counts in &mut flow.counts {
-                *counts = FlowCounts {
-                    last_transit: counts.last_transit,
+            for way in &mut flow.ways {
+                way.counts = FlowCounts {
+                    last_transit: way.counts.last_transit,
                     ..FlowCounts::default()
                 };
             }
@@ -1026,8 +1169,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
-    pub fn flow(&self, flow: usize) -> &[FlowCounts; 2] {
-        &self.core.frame.flows[flow].counts
+    pub fn flow(&self, flow: usize) -> [&FlowCounts; 2] {
+        let [there, back] = &self.core.frame.flows[flow].ways;
+        [&there.counts, &back.counts]
     }
 
     /// An endpoint.
@@ -1057,6 +1201,38 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
+    /// Tells the census and the flows what was counted elsewhere on the way.
+    fn tell_flows(&mut self) {
+        let frame = &mut self.frame;
+        let ahead = std::mem::take(&mut frame.ahead);
+        frame.census.hops += ahead;
+        frame.census.events += ahead + std::mem::take(&mut frame.launched);
+        for seat in &mut self.seats {
+            let (packets, bytes) = std::mem::take(&mut seat.sent);
+            if packets > 0
+                && let Some(flow) = frame.flows.get_mut(to_usize(seat.flow))
+            {
+                let counts = &mut flow.ways[usize::from(seat.answers)].counts;
+                counts.sent_packets += packets;
+                counts.sent_bytes += bytes;
+            }
+        }
+    }
+
+    /// Counts a packet of an endpoint that has several flows, or sends for one that is not its own. Says where the packet
+    /// goes, whether it travels back, and over which link it leaves.
+    #[cold]
+    fn address(&mut self, agent: u32, flow: u32, bytes: u32) -> (u32, bool, u32) {
+        let ways = &mut self.frame.flows[to_usize(flow)].ways;
+        // A sender sends forward; whoever else sends for the flow answers.
+        let reverse = ways[1].receiver != agent;
+        let way = &mut ways[usize::from(reverse)];
+        way.counts.sent_packets += 1;
+        way.counts.sent_bytes += u64::from(bytes);
+        let node = self.seats[to_usize(agent)].node;
+        (way.node, reverse, self.routes.next(node, way.node))
+    }
+
     fn settle(&mut self, link: usize) {
         let key = self.key;
         let l = &mut self.links[link];
@@ -1072,10 +1248,60 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`. Lists the next
-    /// arrival, unless the link feeds others.
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through. Lists the next arrival, unless the link feeds others.
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
+        self.queue_up(link, next);
+        if let Some(from) = self.links.get(to_usize(link))
+            && !from.feeds
+            && let Some((id, at, birth)) = from.next_landing()
+        {
+            self.fel.set(id, at, birth);
+        }
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `next`.
+    /// The next arrival is left to the caller to list. Nothing is traced.
+    #[inline(always)]
+    fn hand_over(&mut self, link: u32, next: u32, key: Key) {
+        self.frame.census.hops += 1;
+        self.key = key;
+        let now = key.time;
+        if let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.lets_through(now)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+        {
+            if to.silent {
+                self.frame.absorb(to, now);
+            }
+            let listed = to.is_listed();
+            let arrival = to.let_through(packet.size, now);
+            let Some(packet) = to.ring.relay(&mut from.ring) else {
+                return;
+            };
+            packet.at = arrival;
+            packet.launched = now;
+            packet.hops_left -= 1;
+            if !listed {
+                if to.feeds {
+                    self.due.push(next);
+                } else {
+                    self.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                }
+            }
+            return;
+        }
+        self.queue_up(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through: as a rule that transmits, and the packet waits there.
+    #[inline(always)]
+    fn queue_up(&mut self, link: u32, next: u32) {
         let now = self.key.time;
         if let Ok([from, to]) = self
             .links
@@ -1095,11 +1321,6 @@ impl<P: Port, T: Tracer> Core<P, T> {
                     self.frame.at_key(self.key, to.index);
                     self.frame.event(Event::Enqueue, packet);
                 }
-                if !from.feeds
-                    && let Some((id, at, birth)) = from.next_landing()
-                {
-                    self.fel.set(id, at, birth);
-                }
                 if is_due && to.needs_event() {
                     self.due.push(next);
                 }
@@ -1109,16 +1330,16 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 self.due.push(next);
             }
         }
-        let Some(from) = self.links.get_mut(to_usize(link)) else {
-            return;
-        };
-        let packet = from.ring.land_next();
-        if !from.feeds
-            && let Some((id, at, birth)) = from.next_landing()
-        {
-            self.fel.set(id, at, birth);
+        self.offer(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and offers it to the link `next`.
+    #[inline(never)]
+    fn offer(&mut self, link: u32, next: u32) {
+        if let Some(from) = self.links.get_mut(to_usize(link)) {
+            let packet = from.ring.land_next();
+            self.forward(packet, next);
         }
-        self.forward(packet, next);
     }
 
     fn depart(&mut self, link: u32) {
@@ -1196,23 +1417,20 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let now = core.key.time;
-        let exits = core.seats[to_usize(self.agent)].exits;
-        let entry = &mut core.frame.flows[to_usize(flow)];
-        // The receiver of the flow answers in the reverse direction; a sender sends forward.
-        let reverse = entry.ends[1].1 != self.agent;
-        let way = usize::from(reverse);
-        let counts = &mut entry.counts[way];
-        counts.sent_packets += 1;
-        counts.sent_bytes += u64::from(out.size);
-        let dst = entry.ends[way].0;
+        let seat = &mut core.seats[to_usize(self.agent)];
+        let (dst, reverse, next) = if seat.flow == flow {
+            seat.sent.0 += 1;
+            seat.sent.1 += u64::from(out.size);
+            (seat.peer, seat.answers, seat.exit)
+        } else {
+            core.address(self.agent, flow, out.size)
+        };
         let flags = if reverse {
             out.flags.with(Flags::REVERSE)
         } else {
             out.flags
         };
-        let uid = core.next_uid;
-        core.next_uid = uid.wrapping_add(1);
-        core.frame.census.created += 1;
+        let uid = core.frame.census.next_uid();
         let packet = |at, hops_left| Packet {
             at,
             launched: now,
@@ -1229,7 +1447,6 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             flags,
             hops_left,
         };
-        let next = core.routes.towards(exits, dst);
         if let Some(link) = core.links.get_mut(to_usize(next))
             && link.lets_through(now)
         {
@@ -1278,8 +1495,9 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     fn wake(&mut self, at: Time, armed: Time) {
         let core = &mut *self.core;
         let seat = &mut core.seats[to_usize(self.agent)];
+        seat.wakes = at;
         if seat.outlet != NONE {
-            seat.deferred = Some((at, armed));
+            seat.armed = armed;
         } else {
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
         }

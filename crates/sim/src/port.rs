@@ -154,10 +154,16 @@ pub trait Port {
         false
     }
 
-    /// A packet of so many bytes has gone straight through at `now`: only where the port [waives](Port::waives) to see it.
+    /// A packet of so many bytes has gone straight through: only where the port [waives](Port::waives) to see it.
     #[inline]
-    fn waived(&mut self, bytes: u32, now: Time) {
-        let _ = (bytes, now);
+    fn waived(&mut self, bytes: u32) {
+        let _ = bytes;
+    }
+
+    /// The last departure was at `at`: told before a packet is offered to a port that [waives](Port::waives) to see others.
+    #[inline]
+    fn has_waived(&mut self, at: Time) {
+        let _ = at;
     }
 
     /// A packet of so many bytes of `flow` is handed to the queue while the transmitter is busy: true if the port has let it in
@@ -166,6 +172,15 @@ pub trait Port {
     #[inline]
     fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
         let _ = (bytes, flow);
+        false
+    }
+
+    /// The transmitter wants a packet at `now`, and this one is at the head of those that wait in the ring: true if the port
+    /// has counted it as gone without judging it, and the caller is to take it; false if the port is to be
+    /// [asked](Port::dequeue).
+    #[inline]
+    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
+        let _ = (packet, now);
         false
     }
 

@@ -63,18 +63,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     #[inline(never)]
     fn run_ahead_of(&mut self, link: u32) {
         loop {
-            let told = match self.core.send_ahead(link) {
+            let (agent, told) = match self.core.send_ahead(link) {
                 Step::Stays => break,
                 Step::Moved => continue,
-                Step::Arrives(key) => key,
+                Step::Arrives(agent, key) => (agent, key),
             };
             // The packet is at the head of the flight still, and nothing else is told to the agent before it.
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
                 return;
             };
-            let packet = from.ring.land_next();
+            let packet = from.ring.land_ahead(told.time, told.birth);
             self.core.key = told;
-            self.consume(&packet);
+            self.hand_to(agent, &packet);
         }
         let index = to_usize(link);
         if let Some((id, at, birth)) = self.core.links[index].next_landing() {
@@ -90,8 +90,8 @@ enum Step {
     Stays,
     /// Into another link, or to its end.
     Moved,
-    /// To its endpoint, which is still to be told, with this key.
-    Arrives(Key),
+    /// To this endpoint, which is still to be told, with this key.
+    Arrives(u32, Key),
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
@@ -114,8 +114,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(seat) = self.seats.get(to_usize(agent)) else {
             return false;
         };
-        let wake = self.fel.pending(seat.id);
-        at < self.horizon && wake.is_none_or(|(time, _)| at.as_ps() < time)
+        at < self.horizon && at < seat.wakes
     }
 
     /// Lets the packet that arrives next at the end of a link run ahead.
@@ -132,9 +131,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
             if !self.hears_ahead(from.answers, at) {
                 return Step::Stays;
             }
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
-            return Step::Arrives(Key::event(at, packet.launched, from.id));
+            self.frame.ahead += 1;
+            let key = Key::event(at, packet.launched, from.id);
+            return Step::Arrives(from.answers, key);
         }
         if at >= self.horizon || hops_left == 0 {
             return Step::Stays;
@@ -149,17 +148,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if !to.lets_through_ahead(size, at) {
             return Step::Stays;
         }
-        let (census, horizon) = (&mut self.frame.census, self.horizon);
-        census.hops += 1;
-        census.events += 1;
+        let horizon = self.horizon;
+        self.frame.ahead += 1;
         let arrival = to.let_through(size, at);
         if to.silent {
             // Whatever arrives before the horizon may be counted now: nobody looks before.
             self.frame.absorb(to, horizon);
             if arrival < horizon {
                 let frame = &mut self.frame;
-                frame.census.hops += 1;
-                frame.census.events += 1;
+                frame.ahead += 1;
                 from.ring.land_before(Time::MAX, |packet| {
                     frame.take_in(packet, arrival);
                     frame.release(packet);
@@ -170,9 +167,8 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let first = to.ring.in_flight() == 0;
         let (id, agent) = (to.id, to.answers);
         if agent != NONE && first && self.hears_ahead(agent, arrival) {
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
-            return Step::Arrives(Key::event(arrival, at, id));
+            self.frame.ahead += 1;
+            return Step::Arrives(agent, Key::event(arrival, at, id));
         }
         let Ok([from, to]) = self
             .links
