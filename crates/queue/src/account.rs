@@ -98,6 +98,7 @@ impl Totals {
 
 /// Counts of one flow at one queue, since measuring began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(align(64))]
 pub struct FlowAccount {
     /// Packets handed to the queue.
     pub received: u64,

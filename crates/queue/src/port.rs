@@ -25,9 +25,9 @@ pub struct SchedulerPort {
 /// The queue at the head of a link. The fields that a packet touches which goes straight through come first.
 #[repr(C)]
 pub struct QueuePort {
-    last_departure: Time,
     account: Account,
     judges: Judges,
+    last_departure: Time,
     rate: Rate,
     discipline: Discipline,
     rng: Stream,
@@ -143,12 +143,16 @@ impl Port for QueuePort {
     }
 
     #[inline(always)]
-    fn waived(&mut self, bytes: u32, now: Time) {
+    fn waived(&mut self, bytes: u32) {
         self.account.pass_alike(bytes);
-        self.last_departure = now;
     }
 
-    #[inline]
+    #[inline(always)]
+    fn has_waived(&mut self, at: Time) {
+        self.last_departure = at;
+    }
+
+    #[inline(always)]
     fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
         if self.account.backlog_packets() >= self.judges.room {
             return false;

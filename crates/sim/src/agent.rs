@@ -29,6 +29,25 @@ pub trait Agent {
     fn on_wake<H: Host>(&mut self, host: &mut H);
     /// The warm-up is over: what was measured so far is left out.
     fn start_measuring(&mut self, now: Time);
+
+    /// Its event fires at `now`, and it is a source that hears nothing: the one packet that it sends then, where it can say
+    /// so without a [`Host`]. It does what [`Agent::on_wake`] would; `None` asks for that instead, and nothing has happened.
+    #[inline]
+    fn launch(&mut self, now: Time) -> Option<Launch> {
+        let _ = now;
+        None
+    }
+}
+
+/// What a source does at its event.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// The flow that it sends for.
+    pub flow: u32,
+    /// The packet.
+    pub packet: Outgoing,
+    /// When its event fires next; if not later than now, at once.
+    pub next: Option<Time>,
 }
 
 /// The timers of one endpoint: at most one per kind, of which only the earliest is in the event list.

@@ -19,7 +19,7 @@ pub mod topology;
 pub mod trace;
 pub mod trace_ns2;
 
-pub use agent::{Agent, Host, Timers};
+pub use agent::{Agent, Host, Launch, Timers};
 pub use impair::{ImpairmentSpec, Loss, LossAt};
 pub use link::{Ties, TxRounding};
 pub use network::{

@@ -180,6 +180,7 @@ pub(crate) struct LinkShape {
     pub(crate) fed: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
+    pub(crate) onward: u32,
     pub(crate) device_queue: u32,
 }
 
@@ -201,7 +202,7 @@ pub(crate) trait LinkSink: PortSink {
 }
 
 /// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
-/// goes straight through is in the second and, with the beginning of the port, not beyond.
+/// goes straight through is in the second, which holds the beginning of the port too.
 #[repr(C, align(64))]
 pub(crate) struct Link<P> {
     pub(crate) ring: Ring,
@@ -233,13 +234,15 @@ pub(crate) struct Link<P> {
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
     pub(crate) looks: bool,
+    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
+    pub(crate) source: u32,
+    /// The link that all packets of a source go on to.
+    pub(crate) onward: u32,
     pub(crate) port: P,
     serializer: Serializer,
     /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
     last_arrival: Time,
     pub(crate) index: u32,
-    /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
-    pub(crate) source: u32,
     device_queue: u32,
     /// Packets and bytes that the device held when measuring began.
     held_before: (u64, u64),
@@ -284,6 +287,7 @@ impl<P: Port> Link<P> {
             last_arrival: Time::ZERO,
             index: shape.index,
             source: shape.source,
+            onward: shape.onward,
             device_queue: shape.device_queue,
             held_before: (0, 0),
             impaired,
@@ -312,7 +316,7 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
         self.idle = false;
-        self.port.waived(bytes, now);
+        self.port.waived(bytes);
         self.last_start = now;
         let serialization = match self.per_byte {
             0 => self.serializer.first_span(bytes),
@@ -350,7 +354,7 @@ impl<P: Port> Link<P> {
 
     /// Brings a plain link up to date for an event `key`; true if it is plain and transmits, so that its arrivals are in
     /// the event list and a packet that comes now waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_busy_at<S: LinkSink>(&mut self, key: &Key, sink: &mut S) -> bool {
         if self.plain {
             self.catch_up(key, sink);
@@ -366,7 +370,7 @@ impl<P: Port> Link<P> {
     }
 
     /// Replays every departure before `bound`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
         debug_assert_eq!(self.waiting, !self.nothing_to_send());
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
@@ -514,6 +518,9 @@ impl<P: Port> Link<P> {
             sink.event(Event::Enqueue, &packet);
         }
         packet.stamp(now);
+        if self.waived {
+            self.port.has_waived(self.last_start);
+        }
         if self.idle {
             if self.port.pass(packet, &mut self.ring, now, sink) {
                 self.launch(now, sink);

@@ -4,7 +4,7 @@ mod ahead;
 mod quiet;
 
 use self::quiet::Quiet;
-use crate::agent::{Agent, Host};
+use crate::agent::{Agent, Host, Launch};
 use crate::fel::{AutoList, EventList};
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
@@ -183,12 +183,14 @@ impl std::error::Error for BuildError {}
 /// Links that a packet may cross.
 pub const MAX_HOPS: u8 = 254;
 
-/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches comes first.
+/// Counts of one direction of a flow, from the end of the warm-up on. What a delivery touches is in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FlowCounts {
     /// Sum of one-way delays of delivered packets, picoseconds.
     pub delay_sum: u128,
+    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
+    pub jitter_sum: u128,
     /// Packets that arrived.
     pub delivered_packets: u64,
     /// Bytes on the wire that arrived.
@@ -201,12 +203,10 @@ pub struct FlowCounts {
     last_transit: Span,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in picoseconds times 16 (its estimator keeps four more bits).
     pub jitter_sixteenths: u64,
-    /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550), picoseconds.
-    pub jitter_sum: u128,
-    /// Packets that carry CE on arrival.
-    pub marked_packets: u64,
     /// Distribution of one-way delays.
     pub delays: Histogram,
+    /// Packets that carry CE on arrival.
+    pub marked_packets: u64,
     /// Packets that the endpoint sent.
     pub sent_packets: u64,
     /// Bytes on the wire that the endpoint sent.
@@ -246,7 +246,9 @@ impl FlowCounts {
         let delay = now.since(packet.created);
         self.delivered_packets += 1;
         self.delivered_bytes += u64::from(packet.size);
-        self.marked_packets += u64::from(packet.tos & 3 == 3);
+        if packet.tos & 3 == 3 {
+            self.marked_packets += 1;
+        }
         self.delay_sum += u128::from(delay.as_ps());
         if delay < self.least_delay {
             self.least_delay = delay;
@@ -265,11 +267,21 @@ impl FlowCounts {
     }
 }
 
-#[repr(C)]
+/// A flow: the way of its sender's packets, and the way back.
 struct Flow {
-    /// Node and agent that receive: forward packets, reverse packets.
-    ends: [(u32, u32); 2],
-    counts: [FlowCounts; 2],
+    ways: [Way; 2],
+}
+
+/// One direction of a flow.
+#[repr(C, align(64))]
+struct Way {
+    counts: FlowCounts,
+    /// The node that its packets are addressed to.
+    node: u32,
+    /// The agent that gets them, [`NONE`] for a passive sink.
+    receiver: u32,
+    /// The agent that sends the flow's forward packets, whichever way this is.
+    sender: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -320,6 +332,7 @@ struct Core<P, T> {
 }
 
 /// The place of an endpoint in the network.
+#[repr(align(64))]
 struct Seat {
     /// Of its component.
     id: u32,
@@ -329,6 +342,14 @@ struct Seat {
     outlet: u32,
     /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
     deferred: Option<(Time, Time)>,
+    /// Packets that it has [launched](Network::launch) and their bytes, until its flow is told of them.
+    launched: (u64, u64),
+    /// When its event in the list fires, [`Time::MAX`] if none is there; not kept up for a source.
+    wakes: Time,
+    /// The last flow of which it is the sender, or [`NONE`].
+    flow: u32,
+    /// The node that receives that flow.
+    peer: u32,
 }
 
 /// What links and ports hand packets and events back to, while one of them works.
@@ -339,6 +360,9 @@ struct Frame<T> {
     flows: Vec<Flow>,
     slab: Slab,
     census: Census,
+    /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
+    /// added to at once and one by one in turn wait for each other.
+    ahead: u64,
 }
 
 impl<T: Tracer> Frame<T> {
@@ -347,9 +371,9 @@ impl<T: Tracer> Frame<T> {
     fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
         self.census.delivered += 1;
         let direction = direction(packet);
-        let flow = &mut self.flows[to_usize(packet.flow)];
-        flow.counts[direction].deliver(packet, now);
-        flow.ends[direction].1
+        let way = &mut self.flows[to_usize(packet.flow)].ways[direction];
+        way.counts.deliver(packet, now);
+        way.receiver
     }
 
     #[inline(always)]
@@ -366,8 +390,7 @@ impl<T: Tracer> Frame<T> {
             self.take_in(packet, packet.at);
             self.release(packet);
         });
-        self.census.hops += packets;
-        self.census.events += packets;
+        self.ahead += packets;
     }
 
     fn record(&mut self, time: Time, event: Event, packet: Label) {
@@ -389,7 +412,7 @@ impl<T: Tracer> PortSink for Frame<T> {
         } else {
             self.census.dropped += 1;
             if let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
-                flow.counts[direction(&packet)].dropped_packets += 1;
+                flow.ways[direction(&packet)].counts.dropped_packets += 1;
             }
             if T::ON {
                 self.record(at, Event::Drop(reason), packet.label());
@@ -506,9 +529,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
+        let mut onward = vec![NONE; links.len()];
         for (link, agent) in &quiet.outlets {
             outlets[to_usize(*agent)] = *link;
             sources[to_usize(*link)] = *agent;
+            let flow = flows.iter().find(|flow| flow.sender == *agent);
+            onward[to_usize(*link)] = flow.map_or(NONE, |flow| {
+                routes.next(links[to_usize(*link)].to, flow.sink)
+            });
+        }
+        let mut sends = vec![(NONE, NONE); agents.len()];
+        for (flow, number) in flows.iter().zip(0..) {
+            sends[to_usize(flow.sender)] = (number, flow.sink);
         }
         let (mut components, link_ids, agent_ids) = rank(
             links
@@ -534,11 +566,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 .iter()
                 .zip(agent_ids)
                 .zip(outlets)
-                .map(|((agent, id), outlet)| Seat {
+                .zip(sends)
+                .map(|(((agent, id), outlet), (flow, peer))| Seat {
                     id,
                     exits: routes.exits(agent.node),
                     outlet,
                     deferred: None,
+                    launched: (0, 0),
+                    wakes: Time::MAX,
+                    flow,
+                    peer,
                 })
                 .collect(),
             routes,
@@ -548,13 +585,24 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 tracer,
                 flows: flows
                     .iter()
-                    .map(|f| Flow {
-                        ends: [(f.sink, f.receiver.unwrap_or(NONE)), (f.source, f.sender)],
-                        counts: Default::default(),
+                    .map(|f| {
+                        let way = |node, receiver| Way {
+                            counts: FlowCounts::default(),
+                            node,
+                            receiver,
+                            sender: f.sender,
+                        };
+                        Flow {
+                            ways: [
+                                way(f.sink, f.receiver.unwrap_or(NONE)),
+                                way(f.source, f.sender),
+                            ],
+                        }
                     })
                     .collect(),
                 slab: Slab::default(),
                 census: Census::default(),
+                ahead: 0,
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
@@ -571,6 +619,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 answers: quiet.feeding(index).answers,
                 source,
+                onward: onward[to_usize(index)],
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -635,6 +684,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             match component {
                 Component::Feeder(link) => events -= u64::from(!self.deliver_from_feeder(link)),
                 Component::Agent(agent) => {
+                    self.core.seats[to_usize(agent)].wakes = Time::MAX;
                     self.wake(agent);
                     self.go_on(agent);
                 }
@@ -657,6 +707,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let (_, source) = self.quiet.outlets[i];
             self.wake_deferred(source, &Key::before(until));
             self.go_on(source);
+            self.count_launched(source);
         }
         self.core.key = Key::before(until);
         for link in &self.quiet.silent {
@@ -664,11 +715,99 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.core.settle(link);
             self.core.frame.absorb(&mut self.core.links[link], until);
         }
+        let frame = &mut self.core.frame;
+        let ahead = std::mem::take(&mut frame.ahead);
+        frame.census.hops += ahead;
+        frame.census.events += ahead;
     }
 
-    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on.
+    /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:
+    /// as a rule it launches the next packet, which finds the link free, in the same stroke.
     #[inline(never)]
     fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
+        let core = &mut self.core;
+        let Some(outlet) = core.links.get(to_usize(link)) else {
+            return;
+        };
+        let (source, onward) = (outlet.source, outlet.onward);
+        let due = core
+            .seats
+            .get(to_usize(source))
+            .and_then(|seat| seat.deferred);
+        if let Some((at, _)) = due
+            && at < core.horizon
+            && outlet.lets_through(at)
+            && outlet.ring.in_flight() == 1
+        {
+            core.hand_over(link, onward, key_of(time, birth, id));
+            self.launch(link, source, at);
+        } else {
+            self.deliver_and_go_on(link, key_of(time, birth, id));
+        }
+    }
+
+    /// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
+    /// through.
+    #[inline(always)]
+    fn launch(&mut self, link: u32, source: u32, at: Time) {
+        let core = &mut self.core;
+        let (Some(outlet), Some(seat), Some(endpoint)) = (
+            core.links.get_mut(to_usize(link)),
+            core.seats.get_mut(to_usize(source)),
+            self.agents.get_mut(to_usize(source)),
+        ) else {
+            return;
+        };
+        let Some(Launch { flow, packet, next }) = endpoint.launch(at) else {
+            self.go_on(source);
+            return;
+        };
+        seat.launched.0 += 1;
+        seat.launched.1 += u64::from(packet.size);
+        seat.deferred = next.map(|next| (next, at));
+        let arrival = outlet.let_through(packet.size, at);
+        outlet.ring.send(Packet {
+            at: arrival,
+            launched: at,
+            created: at,
+            seq: packet.seq,
+            ack: packet.ack,
+            flow,
+            dst: seat.peer,
+            side: NONE,
+            uid: core.next_uid,
+            size: packet.size,
+            kind: packet.kind,
+            tos: packet.tos,
+            flags: packet.flags,
+            hops_left: MAX_HOPS - 1,
+        });
+        core.next_uid = core.next_uid.wrapping_add(1);
+        core.fel.set(outlet.id, arrival.as_ps(), at.as_ps());
+        if next.is_some_and(|next| next <= at) {
+            // It sends more at the same event.
+            seat.deferred = None;
+            core.key = Key::event(at, at, seat.id);
+            self.wake(source);
+        }
+    }
+
+    /// Tells the flow of a source what it has launched.
+    fn count_launched(&mut self, source: u32) {
+        let seat = &mut self.core.seats[to_usize(source)];
+        let (packets, bytes) = std::mem::take(&mut seat.launched);
+        let frame = &mut self.core.frame;
+        frame.census.created += packets;
+        frame.census.events += packets;
+        if let Some(flow) = frame.flows.get_mut(to_usize(seat.flow)) {
+            flow.ways[0].counts.sent_packets += packets;
+            flow.ways[0].counts.sent_bytes += bytes;
+        }
+    }
+
+    /// As [`Network::deliver_from_outlet`], in any case.
+    #[inline(never)]
+    fn deliver_and_go_on(&mut self, link: u32, key: Key) {
         let index = to_usize(link);
         let core = &mut self.core;
         let Some(outlet) = core.links.get(index) else {
@@ -681,27 +820,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             .and_then(|seat| seat.deferred);
         if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
             // What is sent while the link transmits comes before the departures up to now.
-            self.wake_deferred(source, &key_of(time, birth, id));
+            self.wake_deferred(source, &key);
         }
-        self.deliver::<false>(link, time, birth, id);
-        let core = &mut self.core;
-        let is_listed = |core: &Core<P, T>| core.links.get(index).is_some_and(Link::is_listed);
-        if is_listed(core) {
-            return;
-        }
-        // As a rule the next one is due before the horizon, and has a packet.
-        if let Some(seat) = core.seats.get_mut(to_usize(source))
-            && let Some((at, armed)) = seat.deferred
-            && at < core.horizon
-        {
-            seat.deferred = None;
-            core.key = Key::event(at, armed, seat.id);
-            core.frame.census.events += 1;
-            self.wake(source);
-            if is_listed(&self.core) {
-                return;
-            }
-        }
+        let id = self.core.links[index].id;
+        self.deliver::<false>(link, key.time.as_ps(), key.birth.as_ps(), id);
         self.go_on(source);
     }
 
@@ -919,9 +1041,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             link.start_measuring(now);
         }
         for flow in &mut self.core.frame.flows {
-            for counts in &mut flow.counts {
-                *counts = FlowCounts {
-                    last_transit: counts.last_transit,
+            for way in &mut flow.ways {
+                way.counts = FlowCounts {
+                    last_transit: way.counts.last_transit,
                     ..FlowCounts::default()
                 };
             }
@@ -1026,8 +1148,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
-    pub fn flow(&self, flow: usize) -> &[FlowCounts; 2] {
-        &self.core.frame.flows[flow].counts
+    pub fn flow(&self, flow: usize) -> [&FlowCounts; 2] {
+        let [there, back] = &self.core.frame.flows[flow].ways;
+        [&there.counts, &back.counts]
     }
 
     /// An endpoint.
@@ -1072,10 +1195,60 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.list_events(link);
     }
 
-    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`. Lists the next
-    /// arrival, unless the link feeds others.
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through. Lists the next arrival, unless the link feeds others.
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
+        self.queue_up(link, next);
+        if let Some(from) = self.links.get(to_usize(link))
+            && !from.feeds
+            && let Some((id, at, birth)) = from.next_landing()
+        {
+            self.fel.set(id, at, birth);
+        }
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `next`.
+    /// The next arrival is left to the caller to list. Nothing is traced.
+    #[inline(always)]
+    fn hand_over(&mut self, link: u32, next: u32, key: Key) {
+        self.frame.census.hops += 1;
+        self.key = key;
+        let now = key.time;
+        if let Ok([from, to]) = self
+            .links
+            .get_disjoint_mut([to_usize(link), to_usize(next)])
+            && to.lets_through(now)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+        {
+            if to.silent {
+                self.frame.absorb(to, now);
+            }
+            let listed = to.is_listed();
+            let arrival = to.let_through(packet.size, now);
+            let Some(packet) = to.ring.relay(&mut from.ring) else {
+                return;
+            };
+            packet.at = arrival;
+            packet.launched = now;
+            packet.hops_left -= 1;
+            if !listed {
+                if to.feeds {
+                    self.due.push(next);
+                } else {
+                    self.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                }
+            }
+            return;
+        }
+        self.queue_up(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
+    /// it through: as a rule that transmits, and the packet waits there.
+    #[inline(always)]
+    fn queue_up(&mut self, link: u32, next: u32) {
         let now = self.key.time;
         if let Ok([from, to]) = self
             .links
@@ -1095,11 +1268,6 @@ impl<P: Port, T: Tracer> Core<P, T> {
                     self.frame.at_key(self.key, to.index);
                     self.frame.event(Event::Enqueue, packet);
                 }
-                if !from.feeds
-                    && let Some((id, at, birth)) = from.next_landing()
-                {
-                    self.fel.set(id, at, birth);
-                }
                 if is_due && to.needs_event() {
                     self.due.push(next);
                 }
@@ -1109,16 +1277,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 self.due.push(next);
             }
         }
-        let Some(from) = self.links.get_mut(to_usize(link)) else {
-            return;
-        };
-        let packet = from.ring.land_next();
-        if !from.feeds
-            && let Some((id, at, birth)) = from.next_landing()
-        {
-            self.fel.set(id, at, birth);
+        if let Some(from) = self.links.get_mut(to_usize(link)) {
+            let packet = from.ring.land_next();
+            self.forward_new(packet, next);
         }
-        self.forward(packet, next);
     }
 
     fn depart(&mut self, link: u32) {
@@ -1196,15 +1358,15 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let now = core.key.time;
-        let exits = core.seats[to_usize(self.agent)].exits;
-        let entry = &mut core.frame.flows[to_usize(flow)];
-        // The receiver of the flow answers in the reverse direction; a sender sends forward.
-        let reverse = entry.ends[1].1 != self.agent;
-        let way = usize::from(reverse);
-        let counts = &mut entry.counts[way];
-        counts.sent_packets += 1;
-        counts.sent_bytes += u64::from(out.size);
-        let dst = entry.ends[way].0;
+        let seat = &core.seats[to_usize(self.agent)];
+        let exits = seat.exits;
+        let ways = &mut core.frame.flows[to_usize(flow)].ways;
+        // The receiver of the flow answers in the reverse direction; a sender sends forward. Who sends no flow answers.
+        let reverse = seat.flow == NONE || ways[0].sender != self.agent;
+        let way = &mut ways[usize::from(reverse)];
+        way.counts.sent_packets += 1;
+        way.counts.sent_bytes += u64::from(out.size);
+        let dst = way.node;
         let flags = if reverse {
             out.flags.with(Flags::REVERSE)
         } else {
@@ -1281,6 +1443,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         if seat.outlet != NONE {
             seat.deferred = Some((at, armed));
         } else {
+            seat.wakes = at;
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
         }
     }

@@ -154,10 +154,16 @@ pub trait Port {
         false
     }
 
-    /// A packet of so many bytes has gone straight through at `now`: only where the port [waives](Port::waives) to see it.
+    /// A packet of so many bytes has gone straight through: only where the port [waives](Port::waives) to see it.
     #[inline]
-    fn waived(&mut self, bytes: u32, now: Time) {
-        let _ = (bytes, now);
+    fn waived(&mut self, bytes: u32) {
+        let _ = bytes;
+    }
+
+    /// The last departure was at `at`: told before a packet is offered to a port that [waives](Port::waives) to see others.
+    #[inline]
+    fn has_waived(&mut self, at: Time) {
+        let _ = at;
     }
 
     /// A packet of so many bytes of `flow` is handed to the queue while the transmitter is busy: true if the port has let it in

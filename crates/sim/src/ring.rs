@@ -393,6 +393,20 @@ impl Ring {
         unsafe { self.slot(counter).assume_init_read() }
     }
 
+    /// As [`Ring::land_next`], with the times of an arrival that is yet to come. The times that are in the slot have just been
+    /// written, one by one; a copy of the whole slot would wait for them.
+    ///
+    /// # Panics
+    /// If no packet is in flight.
+    #[inline(always)]
+    pub(crate) fn land_ahead(&mut self, at: Time, launched: Time) -> Packet {
+        Packet {
+            at,
+            launched,
+            ..self.land_next()
+        }
+    }
+
     /// Shows the packet that arrives next to `see` if it arrives before `time`, and drops it then; says whether it did.
     #[inline(always)]
     pub(crate) fn land_before(&mut self, time: Time, see: impl FnOnce(&Packet)) -> bool {

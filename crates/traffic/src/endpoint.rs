@@ -1,7 +1,7 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
 use crate::timed::Timed;
-use sojourn_sim::{Agent, Host, Packet};
+use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::{Gauges, ReceiverReport, SenderReport, TcpReceiver, TcpSender, UdpSender};
 use sojourn_units::Time;
@@ -46,6 +46,13 @@ impl Agent for Endpoint {
     }
     fn start_measuring(&mut self, now: Time) {
         each!(self, e => e.start_measuring(now));
+    }
+    #[inline(always)]
+    fn launch(&mut self, now: Time) -> Option<Launch> {
+        match self {
+            Endpoint::Udp(sender) => sender.launch(now),
+            _ => None,
+        }
     }
 }
 

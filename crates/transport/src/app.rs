@@ -27,24 +27,26 @@ pub(crate) struct Feed<S> {
     source: S,
     rng: Stream,
     stop: Time,
-    pending: Option<Write>,
+    /// The time of the next write, [`Time::MAX`] if there is none.
+    next_at: Time,
+    next_bytes: u64,
 }
 
 impl<S: Source> Feed<S> {
     /// Draws the first write. Writes at or after `stop` do not happen.
     pub(crate) fn new(mut source: S, mut rng: Stream, stop: Option<Time>) -> Self {
-        let pending = if source.unlimited() {
-            None
-        } else {
-            source.next(&mut rng)
+        let first = match source.unlimited() {
+            true => None,
+            false => source.next(&mut rng),
         };
         let mut feed = Feed {
             source,
             rng,
             stop: stop.unwrap_or(Time::MAX),
-            pending,
+            next_at: Time::MAX,
+            next_bytes: 0,
         };
-        feed.end_at_stop();
+        feed.expect(first);
         feed
     }
 
@@ -64,22 +66,31 @@ impl<S: Source> Feed<S> {
     /// When the next write is due; `None` when there is none.
     #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
-        self.pending.map(|write| write.at)
+        (self.next_at != Time::MAX).then_some(self.next_at)
     }
 
     /// The bytes of the next write, which is thereby done.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self) -> Option<u64> {
-        let bytes = self.pending?.bytes;
-        self.pending = self.source.next(&mut self.rng);
-        self.end_at_stop();
+        if self.next_at == Time::MAX {
+            return None;
+        }
+        let bytes = self.next_bytes;
+        let next = self.source.next(&mut self.rng);
+        self.expect(next);
         Some(bytes)
     }
 
-    #[inline]
-    fn end_at_stop(&mut self) {
-        if self.pending.is_some_and(|write| write.at >= self.stop) {
-            self.pending = None;
+    /// The next write, if it comes before the stop.
+    #[inline(always)]
+    fn expect(&mut self, write: Option<Write>) {
+        // Field by field: an optional write copied as a whole would be read before it has been stored.
+        match write {
+            Some(write) if write.at < self.stop => {
+                self.next_at = write.at;
+                self.next_bytes = write.bytes;
+            }
+            _ => self.next_at = Time::MAX,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::app::{Feed, Source};
 use crate::report::SenderReport;
-use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Stream};
+use sojourn_sim::{Agent, Host, Kind, Launch, Outgoing, Packet, Stream};
 use sojourn_units::{Bytes, Time, params};
 
 params! {
@@ -88,25 +88,36 @@ impl<S: Source> UdpSender<S> {
                 host.wake(at, now);
                 return;
             }
-            let Some(bytes) = self.feed.take() else {
+            let Some(datagram) = self.datagram(now) else {
                 return;
             };
-            host.send(
-                self.flow,
-                Outgoing {
-                    size: self.headers.saturating_add(narrow(bytes)),
-                    seq: self.sent,
-                    kind: Kind::Datagram,
-                    tos: self.tos,
-                    ..Outgoing::default()
-                },
-            );
-            if self.report.started.is_none() {
-                self.report.started = Some(now);
-            }
-            self.sent += 1;
-            self.report.bytes_acked += bytes;
+            host.send(self.flow, datagram);
         }
+        self.complete(now);
+    }
+
+    /// The datagram of the next write, which is sent at `now`.
+    #[inline(always)]
+    fn datagram(&mut self, now: Time) -> Option<Outgoing> {
+        let bytes = self.feed.take()?;
+        let datagram = Outgoing {
+            size: self.headers.saturating_add(narrow(bytes)),
+            seq: self.sent,
+            kind: Kind::Datagram,
+            tos: self.tos,
+            ..Outgoing::default()
+        };
+        if self.sent == 0 {
+            self.report.started = Some(now);
+        }
+        self.sent += 1;
+        self.report.bytes_acked += bytes;
+        Some(datagram)
+    }
+
+    /// No write is due any more.
+    #[cold]
+    fn complete(&mut self, now: Time) {
         if self.sent > 0 && self.report.completed.is_none() {
             self.report.completed = Some(now);
         }
@@ -127,6 +138,20 @@ impl<S: Source> Agent for UdpSender<S> {
 
     fn start_measuring(&mut self, _now: Time) {
         self.report.start_measuring();
+    }
+
+    #[inline(always)]
+    fn launch(&mut self, now: Time) -> Option<Launch> {
+        let packet = self.datagram(now)?;
+        let next = self.feed.due();
+        if next.is_none() {
+            self.complete(now);
+        }
+        Some(Launch {
+            flow: self.flow,
+            packet,
+            next,
+        })
     }
 }
 

@@ -72,7 +72,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
                 return;
             };
-            let packet = from.ring.land_next();
+            let packet = from.ring.land_ahead(told.time, told.birth);
             self.core.key = told;
             self.consume(&packet);
         }
@@ -114,8 +114,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(seat) = self.seats.get(to_usize(agent)) else {
             return false;
         };
-        let wake = self.fel.pending(seat.id);
-        at < self.horizon && wake.is_none_or(|(time, _)| at.as_ps() < time)
+        at < self.horizon && at < seat.wakes
     }
 
     /// Lets the packet that arrives next at the end of a link run ahead.
@@ -132,8 +131,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             if !self.hears_ahead(from.answers, at) {
                 return Step::Stays;
             }
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
+            self.frame.ahead += 1;
             return Step::Arrives(Key::event(at, packet.launched, from.id));
         }
         if at >= self.horizon || hops_left == 0 {
@@ -149,17 +147,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if !to.lets_through_ahead(size, at) {
             return Step::Stays;
         }
-        let (census, horizon) = (&mut self.frame.census, self.horizon);
-        census.hops += 1;
-        census.events += 1;
+        let horizon = self.horizon;
+        self.frame.ahead += 1;
         let arrival = to.let_through(size, at);
         if to.silent {
             // Whatever arrives before the horizon may be counted now: nobody looks before.
             self.frame.absorb(to, horizon);
             if arrival < horizon {
                 let frame = &mut self.frame;
-                frame.census.hops += 1;
-                frame.census.events += 1;
+                frame.ahead += 1;
                 from.ring.land_before(Time::MAX, |packet| {
                     frame.take_in(packet, arrival);
                     frame.release(packet);
@@ -170,8 +166,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let first = to.ring.in_flight() == 0;
         let (id, agent) = (to.id, to.answers);
         if agent != NONE && first && self.hears_ahead(agent, arrival) {
-            self.frame.census.hops += 1;
-            self.frame.census.events += 1;
+            self.frame.ahead += 1;
             return Step::Arrives(Key::event(arrival, at, id));
         }
         let Ok([from, to]) = self

@@ -428,7 +428,7 @@ impl Port for Fifo {
         self.waives
     }
 
-    fn waived(&mut self, bytes: u32, _: Time) {
+    fn waived(&mut self, bytes: u32) {
         assert!(self.waiting == 0 && self.waives, "not waived");
         self.released.0 += 1;
         self.released.1 += u64::from(bytes);
