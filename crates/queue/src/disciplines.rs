@@ -9,5 +9,6 @@ crate::registry::register! {
     scheduler {
         drr::Drr,
         srr::Srr,
+        tbf::Tbf,
     }
 }
