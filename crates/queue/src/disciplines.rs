@@ -8,6 +8,7 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        htb::Htb,
         srr::Srr,
         tbf::Tbf,
     }
