@@ -8,5 +8,8 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        htb::Htb,
+        srr::Srr,
+        tbf::Tbf,
     }
 }

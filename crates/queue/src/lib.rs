@@ -12,6 +12,7 @@ pub mod classify;
 pub mod disciplines;
 pub mod longest;
 pub mod port;
+pub mod psched;
 pub mod registry;
 pub mod scheduler;
 pub mod tc;

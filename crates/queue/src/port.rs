@@ -195,6 +195,20 @@ impl Port for QueuePort {
         }
     }
 
+    fn shapes(&self) -> bool {
+        match &self.discipline {
+            Discipline::Aqm(_) => false,
+            Discipline::Scheduler(port) => port.scheduler.shapes(),
+        }
+    }
+
+    fn ready_at(&mut self, now: Time) -> Time {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => Time::MAX,
+            Discipline::Scheduler(port) => port.scheduler.ready_at(now),
+        }
+    }
+
     #[inline]
     fn backlog_packets(&self) -> u64 {
         self.account.backlog_packets()

@@ -521,6 +521,18 @@ macro_rules! register {
                     AnyScheduler::Custom(s) => s.dequeue(cx),
                 }
             }
+            fn shapes(&self) -> bool {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.shapes(),)*
+                    AnyScheduler::Custom(s) => s.shapes(),
+                }
+            }
+            fn ready_at(&mut self, now: Time) -> Time {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.ready_at(now),)*
+                    AnyScheduler::Custom(s) => s.ready_at(now),
+                }
+            }
             fn on_empty(&mut self, now: Time) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.on_empty(now),)*

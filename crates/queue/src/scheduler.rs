@@ -38,8 +38,20 @@ pub trait Scheduler {
     /// A packet arrives: it is kept, or it (or others in its place) is given to `cx.drop`.
     fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>);
 
-    /// The next packet to send; `None` if no packet is left.
+    /// The next packet to send; `None` if no packet is left, or a shaper holds back what is.
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet>;
+
+    /// True if it may hold packets back while the transmitter is free: a shaper. Asked once, when the link is built.
+    fn shapes(&self) -> bool {
+        false
+    }
+
+    /// Asked when [`Scheduler::dequeue`] at `now` gave nothing although packets wait: the earliest time, later than `now`, at
+    /// which it may give one. It is asked for one again then, and whenever another packet arrives.
+    fn ready_at(&mut self, now: Time) -> Time {
+        let _ = now;
+        Time::MAX
+    }
 
     /// The transmitter wanted a packet and found none.
     fn on_empty(&mut self, now: Time) {

@@ -7,7 +7,12 @@
 //! every end of transmission is an event; both modes give the same result bit for bit, and the eager
 //! one is the oracle of the other.
 //!
-//! A *plain* link is lazy, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
+//! The queue of a link may *shape*: hold packets back while the transmitter is free. Then the transmitter counts as busy until the
+//! queue may give a packet, and that instant is replayed as the end of a transmission is; it is an event of its own only while
+//! nothing is in flight. A packet that arrives meanwhile lets the transmitter ask again. A device queue asks when the
+//! transmitter starts and when a packet arrives, not when the queue would give one in the middle of a transmission.
+//!
+//! A *plain* link is lazy, does not shape, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
 //! finds such a link idle goes straight through: from the ring of the link it comes from into the flight of this one.
 //!
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
@@ -213,7 +218,7 @@ pub(crate) struct Link<P> {
     idle: bool,
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
-    /// Lazy, without impairments and device queue.
+    /// Lazy, without impairments and device queue; its port does not shape.
     plain: bool,
     /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
@@ -246,6 +251,11 @@ pub(crate) struct Link<P> {
     last_arrival: Time,
     pub(crate) index: u32,
     device_queue: u32,
+    /// Departures may be events: the link is eager, or its port shapes.
+    pub(crate) departs: bool,
+    shapes: bool,
+    /// The port holds back what waits, until `free_at`.
+    held_back: bool,
     /// Packets and bytes that the device held when measuring began.
     held_before: (u64, u64),
     impaired: Option<Box<Impaired>>,
@@ -262,7 +272,8 @@ impl<P: Port> Link<P> {
             })
         });
         let serializer = Serializer::new(shape.rate, shape.rounding);
-        let plain = shape.is_plain() && impaired.is_none();
+        let shapes = port.shapes();
+        let plain = shape.is_plain() && impaired.is_none() && !shapes;
         let waived = plain && port.waives();
         Link {
             ring: Ring::new(),
@@ -292,6 +303,9 @@ impl<P: Port> Link<P> {
             source: shape.source,
             onward: shape.onward,
             device_queue: shape.device_queue,
+            departs: shape.eager || shapes,
+            shapes,
+            held_back: false,
             held_before: (0, 0),
             impaired,
         }
@@ -401,16 +415,40 @@ impl<P: Port> Link<P> {
         }
         let key = self.departure_key();
         if !self.waiting || !self.start(key, sink) {
-            self.idle = true;
-            self.serializer.clear();
-            self.port.on_idle(key.time);
+            self.rest(key.time);
         }
         self.waiting = !self.nothing_to_send();
     }
 
-    /// The departure event of an eager link. Ignored if the departure has happened already.
-    pub(crate) fn on_departure_event<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
-        if !self.idle && self.free_at == now {
+    /// The transmitter is free and was given nothing: it goes idle, or the port holds packets back.
+    #[inline]
+    fn rest(&mut self, now: Time) {
+        self.serializer.clear();
+        if !self.plain && self.is_held_back(now) {
+            return;
+        }
+        self.idle = true;
+        self.port.on_idle(now);
+    }
+
+    /// True if the port holds back what waits at `now`; then the transmitter is taken as busy until it may give a packet.
+    #[cold]
+    fn is_held_back(&mut self, now: Time) -> bool {
+        self.held_back = self.shapes && self.port.backlog_packets() > 0;
+        if self.held_back {
+            self.idle = false;
+            self.last_start = now;
+            self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
+        }
+        self.held_back
+    }
+
+    /// The departure event of an eager link, or of a lazy one whose port holds packets back. Ignored if the departure has
+    /// happened already, or is due by another event.
+    pub(crate) fn on_departure_event<S: LinkSink>(&mut self, key: &Key, sink: &mut S) {
+        let due = self.departure_key();
+        let listed = self.eager || (self.held_back && due.birth == key.birth);
+        if !self.idle && due.time == key.time && listed {
             self.depart(sink);
         }
     }
@@ -461,6 +499,7 @@ impl<P: Port> Link<P> {
             sink.event(Event::Dequeue, packet);
         }
         if !self.plain {
+            self.held_back = false;
             self.impair(last_arrival);
             self.fill_device(now, sink);
         }
@@ -471,9 +510,23 @@ impl<P: Port> Link<P> {
     fn fill_device<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         while self.ring.held() < u64::from(self.device_queue) {
             if self.port.backlog_packets() == 0 || !self.port.dequeue(&mut self.ring, now, sink) {
-                self.port.on_idle(now);
+                if !self.shapes || self.port.backlog_packets() == 0 {
+                    self.port.on_idle(now);
+                }
                 break;
             }
+        }
+    }
+
+    /// A packet has been handed to the queue of a link that is not plain and not idle.
+    #[cold]
+    fn go_on<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
+        if !self.held_back {
+            self.fill_device(now, sink);
+        } else if self.port.dequeue(&mut self.ring, now, sink) {
+            self.launch(now, sink);
+        } else {
+            self.rest(now);
         }
     }
 
@@ -545,13 +598,13 @@ impl<P: Port> Link<P> {
             if self.port.pass(packet, &mut self.ring, now, sink) {
                 self.launch::<S, false>(now, sink);
             } else {
-                self.port.on_idle(now);
+                self.rest(now);
             }
             return;
         }
         self.port.enqueue(packet, &mut self.ring, now, sink);
         if !self.plain {
-            self.fill_device(now, sink);
+            self.go_on(now, sink);
         }
     }
 
@@ -600,10 +653,12 @@ impl<P: Port> Link<P> {
         self.ring.flight_head().map(|p| (p.at, p.launched))
     }
 
-    /// The departure event of an eager link, while it transmits: when, and its birth.
+    /// The departure event of an eager link while it transmits, or of a lazy one whose port holds packets back while nothing is
+    /// in flight: when, and its birth.
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<(Time, Time)> {
-        if !self.eager || self.idle {
+        let listed = self.eager || (self.held_back && self.ring.in_flight() == 0);
+        if !listed || self.idle || self.free_at == Time::MAX {
             return None;
         }
         let key = self.departure_key();

@@ -542,7 +542,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 }
             }
         }
-        let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder;
+        let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
         let plain = |l: &LinkSpec<P>| !departs(l) && l.device_queue == 0 && l.impairments.is_none();
         // What is traced happens in its time.
         let quiet = match T::ON {
@@ -1344,7 +1344,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
 
     fn depart(&mut self, link: u32) {
         let index = to_usize(link);
-        self.links[index].on_departure_event(self.key.time, &mut self.frame);
+        self.links[index].on_departure_event(&self.key, &mut self.frame);
         self.list_events(index);
     }
 
@@ -1389,7 +1389,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.hops_left -= 1;
         let was_listed = link.is_listed();
         link.arrive(packet, &self.key, &mut self.frame);
-        if link.eager {
+        if link.departs {
             self.list_events(index);
         } else if was_listed {
         } else if link.feeds {

@@ -188,6 +188,18 @@ pub trait Port {
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
 
+    /// True if the port may hold packets back while the transmitter is free. The link asks once.
+    fn shapes(&self) -> bool {
+        false
+    }
+
+    /// Asked when the transmitter is free at `now` and was given nothing although packets wait: the earliest time, later
+    /// than `now`, at which a packet may be given. The link asks for one again then, and whenever another packet arrives.
+    fn ready_at(&mut self, now: Time) -> Time {
+        let _ = now;
+        Time::MAX
+    }
+
     /// Packets and bytes given up for transmission since measuring began.
     fn released(&self) -> (u64, u64);
 
