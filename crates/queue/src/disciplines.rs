@@ -5,6 +5,7 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        pi::Pi,
         pie::Pie,
     }
     scheduler {
