@@ -7,6 +7,7 @@ crate::registry::register! {
         red::Red,
         pi::Pi,
         pie::Pie,
+        rem::Rem,
     }
     scheduler {
         drr::Drr,
