@@ -6,6 +6,7 @@ crate::registry::register! {
         codel::Codel,
         red::Red,
         pi::Pi,
+        pi2::Pi2,
         pie::Pie,
         rem::Rem,
     }
