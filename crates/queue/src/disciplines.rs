@@ -5,6 +5,7 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        avq::Avq,
         pi::Pi,
         pi2::Pi2,
         pie::Pie,
