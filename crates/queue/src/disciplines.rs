@@ -10,6 +10,7 @@ crate::registry::register! {
         pi2::Pi2,
         pie::Pie,
         rem::Rem,
+        step::Step,
     }
     scheduler {
         drr::Drr,
