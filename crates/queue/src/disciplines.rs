@@ -14,5 +14,6 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        dualpi2::DualPi2,
     }
 }
