@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import avq_paper
 import sojourn_binary
 from replay_cases import agree, process
-from replay_io import Limit, parse_rate
+from replay_io import DROPPED, Limit, arrival, parse_rate
 
 SEEDS = range(24)
 
@@ -30,3 +32,20 @@ def test_avq_agrees_with_its_source(command: Path, tmp_path: Path, spec: str, se
     rows, rate = process(seed, flows=3)
     oracle = avq_paper.run(rows, parse_rate(rate), SPECS[spec], seed)
     agree(sojourn_binary.replay(command, rows, spec, rate, tmp_path, seed), oracle, seed)
+
+
+DATA = sojourn_binary.ROOT / "tests" / "data" / "ns2-2.35"
+
+
+@pytest.mark.parametrize("traffic", ["cbr", "pareto"])
+def test_avq_drops_the_packets_that_ns2_drops(command: Path, tmp_path: Path, traffic: str) -> None:
+    with gzip.open(DATA / f"vq-{traffic}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        trace = list(csv.DictReader(file))
+    rows = [
+        arrival(i, int(row["time_ns"]), int(row["bytes"]), int(row["flow"]))
+        for i, row in enumerate(trace)
+    ]
+    ours = sojourn_binary.replay(command, rows, "avq dialect=ns2 limit=25p", "1.5Mbps", tmp_path)
+    dropped = [row["dropped"] == "1" for row in trace]
+    assert sum(dropped) > 1000
+    assert [row.verdict == DROPPED for row in ours] == dropped

@@ -2,7 +2,8 @@
 //!
 //! Sources: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management"
 //! (SIGCOMM 2001), the token-bucket pseudo-code (dialect paper, the default; from memory of the text, checked against ns-2's
-//! description of it); ns-2.35 queue/vq.cc, by an author of the paper, and ns-default.tcl (dialect ns2).
+//! description of it); ns-2.35 queue/vq.cc, by an author of the paper, and ns-default.tcl (dialect ns2; every decision of two runs of ns-2
+//! is reproduced).
 //!
 //! A virtual queue with the buffer of the real one is fed by the same packets and served at a smaller rate. A packet that would overflow
 //! it is dropped or marked. The virtual rate falls with every arrival and rises with time, so that arrivals settle at `gamma` of
