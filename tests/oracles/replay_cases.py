@@ -1,9 +1,13 @@
-"""What comparisons of `sojourn replay` with an oracle run over, and how they are judged."""
+"""Arrivals for the comparison of `sojourn replay` with an oracle, and the comparison itself."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import arrivals as processes
 import compare
+import sojourn_binary
 from replay_io import DROPPED, MARKED, Arrival, Outcome, parse_rate
 
 SEEDS = range(36)
@@ -24,9 +28,25 @@ def process(seed: int, flows: int) -> tuple[list[Arrival], str]:
     return processes.PROCESSES[name](seed, parse_rate(rate), load, PACKETS, flows), rate
 
 
-def agree(rows: list[compare.Row], oracle: list[Outcome], seed: int) -> None:
-    """Every packet has the same fate at the same time, and a reason where it needs one."""
-    divergence = compare.compare(rows, compare.rows_of(oracle))
+def agree(
+    rows: Sequence[compare.Row], oracle: Sequence[Outcome], seed: int, *, reasons: bool = True
+) -> None:
+    """Every packet has the same fate at the same time, and every drop and mark a reason."""
+    divergence = compare.compare(rows, compare.rows_of(oracle), reasons=reasons)
     assert divergence is None, f"seed {seed}: {divergence}"
     for row in rows:
         assert (row.reason != "") == (row.verdict in (DROPPED, MARKED)), f"seed {seed}: {row}"
+
+
+def replays_alike(
+    binary: Path,
+    scratch: Path,
+    spec: str,
+    oracle: Callable[[list[Arrival], int, int], list[Outcome]],
+    seed: int,
+    flows: int = 3,
+) -> None:
+    """The command and the oracle, called with arrivals, rate and seed, decide alike."""
+    rows, rate = process(seed, flows)
+    ours = sojourn_binary.replay(binary, rows, spec, rate, scratch, seed)
+    agree(ours, oracle(rows, parse_rate(rate), seed), seed)

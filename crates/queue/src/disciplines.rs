@@ -5,11 +5,18 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        avq::Avq,
+        pi::Pi,
+        pi2::Pi2,
+        pie::Pie,
+        rem::Rem,
+        step::Step,
     }
     scheduler {
         drr::Drr,
         htb::Htb,
         srr::Srr,
         tbf::Tbf,
+        dualpi2::DualPi2,
     }
 }
