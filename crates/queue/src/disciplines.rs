@@ -8,5 +8,6 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        fq_codel::FqCodel,
     }
 }
