@@ -132,3 +132,21 @@ fn linux_red_with_ecn_lies_within_our_spread() {
         lies_within(name, &format!("{RED} ecn=true"), TIES);
     }
 }
+
+/// Where the timer of 15 ms stands when the trace begins is not in it; a wait of a packet more or less is all that it moves.
+#[test]
+fn linux_pie_lies_within_our_spread() {
+    let pie = "pie dialect=linux";
+    for name in ["pie_cbr1.2", "pie_cbr2.0", "pie_burst2.0"] {
+        lies_within(name, pie, TIES);
+    }
+    lies_within("pie_byte_burst2.0", "pie dialect=linux byte_mode=true", TIES);
+    lies_within("pie_t5_burst2.0", "pie dialect=linux target=5ms", TIES);
+}
+
+#[test]
+fn linux_pie_with_ecn_lies_within_our_spread() {
+    for name in ["pie_ecn_cbr1.2", "pie_ecn_cbr2.0"] {
+        lies_within(name, "pie dialect=linux ecn=true", TIES);
+    }
+}

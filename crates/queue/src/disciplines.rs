@@ -5,6 +5,7 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        pie::Pie,
     }
     scheduler {
         drr::Drr,
