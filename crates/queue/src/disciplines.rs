@@ -10,5 +10,6 @@ crate::registry::register! {
     scheduler {
         drr::Drr,
         fq_codel::FqCodel,
+        sfq::Sfq,
     }
 }
