@@ -177,6 +177,12 @@ pub trait Aqm {
         let _ = now;
     }
 
+    /// The scheduler dropped so many packets of this queue, waiting or arriving, without asking.
+    #[inline]
+    fn on_evicted(&mut self, packets: u32) {
+        let _ = packets;
+    }
+
     /// When the periodic update is due, if the algorithm has one. It is replayed before the first enqueue, dequeue or
     /// reading at or after that time.
     #[inline]

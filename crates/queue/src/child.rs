@@ -112,7 +112,13 @@ impl Child {
     }
 
     /// The next packet that the AQM lets go.
+    #[inline]
     pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        self.dequeue_among(0, cx)
+    }
+
+    /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
+    pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
         if let Some(packet) = self.peeked.take() {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
@@ -123,7 +129,7 @@ impl Child {
             let sojourn = cx.now.since(head.arrived());
             let view = View {
                 packets: count(&self.queue) - 1,
-                bytes: self.bytes - u64::from(meta.size),
+                bytes: others + self.bytes - u64::from(meta.size),
                 rate: cx.rate,
                 last_departure: self.last_departure,
                 waiting: Waiting::Nothing,
@@ -177,6 +183,28 @@ impl Child {
         cx.drop(packet, reason);
         self.emptied(cx.now);
         true
+    }
+
+    /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
+    pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+        self.tick(cx);
+        let packet = self.take_head()?;
+        let size = packet.size;
+        cx.drop(packet, DropReason::Evicted);
+        self.aqm.on_evicted(1);
+        Some(size)
+    }
+
+    /// Refuses an arriving packet for want of room, and tells the AQM.
+    pub fn refuse(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        self.tick(cx);
+        cx.drop(packet, DropReason::Overlimit);
+        self.aqm.on_evicted(1);
+    }
+
+    /// The transmitter asked and no queue held a packet.
+    pub fn on_empty(&mut self, now: Time) {
+        self.aqm.on_empty(now);
     }
 
     /// Tells the AQM when a packet dropped past it was the last.

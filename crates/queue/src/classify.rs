@@ -30,6 +30,8 @@ pub enum Hash {
     Number,
     /// By ns-2's hash of a node (drr.cc).
     Ns2,
+    /// By ns-2's hash of the sum of two nodes (sfq.cc).
+    Ns2Sum,
 }
 
 /// Finds the queue of a packet.
@@ -103,6 +105,7 @@ impl Classifier {
             Hash::Keyed(key) => mix(class ^ key),
             Hash::Number => class,
             Hash::Ns2 => ns2_hash(class),
+            Hash::Ns2Sum => ns2_sum_hash((class >> 32) + (class & u64::from(u32::MAX))),
         };
         hash % u64::from(buckets)
     }
@@ -132,6 +135,13 @@ impl Classifier {
 fn ns2_hash(node: u64) -> u64 {
     let i = i64::try_from(node).unwrap_or(i64::MAX);
     let hash = (i + (i >> 8) + !(i >> 4)) % ((2 << 23) - 1) + 1;
+    u64::try_from(hash).unwrap_or(0)
+}
+
+/// ns-2's hash of the sum of two nodes (sfq.cc). For the sum 0, which no two nodes have, C's remainder would be below zero.
+fn ns2_sum_hash(sum: u64) -> u64 {
+    let k = i64::try_from(sum).unwrap_or(i64::MAX);
+    let hash = (k + (k >> 8) + !(k >> 4)).rem_euclid((2 << 19) - 1);
     u64::try_from(hash).unwrap_or(0)
 }
 
@@ -200,6 +210,14 @@ mod tests {
         classes.rekey(2);
         assert_ne!(before, spread(&classes));
         assert!(before.iter().all(|bucket| *bucket < 16));
+    }
+
+    #[test]
+    fn ns2_hashes_the_sum_of_two_nodes_to_one_less_while_it_is_small() {
+        assert!((1..16).all(|sum| ns2_sum_hash(sum) == sum - 1));
+        assert_eq!((ns2_sum_hash(17), ns2_sum_hash(256)), (15, 240));
+        let pairs = classifier(Classify::SourceDestination, Some(16), Hash::Ns2Sum);
+        assert_eq!(pairs.bucket_of(3 << 32 | 5), 7);
     }
 
     #[test]

@@ -18,5 +18,7 @@ crate::registry::register! {
         srr::Srr,
         tbf::Tbf,
         dualpi2::DualPi2,
+        fq_codel::FqCodel,
+        sfq::Sfq,
     }
 }

@@ -10,6 +10,7 @@ pub mod aqm;
 pub mod child;
 pub mod classify;
 pub mod disciplines;
+pub mod flow_queue;
 pub mod longest;
 pub mod port;
 pub mod psched;

@@ -469,6 +469,13 @@ macro_rules! register {
                 }
             }
             #[inline]
+            fn on_evicted(&mut self, packets: u32) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.on_evicted(packets),)*
+                    AnyAqm::Custom(a) => a.on_evicted(packets),
+                }
+            }
+            #[inline]
             fn next_tick(&self) -> Option<Time> {
                 match self {
                     $(AnyAqm::$Aqm(a) => a.next_tick(),)*

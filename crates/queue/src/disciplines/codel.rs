@@ -22,6 +22,7 @@
 //! | interval on re-entry | full | full | full | control law, within 8 intervals |
 //! | count grows with | a drop | a drop | a drop | a drop after which the state goes on |
 //! | next after a mark, from | the due time | the due time | now | no ECN |
+//! | an empty queue forgets when the wait came above target | always | only right after a drop | as linux | always |
 //!
 //! Not in the RFC: `limit` (it leaves the buffer's end open) and `ecn` (it says drop; with `ecn` a capable packet is marked
 //! and sent where the pseudo-code drops one, as Linux does). Its constant for the smallest backlog is 512 bytes with the
@@ -143,6 +144,11 @@ impl Aqm for Codel {
     #[inline]
     fn on_empty(&mut self, _: Time) {
         self.vars.on_empty();
+    }
+
+    #[inline]
+    fn on_evicted(&mut self, packets: u32) {
+        self.vars.on_evicted(packets);
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -284,9 +290,20 @@ impl CodelVars {
     /// The transmitter asked and the queue was empty.
     #[inline]
     pub fn on_empty(&mut self) {
-        self.first_above = None;
+        let asked_first = self.after == After::Sent;
+        if !(asked_first && matches!(self.rules, Rules::Linux | Rules::Ns3)) {
+            self.first_above = None;
+        }
         self.dropping = false;
         self.after = After::Sent;
+    }
+
+    /// So many packets of the queue were dropped by others: Linux's fq_codel adds them to the count.
+    #[inline]
+    pub fn on_evicted(&mut self, packets: u32) {
+        if self.rules == Rules::Linux {
+            self.count = self.count.wrapping_add(packets);
+        }
     }
 
     /// The values of [`CodelVars::STATE_NAMES`].
@@ -1014,6 +1031,12 @@ mod tests {
             let ticks = self.vars.clock.at(now);
             let ns2 = self.vars.rules == Rules::Ns2;
             let mut dropped = 0;
+            let kernel = matches!(self.vars.rules, Rules::Linux | Rules::Ns3);
+            if self.queue.is_empty() && kernel {
+                // Both return before they look at the time of a packet.
+                self.vars.dropping = false;
+                return 0;
+            }
             let mut ok = self.dodequeue(now);
             if self.vars.dropping {
                 self.vars.dropping = ok;

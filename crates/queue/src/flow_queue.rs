@@ -1,0 +1,366 @@
+//! Flow queueing: the scheduler of RFC 8290 sections 4.1 and 4.2, with any AQM in each queue. The disciplines `fq_codel`,
+//! `fq_pie` and `fq_cobalt` are this structure with their own AQM and defaults.
+//!
+//! A queue that becomes active joins the end of the list of new queues with credits of one quantum. The first new queue is
+//! served, or else the first old one; without credits it gets a quantum and goes to the end of the old queues. A queue found
+//! empty goes to the end of the old queues if it was new, and leaves its list if it was old.
+//!
+//! The RFC gives new credits at "a negative number of credits (i.e., it has already dequeued at least a quantum of bytes)". A
+//! quantum used up exactly leaves zero; here, as in Linux and ns-3, zero is used up.
+
+use crate::child::Child;
+use crate::classify::Classifier;
+use crate::longest::{Longest, Rank};
+use crate::registry::AnyAqm;
+use crate::scheduler::SchedulerCx;
+use sojourn_sim::Packet;
+use sojourn_units::{Bytes, Limit, Packets};
+use std::collections::VecDeque;
+
+/// What is dropped when the limit over all queues is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFull {
+    /// The arriving packet.
+    Refuse,
+    /// Heads of the queue with the most bytes: half of its packets, rounded down, but at least one and at most so many.
+    HalfThePackets(u32),
+    /// Heads of the queue with the most bytes, until half of its bytes are gone, at most so many.
+    HalfTheBytes(u32),
+}
+
+/// What tells one flow queueing discipline from another, beside the AQM.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Bytes that a queue may send before others have their turn.
+    pub quantum: u32,
+    /// What may wait over all queues.
+    pub limit: Limit,
+    /// Memory that waiting packets may take, counted as [`memory_of`]; `None` for any.
+    pub memory: Option<u64>,
+    /// What is dropped when the limit is reached.
+    pub when_full: WhenFull,
+    /// The AQM of a queue is told of the bytes that wait in all queues, not in its own.
+    pub counts_all: bool,
+}
+
+/// Queues, their lists and the packets in them.
+pub struct FlowQueue {
+    rules: Rules,
+    classes: Classifier,
+    queues: Vec<Queue>,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    packets: u64,
+    bytes: u64,
+    memory: u64,
+    longest: Longest,
+    make: Box<dyn Fn() -> AnyAqm + Send>,
+}
+
+struct Queue {
+    child: Child,
+    credits: i64,
+    /// It stands in the list of new or of old queues.
+    listed: bool,
+}
+
+/// What Linux's allocator gives to a frame of so many bytes: `struct skb_shared_info` (320 bytes) and the usual headroom (64)
+/// beside the data, rounded up to a power of two, and `struct sk_buff` (256). A full Ethernet frame takes 2304, an
+/// acknowledgement 768. Drivers that allocate otherwise are not modelled.
+pub const fn memory_of(size: u32) -> u64 {
+    let data: u64 = 320 + 64 + widen(size);
+    data.next_power_of_two() + 256
+}
+
+#[allow(clippy::as_conversions, reason = "From is not const")]
+const fn widen(size: u32) -> u64 {
+    size as u64
+}
+
+impl FlowQueue {
+    /// The names of what [`FlowQueue::state`] reports.
+    pub const STATE_NAMES: &'static [&'static str] =
+        &["queues", "new_queues", "old_queues", "longest_queue_bytes"];
+
+    /// Without packets; `make` makes the AQM of a queue when its first packet comes.
+    pub fn new(
+        rules: Rules,
+        classes: Classifier,
+        make: Box<dyn Fn() -> AnyAqm + Send>,
+    ) -> FlowQueue {
+        FlowQueue {
+            rules,
+            classes,
+            queues: Vec::new(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            memory: 0,
+            longest: Longest::default(),
+            make,
+        }
+    }
+
+    /// See [`crate::Scheduler::enqueue`].
+    pub fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(&packet);
+        let size = packet.size;
+        if self.rules.when_full == WhenFull::Refuse && !self.has_room(size) {
+            self.queues[at(index)].child.refuse(packet, cx);
+            return;
+        }
+        if self.rules.memory.is_some() {
+            self.memory += memory_of(size);
+        }
+        if !self.with_child(index, cx, |child, cx| child.enqueue(packet, cx)) {
+            return;
+        }
+        let queue = &mut self.queues[at(index)];
+        if !queue.listed {
+            queue.listed = true;
+            queue.credits = i64::from(self.rules.quantum);
+            self.new.push_back(index);
+        }
+        if self.rules.when_full != WhenFull::Refuse {
+            let rank = rank(&self.queues, index);
+            self.longest.raise(index, rank);
+            self.keep_limit(cx);
+        }
+    }
+
+    /// See [`crate::Scheduler::dequeue`].
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        loop {
+            let (index, is_new) = match (self.new.front(), self.old.front()) {
+                (Some(&index), _) => (index, true),
+                (None, Some(&index)) => (index, false),
+                (None, None) => return None,
+            };
+            let queue = &mut self.queues[at(index)];
+            if queue.credits <= 0 {
+                queue.credits += i64::from(self.rules.quantum);
+                self.leave(is_new);
+                self.old.push_back(index);
+                continue;
+            }
+            let others = match self.rules.counts_all {
+                true => self.bytes - queue.child.bytes(),
+                false => 0,
+            };
+            let sent = self.with_child(index, cx, |child, cx| child.dequeue_among(others, cx));
+            let queue = &mut self.queues[at(index)];
+            match sent {
+                Some(packet) => {
+                    queue.credits -= i64::from(packet.size);
+                    if self.rules.memory.is_some() {
+                        self.memory -= memory_of(packet.size);
+                    }
+                    return Some(packet);
+                }
+                None => {
+                    queue.listed = is_new;
+                    self.leave(is_new);
+                    if is_new {
+                        self.old.push_back(index);
+                    }
+                }
+            }
+        }
+    }
+
+    /// See [`crate::Scheduler::on_empty`]: a request that finds all queues empty takes them off their lists.
+    pub fn on_empty(&mut self, now: sojourn_units::Time) {
+        for index in self.new.drain(..).chain(self.old.drain(..)) {
+            let queue = &mut self.queues[at(index)];
+            queue.listed = false;
+            queue.child.on_empty(now);
+        }
+    }
+
+    /// See [`crate::Scheduler::drain`].
+    pub fn drain(&mut self) -> Option<Packet> {
+        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// See [`crate::Scheduler::visit`].
+    pub fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.queues
+            .iter()
+            .flat_map(|q| q.child.iter())
+            .for_each(show);
+    }
+
+    /// See [`crate::Scheduler::backlog`].
+    pub fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    /// See [`crate::Scheduler::state`].
+    pub fn state(&self, out: &mut Vec<f64>) {
+        let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let longest = self.queues.iter().map(|q| q.child.bytes()).max();
+        out.extend([
+            count(self.queues.len()),
+            count(self.new.len()),
+            count(self.old.len()),
+            f64::from(u32::try_from(longest.unwrap_or(0)).unwrap_or(u32::MAX)),
+        ]);
+    }
+
+    #[inline]
+    fn leave(&mut self, is_new: bool) {
+        match is_new {
+            true => self.new.pop_front(),
+            false => self.old.pop_front(),
+        };
+    }
+
+    #[inline]
+    fn has_room(&self, size: u32) -> bool {
+        let packets = Packets::new(self.packets + 1);
+        let bytes = Bytes::new(self.bytes + u64::from(size));
+        self.rules.limit.admits(packets, bytes)
+    }
+
+    #[inline]
+    fn within_limit(&self) -> bool {
+        let (packets, bytes) = (Packets::new(self.packets), Bytes::new(self.bytes));
+        self.rules.limit.admits(packets, bytes)
+    }
+
+    /// Drops until the limit is kept; for the memory once, as Linux does.
+    #[inline]
+    fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
+        let within_memory = self.rules.memory.is_none_or(|most| self.memory <= most);
+        if !within_memory {
+            self.drop_from_longest(cx);
+        }
+        while !self.within_limit() {
+            self.drop_from_longest(cx);
+        }
+    }
+
+    #[cold]
+    fn drop_from_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+        let queues = &self.queues;
+        let index = self.longest.top(|index| rank(queues, index));
+        let child = &self.queues[at(index)].child;
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let (most_packets, half_bytes) = match self.rules.when_full {
+            WhenFull::HalfTheBytes(batch) => (batch, bytes / 2),
+            WhenFull::HalfThePackets(batch) => {
+                let half = u32::try_from(packets / 2).unwrap_or(u32::MAX);
+                (batch.min(half), bytes)
+            }
+            WhenFull::Refuse => (1, bytes),
+        };
+        self.with_child(index, cx, |child, cx| {
+            let mut dropped = (0, 0);
+            while let Some(size) = child.evict_head(cx) {
+                dropped = (dropped.0 + 1, dropped.1 + u64::from(size));
+                if dropped.0 >= most_packets || dropped.1 >= half_bytes {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// Runs `work` on a child queue and keeps the totals.
+    #[inline]
+    fn with_child<R>(
+        &mut self,
+        index: u32,
+        cx: &mut SchedulerCx<'_>,
+        work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
+    ) -> R {
+        let child = &mut self.queues[at(index)].child;
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let drops = cx.drops.len();
+        let result = work(child, cx);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        if self.rules.memory.is_some() {
+            let freed = cx.drops[drops..].iter().map(|(p, _)| memory_of(p.size));
+            self.memory -= freed.sum::<u64>();
+        }
+        result
+    }
+
+    /// The queue of a packet, made on its first one.
+    #[inline]
+    fn queue_of(&mut self, packet: &Packet) -> u32 {
+        let index = self.classes.queue_of(packet);
+        if at(index) == self.queues.len() {
+            self.queues.push(Queue {
+                child: Child::new((self.make)()),
+                credits: 0,
+                listed: false,
+            });
+            self.longest.add();
+        }
+        index
+    }
+}
+
+/// The place of a queue among the longest: most bytes first, then the one seen first.
+fn rank(queues: &[Queue], index: u32) -> Rank {
+    Rank {
+        length: queues[at(index)].child.bytes(),
+        tie: u64::from(index),
+    }
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "usize has at least 32 bits on every supported target"
+)]
+#[inline]
+const fn at(index: u32) -> usize {
+    index as usize
+}
+
+/// Makes a discipline of a [`FlowQueue`] in its field 0.
+macro_rules! schedule_flow_queue {
+    ($Type:ident) => {
+        impl $crate::scheduler::Scheduler for $Type {
+            #[inline]
+            fn enqueue(
+                &mut self,
+                packet: sojourn_sim::Packet,
+                cx: &mut $crate::scheduler::SchedulerCx<'_>,
+            ) {
+                self.0.enqueue(packet, cx);
+            }
+            #[inline]
+            fn dequeue(
+                &mut self,
+                cx: &mut $crate::scheduler::SchedulerCx<'_>,
+            ) -> Option<sojourn_sim::Packet> {
+                self.0.dequeue(cx)
+            }
+            fn on_empty(&mut self, now: sojourn_units::Time) {
+                self.0.on_empty(now);
+            }
+            fn drain(&mut self) -> Option<sojourn_sim::Packet> {
+                self.0.drain()
+            }
+            fn visit(&self, show: &mut dyn FnMut(&sojourn_sim::Packet)) {
+                self.0.visit(show);
+            }
+            fn backlog(&self) -> (u64, u64) {
+                self.0.backlog()
+            }
+            fn state_names(&self) -> &'static [&'static str] {
+                $crate::flow_queue::FlowQueue::STATE_NAMES
+            }
+            fn state(&self, out: &mut Vec<f64>) {
+                self.0.state(out);
+            }
+        }
+    };
+}
+pub(crate) use schedule_flow_queue;
