@@ -5,6 +5,7 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        blue::Blue,
     }
     scheduler {
         drr::Drr,
