@@ -6,6 +6,7 @@ crate::registry::register! {
         codel::Codel,
         red::Red,
         blue::Blue,
+        sfb::Sfb,
     }
     scheduler {
         drr::Drr,
