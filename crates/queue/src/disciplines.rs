@@ -6,6 +6,7 @@ crate::registry::register! {
         codel::Codel,
         red::Red,
         blue::Blue,
+        choke::Choke,
         sfb::Sfb,
     }
     scheduler {
