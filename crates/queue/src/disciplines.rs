@@ -7,6 +7,7 @@ crate::registry::register! {
         red::Red,
         blue::Blue,
         choke::Choke,
+        cobalt::Cobalt,
         sfb::Sfb,
     }
     scheduler {
