@@ -11,6 +11,10 @@ crate::registry::register! {
         pie::Pie,
         rem::Rem,
         step::Step,
+        blue::Blue,
+        choke::Choke,
+        cobalt::Cobalt,
+        sfb::Sfb,
     }
     scheduler {
         drr::Drr,
