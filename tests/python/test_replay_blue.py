@@ -56,7 +56,7 @@ SPECS = {
 @pytest.mark.parametrize("spec", SPECS)
 def test_blue_agrees_with_its_paper(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
     settings = SPECS[spec]
-    replay_cases.agree(
+    replay_cases.replays_alike(
         command,
         tmp_path,
         spec,
