@@ -5,8 +5,12 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        rio::Rio,
+        wred::Wred,
     }
     scheduler {
         drr::Drr,
+        prio::Prio,
+        wrr::Wrr,
     }
 }

@@ -789,7 +789,7 @@ impl FloatRed {
 /// Spaces drops: a probability per packet that grows with the packets since the last one, so that the gaps between drops are
 /// uniform instead of geometric.
 #[inline]
-fn spaced(p: f64, count: f64, wait: bool) -> f64 {
+pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
     let due = count * p;
     if wait {
         if due < 1.0 {
@@ -817,7 +817,12 @@ fn forced(params: &RedParams, meta: &Meta) -> Verdict {
 
 /// A packet that RED lets in is still refused by a full queue.
 #[inline]
-fn within_limit(verdict: Verdict, limit: Limit, meta: &Meta, view: &View<'_>) -> Verdict {
+pub(super) fn within_limit(
+    verdict: Verdict,
+    limit: Limit,
+    meta: &Meta,
+    view: &View<'_>,
+) -> Verdict {
     let packets = Packets::new(view.packets + 1);
     let bytes = Bytes::new(view.bytes + u64::from(meta.size));
     if matches!(verdict, Verdict::Drop(_)) || limit.admits(packets, bytes) {
@@ -1003,7 +1008,7 @@ impl LinuxRed {
 }
 
 /// How far the average decays in an idle time, as `tc` tabulates it.
-struct IdleTable {
+pub(super) struct IdleTable {
     cell_log: u32,
     shifts: [u8; 256],
 }
@@ -1018,7 +1023,7 @@ impl Default for IdleTable {
 }
 
 impl IdleTable {
-    fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
+    pub(super) fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
         // Ticks of 64 ns, whole ones.
         let packet_ticks = (float(avpkt) * 8.0 / rate.as_bps_f64() * 1e6 * 15.625).floor();
         let decay = -libm::log(1.0 - 1.0 / float(1 << wlog)) / packet_ticks.max(1.0);
@@ -1032,7 +1037,7 @@ impl IdleTable {
         IdleTable { cell_log, shifts }
     }
 
-    fn decayed(&self, average: u64, idle: Span) -> u64 {
+    pub(super) fn decayed(&self, average: u64, idle: Span) -> u64 {
         let us = (idle.as_ps() / PS_PER_US).min(255 << self.cell_log);
         let cell = usize::try_from(us >> self.cell_log).unwrap_or(255);
         let shift = self.shifts.get(cell).copied().unwrap_or(31);
@@ -1049,12 +1054,12 @@ impl IdleTable {
 }
 
 /// k for a weight of 2^-k, if it is one.
-fn whole_log(weight: f64) -> Option<u32> {
+pub(super) fn whole_log(weight: f64) -> Option<u32> {
     (1..32).find(|log| (weight * float(1 << log)).to_bits() == 1.0_f64.to_bits())
 }
 
 /// The k that `tc` chooses so that a burst from an empty queue leaves the average below `min`.
-fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
+pub(super) fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     let needed = float(burst) + 1.0 - float(min) / float(avpkt);
     if needed < 1.0 {
         return None;
@@ -1080,18 +1085,18 @@ const ONE_32: f64 = 4_294_967_296.0;
 
 #[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
 #[inline]
-const fn float(n: u64) -> f64 {
+pub(super) const fn float(n: u64) -> f64 {
     n as f64
 }
 
 #[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
 #[inline]
-const fn signed_float(n: i64) -> f64 {
+pub(super) const fn signed_float(n: i64) -> f64 {
     n as f64
 }
 
 #[allow(clippy::as_conversions, reason = "the value is below 2^32")]
-const fn low_32(n: u64) -> u32 {
+pub(super) const fn low_32(n: u64) -> u32 {
     n as u32
 }
 
@@ -1104,7 +1109,7 @@ const fn whole_u8(x: f64) -> u8 {
     clippy::as_conversions,
     reason = "not negative; 1 becomes the largest value"
 )]
-fn scaled_probability(p: f64) -> u32 {
+pub(super) fn scaled_probability(p: f64) -> u32 {
     (p * ONE_32) as u32
 }
 
