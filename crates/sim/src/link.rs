@@ -524,7 +524,7 @@ impl<P: Port> Link<P> {
         if !self.held_back {
             self.fill_device(now, sink);
         } else if self.port.dequeue(&mut self.ring, now, sink) {
-            self.launch(now, sink);
+            self.launch::<S, false>(now, sink);
         } else {
             self.rest(now);
         }

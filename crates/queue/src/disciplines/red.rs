@@ -1,11 +1,13 @@
-//! RED: random early detection, and its adaptive variant ARED.
+//! RED: random early detection, and its variants ARED, Feng's adaptive RED and NLRED.
 //!
 //! Sources: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993), figure 2, and section 4
 //! for bytes (dialect paper, the default); Floyd, Gummadi and Shenker, "Adaptive RED" (2001) for `adaptive`, the automatic
 //! settings and dialect ared, which is the paper's RED with all of them; Floyd, "Recommendation on using the gentle variant of
-//! RED" (2000); ns-2.35 queue/red.cc; Linux 6.1 include/net/red.h, net/sched/sch_red.c and iproute2's tc/tc_red.c; ns-3.44
-//! red-queue-disc.cc. The figures of the two papers were read in transcriptions and checked against ns-2, whose RED is their
-//! author's.
+//! RED" (2000); Feng, Kandlur, Saha and Shin, "A Self-Configuring RED Gateway" (INFOCOM 1999) for `feng`, dialect feng; Zhou,
+//! Yeung and Li, "Nonlinear RED" (Computer Networks, 2006) for `nonlinear`, dialect nlred; ns-2.35 queue/red.cc; Linux 6.1
+//! include/net/red.h, net/sched/sch_red.c and iproute2's tc/tc_red.c; ns-3.44 red-queue-disc.cc; ns-3.24
+//! src/network/utils/red-queue.cc. The figures of Floyd's papers were read in transcriptions and checked against ns-2, whose
+//! RED is their author's. Feng's and Zhou's rules were read in ns-2 and ns-3, which cite them, and in Zhou's abstract.
 //!
 //! On each arrival RED moves an exponential average towards the length of the queue. Between `min` and `max` the packet is
 //! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
@@ -13,7 +15,7 @@
 //!
 //! Where dialects differ:
 //!
-//! | | paper, ared | ns2 | ns3 | linux |
+//! | | paper, ared, feng, nlred | ns2 | ns3, ns3_24 | linux |
 //! |---|---|---|---|---|
 //! | queue and thresholds in | packets | bytes | the unit of `limit` | bytes |
 //! | automatic weight | 1 - exp(-1 / C) | 1 - exp(-1 / (10 C rtt)), rtt = max(100 ms, 3 (`link_delay` + 1 / C)) | as paper | 2^-k from `burst`, as `tc` does it |
@@ -40,8 +42,21 @@
 //! Linux: the average is a whole number scaled by 2^k. `tc` makes its table of idle times in ticks of 64 ns and the kernel
 //! looks it up in microseconds, so the average decays 15.6 times slower than meant; this is kept. Under a parent such as htb,
 //! which never asks an empty queue for a packet, it does not decay at all: that is `idle_decay=false`. Linux's `nodrop`, ns-2's
-//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_`, ns-3's nonlinear and Feng's adaptive variants are not here. ns-3's
-//! attribute `ARED` is `adaptive=true min=none max=none weight=none`.
+//! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not here. ns-3's attribute `ARED` is `adaptive=true min=none
+//! max=none weight=none`.
+//!
+//! Feng's rule: when the average has come below `min` the greatest probability is divided by `feng_alpha`, when it has come
+//! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
+//! ns-2 the beginning is memory that nothing sets), so that the first arrival divides. ns-2 has no parameters of its own for it:
+//! with `adaptive_` and `feng_adaptive_` it divides by ARED's `alpha_`, 0.01, and multiplies by its `beta_`, 0.9, which turns the
+//! control round. `feng=true` in dialect ns2 is both switches and does just that; give 3 and 2 for the paper's.
+//!
+//! ns3_24 is ns-3's RedQueue of the releases up to 3.24, a queue of the device: the rules are ns-3.44's, without ECN and without
+//! any adaptation. What differs is beside RED: it has no device queue of one packet below it. With its limit in bytes it lets
+//! in whatever comes while less than `limit` waits, so that a packet may exceed it; here not.
+//!
+//! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard deviation of the
+//! queue; only its abstract is public, so that it is not here.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -89,6 +104,14 @@ params! {
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
         /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        /// Divide and multiply the greatest probability when the average crosses `min` and `max` (Feng's adaptive RED).
+        feng: bool = "false", source "Floyd & Jacobson 1993";
+        /// With `feng`: by which the greatest probability is divided when the average has come below `min`.
+        feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3";
+        /// With `feng`: by which the greatest probability is multiplied when the average has come above `max`.
+        feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2";
+        /// Between the thresholds the probability is 1.5 times the greatest one times the square of the way (NLRED).
+        nonlinear: bool = "false", source "Floyd & Jacobson 1993";
         /// Delay for which automatic thresholds are chosen.
         target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001";
         /// Rate for idle times and automatic settings; `none` for the rate of the link.
@@ -111,6 +134,10 @@ params! {
             gentle = "true" from "Floyd, Gummadi & Shenker 2001";
             adaptive = "true" from "Floyd, Gummadi & Shenker 2001";
         }
+        /// Feng's adaptive RED: Feng, Kandlur, Saha and Shin 1999.
+        feng = "feng-1999" { feng = "true" from "Feng, Kandlur, Saha & Shin 1999"; }
+        /// Nonlinear RED: Zhou, Yeung and Li 2006.
+        nlred = "nlred-2006" { nonlinear = "true" from "Zhou, Yeung & Li 2006"; }
         /// ns-2's RED with its automatic settings.
         ns2 = "ns2-2.35" {
             min = "none" from "ns-2.35 ns-default.tcl: thresh_ 0";
@@ -124,6 +151,8 @@ params! {
             wait = "true" from "ns-2.35 ns-default.tcl: wait_";
             mark_p = "0.1" from "ns-2.35 ns-default.tcl: use_mark_p_, mark_p_ 0.1";
             bottom = "none" from "ns-2.35 ns-default.tcl: bottom_ 0";
+            feng_alpha = "0.01" from "ns-2.35 red.cc: divides by alpha_, 0.01 in ns-default.tcl";
+            feng_beta = "0.9" from "ns-2.35 red.cc: multiplies by beta_, 0.9 in ns-default.tcl";
         }
         /// Linux sch_red as `tc` sets it up.
         linux = "linux-6.1" {
@@ -143,6 +172,13 @@ params! {
             harddrop = "true" from "ns-3.44 red-queue-disc.cc: UseHardDrop";
             bottom = "none" from "ns-3.44 red-queue-disc.cc: Bottom 0";
             bandwidth = "1.5Mbps" from "ns-3.44 red-queue-disc.cc: LinkBandwidth, whatever the link";
+        }
+        /// ns-3's RedQueue, the device queue of the releases up to 3.24.
+        ns3_24 = "ns3-3.24" {
+            limit = "25p" from "ns-3.24 red-queue.cc: QueueLimit 25";
+            gentle = "true" from "ns-3.24 red-queue.cc: Gentle";
+            wait = "true" from "ns-3.24 red-queue.cc: Wait";
+            bandwidth = "1.5Mbps" from "ns-3.24 red-queue.cc: LinkBandwidth, whatever the link";
         }
     }
 }
@@ -170,7 +206,8 @@ impl Entry for Red {
     const ABOUT: &'static str = "Random early detection. On each arrival the average length of the queue is brought up to \
         date. Below `min` nothing is dropped; between `min` and `max` packets are dropped (or marked) at random, the more the \
         higher the average; above, all are. With `adaptive` (ARED) the greatest probability follows the load, so that the \
-        average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight.\n\n\
+        average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight. With `feng` \
+        it is multiplied and divided when the average leaves the band, with `nonlinear` the curve is a square.\n\n\
         Expect an average queue that depends on the load: somewhere between `min` and `max` under TCP, wherever the drop \
         probability is what the load needs. Bursts pass, because the average is slow. Results depend on the settings more than \
         in any other discipline, and the dialects' defaults have little in common: ns-2 measures bytes and sets itself, ns-3 \
@@ -189,7 +226,7 @@ impl Entry for Red {
                 core: Core::Linux(Box::new(LinuxRed::new(params)?)),
             },
             dialect => Red {
-                timer: (params.adaptive && matches!(dialect, "paper" | "ared"))
+                timer: (params.adaptive && !matches!(dialect, "ns2" | "ns3" | "ns3_24"))
                     .then(|| first(params.interval)),
                 core: Core::Float(Box::new(FloatRed::new(params)?)),
             },
@@ -374,20 +411,31 @@ pub(super) struct FloatRed {
     above: bool,
     pub(super) idle: Idle,
     last_adapted: Time,
+    /// Where the average was (Feng).
+    side: Side,
+}
+
+/// Where the average is, as Feng's rule remembers it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Below,
+    Between,
+    Above,
 }
 
 impl FloatRed {
     pub(super) fn new(params: RedParams) -> Result<FloatRed, SpecError> {
         let rules = match params.dialect {
             "ns2" => Rules::Ns2,
-            "ns3" => Rules::Ns3,
+            "ns3" | "ns3_24" => Rules::Ns3,
             _ => Rules::Paper,
         };
         let limit_in_bytes = matches!(params.limit, Limit::Bytes(_));
         if rules == Rules::Ns3 && !limit_in_bytes && (params.queue_in_bytes || params.byte_mode) {
-            return Err(contradiction(
-                "in dialect ns3 the unit of limit decides; give limit in bytes instead of queue_in_bytes or byte_mode",
-            ));
+            return Err(contradiction(&format!(
+                "in dialect {} the unit of limit decides; give limit in bytes instead of queue_in_bytes or byte_mode",
+                params.dialect
+            )));
         }
         let by_limit = rules == Rules::Ns3 && limit_in_bytes;
         let unit = Unit {
@@ -420,6 +468,7 @@ impl FloatRed {
             above: false,
             idle: Idle::new(params.idle_decay),
             last_adapted: Time::ZERO,
+            side: Side::Above,
             params,
         })
     }
@@ -485,6 +534,9 @@ impl FloatRed {
             (told, _) => told,
         };
         self.average = self.averaged(queue, idle);
+        if self.params.feng {
+            self.adapt_by_side();
+        }
         (queue, idle)
     }
 
@@ -663,7 +715,13 @@ impl FloatRed {
     fn line(&self) -> f64 {
         let (average, max_p) = (self.average, self.max_p);
         let p = if average < self.max {
-            max_p * ((average - self.min) / (self.max - self.min))
+            let way = (average - self.min) / (self.max - self.min);
+            max_p
+                * if self.params.nonlinear {
+                    1.5 * way * way
+                } else {
+                    way
+                }
         } else if self.rules == Rules::Paper {
             max_p + (1.0 - max_p) * ((average - self.max) / self.max)
         } else {
@@ -711,6 +769,19 @@ impl FloatRed {
         }
     }
 
+    /// Feng's rule: when the average has left the band between the thresholds, once.
+    fn adapt_by_side(&mut self) {
+        if self.min < self.average && self.average < self.max {
+            self.side = Side::Between;
+        } else if self.average < self.min && self.side != Side::Below {
+            self.side = Side::Below;
+            self.max_p /= self.params.feng_alpha;
+        } else if self.average > self.max && self.side != Side::Above {
+            self.side = Side::Above;
+            self.max_p *= self.params.feng_beta;
+        }
+    }
+
     /// Moves the greatest probability so that the average returns to the middle fifth between the thresholds.
     fn adapt_to_band(&mut self) {
         let margin = 0.4 * (self.max - self.min);
@@ -730,7 +801,7 @@ impl FloatRed {
 /// Spaces drops: a probability per packet that grows with the packets since the last one, so that the gaps between drops are
 /// uniform instead of geometric.
 #[inline]
-fn spaced(p: f64, count: f64, wait: bool) -> f64 {
+pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
     let due = count * p;
     if wait {
         if due < 1.0 {
@@ -956,7 +1027,7 @@ impl LinuxRed {
 }
 
 /// How far the average decays in an idle time, as `tc` tabulates it.
-struct IdleTable {
+pub(super) struct IdleTable {
     cell_log: u32,
     shifts: [u8; 256],
 }
@@ -971,7 +1042,7 @@ impl Default for IdleTable {
 }
 
 impl IdleTable {
-    fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
+    pub(super) fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
         // Ticks of 64 ns, whole ones.
         let packet_ticks = (float(avpkt) * 8.0 / rate.as_bps_f64() * 1e6 * 15.625).floor();
         let decay = -libm::log(1.0 - 1.0 / float(1 << wlog)) / packet_ticks.max(1.0);
@@ -985,7 +1056,7 @@ impl IdleTable {
         IdleTable { cell_log, shifts }
     }
 
-    fn decayed(&self, average: u64, idle: Span) -> u64 {
+    pub(super) fn decayed(&self, average: u64, idle: Span) -> u64 {
         let us = (idle.as_ps() / PS_PER_US).min(255 << self.cell_log);
         let cell = usize::try_from(us >> self.cell_log).unwrap_or(255);
         let shift = self.shifts.get(cell).copied().unwrap_or(31);
@@ -1002,12 +1073,12 @@ impl IdleTable {
 }
 
 /// k for a weight of 2^-k, if it is one.
-fn whole_log(weight: f64) -> Option<u32> {
+pub(super) fn whole_log(weight: f64) -> Option<u32> {
     (1..32).find(|log| (weight * float(1 << log)).to_bits() == 1.0_f64.to_bits())
 }
 
 /// The k that `tc` chooses so that a burst from an empty queue leaves the average below `min`.
-fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
+pub(super) fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
     let needed = float(burst) + 1.0 - float(min) / float(avpkt);
     if needed < 1.0 {
         return None;
@@ -1033,18 +1104,18 @@ const ONE_32: f64 = 4_294_967_296.0;
 
 #[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
 #[inline]
-const fn float(n: u64) -> f64 {
+pub(super) const fn float(n: u64) -> f64 {
     n as f64
 }
 
 #[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
 #[inline]
-const fn signed_float(n: i64) -> f64 {
+pub(super) const fn signed_float(n: i64) -> f64 {
     n as f64
 }
 
 #[allow(clippy::as_conversions, reason = "the value is below 2^32")]
-const fn low_32(n: u64) -> u32 {
+pub(super) const fn low_32(n: u64) -> u32 {
     n as u32
 }
 
@@ -1057,14 +1128,14 @@ const fn whole_u8(x: f64) -> u8 {
     clippy::as_conversions,
     reason = "not negative; 1 becomes the largest value"
 )]
-fn scaled_probability(p: f64) -> u32 {
+pub(super) fn scaled_probability(p: f64) -> u32 {
     (p * ONE_32) as u32
 }
 
 /// Refuses what a dialect has not, and thresholds that contradict each other.
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
-    let (linux, ns2) = (dialect == "linux", dialect == "ns2");
+    let (linux, ns2, old) = (dialect == "linux", dialect == "ns2", dialect == "ns3_24");
     let lacking: &[(&str, bool)] = &[
         ("gentle=true", linux && params.gentle),
         ("wait=true", linux && params.wait),
@@ -1074,11 +1145,20 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
         ("mark_p", !ns2 && params.mark_p.is_some()),
         ("link_delay", !ns2 && !params.link_delay.is_zero()),
         ("burst", !linux && params.burst.is_some()),
+        ("feng=true", (linux || old) && params.feng),
+        ("nonlinear=true", (linux || ns2 || old) && params.nonlinear),
+        ("adaptive=true", old && params.adaptive),
+        ("ecn=true", old && params.ecn),
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
         return Err(contradiction(&format!(
             "{what}, which dialect {dialect} has not; leave it out or choose another dialect"
         )));
+    }
+    if params.feng && params.adaptive {
+        return Err(contradiction(
+            "feng and adaptive both move the greatest probability; set one of them",
+        ));
     }
     if linux {
         return Ok(());
@@ -1511,6 +1591,52 @@ mod tests {
     }
 
     #[test]
+    fn feng_moves_max_p_once_for_each_time_that_the_average_leaves_the_band() {
+        let seen = |spec: &str| -> Vec<f64> {
+            let mut bench = Bench::new(&format!("weight=1 limit=1000p min=5p max=15p {spec}"));
+            bench.idle_over();
+            (1..)
+                .zip([0, 10, 20, 20, 10, 20, 3, 2, 20])
+                .map(|(ms, packets)| {
+                    bench.offer(at(ms), packets, SIZE, 0);
+                    bench.max_p()
+                })
+                .collect()
+        };
+        for (ours, thirds) in seen("dialect=feng probability=0.3").iter().zip([
+            1.0,
+            1.0,
+            2.0,
+            2.0,
+            2.0,
+            4.0,
+            4.0 / 3.0,
+            4.0 / 3.0,
+            8.0 / 3.0,
+        ]) {
+            close(*ours, 0.1 * thirds, 1e-12, "feng");
+        }
+        // ns-2 divides by 0.01 below and multiplies by 0.9 above.
+        let ns2 = "dialect=ns2 feng=true queue_in_bytes=false byte_mode=false probability=0.1";
+        let ours = seen(ns2);
+        close(ours[0], 10.0, 1e-12, "ns2 below");
+        close(ours[2], 9.0, 1e-12, "ns2 above");
+    }
+
+    #[test]
+    fn the_curve_of_nlred_is_a_square_above_the_line_from_two_thirds_on() {
+        let p = |dialect: &str, packets| {
+            let mut bench = direct(&format!("dialect={dialect} min=1p max=31p probability=0.1"));
+            bench.offer(at(1), packets, SIZE, 0);
+            bench.state()[1]
+        };
+        for (packets, expected) in [(11, 0.1 / 6.0), (21, 0.1 / 1.5), (30, 0.15 * 841.0 / 900.0)] {
+            close(p("nlred", packets), expected, 1e-12, "nlred");
+        }
+        assert!(p("nlred", 20) < p("paper", 20) && p("nlred", 22) > p("paper", 22));
+    }
+
+    #[test]
     fn linux_adapts_in_whole_numbers() {
         let mut bench = Bench::new(
             "dialect=linux weight=0.5 min=5kB max=15kB limit=1MB probability=0.1 adaptive=true",
@@ -1711,6 +1837,13 @@ mod tests {
             refuse("dialect=linux min=90kB max=95kB burst=5p")
                 .ends_with("tc asks for at least 91p")
         );
+        for what in ["ecn", "adaptive", "feng", "nonlinear"] {
+            assert!(
+                refuse(&format!("dialect=ns3_24 {what}=true"))
+                    .starts_with(&format!("red: {what}=true, which dialect ns3_24 has not"))
+            );
+        }
+        assert!(refuse("feng=true adaptive=true").starts_with("red: feng and adaptive both"));
         assert!(
             refuse("dialect=ns3 byte_mode=true")
                 .starts_with("red: in dialect ns3 the unit of limit decides")

@@ -1,0 +1,295 @@
+//! Strict priority: the first band that holds a packet sends.
+//!
+//! Sources: the definition that all routers share (dialect generic, the default: bands by IP precedence, the highest first);
+//! Linux net/sched/sch_prio.c with its default priomap, include/uapi/linux/pkt_sched.h and ip_tos2prio of net/ipv4/route.c as
+//! a router applies it to forwarded packets (dialect linux).
+//!
+//! Linux looks at the four bits of TOS that RFC 1349 gave a meaning, of which the lowest is now half of ECN: a packet without a
+//! codepoint of its own that is ECT(0) or CE goes to the last band, one that is Not-ECT or ECT(1) to the middle one.
+//!
+//! There is no limit over all bands, each has its own. An AQM that drops all that its band holds gives the turn to the next
+//! band. As in Linux, a band that has become empty is told so when it is next asked for a packet.
+
+use crate::child::Child;
+use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::Packet;
+use sojourn_units::{Spec, choice, params};
+
+choice! {
+    /// What makes the band of a packet.
+    pub enum PrioBy {
+        /// IP precedence, the upper three bits of the codepoint, in equal parts: the highest is band 0.
+        Precedence = "precedence",
+        /// TOS as Linux maps it to three bands.
+        Priomap = "priomap",
+        /// The number of the flow: flow 0 is band 0, all from the last band on share that.
+        Flow = "flow",
+    }
+}
+
+params! {
+    /// Strict priority: a band sends only while all bands before it are empty.
+    pub struct PrioParams {
+        /// What makes the band of a packet.
+        by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
+        /// Number of bands.
+        bands: u32 = "8", range "1".."64", source "one for each precedence";
+        /// What manages each band.
+        each: Spec = "droptail limit=1000p", source "as droptail";
+    }
+    dialects {
+        /// Bands by precedence.
+        generic = "generic" {}
+        /// Linux sch_prio with its default priomap.
+        linux = "linux-6.1" {
+            by = "priomap" from "Linux sch_prio.c and tc: priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1";
+            bands = "3" from "tc q_prio.c: bands 3";
+            each = "droptail limit=1000p" from "Linux sch_prio.c: pfifo, txqueuelen of an Ethernet device";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Prio {
+    by: PrioBy,
+    bands: Vec<Band>,
+    packets: u64,
+    bytes: u64,
+}
+
+struct Band {
+    child: Child,
+    /// It has been told that it is empty.
+    told: bool,
+}
+
+/// Linux's band of TOS bits 1 to 4: ip_tos2prio, then the default priomap.
+const PRIOMAP: [u32; 16] = [1, 2, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1];
+
+impl Entry for Prio {
+    const NAME: &'static str = "prio";
+    const TITLE: &'static str = "strict priority";
+    const STARVES_NONE: bool = false;
+    const ABOUT: &'static str = "Strict priority. Each packet belongs to a band; the first band that holds a packet sends it. \
+        Each band may have an AQM of its own: `prio each=(codel)`.\n\n\
+        Expect the first band to see an empty link, save for the packet in transmission, and the last one to starve when \
+        those before it fill the link. In dialect `linux` the band comes from the TOS bits of 1992, so that ECN-capable \
+        packets without a codepoint go to the last band.";
+    type Params = PrioParams;
+
+    fn build(params: PrioParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        if params.by == PrioBy::Priomap && params.bands < 3 {
+            return Err(SpecError::Contradiction {
+                discipline: Prio::NAME.to_owned(),
+                text: format!(
+                    "bands={}, but priomap names three; give at least 3",
+                    params.bands
+                ),
+            });
+        }
+        let bands: Result<Vec<Band>, SpecError> = (0..params.bands)
+            .map(|_| {
+                Ok(Band {
+                    child: Child::new(build_aqm(&params.each, cx)?),
+                    told: true,
+                })
+            })
+            .collect();
+        Ok(Prio {
+            by: params.by,
+            bands: bands?,
+            packets: 0,
+            bytes: 0,
+        })
+    }
+}
+
+impl Scheduler for Prio {
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        let band = self.band_of(&packet);
+        self.bands[band].told = false;
+        self.with_child(band, |child| child.enqueue(packet, cx));
+    }
+
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        (0..self.bands.len()).find_map(|index| {
+            let band = &mut self.bands[index];
+            if band.child.is_empty() && std::mem::replace(&mut band.told, true) {
+                return None;
+            }
+            self.with_child(index, |child| child.dequeue(cx))
+        })
+    }
+
+    fn drain(&mut self) -> Option<Packet> {
+        let packet = self.bands.iter_mut().find_map(|b| b.child.take_head())?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.bands
+            .iter()
+            .flat_map(|b| b.child.iter())
+            .for_each(show);
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["first_busy_band", "first_band_packets", "last_band_packets"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let busy = self.bands.iter().position(|b| !b.child.is_empty());
+        let count = |n: u64| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let packets = |band: Option<&Band>| band.map_or(0.0, |band| count(band.child.packets()));
+        let none = u64::try_from(self.bands.len()).unwrap_or(u64::MAX);
+        out.extend([
+            count(busy.map_or(none, |band| u64::try_from(band).unwrap_or(u64::MAX))),
+            packets(self.bands.first()),
+            packets(self.bands.last()),
+        ]);
+    }
+}
+
+impl Prio {
+    fn band_of(&self, packet: &Packet) -> usize {
+        let last = self.bands.len() - 1;
+        let bands = u32::try_from(self.bands.len()).unwrap_or(u32::MAX);
+        let band = match self.by {
+            PrioBy::Precedence => (7 - u32::from(packet.tos >> 5)) * bands / 8,
+            PrioBy::Priomap => PRIOMAP[usize::from(packet.tos >> 1 & 15)],
+            PrioBy::Flow => packet.flow,
+        };
+        usize::try_from(band).map_or(last, |band| band.min(last))
+    }
+
+    /// Runs `work` on a child queue and keeps the totals.
+    fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
+        let child = &mut self.bands[index].child;
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let result = work(child);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::{DropReason, Label, MarkReason, Stream};
+    use sojourn_units::{Rate, Time, build};
+
+    struct Bench {
+        prio: Prio,
+        rng: Stream,
+        drops: Vec<(Packet, DropReason)>,
+        marks: Vec<(Label, MarkReason)>,
+    }
+
+    fn built(spec: &str) -> Result<Prio, SpecError> {
+        let spec: Spec = format!("prio {spec}").parse().expect("a spec");
+        let params: PrioParams = build(None, &spec.pairs()).expect("parameters");
+        Prio::build(params, &BuildContext::plain(1, "queue/test"))
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            Bench {
+                prio: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
+                rng: Stream::derive(1, 0, "prio"),
+                drops: Vec::new(),
+                marks: Vec::new(),
+            }
+        }
+
+        fn call<R>(&mut self, work: impl FnOnce(&mut Prio, &mut SchedulerCx<'_>) -> R) -> R {
+            let mut cx = SchedulerCx {
+                now: Time::ZERO,
+                rate: Rate::mbps(10),
+                rng: &mut self.rng,
+                drops: &mut self.drops,
+                marks: &mut self.marks,
+            };
+            work(&mut self.prio, &mut cx)
+        }
+
+        fn offer(&mut self, flow: u32, tos: u8) {
+            let mut packet = Packet::test(1000, flow, flow);
+            packet.tos = tos;
+            self.call(|prio, cx| prio.enqueue(packet, cx));
+        }
+
+        fn send(&mut self) -> Vec<u32> {
+            let mut sent = Vec::new();
+            while let Some(packet) = self.call(|prio, cx| prio.dequeue(cx)) {
+                sent.push(packet.flow);
+            }
+            sent
+        }
+    }
+
+    #[test]
+    fn a_band_sends_only_while_those_before_it_are_empty() {
+        let mut bench = Bench::new("by=flow bands=3");
+        for flow in [2, 1, 0, 2, 1, 5, 0] {
+            bench.offer(flow, 0);
+        }
+        assert_eq!(bench.send(), [0, 0, 1, 1, 2, 2, 5]);
+        assert_eq!(bench.prio.backlog(), (0, 0));
+    }
+
+    #[test]
+    fn the_highest_precedence_is_the_first_band() {
+        for (bands, order) in [
+            (8, [4, 3, 2, 1, 0]),
+            (2, [3, 4, 0, 1, 2]),
+            (1, [0, 1, 2, 3, 4]),
+        ] {
+            let mut bench = Bench::new(&format!("bands={bands}"));
+            for (flow, precedence) in [(0, 0), (1, 1), (2, 3), (3, 5), (4, 7)] {
+                bench.offer(flow, precedence << 5);
+            }
+            assert_eq!(bench.send(), order, "{bands} bands");
+        }
+    }
+
+    #[test]
+    fn linux_maps_tos_to_bands_with_half_of_ecn_in_it() {
+        let bench = Bench::new("dialect=linux");
+        let band = |tos| {
+            let mut packet = Packet::test(100, 0, 0);
+            packet.tos = tos;
+            bench.prio.band_of(&packet)
+        };
+        // Not-ECT, ECT(1), ECT(0), CE; throughput 8, low delay 16, both 24; EF 184.
+        let found = [0, 1, 2, 3, 8, 16, 24, 184].map(band);
+        assert_eq!(found, [1, 1, 2, 2, 2, 0, 1, 1]);
+    }
+
+    #[test]
+    fn each_band_has_a_limit_of_its_own() {
+        let mut bench = Bench::new("by=flow bands=2 each=(droptail limit=2p)");
+        for flow in [0, 0, 0, 1, 1] {
+            bench.offer(flow, 0);
+        }
+        assert_eq!(bench.drops.len(), 1);
+        assert_eq!(bench.send(), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn faults_name_the_remedy() {
+        let error = |spec: &str| built(spec).err().expect("an error").to_string();
+        assert_eq!(
+            error("dialect=linux bands=2"),
+            "prio: bands=2, but priomap names three; give at least 3"
+        );
+        assert!(error("each=(drr)").starts_with("drr is a scheduler, but"));
+    }
+}
