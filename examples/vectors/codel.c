@@ -171,7 +171,8 @@ int main(void)
         } else if (sscanf(line, "depart %lld", &now) == 1) {
             depart(now);
         }
-        printf("state %u %u %d %.12f\n", q.count, q.lastcount, q.dropping, q.drop_next / 1e9);
+        printf("state %u %u %d %.12f %.12f\n", q.count, q.lastcount, q.dropping, q.drop_next / 1e9,
+               q.first_above < 0 ? 0 : q.first_above / 1e9);
     }
     return 0;
 }

@@ -105,7 +105,9 @@ class Codel:
         return False
 
     def answer(self) -> str:
-        state = f"state {self.count} {self.lastcount} {int(self.dropping)} {self.drop_next / 1e9!r}"
+        numbers = [self.count, self.lastcount, int(self.dropping)]
+        times = [self.drop_next / 1e9, (self.first_above or 0) / 1e9]
+        state = " ".join(["state", *map(str, numbers), *map(repr, times)])
         answer = "; ".join([*self.said, state])
         self.said.clear()
         return answer

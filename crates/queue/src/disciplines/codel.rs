@@ -216,7 +216,7 @@ const ONE: u16 = u16::MAX;
 impl CodelVars {
     /// The names of what [`CodelVars::state`] reports.
     pub const STATE_NAMES: &'static [&'static str] =
-        &["count", "lastcount", "dropping", "drop_next_s"];
+        &["count", "lastcount", "dropping", "drop_next_s", "first_above_s"];
 
     /// The state of an empty queue.
     ///
@@ -313,6 +313,7 @@ impl CodelVars {
             f64::from(self.lastcount),
             f64::from(u8::from(self.dropping)),
             self.clock.as_secs(self.drop_next),
+            self.first_above.map_or(0.0, |at| self.clock.as_secs(at)),
         ]);
     }
 
