@@ -10,6 +10,7 @@ crate::registry::register! {
     scheduler {
         drr::Drr,
         fq_codel::FqCodel,
+        fq_pie::FqPie,
         sfq::Sfq,
     }
 }
