@@ -12,5 +12,6 @@ crate::registry::register! {
         fq_codel::FqCodel,
         fq_pie::FqPie,
         sfq::Sfq,
+        wfq::Wfq,
     }
 }
