@@ -9,6 +9,7 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        drrpp::Drrpp,
         fq_codel::FqCodel,
         fq_pie::FqPie,
         sfq::Sfq,
