@@ -9,7 +9,7 @@ is read:
 * The limit is tested first and forgets the accumulated probability.
 * One uniform draw for each decision that is random; the packet is dropped unless u > p1.
 * "BUFFER_SIZE / 3" is compared in the unit of the limit, without the arriving packet.
-* There is no ECN in the RFC; where asked for it is that of RFC 8033, section 5.1.
+* There is no ECN in the RFC; where asked for, capable packets are marked in place of a drop.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class DocsisPieQueue:
             self._accu_prob = 0.0
             return
         if self._drop_early(packet):
-            if self._set.ecn and packet.ecn != 0 and self._drop_prob < 0.1:
+            if self._set.ecn and packet.ecn != 0:
                 self._log.marked(packet, EARLY)
             else:
                 self._log.dropped(packet, EARLY)

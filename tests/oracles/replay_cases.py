@@ -1,12 +1,13 @@
-"""The arrivals of a seed, and the comparison of a replay with an oracle, for schedulers."""
+"""Arrivals for the comparison of `sojourn replay` with an oracle, and the comparison itself."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import arrivals as processes
 import compare
 from replay_io import DROPPED, MARKED, Arrival, Outcome, parse_rate
 
-SEEDS = range(36)
 PACKETS = 3000
 LOADS = (0.8, 0.95, 1.05, 1.2, 1.5, 2.0, 3.0)
 # The last one has no whole number of picoseconds to a byte.
@@ -24,9 +25,9 @@ def process(seed: int, flows: int) -> tuple[list[Arrival], str]:
     return processes.PROCESSES[name](seed, parse_rate(rate), load, PACKETS, flows), rate
 
 
-def agree(rows: list[compare.Row], oracle: list[Outcome], seed: int) -> None:
-    """Every packet has the same fate, and a reason where it was dropped or marked."""
-    divergence = compare.compare(rows, compare.rows_of(oracle))
+def agree(rows: Sequence[compare.Row], oracle: Sequence[Outcome], seed: int) -> None:
+    """Every packet has the same fate at the same time, and every drop and mark a reason."""
+    divergence = compare.compare(rows, compare.rows_of(oracle), reasons=True)
     assert divergence is None, f"seed {seed}: {divergence}"
     for row in rows:
         assert (row.reason != "") == (row.verdict in (DROPPED, MARKED)), f"seed {seed}: {row}"

@@ -71,13 +71,13 @@ def test_pie_marks_below_the_threshold_only() -> None:
 
 
 RFC8033_FAULTS: dict[str, Edits] = {
-    "allowance not renewed": [("self._burst = self._set.max_burst\n        if", "pass\n        if")],
+    "allowance not renewed": [
+        ("self._burst = self._set.max_burst\n        if", "pass\n        if")
+    ],
     "safeguard by the delay of now": [
         ("if self._old_s < half and self._drop_prob < 0.2", "if self._current_s < half / 4")
     ],
-    "safeguard of one packet": [
-        ("<= 2 * self._set.mean_pktsize", "<= self._set.mean_pktsize")
-    ],
+    "safeguard of one packet": [("<= 2 * self._set.mean_pktsize", "<= self._set.mean_pktsize")],
     "scaled by a quarter below a hundredth": [("(0.01, 8)", "(0.01, 4)")],
     "no decay": [("self._drop_prob *= 0.98", "self._drop_prob *= 1.0")],
     "no cap": [("p > 0.02", "p > 2")],
@@ -117,7 +117,9 @@ def test_a_faulty_pie_is_exposed(fault: str, one_flow: list[Case]) -> None:
 
 
 RFC8034_FAULTS: dict[str, Edits] = {
-    "active from the start": [("self._state = INACTIVE\n        self._next", "self._state = ACTIVE\n        self._next")],
+    "active from the start": [
+        ("self._state = INACTIVE\n        self._next", "self._state = ACTIVE\n        self._next")
+    ],
     "no allowance": [("self._burst_allowance = self._set.max_burst", "pass")],
     "probability kept in the allowance": [
         ("            self._drop_prob = 0.0\n            self._burst", "            self._burst")

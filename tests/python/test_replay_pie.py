@@ -9,8 +9,8 @@ import pytest
 import pie_rfc8033
 import pie_rfc8034
 import sojourn_binary
+from replay_cases import agree, process
 from replay_io import Limit, parse_rate
-from test_replay_oracles import agree, process
 
 SEEDS = range(24)
 

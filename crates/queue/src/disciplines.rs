@@ -5,11 +5,17 @@ crate::registry::register! {
         droptail::DropTail,
         codel::Codel,
         red::Red,
+        avq::Avq,
+        pi::Pi,
+        pi2::Pi2,
         pie::Pie,
+        rem::Rem,
+        step::Step,
     }
     scheduler {
         drr::Drr,
         drrpp::Drrpp,
+        dualpi2::DualPi2,
         fq_codel::FqCodel,
         fq_pie::FqPie,
         sfq::Sfq,

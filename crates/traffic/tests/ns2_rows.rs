@@ -1,5 +1,5 @@
 //! Rows of ns-2.35 on a dumbbell of 30 s: one TCP flow, or four CBR flows, through DropTail and DRR; open-loop flows through RED,
-//! whose draws are not ns-2's, over many seeds.
+//! PI and REM, whose draws are not ns-2's, over many seeds.
 
 #[allow(dead_code, reason = "each test crate uses its part")]
 mod common;
@@ -61,6 +61,15 @@ fn run_seeded(
                 buffer / 5,
                 buffer * 3 / 5
             )
+        }
+        // The published gains are ns-2's defaults; the reference is half of the buffer, and two fifths of it.
+        "PI" => {
+            let buffer = count(row, "buffer_pkts");
+            format!("pi dialect=ns2 limit={buffer}p qref={}p", buffer / 2)
+        }
+        "REM" => {
+            let buffer = count(row, "buffer_pkts");
+            format!("rem dialect=ns2 limit={buffer}p qref={}p", buffer * 2 / 5)
         }
         _ => {
             let bytes = count(row, "buffer_pkts") * count(row, "wire_bytes");
@@ -179,9 +188,13 @@ type Spread = [Vec<f64>; 2];
 const SEEDS: u64 = 100;
 
 /// ns-2's row, one seed of its own, must lie within our runs' range, widened for the mean queue by `ties` packets.
-#[allow(clippy::print_stdout, reason = "the spread is shown with --nocapture")]
 fn red_rows_lie_within_our_spread(traffic: &str, ties: f64, flow: impl Fn(f64) -> String) {
-    for row in rows("RED", traffic) {
+    rows_lie_within_our_spread("RED", traffic, ties, flow);
+}
+
+#[allow(clippy::print_stdout, reason = "the spread is shown with --nocapture")]
+fn rows_lie_within_our_spread(queue: &str, traffic: &str, ties: f64, flow: impl Fn(f64) -> String) {
+    for row in rows(queue, traffic) {
         let mean_kbps =
             number(&row, "bw_mbps") * 1000.0 * number(&row, "load") / number(&row, "nflows");
         let mut spread: Spread = [vec![], vec![]];
@@ -202,7 +215,7 @@ fn red_rows_lie_within_our_spread(traffic: &str, ties: f64, flow: impl Fn(f64) -
             values.sort_by(f64::total_cmp);
             let (low, high) = (values[0] - slack, values[values.len() - 1] + slack);
             let line = format!(
-                "RED {traffic} {} Mbps {} packets: {what}: ns-2 {theirs:.4}, ours {low:.4} to {high:.4}",
+                "{queue} {traffic} {} Mbps {} packets: {what}: ns-2 {theirs:.4}, ours {low:.4} to {high:.4}",
                 row["bw_mbps"], row["buffer_pkts"]
             );
             println!("{line}");
@@ -231,4 +244,31 @@ fn eight_pareto_flows_through_red_agree_with_ns2() {
     red_rows_lie_within_our_spread("pareto", 0.0, |kbps| {
         format!("pareto rate={}kbps size=1000B shape=1.5", 2.0 * kbps)
     });
+}
+
+#[test]
+fn four_cbr_flows_through_pi_and_rem_agree_with_ns2() {
+    for queue in ["PI", "REM"] {
+        rows_lie_within_our_spread(queue, "cbr", 0.2, |kbps| {
+            format!("cbr rate={kbps}kbps size=1000B")
+        });
+    }
+}
+
+#[test]
+fn eight_exponential_flows_through_pi_and_rem_agree_with_ns2() {
+    for queue in ["PI", "REM"] {
+        rows_lie_within_our_spread(queue, "exp", 0.0, |kbps| {
+            format!("exponential rate={}kbps size=1000B", 2.0 * kbps)
+        });
+    }
+}
+
+#[test]
+fn eight_pareto_flows_through_pi_and_rem_agree_with_ns2() {
+    for queue in ["PI", "REM"] {
+        rows_lie_within_our_spread(queue, "pareto", 0.0, |kbps| {
+            format!("pareto rate={}kbps size=1000B shape=1.5", 2.0 * kbps)
+        });
+    }
 }

@@ -27,7 +27,8 @@
 //! Draws: one for each packet whose fate is random: none while it is protected, and with `derandomize` none while the accumulated
 //! probability is below 0.85 or from 8.5 on. In dialect rfc8033 the delay by timestamps stays what it was while the link is idle, as
 //! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold, CeThreshold and
-//! UseL4s are not here. ECN in dialect rfc8034 is RFC 8033's; DOCSIS has none.
+//! UseL4s are not here. DOCSIS has no ECN; with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1
+//! before it begins.
 //!
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
@@ -78,6 +79,7 @@ params! {
             alpha = "0.25" from "RFC 8034, appendix A: A";
             beta = "2.5" from "RFC 8034, appendix A: B";
             burst = "142ms" from "RFC 8034, appendix A: MAX_BURST";
+            mark_p = "none" from "DOCSIS has no ECN";
             byte_mode = "true" from "RFC 8034, appendix A";
             derandomize = "true" from "RFC 8034, appendix A: PROB_LOW, PROB_HIGH";
             cap = "true" from "RFC 8034, appendix A";
@@ -1102,7 +1104,8 @@ mod tests {
     #[test]
     fn capable_packets_are_marked_below_mark_p_and_dropped_above() {
         for dialect in DIALECTS {
-            let mut bench = Bench::new(&format!("dialect={dialect} limit=100p ecn=true"));
+            let mut bench =
+                Bench::new(&format!("dialect={dialect} limit=100p ecn=true mark_p=0.1"));
             let mut bounded = true;
             for ms in 0..8000 {
                 let verdict = bench.hold(40, ms, 1, 2)[0];

@@ -1,0 +1,662 @@
+//! DualPI2: two coupled queues, for L4S and for Classic traffic.
+//!
+//! Sources: RFC 9332 (2023), appendix A with the overload protection of A.2 (dialect rfc9332, the default; the pseudo-code is recalled, its
+//! structure agrees with Linux's); Linux 6.17 net/sched/sch_dualpi2.c (dialect linux, read in a later stable release).
+//!
+//! Packets of ECT(1) and CE go to the L4S queue, others to the Classic queue. A proportional integral controller sets a base probability
+//! p' by the delay of the head; Classic packets are dropped or marked with p'^2, L4S packets marked with k p' or by their own AQM's
+//! probability, whichever is larger. Decisions are taken when a packet leaves.
+//!
+//! Where dialects differ:
+//!
+//! | | rfc9332 | linux |
+//! |---|---|---|
+//! | decisions | by recur(): the probabilities of a queue are summed, one is taken off for each mark or drop; nothing is drawn | draws of 32 bits up to p; p'^2 is two draws, the second only after the first |
+//! | delay | of the Classic head | the larger of both heads |
+//! | native AQM | a ramp from `min_th` to `min_th` + `range`, while more than `th_len` packets wait | a step above `min_th` (`range=0s`), whatever the rest decides |
+//! | overload | k p' from 1 on: L4S packets are dropped with p'^2, the rest marked with k p'; Classic packets are all dropped, none marked, from p'^2 = 1/k^2 on | k p' above 1: as rfc9332, but L4S packets that are not dropped are all marked; with `drop_overload=false` p' is at most 1/k |
+//! | no decision while | - | less than two packets of 1514 bytes are left in both queues |
+//! | arithmetic | floating point | p' in units of 2^-32, delays in ns, gains in 1/256 |
+//!
+//! Scheduler: `wrr` is Linux's credit, whose sign chooses the queue when both have packets and which a sent packet moves by its size
+//! times the other queue's weight (`c_protection` is that of the Classic queue); `time_shift` sends the L4S head unless the Classic head is
+//! older by more than `tshift`. RFC 9332 leaves the scheduler open and recommends a weighted one.
+//!
+//! Left open by the RFC: p' is kept within 0 and 1, and k p' counts as 1 at most in recur(); laqm() is given the wait of the packet that leaves, which counts for `th_len`; the limit
+//! counts the arriving packet. Not here: Linux's `drop_early`, `any_ect`, `min_qlen_step`, `memlimit`, filters and splitting of large
+//! packets. The queues are the algorithm, so that they take no other AQM (`each`).
+
+use crate::disciplines::step::{Ramp, ramp};
+use crate::registry::{BuildContext, Entry, SpecError};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::{DropReason, Ecn, MarkReason, Packet};
+use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
+use std::collections::VecDeque;
+
+choice! {
+    /// Which queue is served when both have packets.
+    pub enum Between {
+        /// Weighted round robin by a credit in bytes.
+        Wrr = "wrr",
+        /// The older head, the L4S queue's taken for older by `tshift`.
+        TimeShift = "time_shift",
+    }
+}
+
+params! {
+    /// DualPI2: a short queue for L4S and a Classic queue, coupled so that their flows get about equal rates.
+    pub struct DualPi2Params {
+        /// Delay of the Classic queue that is aimed at.
+        target: Span = "15ms", range "1us".."4s", source "RFC 9332, appendix A: target";
+        /// Time between updates of the base probability.
+        tupdate: Span = "15ms", range "1us".."10s", source "RFC 9332, appendix A: min(target, RTT_max / 3)";
+        /// What may wait at most in both queues; an arrival beyond it is dropped.
+        limit: Limit = "10000p", range "1p".., source "sch_dualpi2.c; RFC 9332: 250 ms at the link's largest rate";
+        /// Weight of the deviation from the target, per second.
+        alpha: f64 = "0.15", range "0".."1000", source "RFC 9332, appendix A: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms";
+        /// Weight of the change of the delay, per second.
+        beta: f64 = "3", range "0".."1000", source "RFC 9332, appendix A: 0.3 / RTT_max";
+        /// L4S packets are marked with this times the base probability.
+        coupling: u32 = "2", range "1".."255", source "RFC 9332, appendix A: k 2";
+        /// Delay in the L4S queue up to which nothing is marked natively.
+        min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh";
+        /// Width of the ramp above `min_th`; zero for a step.
+        range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range";
+        /// While so many packets or fewer wait in the L4S queue nothing is marked natively.
+        th_len: u64 = "1", range "0".., source "RFC 9332, appendix A: Th_len 1 packet";
+        /// Which queue is served when both have packets.
+        schedule: Between = "wrr", source "RFC 9332, appendix A: a weighted scheduler is recommended";
+        /// Weight of the Classic queue in percent; with `schedule=wrr`.
+        c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; the RFC leaves it open";
+        /// By how much the L4S head is taken for older; with `schedule=time_shift`.
+        tshift: Span = "40ms", range "0s".."10s", source "the authors' first implementation for Linux; the RFC leaves it open";
+        /// Drop L4S packets under overload instead of letting the queue fill; dialect linux.
+        drop_overload: bool = "true", source "RFC 9332, A.2";
+    }
+    dialects {
+        /// RFC 9332.
+        rfc9332 = "rfc9332" {}
+        /// Linux sch_dualpi2.
+        linux = "linux-6.17" {
+            tupdate = "16ms" from "sch_dualpi2.c: 16 ms";
+            alpha = "0.16015625" from "sch_dualpi2.c: 41/256";
+            beta = "3.19921875" from "sch_dualpi2.c: 819/256";
+            min_th = "1ms" from "sch_dualpi2.c: step_thresh 1 ms";
+            range = "0s" from "sch_dualpi2.c: a step";
+            th_len = "0" from "sch_dualpi2.c: min_qlen_step 0";
+        }
+    }
+}
+
+/// The discipline.
+pub struct DualPi2 {
+    params: DualPi2Params,
+    /// The gains, where the dialect is linux: per 64 ns, in units of 2^-32.
+    gains: Option<(i64, i64)>,
+    l4s: VecDeque<Packet>,
+    classic: VecDeque<Packet>,
+    bytes: u64,
+    /// p', and in units of 2^-32.
+    base: f64,
+    base_linux: u32,
+    /// At the last update.
+    delay: Span,
+    credit: i64,
+    next: Time,
+    l4s_sum: Ramp,
+    classic_sum: Ramp,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Passes,
+    Marked,
+    Dropped,
+}
+
+impl Entry for DualPi2 {
+    const NAME: &'static str = "dualpi2";
+    const TITLE: &'static str = "DualPI2";
+    const ABOUT: &'static str = "DualPI2, the coupled dual queue of L4S. ECT(1) and CE packets have a queue of their own, which is served \
+        nearly always first and marks from about a millisecond of delay on; all others go to a Classic queue that PI2 holds at \
+        `target`. L4S packets are also marked with twice the square root of the Classic drop probability, so that a scalable and a Classic \
+        flow get about equal rates.\n\n\
+        Expect delays below a millisecond or two for scalable congestion control (Prague), and `target` for Reno and CUBIC beside it. \
+        Bursty arrivals are marked too much and leave the link partly idle; at rates so low that a packet takes a millisecond the native \
+        threshold must be raised. An L4S flow that does not respond is met by drops only once the base probability is 1/2.";
+    type Params = DualPi2Params;
+
+    fn build(params: DualPi2Params, _: &BuildContext) -> Result<Self, SpecError> {
+        let linux = params.dialect == "linux";
+        if !linux && !params.drop_overload {
+            return Err(contradiction(
+                "drop_overload=false, which only dialect linux has; leave it out or choose dialect linux",
+            ));
+        }
+        let mut gains = None;
+        if linux {
+            if !params.range.is_zero() {
+                return Err(contradiction(
+                    "range is not zero, but dialect linux has only a step; leave range out or choose dialect rfc9332",
+                ));
+            }
+            let scaled = (linux_gain(params.alpha), linux_gain(params.beta));
+            let (Some(alpha), Some(beta)) = scaled else {
+                return Err(contradiction(
+                    "alpha or beta is not a whole number of 1/256, as Linux has it (0.16015625 is 41/256)",
+                ));
+            };
+            gains = Some((alpha, beta));
+        }
+        let mut queue = DualPi2 {
+            gains,
+            l4s: VecDeque::new(),
+            classic: VecDeque::new(),
+            bytes: 0,
+            base: 0.0,
+            base_linux: 0,
+            delay: Span::ZERO,
+            credit: 0,
+            next: Time::ZERO + params.tupdate,
+            l4s_sum: Ramp::default(),
+            classic_sum: Ramp::default(),
+            params,
+        };
+        queue.reset_credit();
+        Ok(queue)
+    }
+}
+
+impl Scheduler for DualPi2 {
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        self.tick(cx.now);
+        let packets = Packets::new(self.backlog().0 + 1);
+        let bytes = self.bytes + u64::from(packet.size);
+        if !self.params.limit.admits(packets, Bytes::new(bytes)) {
+            cx.drop(packet, DropReason::Overlimit);
+            return;
+        }
+        self.bytes = bytes;
+        if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) {
+            self.l4s.push_back(packet);
+        } else {
+            self.classic.push_back(packet);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        self.tick(cx.now);
+        loop {
+            let both = !self.l4s.is_empty() && !self.classic.is_empty();
+            let from_l4s = self.chooses_l4s();
+            let taken = if from_l4s {
+                self.l4s.pop_front()
+            } else {
+                self.classic.pop_front()
+            };
+            let Some(mut packet) = taken else {
+                self.reset_credit();
+                return None;
+            };
+            self.bytes -= u64::from(packet.size);
+            let fate = match (self.gains.is_some(), from_l4s) {
+                (false, true) => self.judge_l4s(&packet, cx.now),
+                (false, false) => self.judge_classic(&packet),
+                (true, _) => self.judge_as_linux(&packet, from_l4s, cx),
+            };
+            match fate {
+                Fate::Passes => {}
+                Fate::Marked => {
+                    cx.mark(&mut packet, MarkReason::Early);
+                }
+                Fate::Dropped => {
+                    cx.drop(packet, DropReason::Early);
+                    continue;
+                }
+            }
+            if both {
+                let (classic, size) = (i64::from(self.params.c_protection), i64::from(packet.size));
+                self.credit += size * if from_l4s { classic } else { classic - 100 };
+            }
+            return Some(packet);
+        }
+    }
+
+    fn drain(&mut self) -> Option<Packet> {
+        let packet = self.l4s.pop_front().or_else(|| self.classic.pop_front())?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.l4s.iter().chain(&self.classic).for_each(show);
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        let packets = self.l4s.len() + self.classic.len();
+        (u64::try_from(packets).unwrap_or(u64::MAX), self.bytes)
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &[
+            "base_probability",
+            "queue_delay_s",
+            "l4s_packets",
+            "classic_packets",
+        ]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let base = if self.gains.is_some() {
+            f64::from(self.base_linux) / f64::from(u32::MAX)
+        } else {
+            self.base
+        };
+        let count =
+            |queue: &VecDeque<Packet>| u32::try_from(queue.len()).map_or(f64::INFINITY, f64::from);
+        out.extend([
+            base,
+            self.delay.as_secs_f64(),
+            count(&self.l4s),
+            count(&self.classic),
+        ]);
+    }
+}
+
+impl DualPi2 {
+    fn reset_credit(&mut self) {
+        self.credit = MTU * (2 * i64::from(self.params.c_protection) - 100);
+    }
+
+    fn chooses_l4s(&self) -> bool {
+        let (Some(l4s), Some(classic)) = (self.l4s.front(), self.classic.front()) else {
+            return !self.l4s.is_empty();
+        };
+        match self.params.schedule {
+            Between::Wrr => self.credit <= 0,
+            Between::TimeShift => l4s.arrived() <= classic.arrived() + self.params.tshift,
+        }
+    }
+
+    fn judge_l4s(&mut self, packet: &Packet, now: Time) -> Fate {
+        let coupled = f64::from(self.params.coupling) * self.base;
+        if coupled < 1.0 {
+            let waited = u64::try_from(self.l4s.len()).unwrap_or(u64::MAX);
+            let native = if waited >= self.params.th_len {
+                let low = self.params.min_th;
+                let high = low + self.params.range;
+                native(now.since(packet.arrived()), low, high)
+            } else {
+                0.0
+            };
+            return marked(self.l4s_sum.recurs(native.max(coupled)));
+        }
+        if self.l4s_sum.recurs(self.base * self.base) {
+            return Fate::Dropped;
+        }
+        // At most 1, so that the sum is not spent on later drops.
+        marked(self.l4s_sum.recurs(coupled.min(1.0)))
+    }
+
+    fn judge_classic(&mut self, packet: &Packet) -> Fate {
+        let p = self.base * self.base;
+        if !self.classic_sum.recurs(p) {
+            return Fate::Passes;
+        }
+        let k = f64::from(self.params.coupling);
+        if packet.ecn() == Ecn::NotEct || p >= (1.0 / (k * k)).min(1.0) {
+            Fate::Dropped
+        } else {
+            Fate::Marked
+        }
+    }
+
+    fn judge_as_linux(
+        &mut self,
+        packet: &Packet,
+        from_l4s: bool,
+        cx: &mut SchedulerCx<'_>,
+    ) -> Fate {
+        let fate = if self.bytes < 2 * MTU.unsigned_abs() {
+            Fate::Passes
+        } else if from_l4s {
+            self.roll_l4s(cx)
+        } else {
+            self.roll_classic(packet, cx)
+        };
+        let step = from_l4s && cx.now.since(packet.arrived()) > self.params.min_th;
+        if fate == Fate::Passes && step {
+            Fate::Marked
+        } else {
+            fate
+        }
+    }
+
+    fn roll_l4s(&self, cx: &mut SchedulerCx<'_>) -> Fate {
+        let p = self.base_linux;
+        let coupled = u64::from(p) * u64::from(self.params.coupling);
+        match u32::try_from(coupled) {
+            Ok(coupled) => marked(rolls(coupled, cx)),
+            Err(_) if self.params.drop_overload && rolls(p, cx) && rolls(p, cx) => Fate::Dropped,
+            Err(_) => Fate::Marked,
+        }
+    }
+
+    fn roll_classic(&self, packet: &Packet, cx: &mut SchedulerCx<'_>) -> Fate {
+        let p = self.base_linux;
+        if !(rolls(p, cx) && rolls(p, cx)) {
+            return Fate::Passes;
+        }
+        let overload = p.checked_mul(self.params.coupling).is_none();
+        if overload || packet.ecn() == Ecn::NotEct {
+            Fate::Dropped
+        } else {
+            Fate::Marked
+        }
+    }
+
+    /// Makes the updates that are due by `now`.
+    fn tick(&mut self, now: Time) {
+        while self.next <= now {
+            let age = |queue: &VecDeque<Packet>| {
+                queue
+                    .front()
+                    .map_or(Span::ZERO, |head| self.next.since(head.arrived()))
+            };
+            match self.gains {
+                None => self.update(age(&self.classic)),
+                Some(gains) => self.update_as_linux(age(&self.classic).max(age(&self.l4s)), gains),
+            }
+            self.next = self.next.saturating_add(self.params.tupdate);
+        }
+    }
+
+    fn update(&mut self, delay: Span) {
+        let (now, before) = (delay.as_secs_f64(), self.delay.as_secs_f64());
+        let target = self.params.target.as_secs_f64();
+        let step = self.params.alpha * (now - target) + self.params.beta * (now - before);
+        self.base = (self.base + step).clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+
+    fn update_as_linux(&mut self, delay: Span, (alpha, beta): (i64, i64)) {
+        let ns = |span: Span| span.as_ns().cast_signed();
+        let toward = (ns(delay) - ns(self.params.target)).wrapping_mul(alpha);
+        let delta = toward.wrapping_add((ns(delay) - ns(self.delay)).wrapping_mul(beta));
+        self.delay = delay;
+        let old = self.base_linux;
+        let step = low_32(delta.unsigned_abs() >> GRANULARITY_LOG);
+        let new = if delta > 0 {
+            let sum = old.wrapping_add(step);
+            if sum < old { u32::MAX } else { sum }
+        } else {
+            let difference = old.wrapping_sub(step);
+            if difference > old { 0 } else { difference }
+        };
+        self.base_linux = if self.params.drop_overload {
+            new
+        } else {
+            new.min(u32::MAX / self.params.coupling)
+        };
+    }
+}
+
+fn marked(marks: bool) -> Fate {
+    if marks { Fate::Marked } else { Fate::Passes }
+}
+
+/// RFC 9332's laqm(); a step if both ends are equal.
+fn native(waited: Span, low: Span, high: Span) -> f64 {
+    if low == high {
+        return f64::from(u8::from(waited > low));
+    }
+    ramp(waited.as_ps(), low.as_ps(), high.as_ps())
+}
+
+/// Linux's draw of 32 bits.
+fn rolls(p: u32, cx: &mut SchedulerCx<'_>) -> bool {
+    cx.rng.bits() >> 32 <= u64::from(p)
+}
+
+/// A gain in 1/256, scaled as Linux does it, if it is a whole number of them.
+fn linux_gain(gain: f64) -> Option<i64> {
+    let parts = (0..256_000_u32).find(|n| (f64::from(*n) / 256.0).to_bits() == gain.to_bits())?;
+    let scaled = ((u64::from(parts) * u64::from(u32::MAX)) >> 2) / 1_000_000_000;
+    i64::try_from(scaled).ok()
+}
+
+/// psched_mtu of Linux: 1500 bytes and 14 of Ethernet.
+const MTU: i64 = 1514;
+/// Linux's gains are per 2^6 ns.
+const GRANULARITY_LOG: u32 = 6;
+
+#[allow(clippy::as_conversions, reason = "cut as Linux's u32 does")]
+const fn low_32(n: u64) -> u32 {
+    n as u32
+}
+
+fn contradiction(text: &str) -> SpecError {
+    SpecError::Contradiction {
+        discipline: DualPi2::NAME.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::Stream;
+    use sojourn_units::{Rate, build};
+
+    struct Bench {
+        queue: DualPi2,
+        rng: Stream,
+        now: Time,
+        uid: u32,
+    }
+
+    /// What happened in a call: the packet, drops and marks.
+    struct Happened {
+        sent: Option<Packet>,
+        drops: usize,
+        marks: usize,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            Bench {
+                queue: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
+                rng: Stream::derive(1, 0, "dualpi2"),
+                now: Time::ZERO,
+                uid: 0,
+            }
+        }
+
+        fn call<T>(
+            &mut self,
+            act: impl FnOnce(&mut DualPi2, &mut SchedulerCx<'_>) -> T,
+        ) -> (T, usize, usize) {
+            let (mut drops, mut marks) = (Vec::new(), Vec::new());
+            let mut cx = SchedulerCx {
+                now: self.now,
+                rate: Rate::mbps(8),
+                rng: &mut self.rng,
+                drops: &mut drops,
+                marks: &mut marks,
+            };
+            let result = act(&mut self.queue, &mut cx);
+            (result, drops.len(), marks.len())
+        }
+
+        fn offer(&mut self, tos: u8) -> usize {
+            let mut packet = Packet::test(1000, 0, self.uid);
+            self.uid += 1;
+            packet.tos = tos;
+            packet.stamp(self.now);
+            self.call(|queue, cx| queue.enqueue(packet, cx)).1
+        }
+
+        fn take(&mut self) -> Happened {
+            let (sent, drops, marks) = self.call(|queue, cx| queue.dequeue(cx));
+            Happened { sent, drops, marks }
+        }
+    }
+
+    fn built(spec: &str) -> Result<DualPi2, SpecError> {
+        let pairs: Vec<(String, String)> = spec
+            .split_whitespace()
+            .map(|pair| pair.split_once('=').expect("key=value"))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params: DualPi2Params = build(None, &pairs).expect("parameters");
+        DualPi2::build(params, &BuildContext::plain(1, "queue/test"))
+    }
+
+    #[test]
+    fn both_queues_backlogged_share_by_the_weights() {
+        for dialect in ["rfc9332", "linux"] {
+            let mut bench =
+                Bench::new(&format!("dialect={dialect} tupdate=10s min_th=4s range=0s"));
+            for _ in 0..2000 {
+                bench.offer(0);
+                bench.offer(1);
+            }
+            let sent: Vec<u8> = (0..2000)
+                .map(|_| bench.take().sent.expect("a packet").tos)
+                .collect();
+            let classic = sent.iter().filter(|tos| **tos == 0).count();
+            assert!((190..=210).contains(&classic), "{dialect}: {classic}");
+            assert_eq!(sent[0], 1, "{dialect}: L4S goes first");
+        }
+    }
+
+    #[test]
+    fn the_time_shift_sends_the_l4s_head_unless_the_other_is_much_older() {
+        let mut bench = Bench::new("schedule=time_shift tshift=50ms tupdate=10s");
+        bench.offer(0);
+        bench.now += Span::from_ms(50);
+        bench.offer(1);
+        assert_eq!(bench.take().sent.map(|packet| packet.tos), Some(1));
+        bench.now += Span::from_ps(1);
+        bench.offer(1);
+        assert_eq!(bench.take().sent.map(|packet| packet.tos), Some(0));
+    }
+
+    #[test]
+    fn the_base_probability_follows_the_classic_delay() {
+        let mut bench = Bench::new("");
+        bench.offer(0);
+        bench.now += Span::from_ms(30);
+        bench.queue.tick(bench.now);
+        // At 15 ms and at 30 ms.
+        let expected = 3.0 * 0.015 + (0.15 * 0.015 + 3.0 * 0.015);
+        assert!((bench.queue.base - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn linux_moves_the_base_probability_nearly_as_its_gains_say() {
+        let mut bench = Bench::new("dialect=linux");
+        bench.offer(1);
+        bench.now += Span::from_ms(16);
+        bench.queue.tick(bench.now);
+        let mut state = Vec::new();
+        bench.queue.state(&mut state);
+        // The gains are cut: 44 and 878 of 2^-32 per 64 ns.
+        let expected = 41.0 / 256.0 * 0.001 + 819.0 / 256.0 * 0.016;
+        assert!((state[0] / expected - 1.0).abs() < 0.01, "{}", state[0]);
+        assert!((state[1] - 0.016).abs() < 1e-12);
+    }
+
+    #[test]
+    fn classic_packets_meet_the_square_and_l4s_packets_twice_the_base() {
+        for dialect in ["rfc9332", "linux"] {
+            let mut bench =
+                Bench::new(&format!("dialect={dialect} tupdate=10s min_th=4s range=0s"));
+            bench.queue.base = 0.3;
+            bench.queue.base_linux = u32::MAX / 10 * 3;
+            let mut marks = |tos: u8| {
+                for _ in 0..5010 {
+                    bench.offer(tos);
+                }
+                let marks: usize = (0..5000).map(|_| bench.take().marks).sum();
+                while bench.take().sent.is_some() {}
+                marks
+            };
+            let (l4s, classic) = (marks(1), marks(2));
+            assert!((2850..=3150).contains(&l4s), "{dialect}: {l4s}");
+            assert!((380..=520).contains(&classic), "{dialect}: {classic}");
+        }
+    }
+
+    #[test]
+    fn the_native_aqm_marks_by_delay() {
+        for (dialect, none, all) in [("rfc9332", 800, 1200), ("linux", 1000, 1001)] {
+            let marks = |us: u64| {
+                let mut bench = Bench::new(&format!("dialect={dialect} tupdate=10s"));
+                for _ in 0..101 {
+                    bench.offer(1);
+                }
+                bench.now += Span::from_us(us);
+                (0..100).map(|_| bench.take().marks).sum::<usize>()
+            };
+            assert_eq!(marks(none), 0, "{dialect}");
+            // The sum of the ramp must exceed one first.
+            assert!(marks(all) >= 99, "{dialect}: {}", marks(all));
+        }
+    }
+
+    #[test]
+    fn overload_drops_capable_packets() {
+        for dialect in ["rfc9332", "linux"] {
+            for tos in [1, 2] {
+                let mut bench = Bench::new(&format!("dialect={dialect} tupdate=10s"));
+                bench.queue.base = 0.8;
+                bench.queue.base_linux = u32::MAX / 10 * 8;
+                for _ in 0..2000 {
+                    bench.offer(tos);
+                }
+                let mut drops = 0;
+                loop {
+                    let happened = bench.take();
+                    drops += happened.drops;
+                    if happened.sent.is_none() {
+                        break;
+                    }
+                }
+                assert!((1180..=1380).contains(&drops), "{dialect} {tos}: {drops}");
+            }
+        }
+    }
+
+    #[test]
+    fn linux_without_drops_on_overload_only_marks_l4s() {
+        let mut bench = Bench::new("dialect=linux drop_overload=false tupdate=1ms");
+        for _ in 0..200 {
+            bench.offer(1);
+        }
+        bench.now += Span::from_secs(3);
+        let first = bench.take();
+        assert_eq!((first.drops, first.marks), (0, 1));
+        assert_eq!(bench.queue.base_linux, u32::MAX / 2);
+    }
+
+    #[test]
+    fn the_limit_counts_both_queues() {
+        let mut bench = Bench::new("limit=3p");
+        assert_eq!(bench.offer(0) + bench.offer(1) + bench.offer(2), 0);
+        assert_eq!(bench.offer(1), 1);
+        assert_eq!(bench.queue.backlog(), (3, 3000));
+    }
+
+    #[test]
+    fn what_a_dialect_has_not_is_an_error() {
+        for (spec, expected) in [
+            ("drop_overload=false", "only dialect linux"),
+            ("dialect=linux range=1ms", "only a step"),
+            ("dialect=linux alpha=0.16", "1/256"),
+        ] {
+            let error = built(spec).err().expect("an error").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
