@@ -6,10 +6,14 @@ crate::registry::register! {
         codel::Codel,
         red::Red,
         avq::Avq,
+        blue::Blue,
+        choke::Choke,
+        cobalt::Cobalt,
         pi::Pi,
         pi2::Pi2,
         pie::Pie,
         rem::Rem,
+        sfb::Sfb,
         step::Step,
     }
     scheduler {

@@ -266,7 +266,7 @@ impl Aqm for Red {
 
 /// Since when the link has had nothing to send.
 #[derive(Clone, Copy, Debug)]
-struct Idle {
+pub(super) struct Idle {
     since: Option<Time>,
     counts: bool,
 }
@@ -283,7 +283,7 @@ impl Idle {
     }
 
     #[inline]
-    fn begin(&mut self, now: Time) {
+    pub(super) fn begin(&mut self, now: Time) {
         if self.counts {
             self.since = Some(now);
         }
@@ -344,7 +344,7 @@ enum Rules {
 }
 
 /// The papers', ns-2's and ns-3's RED: in floating point.
-struct FloatRed {
+pub(super) struct FloatRed {
     rules: Rules,
     params: RedParams,
     unit: Unit,
@@ -352,8 +352,8 @@ struct FloatRed {
     /// The automatic settings are made.
     settled: bool,
     /// Thresholds in the unit of the queue; not a number before they are settled where they are automatic.
-    min: f64,
-    max: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
     weight: f64,
     /// From where every packet is dropped: `max`, or twice that with gentle.
     ceiling: f64,
@@ -363,21 +363,21 @@ struct FloatRed {
     rate: u64,
     /// p = gentle.0 * average + gentle.1 above `max`.
     gentle: (f64, f64),
-    average: f64,
+    pub(super) average: f64,
     max_p: f64,
     /// From the average alone, before drops are spaced.
-    probability: f64,
+    pub(super) probability: f64,
     /// Packets since the last drop; -1 where none is near.
-    count: i64,
+    pub(super) count: i64,
     count_bytes: u64,
     /// The average was above `min` at the arrival before (ns-2, ns-3).
     above: bool,
-    idle: Idle,
+    pub(super) idle: Idle,
     last_adapted: Time,
 }
 
 impl FloatRed {
-    fn new(params: RedParams) -> Result<FloatRed, SpecError> {
+    pub(super) fn new(params: RedParams) -> Result<FloatRed, SpecError> {
         let rules = match params.dialect {
             "ns2" => Rules::Ns2,
             "ns3" => Rules::Ns3,
@@ -472,18 +472,25 @@ impl FloatRed {
         self.gentle = ((1.0 - self.max_p) / self.max, 2.0 * self.max_p - 1.0);
     }
 
+    /// Brings the average up to date at an arrival; returns the queue, and how long the link was idle, if it was.
     #[inline]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+    pub(super) fn arrive(&mut self, view: &View<'_>, now: Time) -> (u64, Option<Span>) {
         self.settle(view.rate);
         let queue = self.unit.measure(view);
-        let idle = match (self.idle.end(cx.now), view.waiting) {
+        let idle = match (self.idle.end(now), view.waiting) {
             // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
             (None, Waiting::Queue(_)) if view.packets == 0 && self.idle.counts => {
-                Some(cx.now.since(view.last_departure))
+                Some(now.since(view.last_departure))
             }
             (told, _) => told,
         };
         self.average = self.averaged(queue, idle);
+        (queue, idle)
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let (queue, idle) = self.arrive(view, cx.now);
         let verdict = match self.rules {
             Rules::Paper => self.judge_as_paper(meta, view, cx),
             Rules::Ns2 => {
@@ -526,7 +533,12 @@ impl FloatRed {
         u64::try_from(bits / packet).unwrap_or(u64::MAX)
     }
 
-    fn judge_as_paper(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+    pub(super) fn judge_as_paper(
+        &mut self,
+        meta: &Meta,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
         let mut verdict = Verdict::Pass;
         self.probability = 0.0;
         if self.average < self.min {
@@ -672,7 +684,7 @@ impl FloatRed {
         forced(&self.params, meta)
     }
 
-    fn within_limit(&self, verdict: Verdict, meta: &Meta, view: &View<'_>) -> Verdict {
+    pub(super) fn within_limit(&self, verdict: Verdict, meta: &Meta, view: &View<'_>) -> Verdict {
         within_limit(verdict, self.params.limit, meta, view)
     }
 
@@ -736,7 +748,7 @@ fn spaced(p: f64, count: f64, wait: bool) -> f64 {
 }
 
 /// What becomes of a packet above the upper threshold.
-fn forced(params: &RedParams, meta: &Meta) -> Verdict {
+pub(super) fn forced(params: &RedParams, meta: &Meta) -> Verdict {
     if params.ecn && !params.harddrop && meta.ecn().is_capable() {
         Verdict::Mark(MarkReason::Threshold)
     } else {
@@ -746,7 +758,12 @@ fn forced(params: &RedParams, meta: &Meta) -> Verdict {
 
 /// A packet that RED lets in is still refused by a full queue.
 #[inline]
-fn within_limit(verdict: Verdict, limit: Limit, meta: &Meta, view: &View<'_>) -> Verdict {
+pub(super) fn within_limit(
+    verdict: Verdict,
+    limit: Limit,
+    meta: &Meta,
+    view: &View<'_>,
+) -> Verdict {
     let packets = Packets::new(view.packets + 1);
     let bytes = Bytes::new(view.bytes + u64::from(meta.size));
     if matches!(verdict, Verdict::Drop(_)) || limit.admits(packets, bytes) {
@@ -757,30 +774,30 @@ fn within_limit(verdict: Verdict, limit: Limit, meta: &Meta, view: &View<'_>) ->
 }
 
 /// Linux's RED: whole numbers, scaled.
-struct LinuxRed {
-    params: RedParams,
+pub(super) struct LinuxRed {
+    pub(super) params: RedParams,
     /// Binary logarithm of one over the weight; the average is scaled by two to this power.
-    wlog: u32,
+    pub(super) wlog: u32,
     /// Thresholds in bytes.
-    min: u64,
-    max: u64,
+    pub(super) min: u64,
+    pub(super) max: u64,
     settled: bool,
     table: IdleTable,
     /// Scaled by 2^`wlog`.
-    average: u64,
+    pub(super) average: u64,
     /// In units of 2^-32.
     max_p: u32,
     /// Of `max_p` for each byte between the thresholds.
     max_p_per_byte: u32,
     /// Packets since the last draw; -1 where none is near.
-    count: i64,
+    pub(super) count: i64,
     /// The draw for the next drop.
-    drawn: u64,
-    idle: Idle,
+    pub(super) drawn: u64,
+    pub(super) idle: Idle,
 }
 
 impl LinuxRed {
-    fn new(params: RedParams) -> Result<LinuxRed, SpecError> {
+    pub(super) fn new(params: RedParams) -> Result<LinuxRed, SpecError> {
         let unit = Unit {
             in_bytes: true,
             avpkt: params.avpkt.get(),
@@ -849,17 +866,24 @@ impl LinuxRed {
         }
     }
 
+    /// Brings the average up to date at an arrival that finds `queue`; returns how long the link was idle, if it was.
     #[inline]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+    pub(super) fn arrive(&mut self, queue: u64, view: &View<'_>, now: Time) -> Option<Span> {
         self.settle(view.rate);
-        let idle = self.idle.end(cx.now);
+        let idle = self.idle.end(now);
         self.average = match idle {
             Some(idle) => self.table.decayed(self.average, idle),
             None => self
                 .average
-                .wrapping_add(view.bytes)
+                .wrapping_add(queue)
                 .wrapping_sub(self.average >> self.wlog),
         };
+        idle
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let idle = self.arrive(view.bytes, view, cx.now);
         let verdict = self.judge(meta, cx);
         let verdict = within_limit(verdict, self.params.limit, meta, view);
         if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
@@ -897,7 +921,7 @@ impl LinuxRed {
     }
 
     /// Bytes above `min`, summed over packets, after which the next is dropped.
-    fn draw(&self, cx: &mut Cx<'_>) -> u64 {
+    pub(super) fn draw(&self, cx: &mut Cx<'_>) -> u64 {
         (cx.rng.bits() >> 32) / u64::from(self.max_p_per_byte)
     }
 
@@ -916,7 +940,7 @@ impl LinuxRed {
         self.max_p_per_byte = low_32((u64::from(self.max_p) + delta / 2) / delta).max(1);
     }
 
-    fn state(&self) -> [f64; 3] {
+    pub(super) fn state(&self) -> [f64; 3] {
         let average = float(self.average) / float(1 << self.wlog);
         let max_p = f64::from(self.max_p) / ONE_32;
         let (min, max) = (float(self.min), float(self.max));

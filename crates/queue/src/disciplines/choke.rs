@@ -1,0 +1,422 @@
+//! CHOKe: choose and keep for responsive flows, choose and kill for unresponsive ones.
+//!
+//! Sources: Pan, Prabhakar and Psounis, "CHOKe, A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
+//! Allocation" (INFOCOM 2000), flow chart and settings of the simulations (dialect paper; the chart as the commit message of Linux's
+//! sch_choke restates it, the settings recalled, the paper was not at hand); Linux 6.1 net/sched/sch_choke.c, include/net/red.h and
+//! iproute2's tc/q_choke.c (dialect linux).
+//!
+//! RED, with one step before it: when the average is above `min`, an arriving packet is compared with one that waits, chosen
+//! at random; if both are of one flow, both are dropped. RED decides about the others. Average, probability and spacing of drops are
+//! those of `red` in the dialect of the same name, with the queue in packets.
+//!
+//! | | paper | linux |
+//! |---|---|---|
+//! | average | floating point, decays while the link is idle | whole number scaled by 2^k, decays by `tc`'s table |
+//! | compared | above `min` | above `min` |
+//! | every packet dropped | at `max` and above | above `max` |
+//! | first packet above `min` that is not matched | may be dropped | never |
+//! | weight, thresholds | given | k from `burst`, `max` = `limit` / 4, `min` = `max` / 3 unless given |
+//!
+//! Draws: first a position among the waiting packets (`Stream::below`), if any wait; then RED's own. Deviation from Linux: its
+//! array keeps the holes of dropped packets, so that it draws up to three times and then takes the head; here every waiting
+//! packet is as likely. A match drops both packets whether or not they are ECN-capable. Flows are told by their number, both
+//! directions alike. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
+//! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
+
+use super::red::{self, FloatRed, LinuxRed, RedParams};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::{DropReason, MarkReason};
+use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Time, params};
+
+params! {
+    /// RED that first compares each packet with a waiting one, and drops both if they are of one flow.
+    pub struct ChokeParams {
+        /// Average queue at which packets are compared and random drops begin; `none` in dialect linux: `max` / 3.
+        min: Option<Packets> = "100p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 100 in the simulations (recalled)";
+        /// Average queue at which every packet is dropped; `none` in dialect linux: `limit` / 4.
+        max: Option<Packets> = "200p", range "1p".., source "Pan, Prabhakar & Psounis 2000: twice min (recalled)";
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "300p", range "1p".., source "Pan, Prabhakar & Psounis 2000: 300 in the simulations (recalled)";
+        /// RED's drop probability at `max`.
+        probability: f64 = "0.02", range "0".."1", source "Floyd & Jacobson 1993: max_p 1/50";
+        /// Weight of the queue in its average; `none` in dialect linux sets it from `burst`.
+        weight: Option<f64> = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
+        /// Size of a usual packet, for idle times.
+        avpkt: Bytes = "1000B", range "1B".., source "Pan, Prabhakar & Psounis 2000: packets of 1 kB in the simulations (recalled)";
+        /// Packets of a burst that may pass while the average is below `min`, which sets the weight; dialect linux.
+        burst: Option<Packets> = "none", range "1p".., source "tc has it alone";
+        /// Mark ECN-capable packets where RED drops them.
+        ecn: bool = "false", source "Linux sch_choke; the paper drops";
+        /// With `ecn`, drop all packets above `max`, ECN-capable ones too.
+        harddrop: bool = "false", source "Linux sch_choke: TC_RED_HARDDROP";
+        /// Rate for idle times; `none` for the rate of the link.
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
+        /// The average decays while the link is idle.
+        idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
+    }
+    dialects {
+        /// Pan, Prabhakar and Psounis 2000.
+        paper = "choke-2000" {}
+        /// Linux sch_choke as `tc` sets it up.
+        linux = "linux-6.1" {
+            min = "none" from "iproute2 q_choke.c: max / 3";
+            max = "none" from "iproute2 q_choke.c: limit / 4";
+            limit = "1000p" from "the device's txqueuelen; tc has no default";
+            weight = "none" from "iproute2 q_choke.c: from burst";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Choke {
+    core: Core,
+    ecn: bool,
+}
+
+enum Core {
+    Float(Box<FloatRed>, RedParams),
+    Linux(Box<LinuxRed>),
+}
+
+impl Entry for Choke {
+    const NAME: &'static str = "choke";
+    const TITLE: &'static str = "CHOKe";
+    const ABOUT: &'static str = "RED with a step before it. While the average queue is above `min`, each arriving packet is \
+        compared with a waiting one that is drawn at random; if both belong to one flow, both are dropped. A flow that fills \
+        the queue meets itself often. No state is kept for any flow.\n\n\
+        Expect an unresponsive flow to lose much of what it sends beyond its share, and to keep less of the link the more it \
+        sends; flows are not made equal. A flow that is alone meets itself with every packet: the queue then stands at `min`, \
+        and packets are lost in pairs.";
+    type Params = ChokeParams;
+
+    fn build(params: ChokeParams, _: &BuildContext) -> Result<Self, SpecError> {
+        let linux = params.dialect == "linux";
+        check(&params, linux)?;
+        let ecn = params.ecn;
+        let red = red_params(&params, linux)?;
+        let renamed = |error| match error {
+            SpecError::Contradiction { text, .. } => contradiction(&text),
+            other => other,
+        };
+        let core = if linux {
+            // In packets: a usual packet counts one; idle times need its size in bytes.
+            let mut core = LinuxRed::new(red).map_err(renamed)?;
+            core.params.avpkt = params.avpkt;
+            Core::Linux(Box::new(core))
+        } else {
+            Core::Float(Box::new(FloatRed::new(red.clone()).map_err(renamed)?), red)
+        };
+        Ok(Choke { core, ecn })
+    }
+}
+
+/// RED's settings behind CHOKe's.
+fn red_params(params: &ChokeParams, linux: bool) -> Result<RedParams, SpecError> {
+    let dialect = if linux { "linux" } else { "paper" };
+    let mut red = RedParams::in_dialect(dialect).map_err(|error| SpecError::Param {
+        discipline: Choke::NAME,
+        error,
+    })?;
+    red.min = params.min.map(Limit::Packets);
+    red.max = params.max.map(Limit::Packets);
+    red.limit = params.limit;
+    red.probability = params.probability;
+    red.weight = params.weight;
+    red.avpkt = if linux { Bytes::new(1) } else { params.avpkt };
+    red.burst = params.burst;
+    red.ecn = params.ecn;
+    red.harddrop = params.harddrop;
+    red.bandwidth = params.bandwidth;
+    red.idle_decay = params.idle_decay;
+    Ok(red)
+}
+
+impl Aqm for Choke {
+    fn judges(&self) -> Judges {
+        Judges {
+            room: 0,
+            departures: false,
+            empty: true,
+            ticks: false,
+        }
+    }
+
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let ecn = self.ecn && meta.ecn().is_capable();
+        match &mut self.core {
+            Core::Float(red, params) => {
+                let (_, idle) = red.arrive(view, cx.now);
+                let verdict = if red.average <= red.min {
+                    red.count = -1;
+                    red.probability = 0.0;
+                    red.within_limit(Verdict::Pass, meta, view)
+                } else if let Some(both) = matched(meta, view, cx) {
+                    both
+                } else if red.average >= red.max {
+                    red.count = 0;
+                    red.probability = 1.0;
+                    red.within_limit(red::forced(params, meta), meta, view)
+                } else {
+                    red.judge_as_paper(meta, view, cx)
+                };
+                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+                    red.idle.begin(cx.now);
+                }
+                verdict
+            }
+            Core::Linux(red) => {
+                let idle = red.arrive(view.packets, view, cx.now);
+                let verdict = judge_as_linux(red, ecn, meta, view, cx);
+                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+                    red.idle.begin(cx.now);
+                }
+                verdict
+            }
+        }
+    }
+
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        match &mut self.core {
+            Core::Float(red, _) => red.idle.begin(now),
+            Core::Linux(red) => red.idle.begin(now),
+        }
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["average_packets", "drop_probability"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let [average, probability] = match &self.core {
+            Core::Float(red, _) => [red.average, red.probability],
+            Core::Linux(red) => {
+                let [average, probability, _] = red.state();
+                [average, probability]
+            }
+        };
+        out.extend([average, probability]);
+    }
+}
+
+fn judge_as_linux(
+    red: &mut LinuxRed,
+    ecn: bool,
+    meta: &Meta,
+    view: &View<'_>,
+    cx: &mut Cx<'_>,
+) -> Verdict {
+    let (min, max) = (red.min << red.wlog, red.max << red.wlog);
+    let mut verdict = Verdict::Pass;
+    if red.average <= min {
+        red.count = -1;
+    } else if let Some(both) = matched(meta, view, cx) {
+        return both;
+    } else if red.average > max {
+        red.count = -1;
+        verdict = red::forced(&red.params, meta);
+    } else {
+        red.count += 1;
+        let above = (red.average - min) >> red.wlog;
+        if red.count == 0 {
+            red.drawn = red.draw(cx);
+        } else if above.saturating_mul(red.count.unsigned_abs()) >= red.drawn {
+            red.count = 0;
+            red.drawn = red.draw(cx);
+            verdict = if ecn {
+                Verdict::Mark(MarkReason::Early)
+            } else {
+                Verdict::Drop(DropReason::Early)
+            };
+        }
+    }
+    red::within_limit(verdict, red.params.limit, meta, view)
+}
+
+/// Both packets, if one that waits, drawn at random, is of the same flow.
+fn matched(meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Option<Verdict> {
+    if view.packets == 0 {
+        return None;
+    }
+    let position = cx.rng.below(view.packets);
+    let other = view.waiting.peek(position)?;
+    (other.flow == meta.flow).then_some(Verdict::DropBoth(position, DropReason::FlowMatch))
+}
+
+fn check(params: &ChokeParams, linux: bool) -> Result<(), SpecError> {
+    let automatic = params.min.is_none() || params.max.is_none() || params.weight.is_none();
+    let text = if !linux && automatic {
+        "min, max and weight are automatic in dialect linux alone; give them, or choose dialect linux"
+    } else if !linux && params.burst.is_some() {
+        "burst, which dialect paper has not; give weight"
+    } else if linux && matches!(params.limit, Limit::Bytes(_)) {
+        "limit is in bytes, but dialect linux counts packets; write packets"
+    } else if matches!((params.min, params.max), (Some(min), Some(max)) if min >= max) {
+        "min is not below max; exchange them"
+    } else {
+        return Ok(());
+    };
+    Err(contradiction(text))
+}
+
+fn contradiction(text: &str) -> SpecError {
+    SpecError::Contradiction {
+        discipline: Choke::NAME.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Waiting;
+    use sojourn_sim::{Packet, Stream};
+    use sojourn_units::{Span, build};
+    use std::collections::VecDeque;
+
+    fn built(spec: &str) -> Result<Choke, SpecError> {
+        let pairs: Vec<_> = spec
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params = build(None, &pairs).expect("parameters");
+        Choke::build(params, &BuildContext::plain(1, "queue/test"))
+    }
+
+    struct Bench {
+        choke: Choke,
+        rng: Stream,
+        queue: VecDeque<Packet>,
+    }
+
+    impl Bench {
+        /// A queue of so many packets of each flow in turn, with an average that has come to its length.
+        fn new(spec: &str, flows: u32, packets: u32) -> Bench {
+            let mut bench = Bench {
+                choke: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
+                rng: Stream::derive(1, 0, "choke"),
+                queue: (0..packets)
+                    .map(|uid| Packet::test(1000, uid % flows.max(1), uid))
+                    .collect(),
+            };
+            for ms in 0..10_000 {
+                bench.offer(ms, 1000, 0);
+            }
+            bench
+        }
+
+        fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
+            let packets = u64::try_from(self.queue.len()).expect("few");
+            let view = View {
+                packets,
+                bytes: 1000 * packets,
+                rate: Rate::mbps(8),
+                last_departure: Time::ZERO,
+                waiting: Waiting::Queue(&self.queue),
+            };
+            let meta = Meta {
+                size: 1000,
+                flow,
+                tos,
+            };
+            let (now, rng) = (Time::ZERO + Span::from_ms(ms), &mut self.rng);
+            self.choke.on_enqueue(&meta, &view, &mut Cx { now, rng })
+        }
+    }
+
+    const PAPER: &str = "min=10p max=30p";
+    const LINUX: &str = "dialect=linux min=10p max=30p weight=0.125";
+
+    #[test]
+    fn a_flow_alone_in_the_queue_meets_itself_with_every_packet_above_min() {
+        for spec in [PAPER, LINUX] {
+            let mut bench = Bench::new(spec, 1, 20);
+            for ms in 10_000..10_100 {
+                let verdict = bench.offer(ms, 0, 2);
+                assert!(
+                    matches!(verdict, Verdict::DropBoth(position, DropReason::FlowMatch) if position < 20),
+                    "{spec}: {verdict:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_flow_is_matched_as_often_as_it_is_in_the_queue() {
+        for spec in [PAPER, LINUX] {
+            let mut bench = Bench::new(spec, 4, 20);
+            let matches = (0..20_000)
+                .filter(|n| matches!(bench.offer(10_000 + n, 3, 0), Verdict::DropBoth(..)))
+                .count();
+            assert!((4700..5300).contains(&matches), "{spec}: {matches}");
+        }
+    }
+
+    #[test]
+    fn none_is_matched_at_min_and_below() {
+        for spec in [PAPER, LINUX] {
+            let mut bench = Bench::new(spec, 1, 10);
+            assert!(
+                (0..100).all(|ms| bench.offer(10_000 + ms, 0, 0) == Verdict::Pass),
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn above_max_what_is_not_matched_is_dropped_or_marked() {
+        for spec in [PAPER, LINUX] {
+            let mut bench = Bench::new(spec, 1, 40);
+            assert_eq!(
+                bench.offer(10_000, 7, 2),
+                Verdict::Drop(DropReason::Forced),
+                "{spec}"
+            );
+            let mut bench = Bench::new(&format!("{spec} ecn=true"), 1, 40);
+            assert_eq!(
+                bench.offer(10_000, 7, 2),
+                Verdict::Mark(MarkReason::Threshold),
+                "{spec}"
+            );
+            assert_eq!(
+                bench.offer(10_001, 7, 0),
+                Verdict::Drop(DropReason::Forced),
+                "{spec}"
+            );
+            let mut bench = Bench::new(&format!("{spec} ecn=true harddrop=true"), 1, 40);
+            assert_eq!(
+                bench.offer(10_000, 7, 2),
+                Verdict::Drop(DropReason::Forced),
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn tc_chooses_weight_and_thresholds() {
+        let choke = built("dialect=linux limit=83p").expect("built");
+        let Core::Linux(red) = &choke.core else {
+            panic!("Linux")
+        };
+        assert_eq!((red.min, red.max), (6, 20));
+        // Burst 10: five packets above min, which 1/4 would not let through in ten.
+        assert_eq!(red.wlog, 3);
+    }
+
+    #[test]
+    fn what_a_dialect_lacks_is_refused() {
+        for spec in [
+            "min=none",
+            "burst=3p",
+            "dialect=linux limit=10kB",
+            "min=30p max=20p",
+        ] {
+            match built(spec) {
+                Err(SpecError::Contradiction { discipline, .. }) => assert_eq!(discipline, "choke"),
+                _ => panic!("{spec}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,702 @@
+//! COBALT: CoDel and BLUE, alternately.
+//!
+//! Sources: Linux net/sched/sch_cake.c (cobalt_queue_full, cobalt_queue_empty, cobalt_should_drop, cake_set_rate; read at a
+//! release near 6.1) for dialect linux, the default, since CAKE is where COBALT comes from; ns-3's cobalt-queue-disc.cc for dialect ns3.
+//! There is no RFC, and no pseudo-code beside the code.
+//!
+//! CoDel without its interval of waiting, and with a count that decays: each head of the queue is looked at; above `target` the
+//! dropping state is on. A signal is due once `drop_next` has come; it is given (a mark, or else a drop) if the state is on, and
+//! count grows; otherwise count shrinks by one for each signal that came due. BLUE beside it: a full queue raises a probability,
+//! an empty one lowers it, and heads are dropped with it, ECN-capable or not. The law alone is [`CobaltVars`].
+//!
+//! | | linux | ns3 |
+//! |---|---|---|
+//! | above target | and above four times the time of an `mtu` (for n bulk flows also 2 n times) | no such bound |
+//! | probability | whole numbers, 1 is 2^32 | floating point |
+//! | raised by | a full queue | and a wait above `blue_threshold` |
+//! | 1 / sqrt(count) at first | 0: the first signal comes with the second packet above target | 1 |
+//! | a full queue | drops its head (refuses an arrival larger than that) | refuses the arrival |
+//! | the last packet of a queue | is marked, and not dropped | no such rule |
+//! | draw | 32 bits for each head while the probability is not 0 | one in [0, 1) |
+//!
+//! 1 / sqrt(count) is a table for counts below 16 and one Newton step beyond, 32 bits, as in both sources. Clocks are whole
+//! nanoseconds. CAKE counts the memory of packets, about three times their bytes, against `limit`, and drops the head of its fattest
+//! flow; here that is the head. ns-3's L4S mode is not here. CAKE derives `target` and `interval` from its rate: at least 1.5 times the time of an MTU, and the
+//! interval plus what that adds; below 3.6 Mbps give them so. Inside a scheduler that asks no empty queue BLUE's probability is not
+//! lowered.
+
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::{DropReason, MarkReason, Stream};
+use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
+
+params! {
+    /// CoDel with a decaying count, and BLUE for what does not respond.
+    pub struct CobaltParams {
+        /// Standing sojourn time that is acceptable; also the least time between changes of BLUE's probability.
+        target: Span = "5ms", range "1us".."1s", source "sch_cake.c: CAKE_SET_RATE, target 5 ms for an interval of 100 ms";
+        /// About the largest usual round trip: the time to the first signal.
+        interval: Span = "100ms", range "10us".."4s", source "sch_cake.c: interval 100 ms";
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "4194304B", range "1p".., source "sch_cake.c: at least 4 MiB";
+        /// Mark ECN-capable packets instead of dropping them when a signal is due.
+        ecn: bool = "true", source "sch_cake.c: always";
+        /// BLUE drops ECN-capable packets too; if not, it marks them.
+        harddrop: bool = "true", source "sch_cake.c: the lack of ECN in BLUE is deliberate";
+        /// A wait below four times the time of so many bytes is not above target; dialect linux.
+        mtu: Option<Bytes> = "1514B", range "1B".., source "sch_cake.c: psched_mtu, MTU and Ethernet header";
+        /// What BLUE's probability grows by.
+        increment: f64 = "0.00390625", range "0".."1", source "sch_cake.c: p_inc 1 << 24, 1/256";
+        /// What BLUE's probability shrinks by.
+        decrement: f64 = "0.000244140625", range "0".."1", source "sch_cake.c: p_dec 1 << 20, 1/4096";
+        /// A wait above this raises BLUE's probability too; dialect ns3.
+        blue_threshold: Option<Span> = "none", source "sch_cake.c has none";
+        /// Mark every ECN-capable packet that waited longer than this; dialect ns3.
+        ce_threshold: Option<Span> = "none", source "sch_cake.c has none";
+    }
+    dialects {
+        /// CAKE's COBALT.
+        linux = "linux-6.1" {}
+        /// ns-3's CobaltQueueDisc.
+        ns3 = "ns3-3.44" {
+            limit = "1500kB" from "cobalt-queue-disc.cc: MaxSize 1500 * 1000 bytes";
+            ecn = "false" from "cobalt-queue-disc.cc: UseEcn";
+            mtu = "none" from "cobalt-queue-disc.cc";
+            blue_threshold = "400ms" from "cobalt-queue-disc.cc: BlueThreshold";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Cobalt {
+    limit: Limit,
+    mtu: Option<Bytes>,
+    vars: CobaltVars,
+}
+
+impl Entry for Cobalt {
+    const NAME: &'static str = "cobalt";
+    const TITLE: &'static str = "COBALT";
+    const ABOUT: &'static str = "The controller of CAKE's queues: CoDel and BLUE side by side. CoDel signals (marks, or drops from \
+        the head) while packets wait longer than `target`, ever more often; when the queue is good again the rate of its signals \
+        decays instead of being forgotten. BLUE drops with a probability that only a full queue raises and an empty one lowers.\n\n\
+        Expect CoDel's behaviour under TCP, with a quicker return to the right rate of signals. Under a load that does not respond \
+        CoDel's part grows for seconds, and BLUE's takes over once the buffer overflows.";
+    type Params = CobaltParams;
+
+    fn build(params: CobaltParams, _: &BuildContext) -> Result<Self, SpecError> {
+        Ok(Cobalt {
+            limit: params.limit,
+            mtu: params.mtu,
+            vars: CobaltVars::new(&params)?,
+        })
+    }
+}
+
+impl Aqm for Cobalt {
+    fn judges(&self) -> Judges {
+        Judges {
+            room: match self.limit {
+                Limit::Packets(limit) => limit.get(),
+                Limit::Bytes(_) => 0,
+            },
+            ticks: false,
+            ..Judges::EVERYTHING
+        }
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
+        if self.limit.admits(Packets::new(packets), Bytes::new(bytes)) {
+            return Verdict::Pass;
+        }
+        self.vars.on_full(cx.now);
+        // CAKE makes room at the head; one packet is enough unless it is smaller than the new one.
+        let room = view
+            .waiting
+            .peek(0)
+            .filter(|_| self.vars.rules == Rules::Linux);
+        match room.and_then(|head| bytes.checked_sub(u64::from(head.size))) {
+            Some(left)
+                if self
+                    .limit
+                    .admits(Packets::new(packets - 1), Bytes::new(left)) =>
+            {
+                Verdict::DropOther(0, DropReason::Evicted)
+            }
+            _ => Verdict::Drop(DropReason::Overlimit),
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        meta: &Meta,
+        sojourn: Span,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
+        let mtu_ns = self.mtu.map_or(0, |mtu| {
+            let bits = u128::from(mtu.get()) * 8 * NS_PER_S;
+            u64::try_from(bits / u128::from(view.rate.as_bps())).unwrap_or(u64::MAX)
+        });
+        let least = Span::from_ns(mtu_ns.saturating_mul(4));
+        let spared = view.packets == 0 && self.vars.rules == Rules::Linux;
+        self.vars
+            .judge(meta, sojourn, least, spared, cx.now, cx.rng)
+    }
+
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        self.vars.on_empty(now);
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        CobaltVars::STATE_NAMES
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        self.vars.state(out);
+    }
+}
+
+/// The law without a queue: it is told of each head of a queue, of overflows and of emptiness. Times in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct CobaltVars {
+    rules: Rules,
+    target: u64,
+    interval: u64,
+    ecn: bool,
+    harddrop: bool,
+    blue_threshold: Option<u64>,
+    ce_threshold: Option<u64>,
+    blue: Blue,
+    dropping: bool,
+    /// Signals that the present rate stands for.
+    count: u32,
+    /// 2^32 / sqrt(count).
+    root: u32,
+    /// When the next signal is due; with count 0, when it would be if the state were entered now.
+    drop_next: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rules {
+    Linux,
+    Ns3,
+}
+
+/// The probability that overflows raise.
+#[derive(Clone, Debug)]
+struct Blue {
+    /// 1 as the dialect counts it: 2^32 - 1, or 1.
+    top: f64,
+    increment: f64,
+    decrement: f64,
+    probability: f64,
+    changed: u64,
+}
+
+impl CobaltVars {
+    /// The names of what [`CobaltVars::state`] reports.
+    pub const STATE_NAMES: &'static [&'static str] =
+        &["count", "dropping", "drop_next_s", "drop_probability"];
+
+    /// The state of an empty queue.
+    ///
+    /// # Errors
+    /// If the dialect lacks a threshold that is asked for.
+    pub fn new(params: &CobaltParams) -> Result<CobaltVars, SpecError> {
+        let rules = match params.dialect {
+            "ns3" => Rules::Ns3,
+            _ => Rules::Linux,
+        };
+        if rules == Rules::Linux && params.blue_threshold.is_some() {
+            return Err(contradiction(
+                "blue_threshold, which dialect linux has not; leave it out or choose dialect ns3",
+            ));
+        }
+        if params.ce_threshold.is_some() && (rules == Rules::Linux || !params.ecn) {
+            return Err(contradiction("ce_threshold needs dialect ns3 and ecn=true"));
+        }
+        if rules == Rules::Ns3 && params.mtu.is_some() {
+            return Err(contradiction(
+                "mtu, which dialect ns3 has not; leave it out or choose dialect linux",
+            ));
+        }
+        let scale = if rules == Rules::Linux { ONE_32 } else { 1.0 };
+        let step = |p: f64| {
+            if rules == Rules::Linux {
+                (p * scale).floor()
+            } else {
+                p
+            }
+        };
+        Ok(CobaltVars {
+            rules,
+            target: ns(params.target),
+            interval: ns(params.interval),
+            ecn: params.ecn,
+            harddrop: params.harddrop,
+            blue_threshold: params.blue_threshold.map(ns),
+            ce_threshold: params.ce_threshold.map(ns),
+            blue: Blue {
+                top: if rules == Rules::Linux {
+                    ONE_32 - 1.0
+                } else {
+                    1.0
+                },
+                increment: step(params.increment),
+                decrement: step(params.decrement),
+                probability: 0.0,
+                changed: 0,
+            },
+            dropping: false,
+            count: 0,
+            root: if rules == Rules::Linux { 0 } else { u32::MAX },
+            drop_next: 0,
+        })
+    }
+
+    /// Judges the head of the queue; a wait up to `least` is never above target. A packet that is `spared` may be marked and is
+    /// not dropped, though the law goes on as if it were. Draws once while BLUE's probability is not 0.
+    pub fn judge(
+        &mut self,
+        meta: &Meta,
+        sojourn: Span,
+        least: Span,
+        spared: bool,
+        now: Time,
+        rng: &mut Stream,
+    ) -> Verdict {
+        let (now, waited) = (at(now), ns(sojourn));
+        let capable = self.ecn && meta.ecn().is_capable();
+        let due = self.count > 0 && now >= self.drop_next;
+        let mut late = now > self.drop_next;
+        self.dropping = if waited > self.target && waited > ns(least) {
+            if !self.dropping {
+                self.drop_next = now.saturating_add(self.spacing());
+            }
+            self.count = self.count.max(1);
+            true
+        } else {
+            false
+        };
+        let mut verdict = Verdict::Pass;
+        if due && self.dropping {
+            verdict = if capable {
+                Verdict::Mark(MarkReason::TargetExceeded)
+            } else {
+                Verdict::Drop(DropReason::TargetExceeded)
+            };
+            self.count = self.count.saturating_add(1);
+            self.step();
+            late = now > self.drop_next;
+        } else if due {
+            while self.count > 0 && now >= self.drop_next {
+                self.less();
+            }
+            late = now > self.drop_next;
+        }
+        if let Some(threshold) = self.ce_threshold
+            && verdict == Verdict::Pass
+            && capable
+            && waited > threshold
+        {
+            verdict = Verdict::Mark(MarkReason::Threshold);
+        }
+        if self
+            .blue_threshold
+            .is_some_and(|threshold| waited > threshold)
+        {
+            self.blue.raise(now, self.target);
+        }
+        let signal = verdict;
+        if self.blue.draws(self.rules, rng) && !matches!(verdict, Verdict::Drop(_)) {
+            verdict = if capable && !self.harddrop {
+                Verdict::Mark(MarkReason::Early)
+            } else {
+                Verdict::Drop(DropReason::Early)
+            };
+        }
+        if self.count == 0 {
+            self.drop_next = now.saturating_add(self.interval);
+        } else if late && !matches!(verdict, Verdict::Drop(_)) {
+            self.drop_next = now;
+        }
+        match (verdict, signal) {
+            (Verdict::Drop(_), Verdict::Drop(_)) if spared => Verdict::Pass,
+            (Verdict::Drop(_), signal) if spared => signal,
+            _ => verdict,
+        }
+    }
+
+    /// A packet was dropped because the queue is full.
+    #[cold]
+    pub fn on_full(&mut self, now: Time) {
+        let now = at(now);
+        self.blue.raise(now, self.target);
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The transmitter asked and the queue was empty.
+    #[inline]
+    pub fn on_empty(&mut self, now: Time) {
+        let now = at(now);
+        self.blue.lower(now, self.target);
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.less();
+        }
+    }
+
+    /// The values of [`CobaltVars::STATE_NAMES`].
+    pub fn state(&self, out: &mut Vec<f64>) {
+        let scale = if self.rules == Rules::Linux {
+            ONE_32
+        } else {
+            1.0
+        };
+        out.extend([
+            f64::from(self.count),
+            f64::from(u8::from(self.dropping)),
+            Span::from_ns(self.drop_next).as_secs_f64(),
+            self.blue.probability / scale,
+        ]);
+    }
+
+    /// A signal that came due and was not needed.
+    fn less(&mut self) {
+        self.count -= 1;
+        self.step();
+    }
+
+    fn step(&mut self) {
+        self.root = root(self.root, self.count);
+        self.drop_next = self.drop_next.saturating_add(self.spacing());
+    }
+
+    /// interval / sqrt(count).
+    fn spacing(&self) -> u64 {
+        self.interval.wrapping_mul(u64::from(self.root)) >> 32
+    }
+}
+
+impl Blue {
+    fn raise(&mut self, now: u64, hold: u64) {
+        if now - self.changed > hold {
+            self.probability = (self.probability + self.increment).min(self.top);
+            self.changed = now;
+        }
+    }
+
+    #[inline]
+    fn lower(&mut self, now: u64, hold: u64) {
+        if self.probability > 0.0 && now - self.changed > hold {
+            self.probability = (self.probability - self.decrement).max(0.0);
+            self.changed = now;
+        }
+    }
+
+    #[inline]
+    fn draws(&self, rules: Rules, rng: &mut Stream) -> bool {
+        self.probability > 0.0
+            && match rules {
+                Rules::Linux => float(rng.bits() >> 32) < self.probability,
+                Rules::Ns3 => rng.uniform() < self.probability,
+            }
+    }
+}
+
+/// 2^32 / sqrt(count) for counts below 16, each by four Newton steps from the one before it.
+const ROOTS: [u32; 16] = roots();
+
+#[allow(
+    clippy::as_conversions,
+    reason = "16 counts; no other conversion is const"
+)]
+const fn roots() -> [u32; 16] {
+    let mut roots = [u32::MAX; 16];
+    let mut x = u32::MAX;
+    let mut count = 1;
+    while count < 16 {
+        x = newton_step(
+            newton_step(newton_step(newton_step(x, count), count), count),
+            count,
+        );
+        roots[count as usize] = x;
+        count += 1;
+    }
+    roots
+}
+
+fn root(before: u32, count: u32) -> u32 {
+    let table = usize::try_from(count)
+        .ok()
+        .and_then(|count| ROOTS.get(count));
+    table.copied().unwrap_or_else(|| newton_step(before, count))
+}
+
+/// One step from x towards 2^32 / sqrt(count): x / 2 (3 - count x^2).
+#[allow(
+    clippy::as_conversions,
+    reason = "32-bit arithmetic that wraps as in the source"
+)]
+const fn newton_step(x: u32, count: u32) -> u32 {
+    let square = (x as u64 * x as u64) >> 32;
+    let value = (3_u64 << 32).wrapping_sub((count as u64).wrapping_mul(square)) >> 2;
+    (value.wrapping_mul(x as u64) >> 31) as u32
+}
+
+const NS_PER_S: u128 = 1_000_000_000;
+const ONE_32: f64 = 4_294_967_296.0;
+
+fn ns(span: Span) -> u64 {
+    span.as_ps() / 1000
+}
+
+fn at(time: Time) -> u64 {
+    time.as_ps() / 1000
+}
+
+#[allow(clippy::as_conversions, reason = "a draw of 32 bits")]
+#[inline]
+const fn float(n: u64) -> f64 {
+    n as f64
+}
+
+fn contradiction(text: &str) -> SpecError {
+    SpecError::Contradiction {
+        discipline: Cobalt::NAME.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::build;
+
+    const DROPPED: Verdict = Verdict::Drop(DropReason::TargetExceeded);
+    const MARKED: Verdict = Verdict::Mark(MarkReason::TargetExceeded);
+    const ABOVE: Span = Span::from_ms(6);
+    const BELOW: Span = Span::from_ms(5);
+
+    fn built(spec: &str) -> Result<CobaltVars, SpecError> {
+        let pairs: Vec<_> = spec
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params: CobaltParams = build(None, &pairs).expect("parameters");
+        CobaltVars::new(&params)
+    }
+
+    fn vars(spec: &str) -> CobaltVars {
+        built(spec).unwrap_or_else(|error| panic!("{spec}: {error}"))
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn judge(vars: &mut CobaltVars, now: Time, sojourn: Span, tos: u8) -> Verdict {
+        let meta = Meta {
+            size: 1000,
+            flow: 0,
+            tos,
+        };
+        let mut rng = Stream::derive(now.as_ps(), 0, "cobalt");
+        vars.judge(&meta, sojourn, Span::ZERO, false, now, &mut rng)
+    }
+
+    /// When heads that come every millisecond and waited so long are dropped.
+    fn drops(vars: &mut CobaltVars, times: std::ops::Range<u64>, sojourn: Span) -> Vec<u64> {
+        times
+            .filter(|now| judge(vars, ms(*now), sojourn, 0) == DROPPED)
+            .collect()
+    }
+
+    #[test]
+    fn cobalt_drops_nothing_at_target_and_below() {
+        for dialect in ["linux", "ns3"] {
+            let mut vars = vars(&format!("dialect={dialect}"));
+            assert!(drops(&mut vars, 0..5000, BELOW).is_empty(), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn signals_come_at_intervals_over_the_root_of_their_number() {
+        let mut vars = vars("dialect=ns3");
+        judge(&mut vars, ms(0), BELOW, 0);
+        let found = drops(&mut vars, 1..400, ABOVE);
+        // 100 ms after the state was entered, then 100 / sqrt(2), 100 / sqrt(3) ... after each other.
+        assert_eq!(found[..4], [101, 172, 230, 280]);
+    }
+
+    #[test]
+    fn linux_gives_its_very_first_signal_at_once() {
+        let mut vars = vars("");
+        judge(&mut vars, ms(0), BELOW, 0);
+        assert_eq!(drops(&mut vars, 1..60, ABOVE)[0], 2);
+    }
+
+    #[test]
+    fn count_decays_below_target_and_is_not_forgotten() {
+        let mut vars = vars("dialect=ns3");
+        drops(&mut vars, 0..1000, ABOVE);
+        let before = vars.count;
+        assert!(before > 10);
+        drops(&mut vars, 1000..1100, BELOW);
+        assert!(vars.count < before && vars.count > 5, "{}", vars.count);
+        drops(&mut vars, 1100..4000, BELOW);
+        assert_eq!(vars.count, 0);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_by_codel_and_dropped_by_blue() {
+        let mut vars = vars("dialect=ns3 ecn=true");
+        judge(&mut vars, ms(0), BELOW, 2);
+        let marked = (1..200).find(|now| judge(&mut vars, ms(*now), ABOVE, 2) == MARKED);
+        assert_eq!(marked, Some(101));
+        vars.blue.probability = 1.0;
+        assert_eq!(
+            judge(&mut vars, ms(300), BELOW, 2),
+            Verdict::Drop(DropReason::Early)
+        );
+        vars.harddrop = false;
+        assert_eq!(
+            judge(&mut vars, ms(301), BELOW, 2),
+            Verdict::Mark(MarkReason::Early)
+        );
+    }
+
+    #[test]
+    fn blue_moves_once_in_a_target() {
+        for (dialect, one) in [("linux", ONE_32), ("ns3", 1.0)] {
+            let mut vars = vars(&format!("dialect={dialect}"));
+            for now in 100..111 {
+                vars.on_full(ms(now));
+            }
+            // At 100, 106 ms.
+            assert!(
+                (vars.blue.probability / one - 2.0 / 256.0).abs() < 1e-12,
+                "{dialect}"
+            );
+            vars.on_empty(ms(111));
+            vars.on_empty(ms(112));
+            assert!(
+                (vars.blue.probability / one - 31.0 / 4096.0).abs() < 1e-12,
+                "{dialect}"
+            );
+        }
+    }
+
+    #[test]
+    fn ns3_raises_blue_for_a_long_wait_too() {
+        let mut vars = vars("dialect=ns3");
+        judge(&mut vars, ms(1000), Span::from_ms(401), 0);
+        assert!(vars.blue.probability > 0.0);
+    }
+
+    #[test]
+    fn a_wait_of_four_mtus_is_not_above_target() {
+        let mut vars = vars("");
+        let mut rng = Stream::derive(1, 0, "cobalt");
+        let meta = Meta {
+            size: 1000,
+            flow: 0,
+            tos: 0,
+        };
+        for now in 0..1000 {
+            let verdict = vars.judge(&meta, ABOVE, ABOVE, false, ms(now), &mut rng);
+            assert_eq!(verdict, Verdict::Pass);
+        }
+    }
+
+    #[test]
+    fn the_last_packet_is_spared_and_the_law_goes_on() {
+        let run = |spared: bool| {
+            let mut vars = vars("");
+            let mut rng = Stream::derive(1, 0, "cobalt");
+            let meta = Meta {
+                size: 1000,
+                flow: 0,
+                tos: 0,
+            };
+            let verdicts: Vec<_> = (0..1000)
+                .map(|now| vars.judge(&meta, ABOVE, Span::ZERO, spared, ms(now), &mut rng))
+                .collect();
+            (verdicts.contains(&DROPPED), vars.count)
+        };
+        let (dropped, count) = run(false);
+        assert!(dropped);
+        assert_eq!(run(true), (false, count));
+    }
+
+    #[test]
+    fn linux_makes_room_at_the_head_and_ns3_refuses() {
+        use crate::aqm::Waiting;
+        use sojourn_sim::Packet;
+        use sojourn_units::Rate;
+        let queue = [Packet::test(1000, 0, 0), Packet::test(500, 0, 1)].into();
+        let verdict = |dialect: &str, limit: &str, size| {
+            let pairs =
+                [("dialect", dialect), ("limit", limit)].map(|(k, v)| (k.to_owned(), v.to_owned()));
+            let params = build(None, &pairs).expect("parameters");
+            let mut cobalt =
+                Cobalt::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
+            let view = View {
+                packets: 2,
+                bytes: 1500,
+                rate: Rate::mbps(8),
+                last_departure: Time::ZERO,
+                waiting: Waiting::Queue(&queue),
+            };
+            let (mut rng, flow, tos) = (Stream::derive(1, 0, "cobalt"), 0, 0);
+            let cx = &mut Cx {
+                now: ms(1),
+                rng: &mut rng,
+            };
+            cobalt.on_enqueue(&Meta { size, flow, tos }, &view, cx)
+        };
+        let full = Verdict::Drop(DropReason::Overlimit);
+        let head = Verdict::DropOther(0, DropReason::Evicted);
+        assert_eq!(verdict("linux", "2p", 100), head);
+        assert_eq!(verdict("linux", "1500B", 1000), head);
+        assert_eq!(verdict("linux", "1500B", 1001), full);
+        assert_eq!(verdict("ns3", "2p", 100), full);
+        assert_eq!(verdict("linux", "3p", 100), Verdict::Pass);
+    }
+
+    #[test]
+    fn roots_are_near_the_roots() {
+        let mut x = ROOTS[15];
+        for count in 1..3000_u32 {
+            x = root(x, count);
+            let exact = ONE_32 / f64::from(count).sqrt();
+            assert!(
+                (f64::from(x) / exact - 1.0).abs() < 2e-3,
+                "{count}: {x} for {exact}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_dialect_lacks_is_refused() {
+        for spec in [
+            "blue_threshold=1s",
+            "ce_threshold=1ms",
+            "dialect=ns3 ce_threshold=1ms",
+            "dialect=ns3 mtu=1500B",
+        ] {
+            assert!(
+                matches!(built(spec), Err(SpecError::Contradiction { .. })),
+                "{spec}"
+            );
+        }
+    }
+}

@@ -1,0 +1,726 @@
+//! SFB: stochastic fair BLUE.
+//!
+//! Sources: Feng, Kandlur, Saha and Shin, "Stochastic Fair Blue: A Queue Management Algorithm for Enforcing Fairness" (INFOCOM
+//! 2001), figure of the algorithm and settings of the simulations (dialect paper; recalled and taken from restatements, the paper was
+//! not at hand; steps and times are those of the authors' ns code as the header of XNU's classq_sfb.c quotes them); Linux 6.1
+//! net/sched/sch_sfb.c and iproute2's tc/q_sfb.c (dialect linux).
+//!
+//! There are `levels` rows of `buckets` bins; a flow belongs to one bin in each, by independent hashes. Each bin is a small
+//! BLUE: its probability grows while it is full and shrinks while it is empty. A packet is dropped (or marked) with the least of
+//! the probabilities of its bins: flows that share a bin with one that does not respond have others that it does not fill.
+//! A flow whose least probability is 1 does not respond: it is limited in rate.
+//!
+//! | | paper | linux |
+//! |---|---|---|
+//! | probabilities | floating point | whole numbers, 1 is 65535 |
+//! | `limit` is tested | last | first, before any bin is looked at |
+//! | a bin is full with | more than `bin_size`; then the packet is dropped | `bin_size`; dropped with `max` in the least full |
+//! | changes of a probability | more than `hold` apart, for each bin | with every packet |
+//! | limited in rate to | a packet every `boxtime`, all such flows together | tokens, `penalty_rate` a second, `penalty_burst` at most; see below |
+//! | capable packets | marked below probability `mark_p` | above `mark_p` dropped more and more often, as in the source |
+//! | draw | one in [0, 1) for each packet that gets there | 16 bits for each packet that gets there |
+//! | set of bins that is laid off | begins again at 0 | keeps its probabilities under its new key |
+//!
+//! Moving hash: after `rehash` the other set of bins takes over, with another key; the packets of flows that do not respond are
+//! told to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
+//!
+//! Linux forgets the time since the last try even if it makes no whole token: flows in the penalty box that try more often than
+//! `penalty_rate` get nothing after the first burst. This is kept.
+//!
+//! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
+//! packet. A flow is told by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
+//! queue is built, one at each change. Packets that a scheduler takes out past the queue's own end are found when fewer wait than
+//! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
+//! a pfifo of the same limit, which never refuses.
+
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::classify::{Classifier, Classify, Hash};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::{DropReason, MarkReason, Stream};
+use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
+use std::collections::VecDeque;
+
+params! {
+    /// Stochastic fair BLUE: isolates flows that do not respond, with a few bins for all flows.
+    pub struct SfbParams {
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "200kB", range "1p".., source "Feng et al. 2001: 200 kB in the simulations (recalled)";
+        /// Rows of bins.
+        levels: u32 = "2", range "1".."16", source "Feng et al. 2001: L 2 in the simulations";
+        /// Bins in a row.
+        buckets: u32 = "23", range "1".."65536", source "Feng et al. 2001: N 23 in the simulations";
+        /// Packets in a full bin.
+        bin_size: Packets = "13p", range "1p".."65535p", source "Feng et al. 2001: 1.5 / N of the buffer, 13 in the simulations (recalled)";
+        /// A packet is dropped when the least full of its bins has so many; dialect linux.
+        max: Option<Packets> = "none", range "1p".."65535p", source "sch_sfb.c has it alone";
+        /// What the probability of a full bin grows by.
+        increment: f64 = "0.005", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
+        /// What the probability of an empty bin shrinks by.
+        decrement: f64 = "0.001", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
+        /// More than this lies between changes of a bin's probability; `none` for changes with every packet.
+        hold: Option<Span> = "10ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 10 to 50 ms";
+        /// Time between packets of flows that do not respond; dialect paper.
+        boxtime: Option<Span> = "50ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 50 to 100 ms";
+        /// Packets a second for flows that do not respond; dialect linux.
+        penalty_rate: Option<u32> = "none", source "sch_sfb.c has it alone";
+        /// Packets of such flows that may follow each other; dialect linux.
+        penalty_burst: Option<Packets> = "none", source "sch_sfb.c has it alone";
+        /// Time after which the hashes change; `none` for never.
+        rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option";
+        /// How long before that the new bins learn of flows that do not respond.
+        warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open";
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = "false", source "Feng et al. 2001: marks or drops";
+        /// With `ecn`, the probability above which capable packets are dropped too.
+        mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate";
+    }
+    dialects {
+        /// Feng, Kandlur, Saha and Shin 2001.
+        paper = "sfb-2001" {}
+        /// Linux sch_sfb as `tc` sets it up.
+        linux = "linux-6.1" {
+            limit = "1000p" from "sch_sfb.c: txqueuelen of the device, 1000 for Ethernet";
+            levels = "8" from "sch_sfb.c: SFB_LEVELS";
+            buckets = "16" from "sch_sfb.c: SFB_NUMBUCKETS";
+            bin_size = "20p" from "iproute2 q_sfb.c: (4 max + 3) / 5";
+            max = "25p" from "iproute2 q_sfb.c";
+            increment = "0.0005" from "iproute2 q_sfb.c: (SFB_MAX_PROB + 1000) / 2000";
+            decrement = "0.00005" from "iproute2 q_sfb.c: (SFB_MAX_PROB + 10000) / 20000";
+            hold = "none" from "sch_sfb.c";
+            boxtime = "none" from "sch_sfb.c";
+            penalty_rate = "10" from "iproute2 q_sfb.c";
+            penalty_burst = "20p" from "iproute2 q_sfb.c";
+            rehash = "600s" from "iproute2 q_sfb.c";
+            warmup = "60s" from "iproute2 q_sfb.c";
+            ecn = "true" from "sch_sfb.c: marks whatever is capable";
+            mark_p = "0.5" from "sch_sfb.c: SFB_MAX_PROB / 2";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Sfb {
+    rules: Rules,
+    params: SfbParams,
+    /// Size of steps, in units of `top`.
+    up: f64,
+    down: f64,
+    /// Probability 1: 1, or 65535 in dialect linux.
+    top: f64,
+    sets: [Set; 2],
+    current: usize,
+    keys: Stream,
+    /// The other set is told of flows that do not respond.
+    doubled: bool,
+    rehashed: Time,
+    /// What waits, head first, and in which sets it is counted.
+    counted: VecDeque<Counted>,
+    /// When the last packet of a flow that does not respond was let in.
+    boxed: Option<Time>,
+    tokens: u64,
+    token_ms: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rules {
+    Paper,
+    Linux,
+}
+
+/// One set of bins.
+struct Set {
+    key: u64,
+    classes: Classifier,
+    /// Level by level.
+    bins: Vec<Bin>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    packets: u64,
+    /// In units of `top`.
+    probability: f64,
+    changed: Time,
+}
+
+/// A waiting packet: its flow, and the key of each set in which it is counted.
+struct Counted {
+    flow: u32,
+    keys: [Option<u64>; 2],
+}
+
+impl Entry for Sfb {
+    const NAME: &'static str = "sfb";
+    const TITLE: &'static str = "SFB";
+    const ABOUT: &'static str = "Stochastic fair BLUE. A few rows of bins, each a BLUE with a probability of its own; a flow \
+        belongs to one bin of each row, by hash, and its packets are dropped (or marked) with the least of the probabilities of \
+        its bins. A flow that does not respond to drops brings all its bins to probability 1 and is limited in rate; a flow that \
+        shares some of its bins has another that it keeps to itself.\n\n\
+        Expect a source that does not respond to be held down to its penalty, and responsive flows to share what is left as under \
+        BLUE: fairness is not the aim. It is as slow as BLUE: with Linux's steps of 1/2000 a source at twice the rate needs some \
+        thousand packets to be found.";
+    type Params = SfbParams;
+
+    fn build(params: SfbParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        let linux = params.dialect == "linux";
+        check(&params, linux)?;
+        let mut keys = cx.stream("keys");
+        let top = if linux { LINUX_TOP } else { 1.0 };
+        let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
+        Ok(Sfb {
+            rules: if linux { Rules::Linux } else { Rules::Paper },
+            up: step(params.increment),
+            down: step(params.decrement),
+            top,
+            sets: [(); 2].map(|()| Set::new(keys.bits(), &params, cx)),
+            current: 0,
+            keys,
+            doubled: false,
+            rehashed: Time::ZERO,
+            counted: VecDeque::new(),
+            boxed: None,
+            tokens: params.penalty_burst.map_or(0, Packets::get),
+            token_ms: 0,
+            params,
+        })
+    }
+}
+
+impl Aqm for Sfb {
+    fn judges(&self) -> Judges {
+        Judges {
+            ticks: false,
+            ..Judges::EVERYTHING
+        }
+    }
+
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        if count(&self.counted) > view.packets {
+            self.count_anew(view);
+        }
+        let packets = Packets::new(view.packets + 1);
+        let bytes = Bytes::new(view.bytes + u64::from(meta.size));
+        let fits = self.params.limit.admits(packets, bytes);
+        if self.rules == Rules::Linux && !fits {
+            return Verdict::Drop(DropReason::Overlimit);
+        }
+        self.move_hash(cx.now);
+        let seen = self.look(self.current, meta.flow, cx.now);
+        if let Some(reason) = self.overfull(&seen) {
+            return Verdict::Drop(reason);
+        }
+        let mut counted = Counted {
+            flow: meta.flow,
+            keys: [None; 2],
+        };
+        counted.keys[self.current] = Some(self.sets[self.current].key);
+        let mut verdict = Verdict::Pass;
+        if seen.probability >= self.top {
+            if self.doubled {
+                let other = 1 - self.current;
+                self.look(other, meta.flow, cx.now);
+                counted.keys[other] = Some(self.sets[other].key);
+            }
+            if self.is_limited(cx.now) {
+                return Verdict::Drop(DropReason::Penalty);
+            }
+        } else {
+            verdict = self.draw(seen.probability, meta, cx);
+        }
+        if !fits && !matches!(verdict, Verdict::Drop(_)) {
+            verdict = Verdict::Drop(DropReason::Overlimit);
+        }
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.enter(counted);
+        }
+        verdict
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _: &Meta, _: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        if let Some(counted) = self.counted.pop_front() {
+            self.leave(&counted);
+        }
+        Verdict::Pass
+    }
+
+    fn on_empty(&mut self, _: Time) {
+        while let Some(counted) = self.counted.pop_front() {
+            self.leave(&counted);
+        }
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["max_probability", "mean_probability", "fullest_bin_packets"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let bins = &self.sets[self.current].bins;
+        let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
+        let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
+        let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
+        let number = float(u64::try_from(bins.len()).unwrap_or(u64::MAX));
+        out.extend([most / self.top, sum / number / self.top, float(fullest)]);
+    }
+}
+
+/// What the bins of a packet say.
+struct Seen {
+    /// Least of their probabilities, after this look.
+    probability: f64,
+    /// Packets in the least full of them, and in the fullest.
+    least: u64,
+    fullest: u64,
+}
+
+impl Set {
+    fn new(key: u64, params: &SfbParams, cx: &BuildContext) -> Set {
+        let bin = Bin {
+            packets: 0,
+            probability: 0.0,
+            changed: Time::ZERO,
+        };
+        let hash = Hash::Keyed(key);
+        let number = index(u64::from(params.levels) * u64::from(params.buckets));
+        Set {
+            key,
+            classes: Classifier::new(Classify::Flow, Some(params.buckets), hash, cx),
+            bins: vec![bin; number],
+        }
+    }
+
+    /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
+    #[inline]
+    fn position(&self, flow: u32, key: u64, level: u32, buckets: u32) -> usize {
+        // A change of the key changes the class as much.
+        let class = u64::from(flow) ^ (u64::from(level) << 32) ^ key ^ self.key;
+        index(u64::from(level) * u64::from(buckets) + self.classes.bucket_of(class))
+    }
+}
+
+impl Sfb {
+    /// Looks at the bins of a flow: full ones grow, empty ones shrink.
+    fn look(&mut self, which: usize, flow: u32, now: Time) -> Seen {
+        let full = self.params.bin_size.get();
+        let mut seen = Seen {
+            probability: f64::INFINITY,
+            least: u64::MAX,
+            fullest: 0,
+        };
+        for level in 0..self.params.levels {
+            let set = &mut self.sets[which];
+            let at = set.position(flow, set.key, level, self.params.buckets);
+            let bin = &mut set.bins[at];
+            let grows = match self.rules {
+                Rules::Paper => bin.packets > full,
+                Rules::Linux => bin.packets >= full,
+            };
+            let held = self
+                .params
+                .hold
+                .is_some_and(|hold| now.since(bin.changed) <= hold);
+            if (grows || bin.packets == 0) && !held {
+                bin.changed = now;
+                bin.probability = if grows {
+                    (bin.probability + self.up).min(self.top)
+                } else {
+                    (bin.probability - self.down).max(0.0)
+                };
+            }
+            seen.probability = seen.probability.min(bin.probability);
+            seen.least = seen.least.min(bin.packets);
+            seen.fullest = seen.fullest.max(bin.packets);
+        }
+        seen
+    }
+
+    /// Why a packet is dropped for its full bins.
+    fn overfull(&self, seen: &Seen) -> Option<DropReason> {
+        match self.rules {
+            Rules::Paper => {
+                (seen.fullest > self.params.bin_size.get()).then_some(DropReason::Overlimit)
+            }
+            Rules::Linux => {
+                let most = self.params.max.map_or(u64::MAX, Packets::get);
+                (seen.least >= most).then_some(DropReason::Forced)
+            }
+        }
+    }
+
+    /// The random decision.
+    fn draw(&self, probability: f64, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
+        let capable = self.params.ecn && meta.ecn().is_capable();
+        let marks = match self.rules {
+            Rules::Paper => {
+                if cx.rng.uniform() >= probability {
+                    return Verdict::Pass;
+                }
+                probability < self.params.mark_p
+            }
+            Rules::Linux => {
+                let drawn = float(cx.rng.bits() >> 48);
+                if drawn >= probability {
+                    return Verdict::Pass;
+                }
+                // Twice what is above one half, for a bound of one half.
+                let bound = (self.params.mark_p * LINUX_TOP).floor();
+                let slope = (LINUX_TOP / (LINUX_TOP - bound)).ceil();
+                probability <= bound || drawn >= (probability - bound) * slope
+            }
+        };
+        if capable && marks {
+            Verdict::Mark(MarkReason::Early)
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+
+    /// Whether a packet of a flow that does not respond is one too many.
+    fn is_limited(&mut self, now: Time) -> bool {
+        if self.rules == Rules::Paper {
+            let boxtime = self.params.boxtime.unwrap_or(Span::ZERO);
+            let limited = self.boxed.is_some_and(|last| now.since(last) < boxtime);
+            if !limited {
+                self.boxed = Some(now);
+            }
+            return limited;
+        }
+        if self.tokens == 0 {
+            let now_ms = now.as_ps() / PS_PER_MS;
+            let age = (now_ms - self.token_ms).min(LONGEST_AGE_MS);
+            let rate = u64::from(self.params.penalty_rate.unwrap_or(0));
+            let burst = self.params.penalty_burst.map_or(0, Packets::get);
+            self.tokens = (age * rate / 1000).min(burst);
+            self.token_ms = now_ms;
+        }
+        let limited = self.tokens == 0;
+        self.tokens = self.tokens.saturating_sub(1);
+        limited
+    }
+
+    fn move_hash(&mut self, now: Time) {
+        let Some(rehash) = self.params.rehash else {
+            return;
+        };
+        let due = self.rehashed.saturating_add(rehash);
+        if now > due {
+            let old = &mut self.sets[self.current];
+            old.key = self.keys.bits();
+            old.classes.rekey(old.key);
+            if self.rules == Rules::Paper {
+                for bin in &mut old.bins {
+                    bin.probability = 0.0;
+                }
+            }
+            self.current = 1 - self.current;
+            self.doubled = false;
+            self.rehashed = now;
+        } else if !self.params.warmup.is_zero() && now > due.saturating_sub(self.params.warmup) {
+            self.doubled = true;
+        }
+    }
+
+    fn enter(&mut self, counted: Counted) {
+        self.add(&counted, |packets| packets + 1);
+        self.counted.push_back(counted);
+    }
+
+    fn leave(&mut self, counted: &Counted) {
+        self.add(counted, |packets| packets.saturating_sub(1));
+    }
+
+    #[inline]
+    fn add(&mut self, counted: &Counted, change: impl Fn(u64) -> u64) {
+        for (set, key) in self.sets.iter_mut().zip(counted.keys) {
+            let Some(key) = key else { continue };
+            for level in 0..self.params.levels {
+                let at = set.position(counted.flow, key, level, self.params.buckets);
+                let bin = &mut set.bins[at];
+                bin.packets = change(bin.packets);
+            }
+        }
+    }
+
+    /// Counts what waits, after packets were taken out past this.
+    #[cold]
+    fn count_anew(&mut self, view: &View<'_>) {
+        self.on_empty(Time::ZERO);
+        let mut keys = [None; 2];
+        keys[self.current] = Some(self.sets[self.current].key);
+        let flows: Vec<u32> = (0..view.packets)
+            .map_while(|position| view.waiting.peek(position))
+            .map(|meta| meta.flow)
+            .collect();
+        for flow in flows {
+            self.enter(Counted { flow, keys });
+        }
+    }
+}
+
+/// SFB_MAX_PROB.
+const LINUX_TOP: f64 = 65535.0;
+const PS_PER_MS: u64 = 1_000_000_000;
+/// 10 HZ.
+const LONGEST_AGE_MS: u64 = 10_000;
+
+fn count(counted: &VecDeque<Counted>) -> u64 {
+    u64::try_from(counted.len()).unwrap_or(u64::MAX)
+}
+
+fn index(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}
+
+#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
+#[inline]
+const fn float(n: u64) -> f64 {
+    n as f64
+}
+
+fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
+    let bytes = matches!(params.limit, Limit::Bytes(_));
+    let wrong: &[(bool, &str)] = &[
+        (
+            linux && bytes,
+            "limit is in bytes, but dialect linux counts packets; write packets",
+        ),
+        (
+            linux && params.boxtime.is_some(),
+            "boxtime, which dialect linux has not; give penalty_rate and penalty_burst",
+        ),
+        (
+            !linux && params.max.is_some(),
+            "max, which dialect paper has not; leave it out or choose dialect linux",
+        ),
+        (
+            !linux && (params.penalty_rate.is_some() || params.penalty_burst.is_some()),
+            "penalty_rate or penalty_burst, which dialect paper has not; give boxtime",
+        ),
+    ];
+    match wrong.iter().find(|(is, _)| *is) {
+        Some((_, text)) => Err(SpecError::Contradiction {
+            discipline: Sfb::NAME.to_owned(),
+            text: (*text).to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Waiting;
+    use sojourn_units::{Rate, build};
+
+    fn built(spec: &str) -> Result<Sfb, SpecError> {
+        let pairs: Vec<_> = spec
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params = build(None, &pairs).expect("parameters");
+        Sfb::build(params, &BuildContext::plain(1, "queue/test"))
+    }
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    /// A FIFO in front of a link that sends a packet of 1000 bytes each millisecond.
+    struct Bench {
+        sfb: Sfb,
+        rng: Stream,
+        waiting: VecDeque<u32>,
+        served_ms: u64,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            Bench {
+                sfb: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
+                rng: Stream::derive(1, 0, "sfb"),
+                waiting: VecDeque::new(),
+                served_ms: 0,
+            }
+        }
+
+        fn view(&self) -> View<'static> {
+            let packets = u64::try_from(self.waiting.len()).expect("few");
+            View {
+                packets,
+                bytes: 1000 * packets,
+                rate: Rate::mbps(8),
+                last_departure: Time::ZERO,
+                waiting: Waiting::Nothing,
+            }
+        }
+
+        fn serve(&mut self, now: Time) {
+            while self.served_ms < now.as_ps() / PS_PER_MS {
+                self.served_ms += 1;
+                let Some(flow) = self.waiting.pop_front() else {
+                    self.sfb.on_empty(now);
+                    continue;
+                };
+                let (meta, view) = (meta(flow, 0), self.view());
+                let rng = &mut self.rng;
+                self.sfb
+                    .on_dequeue(&meta, Span::ZERO, &view, &mut Cx { now, rng });
+            }
+        }
+
+        fn offer(&mut self, now: Time, flow: u32, tos: u8) -> Verdict {
+            self.serve(now);
+            let view = self.view();
+            let rng = &mut self.rng;
+            let verdict = self
+                .sfb
+                .on_enqueue(&meta(flow, tos), &view, &mut Cx { now, rng });
+            if !matches!(verdict, Verdict::Drop(_)) {
+                self.waiting.push_back(flow);
+            }
+            verdict
+        }
+
+        /// Flow 0 sends 1.5 times the rate, nine flows a twentieth of it each; the share that each loses in the second half.
+        fn losses(&mut self, seconds: u64) -> Vec<f64> {
+            let mut arrivals: Vec<(u64, u32)> = (0..seconds * 1500).map(|n| (n * 667, 0)).collect();
+            for flow in 1..10 {
+                arrivals
+                    .extend((0..seconds * 50).map(|n| (n * 20_000 + u64::from(flow) * 1234, flow)));
+            }
+            arrivals.sort_unstable();
+            let mut counts = vec![(0_u32, 0_u32); 10];
+            for (at, flow) in arrivals {
+                let dropped = matches!(self.offer(us(at), flow, 0), Verdict::Drop(_));
+                let (lost, sent) = &mut counts[index(u64::from(flow))];
+                if at > seconds * 500_000 {
+                    *sent += 1;
+                    *lost += u32::from(dropped);
+                }
+            }
+            counts
+                .iter()
+                .map(|(lost, sent)| f64::from(*lost) / f64::from(*sent))
+                .collect()
+        }
+    }
+
+    fn meta(flow: u32, tos: u8) -> Meta {
+        Meta {
+            size: 1000,
+            flow,
+            tos,
+        }
+    }
+
+    #[test]
+    fn a_flow_that_does_not_respond_is_isolated_and_the_others_keep_their_share() {
+        for dialect in ["paper", "linux"] {
+            let losses = Bench::new(&format!("dialect={dialect}")).losses(60);
+            assert!(losses[0] > 0.5, "{dialect}: {losses:?}");
+            let most = losses[1..].iter().copied().fold(0.0, f64::max);
+            assert!(most < 0.05, "{dialect}: {losses:?}");
+        }
+    }
+
+    #[test]
+    fn a_flow_with_probability_one_gets_a_packet_every_boxtime() {
+        let mut bench = Bench::new("increment=1 decrement=0 hold=none bin_size=1p boxtime=50ms");
+        let kept: Vec<u64> = (0..10_000_u64)
+            .filter(|n| bench.offer(us(n * 100), 0, 0) == Verdict::Pass)
+            .collect();
+        // 1 s of ten packets a millisecond, a packet every 50 ms after the first few.
+        assert!((20..26).contains(&kept.len()), "{kept:?}");
+    }
+
+    #[test]
+    fn linux_starves_a_flow_that_tries_more_often_than_a_token_comes() {
+        let kept = |gap_us: u64| {
+            let mut bench =
+                Bench::new("dialect=linux increment=1 decrement=0 bin_size=1p max=1000p");
+            (0..10_000_000 / gap_us)
+                .filter(|n| bench.offer(us(n * gap_us), 0, 0) == Verdict::Pass)
+                .count()
+        };
+        // The packet that finds empty bins, and the burst; a try forgets the time since the last one.
+        assert_eq!(kept(100), 21);
+        // Ten tokens a second, the whole of them.
+        assert_eq!(kept(100_000), 100);
+    }
+
+    #[test]
+    fn bins_are_empty_when_the_queue_is() {
+        let mut bench = Bench::new("rehash=50ms warmup=20ms increment=0.2 hold=none");
+        for n in 0..5000_u64 {
+            bench.offer(us(n * 137), u32::try_from(n % 7).expect("small"), 0);
+        }
+        bench.serve(us(100_000_000));
+        for set in &bench.sfb.sets {
+            assert!(set.bins.iter().all(|bin| bin.packets == 0));
+        }
+    }
+
+    #[test]
+    fn packets_taken_out_past_it_are_counted_anew() {
+        let mut bench = Bench::new("");
+        for _ in 0..10 {
+            bench.offer(us(0), 3, 0);
+        }
+        bench.waiting.truncate(0);
+        assert_eq!(bench.offer(us(1), 3, 0), Verdict::Pass);
+        let mut state = Vec::new();
+        bench.sfb.state(&mut state);
+        assert_eq!(state[2].to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_change_of_hash_takes_over_what_the_warm_up_learnt() {
+        let mut bench = Bench::new(
+            "dialect=linux increment=0.1 bin_size=2p max=1000p rehash=1s warmup=500ms penalty_rate=1000",
+        );
+        let first = bench.sfb.sets[0].key;
+        for n in 0..12_000_u64 {
+            bench.offer(us(n * 100), 0, 0);
+        }
+        assert_eq!(bench.sfb.current, 1);
+        assert_ne!(bench.sfb.sets[0].key, first);
+        let mut state = Vec::new();
+        bench.sfb.state(&mut state);
+        assert!(state[0] > 0.9, "{state:?}");
+    }
+
+    #[test]
+    fn linux_drops_capable_packets_more_and_more_above_one_half() {
+        let share = |p: f64| {
+            let sfb = built("dialect=linux").expect("built");
+            let mut rng = Stream::derive(1, 0, "sfb");
+            let now = Time::ZERO;
+            let drops = (0..20_000)
+                .filter(|_| {
+                    let cx = &mut Cx { now, rng: &mut rng };
+                    matches!(sfb.draw(p * LINUX_TOP, &meta(0, 2), cx), Verdict::Drop(_))
+                })
+                .count();
+            f64::from(u32::try_from(drops).expect("few")) / 20_000.0
+        };
+        assert_eq!(share(0.499).to_bits(), 0.0_f64.to_bits());
+        assert!((share(0.6) - 0.2).abs() < 0.02);
+        assert!((share(0.9) - 0.8).abs() < 0.02);
+    }
+
+    #[test]
+    fn what_a_dialect_lacks_is_refused() {
+        for spec in [
+            "dialect=linux limit=10kB",
+            "dialect=linux boxtime=1ms",
+            "max=3p",
+            "penalty_rate=3",
+        ] {
+            assert!(
+                matches!(built(spec), Err(SpecError::Contradiction { .. })),
+                "{spec}"
+            );
+        }
+    }
+}
