@@ -20,11 +20,14 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        drrpp::Drrpp,
         prio::Prio,
         wrr::Wrr,
         srr::Srr,
         sfq::Sfq,
+        wfq::Wfq,
         fq_codel::FqCodel,
+        fq_pie::FqPie,
         dualpi2::DualPi2,
         tbf::Tbf,
         htb::Htb,

@@ -11,7 +11,7 @@
 use crate::child::Child;
 use crate::classify::Classifier;
 use crate::longest::{Longest, Rank};
-use crate::registry::AnyAqm;
+use crate::registry::{AnyAqm, SpecError};
 use crate::scheduler::SchedulerCx;
 use sojourn_sim::Packet;
 use sojourn_units::{Bytes, Limit, Packets};
@@ -41,6 +41,32 @@ pub struct Rules {
     pub when_full: WhenFull,
     /// The AQM of a queue is told of the bytes that wait in all queues, not in its own.
     pub counts_all: bool,
+    /// Whose packets make their queue a new one when it becomes active; others join the end of the old queues.
+    pub favoured: Dscps,
+}
+
+/// A set of differentiated services codepoints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dscps(u64);
+
+impl Dscps {
+    /// All 64 of them.
+    pub const ALL: Dscps = Dscps(u64::MAX);
+
+    /// Those given, each below 64.
+    pub fn of(dscps: impl IntoIterator<Item = u8>) -> Dscps {
+        Dscps(
+            dscps
+                .into_iter()
+                .fold(0, |set, dscp| set | 1 << (dscp & 63)),
+        )
+    }
+
+    /// True if it is one of them.
+    #[inline]
+    pub fn contains(self, dscp: u8) -> bool {
+        self.0 >> (dscp & 63) & 1 == 1
+    }
 }
 
 /// Queues, their lists and the packets in them.
@@ -77,6 +103,17 @@ const fn widen(size: u32) -> u64 {
     size as u64
 }
 
+/// An error of the AQM in the name of the discipline around it.
+pub fn in_name_of(discipline: &str) -> impl Fn(SpecError) -> SpecError + '_ {
+    move |error| match error {
+        SpecError::Contradiction { text, .. } => SpecError::Contradiction {
+            discipline: discipline.to_owned(),
+            text,
+        },
+        other => other,
+    }
+}
+
 impl FlowQueue {
     /// The names of what [`FlowQueue::state`] reports.
     pub const STATE_NAMES: &'static [&'static str] =
@@ -105,7 +142,7 @@ impl FlowQueue {
     /// See [`crate::Scheduler::enqueue`].
     pub fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
         let index = self.queue_of(&packet);
-        let size = packet.size;
+        let (size, favoured) = (packet.size, self.rules.favoured.contains(packet.tos >> 2));
         if self.rules.when_full == WhenFull::Refuse && !self.has_room(size) {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
@@ -120,7 +157,10 @@ impl FlowQueue {
         if !queue.listed {
             queue.listed = true;
             queue.credits = i64::from(self.rules.quantum);
-            self.new.push_back(index);
+            match favoured {
+                true => self.new.push_back(index),
+                false => self.old.push_back(index),
+            }
         }
         if self.rules.when_full != WhenFull::Refuse {
             let rank = rank(&self.queues, index);

@@ -26,7 +26,7 @@
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::codel::{Codel, CodelParams};
-use crate::flow_queue::{FlowQueue, Rules, WhenFull, schedule_flow_queue};
+use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
 
@@ -98,14 +98,9 @@ impl Entry for FqCodel {
                 "memory_limit needs dialect linux; leave it out or choose that one",
             ));
         }
-        if params.ce_threshold.is_some() && params.dialect == "rfc8290" {
-            return Err(contradiction(
-                "ce_threshold needs dialect linux or ns3; leave it out or choose one of them",
-            ));
-        }
         let codel = codel_params(&params);
         // Contradictions show now, not when the first packet comes.
-        Codel::build(codel.clone(), cx)?;
+        Codel::build(codel.clone(), cx).map_err(in_name_of(Self::NAME))?;
         let key = match params.perturb {
             true => cx.stream("hash").bits(),
             false => 0,
@@ -120,6 +115,7 @@ impl Entry for FqCodel {
                 _ => WhenFull::HalfTheBytes(params.drop_batch),
             },
             counts_all: linux,
+            favoured: Dscps::ALL,
         };
         let cx = cx.clone();
         let make = move || {

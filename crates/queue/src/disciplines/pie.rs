@@ -192,6 +192,14 @@ impl Aqm for Pie {
         }
     }
 
+    #[inline]
+    fn on_evicted(&mut self, _: u32) {
+        // What Linux's fq_pie does with the queue of a packet that it refuses.
+        if let Core::Linux(pie) = &mut self.core {
+            pie.accumulated = 0;
+        }
+    }
+
     fn state_names(&self) -> &'static [&'static str] {
         &["drop_probability", "queue_delay_s", "burst_allowance_s"]
     }

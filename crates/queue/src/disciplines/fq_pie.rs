@@ -1,0 +1,245 @@
+//! FQ-PIE: flow queueing with PIE in each queue.
+//!
+//! Source of the default dialect: draft-tahiliani-tsvwg-fq-pie, section 4, which refers to RFC 8290 for the queues
+//! ([`crate::flow_queue`]) and to RFC 8033 for the control law ([`super::pie`]), with the delay taken by timestamps. A packet that
+//! arrives when all queues together are at the limit is dropped and PIE is not asked. The draft gives no defaults for the queues;
+//! they are those of RFC 8290. In dialect rfc8033 of PIE the delay stays what it was while a queue is empty, so that the
+//! probability of a flow that left with a long wait goes on growing; the draft leaves that open ("may use the queue delay value
+//! from the most recently dequeued packet"), and Linux sets it to zero.
+//!
+//! Where dialects leave the draft:
+//!
+//! | | draft | linux | ns3 |
+//! |---|---|---|---|
+//! | PIE as in | rfc8033 | linux | ns3 |
+//! | overload drops | the arriving packet | the arriving packet, and forgets the accumulated probability | half the bytes of the fattest queue, at most `drop_batch` packets |
+//! | one queue may hold | the limit | the limit | the limit, then it refuses the arriving packet |
+//! | key of the hash | drawn | drawn | fixed (Perturbation 0) |
+//!
+//! Sources: Linux net/sched/sch_fq_pie.c; ns-3.44 fq-pie-queue-disc.cc. Linux's `memory_limit` is left out: there it is counted, but
+//! nothing is dropped for it. Linux updates the queues in portions of 2048; with 1024 queues, all at once, as here. ns-3 starts
+//! the timer of a queue when it makes the queue; here all queues are updated together. Not modelled: the hash functions, ns-3's
+//! set-associative hash, CeThreshold and UseL4s, which are off there by default.
+//!
+//! Draws: those of PIE, of all queues from the stream of the scheduler in the order of arrivals.
+
+use crate::classify::{Classifier, Classify, Hash};
+use crate::disciplines::pie::{Pie, PieParams};
+use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
+use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
+use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
+
+params! {
+    /// Flow queueing with PIE: a queue for each flow, sparse flows first, PIE in each queue.
+    pub struct FqPieParams {
+        /// Delay of a queue that is aimed at.
+        target: Span = "15ms", range "1us".."10s", source "the draft, section 4: as RFC 8033";
+        /// Time between updates of the probabilities.
+        tupdate: Span = "15ms", range "1us".."10s", source "the draft, section 4.1: as RFC 8033";
+        /// What may wait at most over all queues.
+        limit: Limit = "10240p", range "1p".., source "RFC 8290 section 5.2.3; the draft gives none";
+        /// Bytes that a queue may send in a turn.
+        quantum: Bytes = "1514B", range "1B".."100MB", source "RFC 8290 section 5.2.4; the draft gives none";
+        /// Number of queues, shared by hash; none for one queue each.
+        buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5; the draft gives none";
+        /// The hash has another key in every replication.
+        perturb: bool = "true", source "RFC 8290 section 4.1.1";
+        /// Which packets share a queue.
+        classify: Classify = "flow", source "the draft, section 4.1: the 5-tuple";
+        /// Weight of the deviation from the target, per second.
+        alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, section 4.2";
+        /// Weight of the change of the delay, per second.
+        beta: f64 = "1.25", range "0".."1000", source "RFC 8033, section 4.2";
+        /// For how long nothing is dropped at the beginning of congestion.
+        burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
+        /// Size of a usual packet.
+        avpkt: Bytes = "1024B", range "1B".., source "RFC 8033, appendix A: MEAN_PKTSIZE";
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = "false", source "the draft, section 4.3: optional";
+        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
+        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: MARK_ECNTH";
+        /// A packet's drop probability is proportional to its size.
+        byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
+        /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
+        dq_rate_estimator: bool = "false", source "the draft, section 4.1: should not be used";
+        /// Accumulate the probability from packet to packet.
+        derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
+        /// From a probability of 0.1 on it grows by 0.02 at most in an update.
+        cap: bool = "false", source "RFC 8033, section 5.5: optional";
+        /// Packets dropped at most when the limit is exceeded; dialect ns3.
+        drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize";
+    }
+    dialects {
+        /// The algorithm as draft-tahiliani-tsvwg-fq-pie describes it.
+        draft = "draft-tahiliani-tsvwg-fq-pie" {}
+        /// Linux sch_fq_pie.
+        linux = "linux-6.1" {
+            avpkt = "1514B" from "Linux pie.h: psched_mtu, 1500 bytes and 14 of Ethernet";
+            derandomize = "true" from "Linux sch_pie.c: pie_drop_early";
+            cap = "true" from "Linux sch_pie.c: pie_calculate_probability";
+        }
+        /// ns-3's FqPieQueueDisc.
+        ns3 = "ns3-3.44" {
+            quantum = "1500B" from "ns-3.44 fq-pie-queue-disc.cc: the MTU of the device";
+            perturb = "false" from "ns-3.44 fq-pie-queue-disc.cc: Perturbation 0";
+            ecn = "true" from "ns-3.44 fq-pie-queue-disc.cc: UseEcn";
+            avpkt = "1000B" from "ns-3.44 fq-pie-queue-disc.cc: MeanPktSize";
+            cap = "true" from "ns-3.44 fq-pie-queue-disc.cc: UseCapDropAdjustment";
+        }
+    }
+}
+
+/// The discipline.
+pub struct FqPie(FlowQueue);
+
+schedule_flow_queue!(FqPie);
+
+impl Entry for FqPie {
+    const NAME: &'static str = "fq_pie";
+    const TITLE: &'static str = "FQ-PIE";
+    const FAIR: bool = true;
+    const ABOUT: &'static str = "Flow queueing with PIE. Each flow has a queue with a PIE of its own. Queues take turns of a \
+        `quantum` of bytes; a flow that had nothing waiting goes before those that have.\n\n\
+        Expect equal throughput for backlogged flows, next to no wait for flows that send less than their share, and a wait \
+        that swings around `target` within each queue of long TCP flows. A flow that does not respond loses its own excess.";
+    type Params = FqPieParams;
+
+    fn build(params: FqPieParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        let pie = pie_params(&params);
+        // Contradictions show now, not when the first packet comes.
+        Pie::build(pie.clone(), cx).map_err(in_name_of(Self::NAME))?;
+        let key = match params.perturb {
+            true => cx.stream("hash").bits(),
+            false => 0,
+        };
+        let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
+        let rules = Rules {
+            quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
+            limit: params.limit,
+            memory: None,
+            when_full: match params.dialect {
+                "ns3" => WhenFull::HalfTheBytes(params.drop_batch),
+                _ => WhenFull::Refuse,
+            },
+            counts_all: false,
+            favoured: Dscps::ALL,
+        };
+        let cx = cx.clone();
+        let make = move || {
+            let pie = Pie::build(pie.clone(), &cx);
+            AnyAqm::Pie(pie.expect("what was built once can be built again"))
+        };
+        Ok(FqPie(FlowQueue::new(rules, classes, Box::new(make))))
+    }
+}
+
+/// What PIE is built with in each queue.
+fn pie_params(params: &FqPieParams) -> PieParams {
+    let (dialect, limit) = match params.dialect {
+        "linux" => ("linux", None),
+        "ns3" => ("ns3", Some(params.limit)),
+        _ => ("rfc8033", None),
+    };
+    let own = PieParams::in_dialect(dialect).expect("a dialect of pie");
+    PieParams {
+        target: params.target,
+        tupdate: params.tupdate,
+        limit: limit.unwrap_or(Limit::Packets(Packets::new(u64::MAX))),
+        alpha: params.alpha,
+        beta: params.beta,
+        burst: params.burst,
+        avpkt: params.avpkt,
+        ecn: params.ecn,
+        mark_p: params.mark_p,
+        byte_mode: params.byte_mode,
+        dq_rate_estimator: params.dq_rate_estimator,
+        derandomize: params.derandomize,
+        cap: params.cap,
+        ..own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::{Scheduler, SchedulerCx};
+    use sojourn_sim::{DropReason, Packet, Stream};
+    use sojourn_units::{Rate, Spec, Time, build};
+
+    /// Packets that each of `arrivals` (time in milliseconds, flow) loses, with its reason, if one packet of 1000 bytes is sent
+    /// each millisecond.
+    fn losses(spec: &str, arrivals: impl Iterator<Item = (u64, u32)>) -> Vec<(u32, DropReason)> {
+        let spec: Spec = format!("fq_pie {spec}").parse().expect("a spec");
+        let params: FqPieParams = build(None, &spec.pairs()).expect("parameters");
+        let mut queue =
+            FqPie::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
+        let mut rng = Stream::derive(1, 0, "test");
+        let (mut drops, mut marks, mut asked) = (Vec::new(), Vec::new(), 0);
+        for (uid, (ms, flow)) in (0..).zip(arrivals) {
+            let mut packet = Packet::test(1000, flow, uid);
+            packet.stamp(Time::ZERO + Span::from_ms(ms));
+            let mut arriving = Some(packet);
+            while arriving.is_some() {
+                let due = asked < ms;
+                asked += u64::from(due);
+                let mut cx = SchedulerCx {
+                    now: Time::ZERO + Span::from_ms(if due { asked } else { ms }),
+                    rate: Rate::mbps(8),
+                    rng: &mut rng,
+                    drops: &mut drops,
+                    marks: &mut marks,
+                };
+                if due {
+                    queue.dequeue(&mut cx);
+                } else if let Some(packet) = arriving.take() {
+                    queue.enqueue(packet, &mut cx);
+                }
+            }
+        }
+        drops.iter().map(|(p, reason)| (p.flow, *reason)).collect()
+    }
+
+    #[test]
+    fn the_flow_that_overloads_loses_its_excess_and_the_other_nothing() {
+        for dialect in ["draft", "linux", "ns3"] {
+            let spec = format!("dialect={dialect}");
+            // Flow 0 sends two packets each millisecond, flow 1 one each twenty.
+            let arrivals = (0..20_000).flat_map(|ms| {
+                let sparse = (ms % 20 == 0).then_some((ms, 1));
+                [(ms, 0), (ms, 0)].into_iter().chain(sparse)
+            });
+            let lost = losses(&spec, arrivals);
+            assert!(lost.iter().all(|(flow, _)| *flow == 0), "{dialect}");
+            assert!(
+                (15_000..22_000).contains(&lost.len()),
+                "{dialect}: {}",
+                lost.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_full_queue_refuses_the_arriving_packet_but_halves_the_fattest_in_dialect_ns3() {
+        for (dialect, expected) in [
+            ("draft", vec![(1, DropReason::Overlimit)]),
+            ("linux", vec![(1, DropReason::Overlimit)]),
+            ("ns3", vec![(0, DropReason::Evicted); 5]),
+        ] {
+            let spec = format!("dialect={dialect} limit=10p");
+            let arrivals = (0..11).map(|i| (0, u32::from(i == 10)));
+            assert_eq!(losses(&spec, arrivals), expected, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn what_pie_lacks_is_said_in_the_name_of_fq_pie() {
+        let spec: Spec = "fq_pie dialect=linux cap=false".parse().expect("a spec");
+        let params: FqPieParams = build(None, &spec.pairs()).expect("parameters");
+        let built = FqPie::build(params, &BuildContext::plain(1, "queue/test"));
+        let error = built.err().expect("a contradiction").to_string();
+        assert!(
+            error.starts_with("fq_pie: cap=false, which dialect linux has not"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,692 @@
+//! WFQ: weighted fair queueing, the packet approximation of generalized processor sharing, and its self-clocked variant.
+//!
+//! Sources of the default dialect: A. Demers, S. Keshav and S. Shenker, "Analysis and Simulation of a Fair Queueing Algorithm",
+//! SIGCOMM 1989; A. K. Parekh and R. G. Gallager, "A Generalized Processor Sharing Approach to Flow Control in Integrated Services
+//! Networks: The Single-Node Case", IEEE/ACM ToN 1(3), 1993; with `clock=self` S. J. Golestani, "A Self-Clocked Fair Queueing Scheme
+//! for Broadband Applications", INFOCOM 1994. None of them was at hand when this was written; the equations are retold in many texts.
+//! A packet of L bits that arrives at t in a flow of weight w gets the finish tag max(the flow's last tag, V(t)) + L / w, and
+//! the packet with the least tag is sent. With `clock=gps` V grows by rate / (sum of weights) per second, summed over the flows
+//! that are backlogged in the fluid system: those whose last tag is above V. With `clock=self` V is the tag of the packet in
+//! transmission.
+//!
+//! Tags are integers of 2^-48 of a bit and are compared after rounding to 2^-20, so that tags that are equal on paper are equal
+//! here; of equal ones the queue seen first goes first. Tags and V start at 0 anew when the transmitter finds nothing to send.
+//! At the limit the packet that came last is dropped from the queue with the most in it, in the unit of the limit (Demers and
+//! others: the source that uses most buffers loses its last packet); the queue's last tag is then what it was before. A packet
+//! that the AQM of a queue drops has been served in the fluid system all the same.
+//!
+//! Dialect `ns2` is ns-2.35's fq.cc: each flow has a queue of its own (`each`) and, past it, one packet at the head of the line.
+//! A packet that comes there has the start time max(now, the flow's last finish time); when one is to be sent, that with the least
+//! start + (number of flows with a packet there) * size / rate goes, and this is the flow's finish time. Times are doubles in
+//! seconds, as there; of equal ones the flow of the least number goes first. The head of the line is not counted by the
+//! limit of `each`. It knows no weights and stops at 32 flows; here there may be more.
+
+use crate::child::Child;
+use crate::classify::{Classifier, Classify, Hash};
+use crate::longest::{Longest, Rank};
+use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::weights::Weights;
+use sojourn_sim::{DropReason, Packet};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Spec, Time, choice, params};
+use std::collections::{BTreeSet, VecDeque};
+
+choice! {
+    /// What the virtual time follows.
+    pub enum WfqClock {
+        /// The fluid system: generalized processor sharing.
+        Gps = "gps",
+        /// The tag of the packet in transmission: self-clocked fair queueing.
+        Own = "self",
+    }
+}
+
+params! {
+    /// Weighted fair queueing: packets leave in the order in which an ideal fluid server would finish them.
+    pub struct WfqParams {
+        /// What the virtual time follows; not in dialect ns2.
+        clock: WfqClock = "gps", source "Parekh and Gallager 1993: packet-by-packet GPS";
+        /// The weight of each class: of flow 0, 1 and so on, the last one that of all others; not in dialect ns2.
+        weights: Weights = "1", source "Demers, Keshav and Shenker 1989: equal";
+        /// Which packets share a queue.
+        classify: Classify = "flow", source "Parekh and Gallager 1993: sessions";
+        /// Number of queues, shared by hash; none for one queue each.
+        buckets: Option<u32> = "none", range "1".."1000000", source "the papers: a queue for each";
+        /// The hash has another key in every replication.
+        perturb: bool = "false", source "the papers: no hash";
+        /// What may wait at most over all queues.
+        limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the papers give none";
+        /// What manages each queue.
+        each: Spec = "droptail limit=none", source "the papers: one limit over all queues";
+    }
+    dialects {
+        /// Demers, Keshav and Shenker; Parekh and Gallager; Golestani.
+        paper = "paper" {}
+        /// ns-2's Queue/FQ.
+        ns2 = "ns2-2.35" {
+            limit = "none" from "ns-2.35 tcl/lib/ns-queue.tcl: FQLink, each flow has its own";
+            each = "droptail dialect=ns2 limit=50p" from "ns-2.35 tcl/lib/ns-default.tcl: queueManagement_ DropTail, limit_ 50";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Wfq {
+    rules: Rules,
+    weights: Weights,
+    limit: Option<Limit>,
+    classes: Classifier,
+    queues: Vec<Queue>,
+    packets: u64,
+    bytes: u64,
+    longest: Longest,
+    /// Queues that hold packets, by the tag of the first.
+    heads: BTreeSet<(u128, u32)>,
+    /// V, in [`ONE_BIT`]ths of a bit.
+    virtual_time: u128,
+    fluid: Fluid,
+    /// Counts the times at which all tags started anew.
+    epoch: u64,
+    each: Spec,
+    cx: BuildContext,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    Gps,
+    Own,
+    Ns2,
+}
+
+/// The flows that are backlogged in the fluid system.
+struct Fluid {
+    /// By their last tag.
+    flows: BTreeSet<(u128, u32)>,
+    weight: u128,
+    /// Up to when virtual time has been followed, at which rate.
+    until: Time,
+    rate: Rate,
+}
+
+struct Queue {
+    child: Child,
+    class: u64,
+    weight: u32,
+    /// The tag of the packet that came last, within `epoch`.
+    last: u128,
+    epoch: u64,
+    tags: VecDeque<Tag>,
+    /// As it stands in `heads`.
+    head: Option<u128>,
+    /// Dialect ns2: the head of the line, its start time (or the last finish time without one) and its time of transmission.
+    line: Option<Packet>,
+    start: f64,
+    service: f64,
+}
+
+struct Tag {
+    uid: u32,
+    finish: u128,
+    /// The queue's last tag before the packet came.
+    before: u128,
+}
+
+/// Tags count in fractions of a bit.
+const ONE_BIT: u32 = 48;
+/// They are compared in coarser fractions.
+const COMPARED: u32 = 20;
+
+/// A tag as it is compared: rounded, half up.
+const fn rounded(tag: u128) -> u128 {
+    (tag + (1 << (ONE_BIT - COMPARED - 1))) >> (ONE_BIT - COMPARED)
+}
+
+impl Entry for Wfq {
+    const NAME: &'static str = "wfq";
+    const ALIASES: &'static [&'static str] = &["fair_queueing"];
+    const TITLE: &'static str = "WFQ";
+    const FAIR: bool = true;
+    const ABOUT: &'static str = "Weighted fair queueing. Each flow has a queue and a weight. A fluid server that serves all \
+        backlogged flows at once, in proportion to their weights, is followed in virtual time; packets leave in the order in which \
+        it would finish them. With `clock=self` virtual time is read off the packet in transmission, which is simpler and a little \
+        less fair.\n\n\
+        Expect throughput in proportion to the weights, and a packet at most one packet's transmission later than from the \
+        fluid server. `weights=4:2:1` gives flows 0 and 1 the weights 4 and 2, and all others 1.";
+    type Params = WfqParams;
+
+    fn build(params: WfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        build_aqm(&params.each, cx)?;
+        let ns2 = params.dialect == "ns2";
+        if ns2 && (params.weights.greatest() > 1 || params.clock == WfqClock::Own) {
+            return Err(SpecError::Contradiction {
+                discipline: Wfq::NAME.to_owned(),
+                text: "weights and clock=self need another dialect than ns2; leave them out or choose one".to_owned(),
+            });
+        }
+        if ns2 && params.limit.is_some() {
+            return Err(SpecError::Contradiction {
+                discipline: Wfq::NAME.to_owned(),
+                text: "limit is that of each queue in dialect ns2; write such as each=(droptail dialect=ns2 limit=50p)".to_owned(),
+            });
+        }
+        let rules = match params.clock {
+            _ if ns2 => Rules::Ns2,
+            WfqClock::Gps => Rules::Gps,
+            WfqClock::Own => Rules::Own,
+        };
+        let key = match params.perturb {
+            true => cx.stream("hash").bits(),
+            false => 0,
+        };
+        Ok(Wfq {
+            rules,
+            weights: params.weights,
+            limit: params.limit,
+            classes: Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx),
+            queues: Vec::new(),
+            packets: 0,
+            bytes: 0,
+            longest: Longest::default(),
+            heads: BTreeSet::new(),
+            virtual_time: 0,
+            fluid: Fluid {
+                flows: BTreeSet::new(),
+                weight: 0,
+                until: Time::ZERO,
+                rate: Rate::bps(0),
+            },
+            epoch: 0,
+            each: params.each,
+            cx: cx.clone(),
+        })
+    }
+}
+
+impl Scheduler for Wfq {
+    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(&packet);
+        if self.rules == Rules::Ns2 {
+            self.with_child(index, cx, |child, cx| child.enqueue(packet, cx));
+            self.step_up(index, cx);
+            return;
+        }
+        if self.rules == Rules::Gps {
+            self.follow(cx);
+        }
+        if !self.make_room(u64::from(packet.size), cx) {
+            cx.drop(packet, DropReason::Overlimit);
+            return;
+        }
+        let (uid, bits) = (packet.uid, u128::from(packet.size) * 8);
+        if !self.with_child(index, cx, |child, cx| child.enqueue(packet, cx)) {
+            return;
+        }
+        self.renew(index);
+        let virtual_time = self.virtual_time;
+        let queue = &mut self.queues[at(index)];
+        let before = queue.last;
+        let finish = before.max(virtual_time) + (bits << ONE_BIT) / u128::from(queue.weight);
+        queue.tags.push_back(Tag {
+            uid,
+            finish,
+            before,
+        });
+        self.set_last(index, finish);
+        self.note_head(index);
+        if self.limit.is_some() {
+            let rank = rank(&self.queues[at(index)], index, self.limit);
+            self.longest.raise(index, rank);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        match self.rules {
+            Rules::Ns2 => self.dequeue_ns2(cx),
+            Rules::Gps | Rules::Own => self.dequeue_paper(cx),
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.epoch += 1;
+        self.virtual_time = 0;
+        self.fluid.flows.clear();
+        self.fluid.weight = 0;
+        self.fluid.until = now;
+    }
+
+    fn drain(&mut self) -> Option<Packet> {
+        let mut queues = self.queues.iter_mut();
+        let packet = queues.find_map(|q| q.line.take().or_else(|| q.child.take_head()))?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        self.queues
+            .iter()
+            .flat_map(|q| q.line.iter().chain(q.child.iter()))
+            .for_each(show);
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["queues", "active_queues", "virtual_time_bits"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
+        let active = |q: &&Queue| q.line.is_some() || !q.child.is_empty();
+        let whole_bits = u32::try_from(self.virtual_time >> ONE_BIT).unwrap_or(u32::MAX);
+        out.extend([
+            count(self.queues.len()),
+            count(self.queues.iter().filter(active).count()),
+            f64::from(whole_bits),
+        ]);
+    }
+}
+
+impl Wfq {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        if self.rules == Rules::Gps {
+            self.follow(cx);
+        }
+        loop {
+            let (_, index) = *self.heads.first()?;
+            let sent = self.with_child(index, cx, |child, cx| child.dequeue(cx));
+            if let Some(packet) = &sent
+                && let Some(tag) = self.forget(index, packet.uid)
+                && self.rules == Rules::Own
+            {
+                self.virtual_time = tag.finish;
+            }
+            self.note_head(index);
+            if sent.is_some() {
+                return sent;
+            }
+        }
+    }
+
+    fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        let waiting = |q: &&Queue| q.line.is_some();
+        let active = self.queues.iter().filter(waiting).count();
+        let active = f64::from(u32::try_from(active).unwrap_or(u32::MAX));
+        let finish = |q: &Queue| q.start + q.service * active;
+        let queues = self.queues.iter().zip(0..);
+        let (_, index) = queues
+            .filter(|(q, _)| waiting(q))
+            .min_by(|(a, _), (b, _)| finish(a).total_cmp(&finish(b)).then(a.class.cmp(&b.class)))?;
+        let queue = &mut self.queues[at(index)];
+        queue.start += queue.service * active;
+        let packet = queue.line.take()?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        self.step_up(index, cx);
+        Some(packet)
+    }
+
+    /// Dialect ns2: the first packet of a queue goes to the head of the line if none is there.
+    fn step_up(&mut self, index: u32, cx: &mut SchedulerCx<'_>) {
+        if self.queues[at(index)].line.is_some() {
+            return;
+        }
+        let Some(packet) = self.with_child(index, cx, |child, cx| child.dequeue(cx)) else {
+            return;
+        };
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+        let queue = &mut self.queues[at(index)];
+        queue.start = queue.start.max(cx.now.as_secs_f64());
+        queue.service = f64::from(packet.size) * (8.0 / cx.rate.as_bps_f64());
+        queue.line = Some(packet);
+    }
+
+    /// Frees room for `size` bytes; false if the limit never has it.
+    #[inline]
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+        let Some(limit) = self.limit else {
+            return true;
+        };
+        while !limit.admits(
+            Packets::new(self.packets + 1),
+            Bytes::new(self.bytes + size),
+        ) {
+            if !limit.admits(Packets::new(1), Bytes::new(size)) {
+                return false;
+            }
+            self.drop_longest(cx);
+        }
+        true
+    }
+
+    #[cold]
+    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+        let (queues, limit) = (&self.queues, self.limit);
+        let index = self
+            .longest
+            .top(|index| rank(&queues[at(index)], index, limit));
+        let before = self.queues[at(index)].tags.back().map(|tag| tag.before);
+        self.with_child(index, cx, |child, cx| {
+            child.drop_tail(DropReason::Evicted, cx)
+        });
+        if let Some(before) = before {
+            self.set_last(index, before);
+        }
+        self.note_head(index);
+    }
+
+    /// Brings virtual time up to now, with the fluid system.
+    fn follow(&mut self, cx: &SchedulerCx<'_>) {
+        let rate = std::mem::replace(&mut self.fluid.rate, cx.rate);
+        let rate = if rate.is_zero() { cx.rate } else { rate };
+        let elapsed = cx
+            .now
+            .since(std::mem::replace(&mut self.fluid.until, cx.now));
+        if self.fluid.flows.is_empty() {
+            return;
+        }
+        let product = u128::from(rate.as_bps()) * u128::from(elapsed.as_ps());
+        let mut service =
+            ((product / PS_PER_S) << ONE_BIT) + ((product % PS_PER_S) << ONE_BIT) / PS_PER_S;
+        while let Some(&(last, index)) = self.fluid.flows.first() {
+            let needed = (last - self.virtual_time) * self.fluid.weight;
+            if service < needed {
+                self.virtual_time += service / self.fluid.weight;
+                return;
+            }
+            service -= needed;
+            self.virtual_time = last;
+            self.fluid.flows.pop_first();
+            self.fluid.weight -= u128::from(self.queues[at(index)].weight);
+        }
+    }
+
+    /// The last tag of a queue becomes `last`, and with it the queue is in the fluid system or not.
+    fn set_last(&mut self, index: u32, last: u128) {
+        self.renew(index);
+        let queue = &mut self.queues[at(index)];
+        let old = std::mem::replace(&mut queue.last, last);
+        if self.rules != Rules::Gps {
+            return;
+        }
+        let weight = u128::from(queue.weight);
+        if self.fluid.flows.remove(&(old, index)) {
+            self.fluid.weight -= weight;
+        }
+        if last > self.virtual_time {
+            self.fluid.flows.insert((last, index));
+            self.fluid.weight += weight;
+        }
+    }
+
+    /// The tags of a queue start anew if all have since.
+    #[inline]
+    fn renew(&mut self, index: u32) {
+        let epoch = self.epoch;
+        let queue = &mut self.queues[at(index)];
+        if queue.epoch != epoch {
+            queue.epoch = epoch;
+            queue.last = 0;
+        }
+    }
+
+    /// Takes the tag of a packet out.
+    #[inline]
+    fn forget(&mut self, index: u32, uid: u32) -> Option<Tag> {
+        let tags = &mut self.queues[at(index)].tags;
+        if tags.front().is_some_and(|tag| tag.uid == uid) {
+            return tags.pop_front();
+        }
+        let place = tags.iter().rposition(|tag| tag.uid == uid)?;
+        tags.remove(place)
+    }
+
+    /// Keeps the order of heads.
+    #[inline]
+    fn note_head(&mut self, index: u32) {
+        let queue = &mut self.queues[at(index)];
+        let head = queue.tags.front().map(|tag| rounded(tag.finish));
+        if head == queue.head {
+            return;
+        }
+        if let Some(old) = std::mem::replace(&mut queue.head, head) {
+            self.heads.remove(&(old, index));
+        }
+        if let Some(new) = head {
+            self.heads.insert((new, index));
+        }
+    }
+
+    /// Runs `work` on a child queue, keeps the totals and forgets the tags of packets that are dropped.
+    #[inline]
+    fn with_child<R>(
+        &mut self,
+        index: u32,
+        cx: &mut SchedulerCx<'_>,
+        work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
+    ) -> R {
+        let child = &mut self.queues[at(index)].child;
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let drops = cx.drops.len();
+        let result = work(child, cx);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        for place in drops..cx.drops.len() {
+            self.forget(index, cx.drops[place].0.uid);
+        }
+        result
+    }
+
+    /// The queue of a packet, made on its first one.
+    #[inline]
+    fn queue_of(&mut self, packet: &Packet) -> u32 {
+        let index = self.classes.queue_of(packet);
+        if at(index) == self.queues.len() {
+            self.add_queue(packet);
+        }
+        index
+    }
+
+    #[cold]
+    fn add_queue(&mut self, packet: &Packet) {
+        let aqm: AnyAqm =
+            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
+        let class = self.classes.bucket_of(self.classes.class_of(packet));
+        let number = u32::try_from(class).unwrap_or(u32::MAX);
+        self.queues.push(Queue {
+            child: Child::new(aqm),
+            class,
+            weight: self.weights.of(number),
+            last: 0,
+            epoch: self.epoch,
+            tags: VecDeque::new(),
+            head: None,
+            line: None,
+            start: 0.0,
+            service: 0.0,
+        });
+        self.longest.add();
+    }
+}
+
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+/// The place of a queue among the longest.
+fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
+    Rank {
+        length: match limit {
+            Some(Limit::Packets(_)) => queue.child.packets(),
+            Some(Limit::Bytes(_)) | None => queue.child.bytes(),
+        },
+        tie: u64::from(index),
+    }
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "usize has at least 32 bits on every supported target"
+)]
+#[inline]
+const fn at(index: u32) -> usize {
+    index as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::{Label, MarkReason, Stream};
+    use sojourn_units::{Span, build};
+
+    /// A scheduler and what it needs to be called.
+    struct Bench {
+        queue: Wfq,
+        rng: Stream,
+        drops: Vec<(Packet, DropReason)>,
+        marks: Vec<(Label, MarkReason)>,
+        now: Time,
+        uid: u32,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            let spec: Spec = format!("wfq {spec}").parse().expect("a spec");
+            let params: WfqParams = build(None, &spec.pairs()).expect("parameters");
+            Bench {
+                queue: Wfq::build(params, &BuildContext::plain(1, "queue/test"))
+                    .expect("consistent"),
+                rng: Stream::derive(1, 0, "test"),
+                drops: Vec::new(),
+                marks: Vec::new(),
+                now: Time::ZERO,
+                uid: 0,
+            }
+        }
+
+        fn call<R>(&mut self, work: impl FnOnce(&mut Wfq, &mut SchedulerCx<'_>) -> R) -> R {
+            let mut cx = SchedulerCx {
+                now: self.now,
+                rate: Rate::mbps(8),
+                rng: &mut self.rng,
+                drops: &mut self.drops,
+                marks: &mut self.marks,
+            };
+            work(&mut self.queue, &mut cx)
+        }
+
+        fn offer(&mut self, flow: u32, size: u32) {
+            let mut packet = Packet::test(size, flow, self.uid);
+            packet.stamp(self.now);
+            self.uid += 1;
+            self.call(|queue, cx| queue.enqueue(packet, cx));
+        }
+
+        /// Flows of the packets that are sent next.
+        fn send(&mut self, count: usize) -> Vec<u32> {
+            (0..count)
+                .map_while(|_| self.call(|queue, cx| queue.dequeue(cx)).map(|p| p.flow))
+                .collect()
+        }
+
+        fn dropped(&mut self) -> Vec<u32> {
+            self.drops.drain(..).map(|(p, _)| p.uid).collect()
+        }
+    }
+
+    #[test]
+    fn shares_follow_the_weights_in_bytes() {
+        for clock in ["gps", "self"] {
+            let mut bench = Bench::new(&format!("clock={clock} weights=3:1 limit=none"));
+            for _ in 0..300 {
+                bench.offer(0, 500);
+                bench.offer(1, 1000);
+                bench.offer(2, 250);
+            }
+            let sent = bench.send(250);
+            let bytes = [(0, 500), (1, 1000), (2, 250)]
+                .map(|(flow, size)| sent.iter().filter(|f| **f == flow).count() * size);
+            assert!(
+                bytes[0].abs_diff(3 * bytes[1]) <= 3000,
+                "{clock}: {bytes:?}"
+            );
+            assert!(bytes[1].abs_diff(bytes[2]) <= 1000, "{clock}: {bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_was_away_saves_nothing_up_with_either_clock() {
+        for (clock, order) in [("gps", [0, 1, 0, 1]), ("self", [0, 1, 0, 1])] {
+            let mut bench = Bench::new(&format!("clock={clock}"));
+            (0..6).for_each(|_| bench.offer(0, 1000));
+            // A millisecond each: the fluid server, too, has served three of flow 0 alone.
+            for _ in 0..3 {
+                bench.send(1);
+                bench.now += Span::from_ms(1);
+            }
+            (0..3).for_each(|_| bench.offer(1, 1000));
+            assert_eq!(bench.send(4), order, "{clock}");
+        }
+    }
+
+    #[test]
+    fn the_self_clocked_variant_may_be_late_where_the_fluid_server_is_followed() {
+        // The packet in transmission has the tag 8000, of which the fluid server has done nothing yet.
+        for (clock, order) in [("gps", [2, 1]), ("self", [1, 2])] {
+            let mut bench = Bench::new(&format!("clock={clock}"));
+            bench.offer(0, 1000);
+            bench.offer(1, 1000);
+            assert_eq!(bench.send(1), [0]);
+            bench.offer(2, 300);
+            assert_eq!(bench.send(2), order, "{clock}");
+        }
+    }
+
+    #[test]
+    fn the_longest_queue_loses_its_last_packet_and_its_tag() {
+        let mut bench = Bench::new("limit=4p");
+        (0..3).for_each(|_| bench.offer(0, 1000));
+        bench.offer(1, 1000);
+        bench.offer(1, 1000);
+        assert_eq!(bench.dropped(), [2]);
+        assert_eq!(bench.send(1), [0]);
+        // Were the tag of packet 2 kept, this one would go after both of flow 1.
+        bench.offer(0, 990);
+        assert_eq!(bench.send(4), [1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn ns2_chooses_by_the_number_of_flows_that_have_a_packet_at_the_head_of_the_line() {
+        let mut bench = Bench::new("dialect=ns2");
+        for size in [1000, 1000, 1000] {
+            bench.offer(0, size);
+            bench.offer(1, size / 2);
+        }
+        // Finish times in units of 1 ms: flow 0 at 2, 4, 6, flow 1 at 1, 2 (a tie with flow 0, which is first), 3.
+        assert_eq!(bench.send(6), [1, 0, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn ns2_holds_one_packet_per_flow_beside_the_limit() {
+        let mut bench = Bench::new("dialect=ns2 each=(droptail dialect=ns2 limit=4p)");
+        (0..6).for_each(|_| bench.offer(0, 1000));
+        assert_eq!(bench.dropped(), [4, 5]);
+        assert_eq!(bench.send(9).len(), 4);
+    }
+
+    #[test]
+    fn what_dialect_ns2_lacks_is_refused() {
+        for (spec, says) in [
+            ("weights=2:1", "weights and clock=self need another dialect"),
+            ("clock=self", "weights and clock=self need another dialect"),
+            ("limit=10p", "limit is that of each queue in dialect ns2"),
+        ] {
+            let parsed: Spec = format!("wfq dialect=ns2 {spec}").parse().expect("a spec");
+            let params: WfqParams = build(None, &parsed.pairs()).expect("parameters");
+            let built = Wfq::build(params, &BuildContext::plain(1, "queue/test"));
+            let error = built.err().expect("a contradiction").to_string();
+            assert!(error.contains(says), "{spec}: {error}");
+        }
+    }
+}
