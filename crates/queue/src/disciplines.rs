@@ -8,6 +8,7 @@ crate::registry::register! {
         blue::Blue,
         choke::Choke,
         cobalt::Cobalt,
+        gsp::Gsp,
         sfb::Sfb,
     }
     scheduler {
