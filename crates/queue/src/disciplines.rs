@@ -8,6 +8,7 @@ crate::registry::register! {
         blue::Blue,
         choke::Choke,
         cobalt::Cobalt,
+        green::Green,
         gsp::Gsp,
         sfb::Sfb,
     }
