@@ -14,11 +14,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import linux_traces
 import sojourn_binary
+from replay_io import DROPPED
 
 # The backlog that Linux spares is an MTU with its Ethernet header; at 1500 B the burst trace parts.
 MTU = "mtu=1514B"
 CODEL = f"codel dialect=linux target=5ms interval=100ms limit=1000p {MTU}"
 DRR = "drr dialect=linux quantum=1514B classify=flow each=(droptail limit=17p) limit=none"
+
+COBALT = "cobalt dialect=linux"
 
 DROPTAIL_TRACES = {
     "udp_bfifo1_burst2.0_s1": "droptail limit=25000B",
@@ -67,6 +70,32 @@ def test_codel_marks_as_linux(sojourn: Path, tmp_path: Path, name: str) -> None:
 
 def test_drr_decides_as_linux(sojourn: Path, tmp_path: Path) -> None:
     check(sojourn, linux_traces.load("udp_drr_cbr4flows_s1"), DRR, tmp_path)
+
+
+def test_cobalt_decides_as_cakes_single_queue(sojourn: Path, tmp_path: Path) -> None:
+    check(sojourn, linux_traces.load("udp_cake_burst2.0_s1"), COBALT, tmp_path)
+
+
+def test_cobalt_parts_from_cake_for_one_signal_that_is_due_within_the_clocks_step(
+    sojourn: Path, tmp_path: Path
+) -> None:
+    trace = linux_traces.load("udp_cake_cbr1.2_s1")
+    rows = sojourn_binary.replay(sojourn, trace.arrivals, COBALT, linux_traces.RATE, tmp_path)
+    pairs = [pair for pair in zip(trace.fates, rows, strict=True) if pair[0].comparable]
+    wrong = [row.index for fate, row in pairs if fate.verdict != row.verdict]
+    # The drop comes one packet late.
+    assert wrong == [5183, 5184]
+    assert sum(row.verdict == DROPPED for _, row in pairs) > 1600
+
+
+def test_cobalt_decides_as_cake_until_the_buffer_overflows(sojourn: Path, tmp_path: Path) -> None:
+    # 2304 bytes of memory a packet against 4 MiB; then BLUE draws, see crates/lab/tests/linux_spread.rs.
+    trace = linux_traces.load("udp_cake_cbr2.0_s1")
+    queue = f"{COBALT} limit=1820p"
+    rows = sojourn_binary.replay(sojourn, trace.arrivals, queue, linux_traces.RATE, tmp_path)
+    before = [row.verdict for row in rows[:2169]]
+    assert before == [fate.verdict for fate in trace.fates[:2169]]
+    assert before.count(DROPPED) > 100
 
 
 def test_the_rfcs_codel_differs_from_linux_in_the_first_second(

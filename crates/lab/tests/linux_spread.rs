@@ -167,3 +167,32 @@ fn linux_pie_with_ecn_lies_within_our_spread() {
         pie_lies_within(name, "pie dialect=linux ecn=true");
     }
 }
+/// `tc` printed ewma 4 and probability 0.1; no idle decay under htb, as for RED.
+const CHOKE: &str = "choke dialect=linux limit=83p min=8p max=25p weight=0.0625 probability=0.1 avpkt=1500B idle_decay=false";
+
+#[test]
+fn linux_choke_lies_within_our_spread() {
+    for name in ["choke_cbr1.2", "choke_cbr2.0", "choke_burst2.0"] {
+        lies_within(name, CHOKE, TIES);
+    }
+}
+
+#[test]
+fn linux_choke_with_ecn_lies_within_our_spread() {
+    for name in ["choke_ecn_cbr1.2", "choke_ecn_cbr2.0"] {
+        lies_within(name, &format!("{CHOKE} ecn=true"), TIES);
+    }
+}
+
+#[test]
+fn linux_sfb_lies_within_our_spread() {
+    for name in ["sfb_cbr1.2", "sfb_cbr2.0", "sfb_burst2.0"] {
+        lies_within(name, "sfb dialect=linux limit=1000p", TIES);
+    }
+}
+
+/// CAKE counts 2304 bytes of memory for each packet of this trace against 4 MiB: 1820 packets. Once they are there, BLUE draws.
+#[test]
+fn linux_cake_under_twice_the_rate_lies_within_the_spread_of_cobalt() {
+    lies_within("cake_cbr2.0", "cobalt limit=1820p", TIES);
+}

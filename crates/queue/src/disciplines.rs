@@ -10,12 +10,14 @@ crate::registry::register! {
         blue::Blue,
         sfb::Sfb,
         choke::Choke,
+        green::Green,
         pi::Pi,
         rem::Rem,
         avq::Avq,
         pie::Pie,
         pi2::Pi2,
         cobalt::Cobalt,
+        gsp::Gsp,
         step::Step,
     }
     scheduler {

@@ -75,7 +75,7 @@ pub struct Choke {
 }
 
 enum Core {
-    Float(Box<FloatRed>, RedParams),
+    Float(Box<FloatRed>),
     Linux(Box<LinuxRed>),
 }
 
@@ -105,7 +105,7 @@ impl Entry for Choke {
             core.params.avpkt = params.avpkt;
             Core::Linux(Box::new(core))
         } else {
-            Core::Float(Box::new(FloatRed::new(red.clone()).map_err(renamed)?), red)
+            Core::Float(Box::new(FloatRed::new(red).map_err(renamed)?))
         };
         Ok(Choke { core, ecn })
     }
@@ -145,7 +145,7 @@ impl Aqm for Choke {
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let ecn = self.ecn && meta.ecn().is_capable();
         match &mut self.core {
-            Core::Float(red, params) => {
+            Core::Float(red) => {
                 let (_, idle) = red.arrive(view, cx.now);
                 let verdict = if red.average <= red.min {
                     red.count = -1;
@@ -156,7 +156,7 @@ impl Aqm for Choke {
                 } else if red.average >= red.max {
                     red.count = 0;
                     red.probability = 1.0;
-                    red.within_limit(red::forced(params, meta), meta, view)
+                    red.within_limit(red.forced(meta), meta, view)
                 } else {
                     red.judge_as_paper(meta, view, cx)
                 };
@@ -179,7 +179,7 @@ impl Aqm for Choke {
     #[inline]
     fn on_empty(&mut self, now: Time) {
         match &mut self.core {
-            Core::Float(red, _) => red.idle.begin(now),
+            Core::Float(red) => red.idle.begin(now),
             Core::Linux(red) => red.idle.begin(now),
         }
     }
@@ -190,7 +190,7 @@ impl Aqm for Choke {
 
     fn state(&self, out: &mut Vec<f64>) {
         let [average, probability] = match &self.core {
-            Core::Float(red, _) => [red.average, red.probability],
+            Core::Float(red) => [red.average, red.probability],
             Core::Linux(red) => {
                 let [average, probability, _] = red.state();
                 [average, probability]

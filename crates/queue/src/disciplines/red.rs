@@ -738,7 +738,7 @@ impl FloatRed {
         }
     }
 
-    fn forced(&self, meta: &Meta) -> Verdict {
+    pub(super) fn forced(&self, meta: &Meta) -> Verdict {
         forced(&self.params, meta)
     }
 

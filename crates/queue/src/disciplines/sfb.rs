@@ -99,7 +99,9 @@ params! {
 }
 
 /// The discipline.
-pub struct Sfb {
+pub struct Sfb(Box<Core>);
+
+struct Core {
     rules: Rules,
     params: SfbParams,
     /// Size of steps, in units of `top`.
@@ -167,7 +169,7 @@ impl Entry for Sfb {
         let mut keys = cx.stream("keys");
         let top = if linux { LINUX_TOP } else { 1.0 };
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
-        Ok(Sfb {
+        Ok(Sfb(Box::new(Core {
             rules: if linux { Rules::Linux } else { Rules::Paper },
             up: step(params.increment),
             down: step(params.decrement),
@@ -182,7 +184,7 @@ impl Entry for Sfb {
             tokens: params.penalty_burst.map_or(0, Packets::get),
             token_ms: 0,
             params,
-        })
+        })))
     }
 }
 
@@ -194,7 +196,74 @@ impl Aqm for Sfb {
         }
     }
 
+    #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        self.0.judge(meta, view, cx)
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _: &Meta, _: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        if let Some(counted) = self.0.counted.pop_front() {
+            self.0.leave(&counted);
+        }
+        Verdict::Pass
+    }
+
+    fn on_empty(&mut self, _: Time) {
+        self.0.forget();
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["max_probability", "mean_probability", "fullest_bin_packets"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let core = &self.0;
+        let bins = &core.sets[core.current].bins;
+        let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
+        let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
+        let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
+        let number = float(u64::try_from(bins.len()).unwrap_or(u64::MAX));
+        out.extend([most / core.top, sum / number / core.top, float(fullest)]);
+    }
+}
+
+/// What the bins of a packet say.
+struct Seen {
+    /// Least of their probabilities, after this look.
+    probability: f64,
+    /// Packets in the least full of them, and in the fullest.
+    least: u64,
+    fullest: u64,
+}
+
+impl Set {
+    fn new(key: u64, params: &SfbParams, cx: &BuildContext) -> Set {
+        let bin = Bin {
+            packets: 0,
+            probability: 0.0,
+            changed: Time::ZERO,
+        };
+        let hash = Hash::Keyed(key);
+        let number = index(u64::from(params.levels) * u64::from(params.buckets));
+        Set {
+            key,
+            classes: Classifier::new(Classify::Flow, Some(params.buckets), hash, cx),
+            bins: vec![bin; number],
+        }
+    }
+
+    /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
+    #[inline]
+    fn position(&self, flow: u32, key: u64, level: u32, buckets: u32) -> usize {
+        // A change of the key changes the class as much.
+        let class = u64::from(flow) ^ (u64::from(level) << 32) ^ key ^ self.key;
+        index(u64::from(level) * u64::from(buckets) + self.classes.bucket_of(class))
+    }
+}
+
+impl Core {
+    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if count(&self.counted) > view.packets {
             self.count_anew(view);
         }
@@ -236,69 +305,6 @@ impl Aqm for Sfb {
         verdict
     }
 
-    #[inline]
-    fn on_dequeue(&mut self, _: &Meta, _: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
-        if let Some(counted) = self.counted.pop_front() {
-            self.leave(&counted);
-        }
-        Verdict::Pass
-    }
-
-    fn on_empty(&mut self, _: Time) {
-        while let Some(counted) = self.counted.pop_front() {
-            self.leave(&counted);
-        }
-    }
-
-    fn state_names(&self) -> &'static [&'static str] {
-        &["max_probability", "mean_probability", "fullest_bin_packets"]
-    }
-
-    fn state(&self, out: &mut Vec<f64>) {
-        let bins = &self.sets[self.current].bins;
-        let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
-        let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
-        let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
-        let number = float(u64::try_from(bins.len()).unwrap_or(u64::MAX));
-        out.extend([most / self.top, sum / number / self.top, float(fullest)]);
-    }
-}
-
-/// What the bins of a packet say.
-struct Seen {
-    /// Least of their probabilities, after this look.
-    probability: f64,
-    /// Packets in the least full of them, and in the fullest.
-    least: u64,
-    fullest: u64,
-}
-
-impl Set {
-    fn new(key: u64, params: &SfbParams, cx: &BuildContext) -> Set {
-        let bin = Bin {
-            packets: 0,
-            probability: 0.0,
-            changed: Time::ZERO,
-        };
-        let hash = Hash::Keyed(key);
-        let number = index(u64::from(params.levels) * u64::from(params.buckets));
-        Set {
-            key,
-            classes: Classifier::new(Classify::Flow, Some(params.buckets), hash, cx),
-            bins: vec![bin; number],
-        }
-    }
-
-    /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
-    #[inline]
-    fn position(&self, flow: u32, key: u64, level: u32, buckets: u32) -> usize {
-        // A change of the key changes the class as much.
-        let class = u64::from(flow) ^ (u64::from(level) << 32) ^ key ^ self.key;
-        index(u64::from(level) * u64::from(buckets) + self.classes.bucket_of(class))
-    }
-}
-
-impl Sfb {
     /// Looks at the bins of a flow: full ones grow, empty ones shrink.
     fn look(&mut self, which: usize, flow: u32, now: Time) -> Seen {
         let full = self.params.bin_size.get();
@@ -425,6 +431,13 @@ impl Sfb {
         self.counted.push_back(counted);
     }
 
+    /// Nothing waits any more.
+    fn forget(&mut self) {
+        while let Some(counted) = self.counted.pop_front() {
+            self.leave(&counted);
+        }
+    }
+
     fn leave(&mut self, counted: &Counted) {
         self.add(counted, |packets| packets.saturating_sub(1));
     }
@@ -444,7 +457,7 @@ impl Sfb {
     /// Counts what waits, after packets were taken out past this.
     #[cold]
     fn count_anew(&mut self, view: &View<'_>) {
-        self.on_empty(Time::ZERO);
+        self.forget();
         let mut keys = [None; 2];
         keys[self.current] = Some(self.sets[self.current].key);
         let flows: Vec<u32> = (0..view.packets)
@@ -656,7 +669,7 @@ mod tests {
             bench.offer(us(n * 137), u32::try_from(n % 7).expect("small"), 0);
         }
         bench.serve(us(100_000_000));
-        for set in &bench.sfb.sets {
+        for set in &bench.sfb.0.sets {
             assert!(set.bins.iter().all(|bin| bin.packets == 0));
         }
     }
@@ -679,12 +692,12 @@ mod tests {
         let mut bench = Bench::new(
             "dialect=linux increment=0.1 bin_size=2p max=1000p rehash=1s warmup=500ms penalty_rate=1000",
         );
-        let first = bench.sfb.sets[0].key;
+        let first = bench.sfb.0.sets[0].key;
         for n in 0..12_000_u64 {
             bench.offer(us(n * 100), 0, 0);
         }
-        assert_eq!(bench.sfb.current, 1);
-        assert_ne!(bench.sfb.sets[0].key, first);
+        assert_eq!(bench.sfb.0.current, 1);
+        assert_ne!(bench.sfb.0.sets[0].key, first);
         let mut state = Vec::new();
         bench.sfb.state(&mut state);
         assert!(state[0] > 0.9, "{state:?}");
@@ -699,7 +712,7 @@ mod tests {
             let drops = (0..20_000)
                 .filter(|_| {
                     let cx = &mut Cx { now, rng: &mut rng };
-                    matches!(sfb.draw(p * LINUX_TOP, &meta(0, 2), cx), Verdict::Drop(_))
+                    matches!(sfb.0.draw(p * LINUX_TOP, &meta(0, 2), cx), Verdict::Drop(_))
                 })
                 .count();
             f64::from(u32::try_from(drops).expect("few")) / 20_000.0

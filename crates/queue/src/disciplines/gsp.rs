@@ -1,0 +1,306 @@
+//! GSP: global synchronization protection.
+//!
+//! Sources: Lautenschlaeger and Francini, "Global Synchronization Protection for Bandwidth Sharing TCP Flows in High-Speed Links"
+//! (HPSR 2015), and draft-lauten-aqm-gsp-03 (May 2016), in the restatements of two public implementations (the P4 programs of
+//! Stanford's PIFO work, with the paper's words on overflows, and a port to ns-3 by students); neither text was at hand.
+//!
+//! A tail-drop queue that drops one packet when it is longer than `threshold`, and then none for an `interval`, about two round
+//! trips, so that the reaction to the first is seen before a second flow is hit. The adaptive form shortens the interval when
+//! the queue is above the threshold for longer than below it: at every arrival a sum grows by `alpha` times the time above and
+//! shrinks by the time below since the last arrival, between 0 and `max_time`, and the interval is divided by 1 + sum / `tau`.
+//!
+//! Left open there, and read so: the queue is what waits, without the arrival; times above and below are exact, as every arrival
+//! and departure is seen; below includes the threshold itself. After an overflow the time below is not counted until the queue was
+//! empty and then above the threshold. The timeout begins at 0, "now > timeout". `max_time` and the threshold have no value in what
+//! was at hand: those here are ours. With `ecn` a capable packet is marked instead, which is not in the sources. The variant that
+//! measures delay is not here.
+
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::registry::{BuildContext, Entry, SpecError};
+use sojourn_sim::{DropReason, MarkReason};
+use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
+
+params! {
+    /// Drops one packet when the queue is above a threshold, then none for an interval.
+    pub struct GspParams {
+        /// What may wait before a packet is dropped.
+        threshold: Limit = "50p", range "0p".., source "none in the sources at hand; well below the limit";
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "1000p", range "1p".., source "none in the sources at hand";
+        /// Time after a drop in which there is no other; the longest one if it is adaptive.
+        interval: Span = "200ms", range "1us".."1000s", source "Lautenschlaeger & Francini 2015: two round trips, as an ns-3 port has it";
+        /// The interval is shortened while the queue stays above the threshold.
+        adaptive: bool = "true", source "draft-lauten-aqm-gsp";
+        /// Time constant of the adaptation.
+        tau: Span = "1s", range "1us".."1000s", source "Lautenschlaeger & Francini 2015: five intervals";
+        /// Weight of the time above the threshold against that below it.
+        alpha: f64 = "2", range "0".."1000", source "an ns-3 port; not much above 1";
+        /// Most that the times may sum up to.
+        max_time: Span = "10s", range "0s".."1000s", source "none in the sources at hand";
+        /// Mark an ECN-capable packet instead of dropping it.
+        ecn: bool = "false", source "the sources drop";
+    }
+    dialects {
+        /// The draft's adaptive GSP.
+        draft = "gsp-draft-03" {}
+        /// GSP with a fixed interval.
+        basic = "gsp-2015" {
+            adaptive = "false" from "Lautenschlaeger & Francini 2015: the basic algorithm";
+        }
+    }
+}
+
+/// The discipline.
+pub struct Gsp {
+    params: GspParams,
+    phase: Phase,
+    /// The last arrival or departure.
+    since: Time,
+    /// Since the last arrival, in picoseconds.
+    above: u64,
+    below: u64,
+    /// In picoseconds.
+    sum: f64,
+    timeout: Time,
+}
+
+/// Whether the time below the threshold counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Clear,
+    /// A packet was refused, and the queue has not been empty since.
+    Overflowed,
+    /// It has been empty, and not above the threshold since.
+    Drained,
+}
+
+impl Entry for Gsp {
+    const NAME: &'static str = "gsp";
+    const TITLE: &'static str = "GSP";
+    const ABOUT: &'static str = "Global synchronization protection. A tail-drop queue with a threshold: the first packet that \
+        arrives above it is dropped, and then none for an interval of about two round trips, in which one flow halves its window \
+        and the others do not. While the queue stays above the threshold the interval shrinks, so that the rate of drops comes to \
+        what the load needs.\n\n\
+        Expect a queue that swings about `threshold`, with one loss in a swing under a few TCP flows; a load that does not respond \
+        fills the buffer until the interval has shrunk to what it takes, at least `interval` / (1 + `max_time` / `tau`).";
+    type Params = GspParams;
+
+    fn build(params: GspParams, _: &BuildContext) -> Result<Self, SpecError> {
+        Ok(Gsp {
+            params,
+            phase: Phase::Clear,
+            since: Time::ZERO,
+            above: 0,
+            below: 0,
+            sum: 0.0,
+            timeout: Time::ZERO,
+        })
+    }
+}
+
+impl Aqm for Gsp {
+    fn judges(&self) -> Judges {
+        Judges {
+            room: 0,
+            departures: true,
+            empty: false,
+            ticks: false,
+        }
+    }
+
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        self.pass_time(view.packets, view.bytes, cx.now);
+        let drift = self.params.alpha * float(self.above) - float(self.below);
+        self.sum = (self.sum + drift).clamp(0.0, float(self.params.max_time.as_ps()));
+        (self.above, self.below) = (0, 0);
+        let mut verdict = Verdict::Pass;
+        if self.is_above(view.packets, view.bytes) && cx.now > self.timeout {
+            self.timeout = cx.now.saturating_add(self.interval());
+            if !(self.params.ecn && meta.ecn().is_capable()) {
+                return Verdict::Drop(DropReason::Forced);
+            }
+            verdict = Verdict::Mark(MarkReason::Threshold);
+        }
+        let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
+        if !self
+            .params
+            .limit
+            .admits(Packets::new(packets), Bytes::new(bytes))
+        {
+            self.phase = Phase::Overflowed;
+            return Verdict::Drop(DropReason::Overlimit);
+        }
+        self.watch(packets, bytes);
+        verdict
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, meta: &Meta, _: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let with_head = view.bytes + u64::from(meta.size);
+        self.pass_time(view.packets + 1, with_head, cx.now);
+        self.watch(view.packets, view.bytes);
+        Verdict::Pass
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &["interval_s", "sum_s"]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        out.extend([self.interval().as_secs_f64(), self.sum / PS_PER_S]);
+    }
+}
+
+impl Gsp {
+    fn is_above(&self, packets: u64, bytes: u64) -> bool {
+        let threshold = self.params.threshold;
+        !threshold.admits(Packets::new(packets), Bytes::new(bytes))
+    }
+
+    /// The queue had this length until now.
+    fn pass_time(&mut self, packets: u64, bytes: u64, now: Time) {
+        let stretch = now.since(self.since).as_ps();
+        self.since = now;
+        if self.is_above(packets, bytes) {
+            self.above = self.above.saturating_add(stretch);
+        } else if self.phase == Phase::Clear {
+            self.below = self.below.saturating_add(stretch);
+        }
+    }
+
+    /// The queue has this length now.
+    fn watch(&mut self, packets: u64, bytes: u64) {
+        match self.phase {
+            Phase::Overflowed if packets == 0 => self.phase = Phase::Drained,
+            Phase::Drained if self.is_above(packets, bytes) => self.phase = Phase::Clear,
+            _ => {}
+        }
+    }
+
+    fn interval(&self) -> Span {
+        if !self.params.adaptive {
+            return self.params.interval;
+        }
+        let shrunk = 1.0 + self.sum / float(self.params.tau.as_ps());
+        Span::from_ps(whole(float(self.params.interval.as_ps()) / shrunk))
+    }
+}
+
+const PS_PER_S: f64 = 1e12;
+
+#[allow(
+    clippy::as_conversions,
+    reason = "a time within hours, to the picosecond"
+)]
+const fn float(ps: u64) -> f64 {
+    ps as f64
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "a time within hours, not negative, cut"
+)]
+const fn whole(ps: f64) -> u64 {
+    ps as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Waiting;
+    use sojourn_sim::Stream;
+    use sojourn_units::{Rate, build};
+
+    const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
+    const FULL: Verdict = Verdict::Drop(DropReason::Overlimit);
+
+    fn built(spec: &str) -> Gsp {
+        let pairs: Vec<_> = spec
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
+        let params = build(None, &pairs).expect("parameters");
+        Gsp::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent")
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn offer(gsp: &mut Gsp, ms: u64, packets: u64, tos: u8) -> Verdict {
+        let view = View {
+            packets,
+            bytes: 1000 * packets,
+            rate: Rate::mbps(8),
+            last_departure: Time::ZERO,
+            waiting: Waiting::Nothing,
+        };
+        let mut rng = Stream::derive(1, 0, "gsp");
+        let cx = &mut Cx {
+            now: at(ms),
+            rng: &mut rng,
+        };
+        let meta = Meta {
+            size: 1000,
+            flow: 0,
+            tos,
+        };
+        gsp.on_enqueue(&meta, &view, cx)
+    }
+
+    fn drops(gsp: &mut Gsp, times: std::ops::Range<u64>, packets: u64) -> Vec<u64> {
+        times
+            .filter(|ms| offer(gsp, *ms, packets, 0) == FORCED)
+            .collect()
+    }
+
+    #[test]
+    fn gsp_drops_nothing_at_the_threshold_and_below() {
+        assert!(drops(&mut built("threshold=10p"), 1..5000, 10).is_empty());
+    }
+
+    #[test]
+    fn basic_drops_are_an_interval_apart() {
+        let found = drops(&mut built("dialect=basic threshold=10p"), 1..1000, 11);
+        assert_eq!(found, [1, 202, 403, 604, 805]);
+    }
+
+    #[test]
+    fn adaptive_drops_come_closer_while_the_queue_stays_above() {
+        let mut gsp = built("threshold=10p");
+        let found = drops(&mut gsp, 1..1001, 11);
+        // After 1 ms the sum is 2 ms, after 0.201 s it is 0.402 s: intervals of 199.6 ms and 142.7 ms.
+        assert_eq!(found[..3], [1, 201, 344]);
+        assert!((gsp.interval().as_secs_f64() - 0.2 / 3.0).abs() < 1e-3);
+        drops(&mut gsp, 1001..2001, 10);
+        assert!((gsp.interval().as_secs_f64() - 0.1).abs() < 1e-3);
+        drops(&mut gsp, 2001..9000, 10);
+        assert_eq!(gsp.interval(), Span::from_ms(200));
+    }
+
+    #[test]
+    fn after_an_overflow_the_time_below_does_not_count_until_the_queue_has_filled_anew() {
+        let mut gsp = built("threshold=10p limit=20p");
+        drops(&mut gsp, 1..1001, 11);
+        assert_eq!(offer(&mut gsp, 1001, 20, 0), FULL);
+        let sum = gsp.sum;
+        drops(&mut gsp, 1002..2000, 5);
+        assert!(gsp.sum >= sum);
+        gsp.watch(0, 0);
+        assert_eq!(gsp.phase, Phase::Drained);
+        drops(&mut gsp, 2000..2002, 10);
+        assert_eq!(gsp.phase, Phase::Clear);
+    }
+
+    #[test]
+    fn capable_packets_are_marked() {
+        let mut gsp = built("threshold=10p ecn=true");
+        assert_eq!(
+            offer(&mut gsp, 1, 11, 2),
+            Verdict::Mark(MarkReason::Threshold)
+        );
+        assert_eq!(offer(&mut gsp, 2, 11, 2), Verdict::Pass);
+        assert_eq!(offer(&mut gsp, 300, 11, 0), FORCED);
+    }
+}
