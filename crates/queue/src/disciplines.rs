@@ -10,7 +10,9 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        hhf::Hhf,
         prio::Prio,
+        qfq::Qfq,
         wrr::Wrr,
     }
 }
