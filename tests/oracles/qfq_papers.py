@@ -13,6 +13,8 @@ index that is eligible and ready has a smaller F. States are set when a group's 
 when V has moved at a decision, and when the group that blocked is served, as the papers do.
 Arithmetic: 30 binary places, whole numbers. Groups: sigma = 2^(shift + i).
 
+A packet longer than lmax counts as lmax in F, as the papers promise nothing for it.
+
 Weights are by flow number, the last one that of all beyond; a flow exists from its first packet on.
 """
 
@@ -203,7 +205,7 @@ class Qfq:
         agg.active.append(flow)
         if agg.active[0] != flow or (self._plus and agg is self._serving):
             return
-        agg.initial = agg.budget = agg.most if self._plus else packet.size
+        agg.initial = agg.budget = agg.most if self._plus else min(packet.size, self._lmax)
         agg.start = self._start_of(agg)
         agg.finish = agg.start + agg.initial * agg.inverse
         if self._plus and self._serving is None:
@@ -228,7 +230,7 @@ class Qfq:
         agg.start = agg.finish
         entry = next(member for member in group.members if member[2] is agg)
         if self._fifo[flow]:
-            agg.finish = agg.start + self._fifo[flow][0].size * agg.inverse
+            agg.finish = agg.start + min(self._fifo[flow][0].size, self._lmax) * agg.inverse
             rounded = agg.start // group.sigma * group.sigma
             if rounded != group.start:
                 group.members.remove(entry)

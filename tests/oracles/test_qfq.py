@@ -124,14 +124,15 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
 def both(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
     fates: list[Outcome] = []
     near, far = [9, 4, 4, 1], [1, 300, 40, 6, 1]
-    for plus, aggregate, weights in (
-        (False, 1, near),
-        (True, 8, near),
-        (True, 2, near),
-        (False, 1, far),
-        (True, 1, far),
+    # Blocked groups change the order only where packets are longer than lmax, so that groups wait
+    # longer than the papers allow.
+    for plus, aggregate, weights, lmax in (
+        (False, 1, near, 1514),
+        (True, 8, near, 1514),
+        (True, 2, far, 1514),
+        (False, 1, near, 512),
     ):
-        for row in module.run(rows, rate, weights, 40, plus, 1514, aggregate):
+        for row in module.run(rows, rate, weights, 40, plus, lmax, aggregate):
             packet = Arrival(len(fates), row.arrival.time_ps, row.arrival.size, row.arrival.flow, 0)
             fates.append(Outcome(packet, row.verdict, row.reason, row.departure_ps))
     return fates

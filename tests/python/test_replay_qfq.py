@@ -27,15 +27,17 @@ def backlog(seed: int) -> list[Arrival]:
 
 @pytest.mark.parametrize("seed", replayed.SEEDS[:12])
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("aggregate", [0, 1, 2, 8])
+@pytest.mark.parametrize(
+    ("aggregate", "lmax"), [(0, 1514), (0, 512), (1, 512), (2, 1514), (8, 1514)]
+)
 def test_qfq_agrees_with_its_slow_oracle(
-    command: Path, tmp_path: Path, aggregate: int, weights: list[int], seed: int
+    command: Path, tmp_path: Path, aggregate: int, lmax: int, weights: list[int], seed: int
 ) -> None:
     rows, rate = replayed.process(seed, flows=7) if seed % 3 else (backlog(seed), "10Mbps")
     limit = 15 if seed % 3 else 300
     plus = aggregate > 0
-    oracle = qfq_papers.run(rows, parse_rate(rate), weights, limit, plus, aggregate=aggregate or 1)
+    oracle = qfq_papers.run(rows, parse_rate(rate), weights, limit, plus, lmax, aggregate or 1)
     dialect = f"linux aggregate={aggregate}" if plus else "paper"
     text = ":".join(map(str, weights))
-    spec = f"qfq dialect={dialect} weights={text} each=(droptail limit={limit}p)"
+    spec = f"qfq dialect={dialect} weights={text} lmax={lmax}B each=(droptail limit={limit}p)"
     replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)

@@ -16,7 +16,7 @@
 //! Weights are those of a `tc class` each: by the number of the flow (node, codepoint, bucket). A flow is added to the sum of
 //! weights, and to an aggregate, by its first packet, as if its class were made then, and stays.
 //!
-//! Deviations: a packet longer than `lmax` is sent and counted as it is, where Linux moves its class to another aggregate. An AQM that
+//! Deviations: a packet longer than `lmax` is sent, and counted as `lmax` in F; Linux moves its class to another aggregate. An AQM that
 //! drops at the head: dialect paper counts F with the head as it stands, and charges what is sent; Linux judges the head when it
 //! looks at it, and a flow whose AQM drops all it holds leaves its aggregate. There is no limit over all queues, each has its own.
 
@@ -214,7 +214,11 @@ impl Scheduler for Qfq {
         if aggregate.active.len() > 1 || self.serving == Some(index) {
             return;
         }
-        let budget = if self.plus { aggregate.most } else { size };
+        let budget = if self.plus {
+            aggregate.most
+        } else {
+            size.min(self.lmax)
+        };
         (aggregate.initial, aggregate.budget) = (budget, budget);
         let start = self.start_of(index);
         let aggregate = &mut self.aggregates[index];
@@ -296,7 +300,9 @@ impl Qfq {
             aggregate.start = aggregate.finish;
             let mut moved = true;
             if let Some(next) = next {
-                let length = u64::from(next).wrapping_mul(aggregate.inverse);
+                let length = u64::from(next)
+                    .min(self.lmax)
+                    .wrapping_mul(aggregate.inverse);
                 aggregate.finish = aggregate.start.wrapping_add(length);
                 moved = round_down(aggregate.start, shift) != rounded;
             } else {
@@ -457,7 +463,7 @@ impl Qfq {
                 self.states[IR] &= !(1 << number);
                 self.states[IB] &= !(1 << number);
             } else if self.states[ER] == 0 && after(rounded, self.v) && self.serving.is_none() {
-                self.v = rounded;
+                (self.v, self.old_v) = (rounded, rounded);
             }
             self.place(number, rounded);
         }
@@ -755,7 +761,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_longer_than_lmax_pass_and_are_charged() {
+    fn packets_longer_than_lmax_keep_no_other_flow_from_sending() {
         for dialect in ["paper", "linux"] {
             let mut bench = Bench::new(&format!("dialect={dialect} lmax=1000B"));
             let mut sent = [0_u64; 2];
