@@ -146,7 +146,7 @@ fn ns2_sum_hash(sum: u64) -> u64 {
 }
 
 /// SplitMix64's finalizer: every bit of the class decides about every bit of the hash.
-const fn mix(class: u64) -> u64 {
+pub(crate) const fn mix(class: u64) -> u64 {
     let z = class.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

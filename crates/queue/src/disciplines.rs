@@ -28,6 +28,8 @@ crate::registry::register! {
         srr::Srr,
         sfq::Sfq,
         wfq::Wfq,
+        qfq::Qfq,
+        hhf::Hhf,
         fq_codel::FqCodel,
         fq_pie::FqPie,
         dualpi2::DualPi2,

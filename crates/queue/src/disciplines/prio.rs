@@ -14,7 +14,7 @@ use crate::child::Child;
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use sojourn_sim::Packet;
-use sojourn_units::{Spec, choice, params};
+use sojourn_units::{Spec, Time, choice, params};
 
 choice! {
     /// What makes the band of a packet.
@@ -122,6 +122,13 @@ impl Scheduler for Prio {
         })
     }
 
+    /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself.
+    fn on_empty(&mut self, _: Time) {
+        for band in &mut self.bands {
+            band.told = true;
+        }
+    }
+
     fn drain(&mut self) -> Option<Packet> {
         let packet = self.bands.iter_mut().find_map(|b| b.child.take_head())?;
         self.packets -= 1;
@@ -184,7 +191,7 @@ impl Prio {
 mod tests {
     use super::*;
     use sojourn_sim::{DropReason, Label, MarkReason, Stream};
-    use sojourn_units::{Rate, Time, build};
+    use sojourn_units::{Rate, build};
 
     struct Bench {
         prio: Prio,
