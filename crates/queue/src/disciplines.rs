@@ -8,6 +8,7 @@ crate::registry::register! {
     }
     scheduler {
         drr::Drr,
+        cake::Cake,
         htb::Htb,
         srr::Srr,
         tbf::Tbf,
