@@ -33,6 +33,7 @@ crate::registry::register! {
         fq_codel::FqCodel,
         fq_pie::FqPie,
         dualpi2::DualPi2,
+        cake::Cake,
         tbf::Tbf,
         htb::Htb,
     }

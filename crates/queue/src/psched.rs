@@ -21,7 +21,7 @@ impl PschedRate {
         let mut factor = 1_000_000_000_u64;
         let mut shift = 0;
         loop {
-            let multiplier = factor / bytes_per_second & u64::from(u32::MAX);
+            let multiplier = (factor / bytes_per_second) & u64::from(u32::MAX);
             if multiplier >> 31 > 0 || factor >> 63 > 0 {
                 return PschedRate { multiplier, shift };
             }

@@ -1,0 +1,1570 @@
+//! CAKE: common applications kept enhanced. Shaper, priority tins, flow and host fairness and COBALT in one.
+//!
+//! Sources: T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways", LANMAN 2018, and net/sched/sch_cake.c of Linux, on whose revision 6.1 the paper is no more exact; times and control laws
+//! are in the kernel's integers (nanoseconds, fractions of 32 bits).
+//!
+//! * Shaper: each packet moves the time of the next one on by what its adjusted size takes at the bandwidth, so that there is no
+//!   bucket; an idle queue starts anew at the present. The adjusted size is the size and `overhead`, at least `mpu`, in whole ATM cells
+//!   or with PTM's framing.
+//! * Tins: a packet's DSCP chooses one. With a bandwidth the tin of the highest number that keeps to its own share of the bandwidth
+//!   is served, else the one whose time is due first; without one the tins share by quanta.
+//! * Flows of a tin: 1024 queues, found by a hash whose collisions are resolved in sets of eight. New flows, and those that
+//!   send less than a quantum in a round, go first (DRR++); empty ones decay before they are forgotten. A quantum is divided by the
+//!   number of bulk flows of the busier of the flow's two hosts (triple isolation).
+//! * COBALT in each queue: CoDel whose count goes down one by one, without its memory of an interval, and BLUE, which begins when
+//!   the limit takes a packet from the queue. CoDel marks what is ECN-capable, BLUE drops. The last packet of a queue is never dropped.
+//! * When the limit is exceeded, heads of the longest queue are dropped.
+//! * ACK filter: an arriving ACK takes the place of an earlier one that it makes superfluous, of the first in the queue; one such
+//!   is always left, but in mode aggressive.
+//!
+//! Random draws, from one stream, 32 bits of each: one for each quantum that a flow gets (dither below a byte), and one for each
+//! packet that leaves a queue whose BLUE probability is above zero.
+//!
+//! A limit in bytes counts the memory of the kernel's buffers: for a packet a power of two, of at least 512 bytes, that holds it and
+//! 320 bytes, and 256 bytes more. That is 2304 for a full Ethernet frame, as traces of Linux 6.1 show; for small packets it depends on
+//! who made them, and is a guess.
+//!
+//! Deviations: the hash is SplitMix64's finalizer with a key, not jhash. Of equally long queues the one of the lower number is taken. Where no nodes are known each flow has hosts of its own. SACK blocks and timestamps are not seen by a queue: an ACK is superfluous
+//! if a later one acknowledges more, which Linux's comparison of SACK blocks also allows as a rule; of equal ones none is.
+//! No NAT lookup, no splitting of GSO packets, no autorate.
+
+use crate::longest::{Longest, Rank};
+use crate::psched::{ktime, time_of};
+use crate::registry::{BuildContext, Entry, SpecError};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::{DropReason, Flags, Kind, MarkReason, Packet, Stream};
+use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
+use std::collections::VecDeque;
+
+choice! {
+    /// How many tins there are, and which DSCPs belong to each.
+    pub enum CakeTins {
+        /// One for all.
+        Besteffort = "besteffort",
+        /// Bulk, best effort, voice.
+        Diffserv3 = "diffserv3",
+        /// Bulk, best effort, video, voice.
+        Diffserv4 = "diffserv4",
+        /// Eight, from background to network control.
+        Diffserv8 = "diffserv8",
+        /// One for each value of the old precedence bits.
+        Precedence = "precedence",
+    }
+}
+
+choice! {
+    /// Between what capacity is shared.
+    pub enum CakeIsolation {
+        /// Nothing: one queue for a tin.
+        Flowblind = "flowblind",
+        /// Source hosts.
+        Srchost = "srchost",
+        /// Destination hosts.
+        Dsthost = "dsthost",
+        /// Pairs of hosts.
+        Hosts = "hosts",
+        /// Flows.
+        Flows = "flows",
+        /// Source hosts, and flows of each.
+        DualSrchost = "dual-srchost",
+        /// Destination hosts, and flows of each.
+        DualDsthost = "dual-dsthost",
+        /// Source and destination hosts, and flows of each.
+        TripleIsolate = "triple-isolate",
+    }
+}
+
+choice! {
+    /// What is done to ACKs.
+    pub enum CakeAckFilter {
+        /// Nothing.
+        NoAckFilter = "no",
+        /// Superfluous ones are dropped, but for one in a queue.
+        Conservative = "conservative",
+        /// All superfluous ones are dropped.
+        Aggressive = "aggressive",
+    }
+}
+
+choice! {
+    /// What the link layer makes of packets.
+    pub enum CakeFraming {
+        /// Nothing.
+        Noatm = "noatm",
+        /// Cells of 53 bytes, 48 of them payload.
+        Atm = "atm",
+        /// A byte for every 64 or part of them.
+        Ptm = "ptm",
+    }
+}
+
+params! {
+    /// CAKE: a shaper with fair queueing, tins by DSCP, and an AQM in each queue.
+    pub struct CakeParams {
+        /// Rate of the shaper; none leaves the rate to the link.
+        bandwidth: Option<Rate> = "none", range "512bps".., source "sch_cake.c: cake_init; no less than 64 bytes a second";
+        /// Tins.
+        tins: CakeTins = "diffserv3", source "sch_cake.c: cake_init";
+        /// Between what capacity is shared.
+        isolation: CakeIsolation = "triple-isolate", source "sch_cake.c: cake_init";
+        /// CoDel's interval: tc's rtt.
+        interval: Span = "100ms", range "1us".."100s", source "sch_cake.c: cake_init";
+        /// CoDel's target, at least what 1.5 full packets take at the rate of the tin.
+        target: Span = "5ms", range "1us".."100s", source "sch_cake.c: cake_init";
+        /// A full packet.
+        mtu: Bytes = "1514B", range "1B".."64kB", source "sch_cake.c: psched_mtu, MTU and Ethernet header";
+        /// What may wait at most, in bytes of memory as the kernel counts them, or in packets: tc's memlimit; none for four times what the bandwidth gives in an interval, from 4 MiB to 10240 full packets.
+        limit: Option<Limit> = "none", range "1p".., source "sch_cake.c: cake_reconfigure";
+        /// Bytes that the link layer adds to each packet.
+        overhead: u32 = "0", range "0".."256", source "sch_cake.c: raw by default";
+        /// Least size of a packet with its overhead.
+        mpu: u32 = "0", range "0".."256", source "sch_cake.c: cake_init";
+        /// What the link layer makes of packets.
+        framing: CakeFraming = "noatm", source "sch_cake.c: cake_init";
+        /// What is done to ACKs.
+        ack_filter: CakeAckFilter = "no", source "sch_cake.c: cake_init";
+        /// Dropped packets count for the shaper too: the bottleneck is before this queue.
+        ingress: bool = "false", source "sch_cake.c: cake_init";
+        /// The DSCP of packets is set to zero.
+        wash: bool = "false", source "sch_cake.c: cake_init";
+        /// The hash has another key in every replication.
+        perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked";
+    }
+    dialects {
+        /// Linux's sch_cake.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// Queues of a tin.
+const QUEUES: u32 = 1024;
+/// Queues of a set of the hash.
+const WAYS: u32 = 8;
+/// No queue.
+const NONE: u32 = u32::MAX;
+
+/// The discipline.
+pub struct Cake {
+    shapes: bool,
+    shaper: Pace,
+    /// When the next packet may be sent; and the bound beyond which drops do not move that.
+    next: i64,
+    failsafe: i64,
+    tins: Vec<Tin>,
+    table: &'static [u8; 64],
+    isolation: CakeIsolation,
+    limit: Limit,
+    overhead: u32,
+    mpu: u32,
+    framing: CakeFraming,
+    ack_filter: CakeAckFilter,
+    ingress: bool,
+    wash: bool,
+    key: u64,
+    nodes: std::sync::Arc<[(u32, u32)]>,
+    current: usize,
+    packets: u64,
+    bytes: u64,
+    /// What the kernel would count for the packets that wait.
+    memory: u64,
+    /// Kept from the first time that the limit is exceeded.
+    longest: Option<Longest>,
+}
+
+/// Nanoseconds for bytes, as a product and a shift.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    ns: u64,
+    shift: u32,
+}
+
+impl Pace {
+    /// The least rate, in bytes per second.
+    const LEAST: u64 = 64;
+
+    /// Of a rate in bytes per second, 0 for no limit.
+    fn new(rate: u64) -> Pace {
+        if rate == 0 {
+            return Pace::default();
+        }
+        let mut pace = Pace {
+            ns: (1_000_000_000 << 34) / rate.max(Pace::LEAST),
+            shift: 34,
+        };
+        while pace.ns >> 34 > 0 {
+            pace.ns >>= 1;
+            pace.shift -= 1;
+        }
+        pace
+    }
+
+    fn span(self, bytes: u32) -> i64 {
+        i64::try_from((u64::from(bytes) * self.ns) >> self.shift).unwrap_or(i64::MAX)
+    }
+}
+
+struct Tin {
+    /// Empty until the tin has had a packet.
+    flows: Vec<Flow>,
+    hosts: Vec<Host>,
+    pace: Pace,
+    next: i64,
+    quantum: i64,
+    deficit: i64,
+    flow_quantum: u32,
+    cobalt: CobaltParams,
+    sparse: u32,
+    bulk: u32,
+    decaying: u32,
+    packets: u64,
+    new_flows: List,
+    old_flows: List,
+    decaying_flows: List,
+    dropped: u64,
+    marked: u64,
+}
+
+struct Flow {
+    queue: VecDeque<Packet>,
+    bytes: u64,
+    tag: u32,
+    set: Set,
+    list: Listed,
+    previous: u32,
+    next: u32,
+    deficit: i64,
+    src: usize,
+    dst: usize,
+    cobalt: Cobalt,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Host {
+    src_tag: u32,
+    dst_tag: u32,
+    src_bulk: u32,
+    dst_bulk: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Set {
+    None,
+    Sparse,
+    /// Counted as sparse, but in the rotation of bulk flows.
+    SparseWait,
+    Bulk,
+    Decaying,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    Nowhere,
+    New,
+    Old,
+    Decaying,
+}
+
+#[derive(Clone, Copy)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    const EMPTY: List = List {
+        head: NONE,
+        tail: NONE,
+    };
+}
+
+#[derive(Clone, Copy)]
+struct CobaltParams {
+    interval: i64,
+    target: i64,
+    mtu_time: i64,
+}
+
+/// Steps of BLUE's probability, in units of 2^-32.
+const BLUE_UP: u32 = 1 << 24;
+const BLUE_DOWN: u32 = 1 << 20;
+
+/// The state of COBALT in one queue.
+#[derive(Clone, Copy, Default)]
+struct Cobalt {
+    count: u32,
+    inverse_sqrt: u32,
+    drop_next: i64,
+    blue_timer: i64,
+    drop_p: u32,
+    dropping: bool,
+}
+
+/// What COBALT decides about a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Pass,
+    CoDel,
+    Blue,
+}
+
+impl Cobalt {
+    /// A Newton step towards 1 / sqrt(count), a fraction of 32 bits.
+    fn newton(count: u32, inverse: u32) -> u32 {
+        let square = (u64::from(inverse) * u64::from(inverse)) >> 32;
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
+        let next = rest.wrapping_mul(u64::from(inverse)) >> 31;
+        u32::try_from(next & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+    }
+
+    /// The values for small counts, where a single step is too rough.
+    const fn cached(count: u32) -> Option<u32> {
+        // The kernel computes them by four steps each, from the one before.
+        const CACHE: [u32; 16] = {
+            let mut cache = [u32::MAX; 16];
+            let mut inverse = u32::MAX as u64;
+            let mut count = 1;
+            while count < 16 {
+                let mut step = 0;
+                while step < 4 {
+                    let square = (inverse * inverse) >> 32;
+                    let rest = ((3_u64 << 32) - count as u64 * square) >> 2;
+                    inverse = ((rest * inverse) >> 31) & 0xffff_ffff;
+                    step += 1;
+                }
+                #[allow(
+                    clippy::as_conversions,
+                    clippy::cast_possible_truncation,
+                    reason = "below 2^32, in a constant"
+                )]
+                {
+                    cache[count] = inverse as u32;
+                }
+                count += 1;
+            }
+            cache
+        };
+        if count < 16 {
+            Some(CACHE[at(count)])
+        } else {
+            None
+        }
+    }
+
+    fn set_inverse_sqrt(&mut self) {
+        self.inverse_sqrt = Cobalt::cached(self.count)
+            .unwrap_or_else(|| Cobalt::newton(self.count, self.inverse_sqrt));
+    }
+
+    /// An interval over the square root of the count after `time`.
+    fn control(&self, time: i64, params: &CobaltParams) -> i64 {
+        let interval = u64::try_from(params.interval).unwrap_or(0) & u64::from(u32::MAX);
+        let span = (interval * u64::from(self.inverse_sqrt)) >> 32;
+        time + i64::try_from(span).unwrap_or(0)
+    }
+
+    /// The limit has taken a packet from the queue.
+    fn full(&mut self, params: &CobaltParams, now: i64) {
+        if now - self.blue_timer > params.target {
+            self.drop_p = self.drop_p.saturating_add(BLUE_UP);
+            self.blue_timer = now;
+        }
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was served and found empty.
+    fn empty(&mut self, params: &CobaltParams, now: i64) {
+        if self.drop_p > 0 && now - self.blue_timer > params.target {
+            self.drop_p = self.drop_p.saturating_sub(BLUE_DOWN);
+            self.blue_timer = now;
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.count -= 1;
+            self.set_inverse_sqrt();
+            self.drop_next = self.control(self.drop_next, params);
+        }
+    }
+
+    /// Decides about a packet that is taken from the queue; `mark` marks it if it can.
+    fn decide(
+        &mut self,
+        params: &CobaltParams,
+        now: i64,
+        sojourn: i64,
+        bulk_flows: u32,
+        rng: &mut Stream,
+        mark: impl FnOnce() -> bool,
+    ) -> Decision {
+        let mut since = now - self.drop_next;
+        let over = sojourn > params.target
+            && sojourn > params.mtu_time * i64::from(bulk_flows) * 2
+            && sojourn > params.mtu_time * 4;
+        let mut due = self.count > 0 && since >= 0;
+        if over {
+            if !self.dropping {
+                self.dropping = true;
+                self.drop_next = self.control(now, params);
+            }
+            self.count = self.count.max(1);
+        } else {
+            self.dropping = false;
+        }
+        let mut decision = Decision::Pass;
+        if due && self.dropping {
+            if !mark() {
+                decision = Decision::CoDel;
+            }
+            self.count = self.count.saturating_add(1);
+            self.set_inverse_sqrt();
+            self.drop_next = self.control(self.drop_next, params);
+            since = now - self.drop_next;
+        } else {
+            while due {
+                self.count -= 1;
+                self.set_inverse_sqrt();
+                self.drop_next = self.control(self.drop_next, params);
+                since = now - self.drop_next;
+                due = self.count > 0 && since >= 0;
+            }
+        }
+        if self.drop_p > 0 && draw(rng) < self.drop_p && decision == Decision::Pass {
+            decision = Decision::Blue;
+        }
+        if self.count == 0 {
+            self.drop_next = now + params.interval;
+        } else if since > 0 && decision == Decision::Pass {
+            self.drop_next = now;
+        }
+        decision
+    }
+}
+
+/// 32 random bits.
+fn draw(rng: &mut Stream) -> u32 {
+    u32::try_from(rng.bits() >> 32).unwrap_or(u32::MAX)
+}
+
+impl Entry for Cake {
+    const NAME: &'static str = "cake";
+    const TITLE: &'static str = "CAKE";
+    const FAIR: bool = true;
+    const ABOUT: &'static str = "Shaper, priority tins, flow and host fairness and the AQM COBALT in one discipline, for the bottleneck of a home. \
+        `cake bandwidth=20Mbps` shapes without a burst to 20 Mbps; without `bandwidth` the link's own rate is the bottleneck. \
+        Flows that send little go first, bulk flows share equally between hosts and then between the flows of a host, and COBALT \
+        keeps each queue short. DSCPs choose among `tins`. `overhead`, `mpu` and `framing` account for what a DSL or cable link \
+        adds to packets. `ack_filter` thins ACKs out where the way back is slow.\n\n\
+        Expect sojourn times of a few milliseconds for bulk flows and next to none for sparse ones, whatever the \
+        number of flows; and unresponsive flows confined to their own queue, whose losses BLUE takes over when the \
+        limit is reached.";
+    type Params = CakeParams;
+
+    fn build(params: CakeParams, cx: &BuildContext) -> Result<Self, SpecError> {
+        let rate = params.bandwidth.map_or(0, |rate| rate.as_bps() / 8);
+        let (table, shares): (&'static [u8; 64], Vec<(u64, i64)>) = match params.tins {
+            CakeTins::Besteffort => (&BESTEFFORT, vec![(rate, 65_535)]),
+            CakeTins::Diffserv3 => (
+                &DIFFSERV3,
+                vec![(rate, 1024), (rate >> 4, 64), (rate >> 2, 256)],
+            ),
+            CakeTins::Diffserv4 => (
+                &DIFFSERV4,
+                vec![
+                    (rate, 1024),
+                    (rate >> 4, 64),
+                    (rate >> 1, 512),
+                    (rate >> 2, 256),
+                ],
+            ),
+            CakeTins::Diffserv8 => (&DIFFSERV8, eighths(rate)),
+            CakeTins::Precedence => (&PRECEDENCE, eighths(rate)),
+        };
+        let mtu = u32::try_from(params.mtu.get()).unwrap_or(u32::MAX);
+        let (target, interval) = (nanoseconds(params.target), nanoseconds(params.interval));
+        let tins: Vec<Tin> = shares
+            .into_iter()
+            .map(|(rate, quantum)| Tin::new(rate, quantum, mtu, target, interval))
+            .collect();
+        let automatic = || {
+            let in_interval = u128::from(rate) * u128::from(params.interval.as_ps()) * 4;
+            let bytes = u64::try_from(in_interval / 1_000_000_000_000).unwrap_or(u64::MAX);
+            let bytes = if rate > 0 {
+                bytes.max(4 << 20)
+            } else {
+                u64::MAX
+            };
+            Limit::Bytes(Bytes::new(bytes.min(10_240 * params.mtu.get())))
+        };
+        Ok(Cake {
+            shapes: rate > 0,
+            shaper: tins[0].pace,
+            next: 0,
+            failsafe: 0,
+            tins,
+            table,
+            isolation: params.isolation,
+            limit: params.limit.unwrap_or_else(automatic),
+            overhead: params.overhead,
+            mpu: params.mpu,
+            framing: params.framing,
+            ack_filter: params.ack_filter,
+            ingress: params.ingress,
+            wash: params.wash,
+            key: match params.perturb {
+                true => cx.stream("hash").bits(),
+                false => 0,
+            },
+            nodes: cx.flow_nodes.clone(),
+            current: 0,
+            packets: 0,
+            bytes: 0,
+            memory: 0,
+            longest: None,
+        })
+    }
+}
+
+/// Rates and quanta of eight tins, each seven eighths of the one before.
+fn eighths(mut rate: u64) -> Vec<(u64, i64)> {
+    let mut quantum = 256;
+    let mut shares = Vec::new();
+    for _ in 0..8 {
+        shares.push((rate, quantum.max(1)));
+        rate = (rate * 7) >> 3;
+        quantum = (quantum * 7) >> 3;
+    }
+    shares
+}
+
+fn nanoseconds(span: Span) -> i64 {
+    i64::try_from(span.as_ps() / 1000).unwrap_or(i64::MAX)
+}
+
+impl Scheduler for Cake {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) {
+        let now = ktime(cx.now);
+        let tin = usize::from(self.table[usize::from(packet.tos >> 2)]);
+        if self.wash {
+            packet.tos &= 3;
+        }
+        self.tins[tin].furnish();
+        let index = self.flow_of(tin, &packet);
+        let b = &mut self.tins[tin];
+        if b.packets == 0 {
+            b.next = b.next.max(now);
+            if self.packets == 0 && self.next < now {
+                self.next = now;
+                self.failsafe = now;
+            }
+        }
+        let flow = &mut b.flows[at(index)];
+        flow.bytes += u64::from(packet.size);
+        self.bytes += u64::from(packet.size);
+        self.memory += memory(packet.size);
+        b.packets += 1;
+        self.packets += 1;
+        flow.queue.push_back(packet);
+        if self.ack_filter != CakeAckFilter::NoAckFilter {
+            self.filter_acks(tin, index, cx);
+        }
+        self.note_length(tin, index);
+        self.wake(tin, index);
+        while !self.keeps_limit() {
+            self.drop_longest(cx);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        let now = ktime(cx.now);
+        let mut first = true;
+        while self.packets > 0 {
+            if self.next > now && self.failsafe > now {
+                return None;
+            }
+            self.choose_tin(now);
+            if let Some(packet) = self.serve(now, &mut first, cx) {
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    fn shapes(&self) -> bool {
+        self.shapes
+    }
+
+    fn ready_at(&mut self, _: Time) -> Time {
+        time_of(self.next.min(self.failsafe))
+    }
+
+    fn drain(&mut self) -> Option<Packet> {
+        let flows = self.tins.iter_mut().flat_map(|tin| &mut tin.flows);
+        let packet = flows.filter_map(|flow| flow.queue.pop_front()).next()?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        self.memory -= memory(packet.size);
+        Some(packet)
+    }
+
+    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
+        let flows = self.tins.iter().flat_map(|tin| &tin.flows);
+        flows.flat_map(|flow| &flow.queue).for_each(show);
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+
+    fn state_names(&self) -> &'static [&'static str] {
+        &[
+            "sparse_flows",
+            "bulk_flows",
+            "decaying_flows",
+            "dropped_packets",
+            "marked_packets",
+        ]
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        let sum = |of: &dyn Fn(&Tin) -> u64| {
+            let total = self.tins.iter().map(of).sum::<u64>();
+            f64::from(u32::try_from(total).unwrap_or(u32::MAX))
+        };
+        out.extend([
+            sum(&|tin| u64::from(tin.sparse)),
+            sum(&|tin| u64::from(tin.bulk)),
+            sum(&|tin| u64::from(tin.decaying)),
+            sum(&|tin| tin.dropped),
+            sum(&|tin| tin.marked),
+        ]);
+    }
+}
+
+impl Cake {
+    /// Chooses the tin to serve; one of them has packets.
+    fn choose_tin(&mut self, now: i64) {
+        if self.shapes {
+            // The highest of those that are due, else the one that is due first.
+            let mut best = i64::MAX;
+            for (tin, b) in self.tins.iter().enumerate() {
+                let wait = b.next - now;
+                if b.sparse + b.bulk > 0 && (wait <= 0 || wait <= best) {
+                    best = wait;
+                    self.current = tin;
+                }
+            }
+            return;
+        }
+        loop {
+            let b = &mut self.tins[self.current];
+            if b.deficit >= 0 && b.sparse + b.bulk > 0 {
+                return;
+            }
+            if b.deficit <= 0 {
+                b.deficit += b.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// Serves flows of the current tin until one gives a packet; none if one was found empty, or nothing is left.
+    fn serve(&mut self, now: i64, first: &mut bool, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        let tin = self.current;
+        loop {
+            let b = &mut self.tins[tin];
+            let decaying = b.decaying_flows.head;
+            let candidates = match *first {
+                true => [decaying, b.new_flows.head, b.old_flows.head, NONE],
+                false => [b.new_flows.head, b.old_flows.head, decaying, NONE],
+            };
+            let index = candidates.into_iter().find(|head| *head != NONE)?;
+            *first = false;
+            if b.flows[at(index)].deficit <= 0 {
+                self.grant(tin, index, cx.rng);
+                continue;
+            }
+            loop {
+                let Some(mut packet) = self.take(tin, index) else {
+                    self.retire(tin, index, now);
+                    return None;
+                };
+                let b = &mut self.tins[tin];
+                let bulk = if self.ingress { b.bulk } else { 0 };
+                let flow = &mut b.flows[at(index)];
+                let sojourn = now - ktime(packet.arrived());
+                let mut marked = false;
+                let (drops, marks) = (&mut *cx.drops, &mut *cx.marks);
+                let decision = flow
+                    .cobalt
+                    .decide(&b.cobalt, now, sojourn, bulk, cx.rng, || {
+                        marked = packet.mark();
+                        marked
+                    });
+                let last = flow.queue.is_empty();
+                if decision == Decision::Pass || last {
+                    if marked {
+                        b.marked += 1;
+                        marks.push((packet.label(), MarkReason::TargetExceeded));
+                    }
+                    let length = self.advance(tin, &packet, now, false);
+                    self.charge(tin, index, length);
+                    return Some(packet);
+                }
+                b.dropped += 1;
+                let reason = match decision {
+                    Decision::Blue => DropReason::Early,
+                    _ => DropReason::TargetExceeded,
+                };
+                if self.ingress {
+                    let length = self.advance(tin, &packet, now, true);
+                    self.charge(tin, index, length);
+                    drops.push((packet, reason));
+                    break;
+                }
+                drops.push((packet, reason));
+            }
+        }
+    }
+
+    fn charge(&mut self, tin: usize, index: u32, length: u32) {
+        let b = &mut self.tins[tin];
+        b.flows[at(index)].deficit -= i64::from(length);
+        b.deficit -= i64::from(length);
+    }
+
+    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows.
+    fn grant(&mut self, tin: usize, index: u32, rng: &mut Stream) {
+        let b = &mut self.tins[tin];
+        let flow = &mut b.flows[at(index)];
+        if flow.set == Set::Sparse {
+            flow.set = match flow.queue.is_empty() {
+                true => Set::SparseWait,
+                false => Set::Bulk,
+            };
+            if flow.set == Set::Bulk {
+                b.sparse -= 1;
+                b.count_bulk(self.isolation, index, true);
+            }
+        }
+        let share = b.share(self.isolation, index);
+        let dither = u64::from(draw(rng) >> 16);
+        let grant = (u64::from(b.flow_quantum) * share + dither) >> 16;
+        b.flows[at(index)].deficit += i64::try_from(grant).unwrap_or(0);
+        b.move_to(index, Listed::Old);
+    }
+
+    /// The next packet of a flow.
+    fn take(&mut self, tin: usize, index: u32) -> Option<Packet> {
+        let b = &mut self.tins[tin];
+        let flow = &mut b.flows[at(index)];
+        let packet = flow.queue.pop_front()?;
+        flow.bytes -= u64::from(packet.size);
+        b.packets -= 1;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        self.memory -= memory(packet.size);
+        Some(packet)
+    }
+
+    /// A flow was served and found empty: it decays, or is forgotten.
+    fn retire(&mut self, tin: usize, index: u32, now: i64) {
+        let b = &mut self.tins[tin];
+        let flow = &mut b.flows[at(index)];
+        flow.cobalt.empty(&b.cobalt, now);
+        let rests =
+            flow.cobalt.drop_p == 0 && flow.cobalt.count == 0 && now >= flow.cobalt.drop_next;
+        let (set, to) = match rests {
+            true => (Set::None, Listed::Nowhere),
+            false => (Set::Decaying, Listed::Decaying),
+        };
+        match flow.set {
+            Set::Bulk => {
+                b.count_bulk(self.isolation, index, false);
+            }
+            Set::Sparse | Set::SparseWait => b.sparse -= 1,
+            Set::Decaying => b.decaying -= 1,
+            Set::None => {}
+        }
+        if set == Set::Decaying {
+            b.decaying += 1;
+        }
+        b.flows[at(index)].set = set;
+        b.move_to(index, to);
+    }
+
+    /// A flow has got a packet.
+    fn wake(&mut self, tin: usize, index: u32) {
+        let b = &mut self.tins[tin];
+        match b.flows[at(index)].set {
+            set @ (Set::None | Set::Decaying) => {
+                if set == Set::Decaying {
+                    b.decaying -= 1;
+                }
+                b.move_to(index, Listed::New);
+                b.sparse += 1;
+                let share = b.share(self.isolation, index);
+                let flow = &mut b.flows[at(index)];
+                flow.set = Set::Sparse;
+                let quantum = (u64::from(b.flow_quantum) * share) >> 16;
+                flow.deficit = i64::try_from(quantum).unwrap_or(0);
+            }
+            Set::SparseWait => {
+                b.flows[at(index)].set = Set::Bulk;
+                b.sparse -= 1;
+                b.count_bulk(self.isolation, index, true);
+            }
+            Set::Sparse | Set::Bulk => {}
+        }
+    }
+
+    /// Moves the times of the shaper on by a packet; returns its adjusted size.
+    fn advance(&mut self, tin: usize, packet: &Packet, now: i64, dropped: bool) -> u32 {
+        let length = self.adjusted(packet.size);
+        if self.shapes {
+            let b = &mut self.tins[tin];
+            let (own, global) = (b.pace.span(length), self.shaper.span(length));
+            if b.next < now {
+                b.next += own;
+            } else if b.next < now + own {
+                b.next = now + own;
+            }
+            self.next += global;
+            if !dropped {
+                self.failsafe += global + (global >> 1);
+            }
+        }
+        length
+    }
+
+    /// The size of a packet on the link that the shaper stands for.
+    fn adjusted(&self, size: u32) -> u32 {
+        let length = (size + self.overhead).max(self.mpu);
+        match self.framing {
+            CakeFraming::Noatm => length,
+            CakeFraming::Atm => length.div_ceil(48) * 53,
+            CakeFraming::Ptm => length + length.div_ceil(64),
+        }
+    }
+
+    fn keeps_limit(&self) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => self.packets <= limit.get(),
+            Limit::Bytes(limit) => self.memory <= limit.get(),
+        }
+    }
+
+    fn note_length(&mut self, tin: usize, index: u32) {
+        if let Some(longest) = &mut self.longest {
+            let number = number(tin, index);
+            longest.raise(number, rank(&self.tins, number));
+        }
+    }
+
+    #[cold]
+    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+        let tins = &self.tins;
+        let longest = self.longest.get_or_insert_with(|| {
+            let mut longest = Longest::default();
+            for tin in 0..tins.len() {
+                for index in 0..QUEUES {
+                    longest.add();
+                    let number = number(tin, index);
+                    longest.raise(number, rank(tins, number));
+                }
+            }
+            longest
+        });
+        let victim = longest.top(|number| rank(tins, number));
+        let (tin, index) = (at(victim / QUEUES), victim % QUEUES);
+        let packet = self.take(tin, index);
+        let packet = packet.expect("the longest queue of a full scheduler holds a packet");
+        let now = ktime(cx.now);
+        let b = &mut self.tins[tin];
+        b.flows[at(index)].cobalt.full(&b.cobalt, now);
+        b.dropped += 1;
+        if self.ingress {
+            self.advance(tin, &packet, now, true);
+        }
+        cx.drop(packet, DropReason::Evicted);
+    }
+
+    /// Drops an ACK that the one that came last makes superfluous.
+    fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx<'_>) {
+        let flow = &mut self.tins[tin].flows[at(index)];
+        let Some(last) = flow.queue.back() else {
+            return;
+        };
+        if last.flags.has(Flags::SYN) || last.kind == Kind::Datagram {
+            return;
+        }
+        let echo = |packet: &Packet| (packet.flags.has(Flags::ECE), packet.flags.has(Flags::CWR));
+        let end = flow.queue.len() - 1;
+        let (mut eligible, mut found) = (None, 0_i32);
+        for (place, packet) in flow.queue.iter().enumerate().take(end) {
+            let reverse = |p: &Packet| p.flags.has(Flags::REVERSE);
+            if packet.flow != last.flow
+                || reverse(packet) != reverse(last)
+                || packet.kind == Kind::Datagram
+            {
+                continue;
+            }
+            // What tells of congestion otherwise than the one before is not to be lost.
+            if eligible.is_some_and(|(_, flags)| flags != echo(packet)) {
+                eligible = None;
+                found -= 1;
+            }
+            let pure = packet.kind == Kind::Ack
+                && !packet.flags.has(Flags::SYN)
+                && !packet.flags.has(Flags::FIN);
+            if !pure || packet.ack >= last.ack {
+                continue;
+            }
+            if eligible.is_none() {
+                eligible = Some((place, echo(packet)));
+            }
+            found += 1;
+            if found > 1 {
+                break;
+            }
+        }
+        let Some((place, flags)) = eligible else {
+            return;
+        };
+        let aggressive = self.ack_filter == CakeAckFilter::Aggressive;
+        if found > 1 || (aggressive && place + 1 == end && flags == echo(last)) {
+            let Some(packet) = flow.queue.remove(place) else {
+                return;
+            };
+            flow.bytes -= u64::from(packet.size);
+            self.tins[tin].packets -= 1;
+            self.packets -= 1;
+            self.bytes -= u64::from(packet.size);
+            self.memory -= memory(packet.size);
+            if self.ingress {
+                let now = ktime(cx.now);
+                self.advance(tin, &packet, now, true);
+            }
+            cx.drop(packet, DropReason::AckFiltered);
+        }
+    }
+
+    /// The queue of a packet in its tin.
+    fn flow_of(&mut self, tin: usize, packet: &Packet) -> u32 {
+        let reverse = packet.flags.has(Flags::REVERSE);
+        let own = (u64::from(packet.flow) << 1) | u64::from(reverse);
+        let (src, dst) = match self.nodes.get(at(packet.flow)) {
+            Some(&(source, sink)) if reverse => (u64::from(sink), u64::from(source)),
+            Some(&(source, sink)) => (u64::from(source), u64::from(sink)),
+            None => (own, own),
+        };
+        let hash = |purpose: u64, of: u64| hash(self.key ^ (purpose << 60), of);
+        let (src_hash, dst_hash) = (hash(1, src), hash(2, dst));
+        let tag = match self.isolation {
+            CakeIsolation::Flowblind => return 0,
+            CakeIsolation::Srchost => src_hash,
+            CakeIsolation::Dsthost => dst_hash,
+            CakeIsolation::Hosts => src_hash ^ dst_hash,
+            _ => hash(0, own),
+        };
+        self.tins[tin].find(self.isolation, tag, src_hash, dst_hash)
+    }
+}
+
+/// What the kernel counts for a packet: a power of two for its data, headroom and 320 bytes, and 256 for its description.
+fn memory(size: u32) -> u64 {
+    (u64::from(size) + 320).next_power_of_two().max(512) + 256
+}
+
+/// The number of a queue among all.
+fn number(tin: usize, index: u32) -> u32 {
+    u32::try_from(tin).unwrap_or(0) * QUEUES + index
+}
+
+fn rank(tins: &[Tin], number: u32) -> Rank {
+    let flow = tins[at(number / QUEUES)].flows.get(at(number % QUEUES));
+    Rank {
+        length: flow.map_or(0, |flow| flow.bytes),
+        tie: u64::from(number),
+    }
+}
+
+/// SplitMix64's finalizer, cut to 32 bits.
+fn hash(key: u64, of: u64) -> u32 {
+    let z = (of ^ key).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    u32::try_from((z ^ (z >> 31)) >> 32).unwrap_or(0)
+}
+
+impl CakeIsolation {
+    fn by_source(self) -> bool {
+        matches!(
+            self,
+            CakeIsolation::DualSrchost | CakeIsolation::TripleIsolate
+        )
+    }
+
+    fn by_destination(self) -> bool {
+        matches!(
+            self,
+            CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate
+        )
+    }
+}
+
+impl Tin {
+    fn new(rate: u64, quantum: i64, mtu: u32, target: i64, interval: i64) -> Tin {
+        let pace = Pace::new(rate);
+        let mtu_time = pace.span(mtu);
+        let own_target = (mtu_time * 3 / 2).max(target);
+        let flow_quantum = match rate {
+            0 => 1514,
+            rate => (rate >> 12).clamp(300, 1514),
+        };
+        Tin {
+            flows: Vec::new(),
+            hosts: Vec::new(),
+            pace,
+            next: 0,
+            quantum,
+            deficit: 0,
+            flow_quantum: u32::try_from(flow_quantum).unwrap_or(1514),
+            cobalt: CobaltParams {
+                interval: (interval + own_target - target).max(own_target * 2),
+                target: own_target,
+                mtu_time,
+            },
+            sparse: 0,
+            bulk: 0,
+            decaying: 0,
+            packets: 0,
+            new_flows: List::EMPTY,
+            old_flows: List::EMPTY,
+            decaying_flows: List::EMPTY,
+            dropped: 0,
+            marked: 0,
+        }
+    }
+
+    /// Makes the queues of the tin, with its first packet.
+    fn furnish(&mut self) {
+        if !self.flows.is_empty() {
+            return;
+        }
+        self.hosts = vec![Host::default(); at(QUEUES)];
+        self.flows = (0..QUEUES)
+            .map(|_| Flow {
+                queue: VecDeque::new(),
+                bytes: 0,
+                tag: 0,
+                set: Set::None,
+                list: Listed::Nowhere,
+                previous: NONE,
+                next: NONE,
+                deficit: 0,
+                src: 0,
+                dst: 0,
+                cobalt: Cobalt::default(),
+            })
+            .collect();
+    }
+
+    /// The queue with this tag, or one for it: by a hash into sets of eight.
+    fn find(&mut self, isolation: CakeIsolation, tag: u32, src: u32, dst: u32) -> u32 {
+        let reduced = tag % QUEUES;
+        let direct = &self.flows[at(reduced)];
+        if direct.tag == tag && direct.set != Set::None {
+            return reduced;
+        }
+        let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
+        let ways = || (0..WAYS).map(|i| outer + (inner + i) % WAYS);
+        let reserved = ways().find(|k| self.flows[at(*k)].tag == tag);
+        let free = || ways().find(|k| self.flows[at(*k)].set == Set::None);
+        let index = reserved.or_else(free).unwrap_or(reduced);
+        let collides = reserved.is_none() && self.flows[at(index)].set != Set::None;
+        let bulk = self.flows[at(index)].set == Set::Bulk;
+        if collides && bulk {
+            self.count_hosts(isolation, index, false);
+        }
+        if reserved.is_none() || self.flows[at(index)].set == Set::None {
+            if isolation.by_source() {
+                let host = self.host(src, |h| h.src_tag, |h| h.src_bulk);
+                self.hosts[host].src_tag = src;
+                self.flows[at(index)].src = host;
+            }
+            if isolation.by_destination() {
+                let host = self.host(dst, |h| h.dst_tag, |h| h.dst_bulk);
+                self.hosts[host].dst_tag = dst;
+                self.flows[at(index)].dst = host;
+            }
+            if bulk {
+                self.count_hosts(isolation, index, true);
+            }
+        }
+        self.flows[at(index)].tag = tag;
+        index
+    }
+
+    /// The place of a host with this tag, or a free one of its set, or the first of its set that its hash names.
+    fn host(&self, tag: u32, own: fn(&Host) -> u32, bulk: fn(&Host) -> u32) -> usize {
+        let reduced = tag % QUEUES;
+        let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
+        let ways = || (0..WAYS).map(|i| at(outer + (inner + i) % WAYS));
+        let known = ways().find(|k| own(&self.hosts[*k]) == tag);
+        let free = || ways().find(|k| bulk(&self.hosts[*k]) == 0);
+        known.or_else(free).unwrap_or_else(|| at(reduced))
+    }
+
+    /// A flow becomes a bulk flow, or is one no more.
+    fn count_bulk(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
+        match comes {
+            true => self.bulk += 1,
+            false => self.bulk -= 1,
+        }
+        self.count_hosts(isolation, index, comes);
+    }
+
+    fn count_hosts(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
+        let (src, dst) = (self.flows[at(index)].src, self.flows[at(index)].dst);
+        let count = |n: &mut u32| *n = if comes { *n + 1 } else { n.saturating_sub(1) };
+        if isolation.by_source() {
+            count(&mut self.hosts[src].src_bulk);
+        }
+        if isolation.by_destination() {
+            count(&mut self.hosts[dst].dst_bulk);
+        }
+    }
+
+    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts.
+    fn share(&self, isolation: CakeIsolation, index: u32) -> u64 {
+        let flow = &self.flows[at(index)];
+        let mut load = 1;
+        if isolation.by_source() {
+            load = load.max(self.hosts[flow.src].src_bulk);
+        }
+        if isolation.by_destination() {
+            load = load.max(self.hosts[flow.dst].dst_bulk);
+        }
+        u64::from(65_535 / load)
+    }
+
+    fn list(&mut self, which: Listed) -> Option<&mut List> {
+        match which {
+            Listed::Nowhere => None,
+            Listed::New => Some(&mut self.new_flows),
+            Listed::Old => Some(&mut self.old_flows),
+            Listed::Decaying => Some(&mut self.decaying_flows),
+        }
+    }
+
+    /// Takes a flow out of its list and puts it at the end of another.
+    fn move_to(&mut self, index: u32, to: Listed) {
+        let flow = &self.flows[at(index)];
+        let (from, previous, next) = (flow.list, flow.previous, flow.next);
+        if let Some(list) = self.list(from) {
+            if list.head == index {
+                list.head = next;
+            }
+            if list.tail == index {
+                list.tail = previous;
+            }
+            if previous != NONE {
+                self.flows[at(previous)].next = next;
+            }
+            if next != NONE {
+                self.flows[at(next)].previous = previous;
+            }
+        }
+        let mut before = NONE;
+        if let Some(list) = self.list(to) {
+            before = std::mem::replace(&mut list.tail, index);
+            if before == NONE {
+                list.head = index;
+            }
+        }
+        if before != NONE {
+            self.flows[at(before)].next = index;
+        }
+        let flow = &mut self.flows[at(index)];
+        (flow.list, flow.previous, flow.next) = (to, before, NONE);
+    }
+}
+
+/// The tin of each DSCP.
+const BESTEFFORT: [u8; 64] = [0; 64];
+
+const PRECEDENCE: [u8; 64] = table(
+    &[
+        (8, 8, 1),
+        (16, 8, 2),
+        (24, 8, 3),
+        (32, 8, 4),
+        (40, 8, 5),
+        (48, 8, 6),
+        (56, 8, 7),
+    ],
+    0,
+);
+
+/// CS1 and LE are bulk; TOS4, VA, EF, CS6 and CS7 are for low latency.
+const DIFFSERV3: [u8; 64] = table(
+    &[
+        (1, 1, 1),
+        (4, 1, 2),
+        (8, 1, 1),
+        (44, 1, 2),
+        (46, 1, 2),
+        (48, 1, 2),
+        (56, 1, 2),
+    ],
+    0,
+);
+
+/// As diffserv3, with CS5 and CS4 for low latency, and CS2, CS3, TOS4, AF2x, AF3x and AF4x for video.
+const DIFFSERV4: [u8; 64] = table(
+    &[
+        (1, 1, 1),
+        (4, 1, 2),
+        (8, 1, 1),
+        (16, 1, 2),
+        (18, 1, 2),
+        (20, 1, 2),
+        (22, 1, 2),
+        (24, 1, 2),
+        (26, 1, 2),
+        (28, 1, 2),
+        (30, 1, 2),
+        (32, 1, 3),
+        (34, 1, 2),
+        (36, 1, 2),
+        (38, 1, 2),
+        (40, 1, 3),
+        (44, 1, 3),
+        (46, 1, 3),
+        (48, 1, 3),
+        (56, 1, 3),
+    ],
+    0,
+);
+
+const DIFFSERV8: [u8; 64] = table(
+    &[
+        (1, 1, 0),
+        (2, 1, 1),
+        (4, 1, 4),
+        (8, 1, 1),
+        (10, 1, 1),
+        (12, 1, 1),
+        (14, 1, 1),
+        (16, 1, 5),
+        (18, 1, 4),
+        (20, 1, 4),
+        (22, 1, 4),
+        (24, 1, 3),
+        (26, 1, 3),
+        (28, 1, 3),
+        (30, 1, 3),
+        (32, 1, 6),
+        (34, 1, 3),
+        (36, 1, 3),
+        (38, 1, 3),
+        (40, 1, 6),
+        (44, 1, 6),
+        (46, 1, 6),
+        (48, 1, 7),
+        (56, 1, 7),
+    ],
+    2,
+);
+
+/// A table of DSCPs: first, number and tin of each run, and the tin of all others.
+const fn table(runs: &[(usize, usize, u8)], others: u8) -> [u8; 64] {
+    let mut table = [others; 64];
+    let mut run = 0;
+    while run < runs.len() {
+        let (first, number, tin) = runs[run];
+        let mut dscp = first;
+        while dscp < first + number {
+            table[dscp] = tin;
+            dscp += 1;
+        }
+        run += 1;
+    }
+    table
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "usize has at least 32 bits on every supported target"
+)]
+#[inline]
+const fn at(index: u32) -> usize {
+    index as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::Label;
+    use sojourn_units::{Spec, build};
+    use std::sync::Arc;
+
+    struct Bench {
+        cake: Cake,
+        rng: Stream,
+        drops: Vec<(Packet, DropReason)>,
+        marks: Vec<(Label, MarkReason)>,
+        uid: u32,
+    }
+
+    impl Bench {
+        fn new(spec: &str) -> Bench {
+            Bench::between(spec, &[])
+        }
+
+        fn between(spec: &str, flow_nodes: &[(u32, u32)]) -> Bench {
+            let spec: Spec = format!("cake {spec}").parse().expect("a spec");
+            let params: CakeParams = build(None, &spec.pairs()).expect("parameters");
+            let cx = BuildContext {
+                flow_nodes: Arc::from(flow_nodes),
+                ..BuildContext::plain(1, "queue/test")
+            };
+            Bench {
+                cake: Cake::build(params, &cx).expect("consistent"),
+                rng: Stream::derive(1, 0, "test"),
+                drops: Vec::new(),
+                marks: Vec::new(),
+                uid: 0,
+            }
+        }
+
+        fn call<R>(
+            &mut self,
+            now: Time,
+            work: impl FnOnce(&mut Cake, &mut SchedulerCx<'_>) -> R,
+        ) -> R {
+            let mut cx = SchedulerCx {
+                now,
+                rate: Rate::gbps(1),
+                rng: &mut self.rng,
+                drops: &mut self.drops,
+                marks: &mut self.marks,
+            };
+            work(&mut self.cake, &mut cx)
+        }
+
+        fn offer(&mut self, flow: u32, size: u32, now: Time, change: impl FnOnce(&mut Packet)) {
+            let mut packet = Packet::test(size, flow, self.uid);
+            packet.stamp(now);
+            change(&mut packet);
+            self.uid += 1;
+            self.call(now, |cake, cx| cake.enqueue(packet, cx));
+        }
+
+        /// The next packet of a link that takes no time, and when it is sent.
+        fn next(&mut self, now: &mut Time) -> Option<Packet> {
+            while self.cake.packets > 0 {
+                if let Some(packet) = self.call(*now, |cake, cx| cake.dequeue(cx)) {
+                    return Some(packet);
+                }
+                *now = self.cake.ready_at(*now);
+            }
+            None
+        }
+
+        /// Packets sent by each of the flows that always have packets of a size, with a DSCP each.
+        fn shares(&mut self, flows: &[(u32, u32, u8)], packets: u32) -> Vec<u32> {
+            let mut now = Time::ZERO;
+            let mut sent = vec![0; flows.len()];
+            for _ in 0..3 {
+                for (flow, size, dscp) in flows {
+                    self.offer(*flow, *size, now, |p| p.tos = dscp << 2);
+                }
+            }
+            for _ in 0..packets {
+                let packet = self.next(&mut now).expect("backlogged");
+                let place = flows
+                    .iter()
+                    .position(|f| f.0 == packet.flow)
+                    .expect("known");
+                sent[place] += 1;
+                self.offer(packet.flow, packet.size, now, |p| p.tos = packet.tos);
+            }
+            sent
+        }
+    }
+
+    #[test]
+    fn the_shaper_spaces_packets_by_what_they_take_and_saves_nothing_up() {
+        let mut bench = Bench::new("bandwidth=10Mbps tins=besteffort");
+        for start in [0, 500] {
+            let begin = Time::ZERO + Span::from_ms(start);
+            (0..4).for_each(|_| bench.offer(0, 1514, begin, |_| ()));
+            let mut now = begin;
+            for packet in 0..4 {
+                bench.next(&mut now).expect("a packet");
+                assert_eq!(now.since(begin), Span::from_ns(packet * 1_211_200));
+            }
+        }
+    }
+
+    #[test]
+    fn the_link_layer_counts_in_the_size_of_a_packet() {
+        for (spec, size, adjusted) in [
+            ("overhead=18", 1482, 1500),
+            ("mpu=64", 40, 64),
+            ("overhead=8 framing=atm", 40, 53),
+            ("overhead=9 framing=atm", 40, 106),
+            ("framing=ptm", 64, 65),
+            ("framing=ptm", 65, 67),
+        ] {
+            assert_eq!(Bench::new(spec).cake.adjusted(size), adjusted, "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_tin_of_higher_priority_goes_first_up_to_its_share() {
+        // Voice has a quarter of the bandwidth; beyond it, it takes turns with best effort by its time.
+        let sent = Bench::new("bandwidth=10Mbps").shares(&[(0, 1000, 0), (1, 1000, 46)], 4000);
+        assert!(sent[1] >= 990 && sent[0] >= 2000, "{sent:?}");
+        let mut bench = Bench::new("bandwidth=10Mbps");
+        for (flow, tos) in [(0, 0), (0, 0), (1, 46 << 2)] {
+            bench.offer(flow, 1000, Time::ZERO, |p| p.tos = tos);
+        }
+        let mut now = Time::ZERO;
+        let order: Vec<u32> = std::iter::from_fn(|| bench.next(&mut now).map(|p| p.flow)).collect();
+        assert_eq!(order, [1, 0, 0]);
+    }
+
+    #[test]
+    fn hosts_share_equally_before_their_flows_do() {
+        let nodes = [(1, 9), (1, 8), (1, 7), (2, 6)];
+        let flows: Vec<(u32, u32, u8)> = (0..4).map(|flow| (flow, 1000, 0)).collect();
+        let spec = "bandwidth=100Mbps target=100s";
+        let by_host = Bench::between(spec, &nodes).shares(&flows, 6000);
+        for (sent, expected) in by_host.iter().zip([1000_u32, 1000, 1000, 3000]) {
+            assert!(sent.abs_diff(expected) * 20 < expected, "{by_host:?}");
+        }
+        let by_flow =
+            Bench::between(&format!("{spec} isolation=flows"), &nodes).shares(&flows, 6000);
+        assert!(
+            by_flow.iter().all(|sent| sent.abs_diff(1500) < 30),
+            "{by_flow:?}"
+        );
+    }
+
+    #[test]
+    fn a_flow_that_sends_little_does_not_wait_behind_bulk_flows() {
+        let mut bench = Bench::new("bandwidth=10Mbps target=100s");
+        let mut now = Time::ZERO;
+        for flow in 0..5 {
+            (0..50).for_each(|_| bench.offer(flow, 1000, now, |_| ()));
+        }
+        (0..40).for_each(|_| assert!(bench.next(&mut now).is_some()));
+        bench.offer(9, 100, now, |_| ());
+        assert_eq!(bench.next(&mut now).map(|p| p.flow), Some(9));
+    }
+
+    #[test]
+    fn flows_whose_hashes_meet_get_queues_of_their_own_within_a_set() {
+        let mut bench = Bench::new("");
+        for flow in 0..400 {
+            bench.offer(flow, 100, Time::ZERO, |_| ());
+        }
+        let held = bench.cake.tins[0]
+            .flows
+            .iter()
+            .filter(|f| !f.queue.is_empty());
+        // Without sets some 70 of 400 would share a queue.
+        assert_eq!(held.count(), 400);
+    }
+
+    #[test]
+    fn an_ack_takes_the_place_of_earlier_ones() {
+        for (mode, left) in [("no", 5), ("conservative", 2), ("aggressive", 1)] {
+            let mut bench = Bench::new(&format!("ack_filter={mode}"));
+            for ack in 1..=5 {
+                bench.offer(0, 66, Time::ZERO, |p| {
+                    p.kind = Kind::Ack;
+                    p.ack = ack * 1000;
+                });
+            }
+            assert_eq!(bench.cake.backlog().0, left, "{mode}");
+            assert!(
+                bench
+                    .drops
+                    .iter()
+                    .all(|(_, reason)| *reason == DropReason::AckFiltered)
+            );
+            // The newest is always there.
+            let newest = bench.cake.tins[0].flows.iter().find_map(|f| f.queue.back());
+            assert_eq!(newest.map(|p| p.ack), Some(5000));
+        }
+    }
+
+    #[test]
+    fn acks_that_repeat_a_number_or_echo_congestion_otherwise_are_kept() {
+        let mut bench = Bench::new("ack_filter=aggressive");
+        for (ack, flags) in [(1, Flags::NONE), (1, Flags::NONE), (2, Flags::ECE)] {
+            bench.offer(0, 66, Time::ZERO, |p| {
+                p.kind = Kind::Ack;
+                p.ack = ack;
+                p.flags = flags;
+            });
+        }
+        // The third makes the first two superfluous; of those it leaves one.
+        assert_eq!(bench.cake.backlog().0, 2);
+    }
+
+    #[test]
+    fn the_limit_takes_heads_of_the_longest_queue_and_starts_blue() {
+        let mut bench = Bench::new("limit=20p");
+        for _ in 0..15 {
+            bench.offer(0, 1000, Time::ZERO + Span::from_secs(1), |_| ());
+        }
+        for _ in 0..10 {
+            bench.offer(1, 1000, Time::ZERO + Span::from_secs(1), |_| ());
+        }
+        let dropped: Vec<(u32, u32)> = bench.drops.iter().map(|(p, _)| (p.flow, p.uid)).collect();
+        assert_eq!(dropped, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
+        let blue = bench.cake.tins[0]
+            .flows
+            .iter()
+            .map(|f| f.cobalt.drop_p)
+            .max();
+        assert_eq!(blue, Some(BLUE_UP));
+    }
+
+    #[test]
+    fn the_inverse_square_root_is_near_enough() {
+        let mut cobalt = Cobalt::default();
+        for count in 1..2000_u32 {
+            cobalt.count = count;
+            cobalt.set_inverse_sqrt();
+            let exact = 4_294_967_296.0 / f64::from(count).sqrt();
+            let error = (f64::from(cobalt.inverse_sqrt) - exact).abs() / exact;
+            assert!(error < 0.01, "{count}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_dscp_has_a_tin_that_exists() {
+        for (table, tins) in [
+            (&DIFFSERV3, 3),
+            (&DIFFSERV4, 4),
+            (&DIFFSERV8, 8),
+            (&PRECEDENCE, 8),
+        ] {
+            assert!(table.iter().all(|tin| *tin < tins));
+            assert_eq!(table.iter().max(), Some(&(tins - 1)));
+        }
+        assert_eq!([8, 0, 46].map(|dscp| DIFFSERV3[dscp]), [1, 0, 2]);
+        assert_eq!([8, 0, 26, 46].map(|dscp| DIFFSERV4[dscp]), [1, 0, 2, 3]);
+        assert_eq!(
+            [8, 0, 18, 46, 48].map(|dscp| DIFFSERV8[dscp]),
+            [1, 2, 4, 6, 7]
+        );
+    }
+}

@@ -1,0 +1,53 @@
+"""`sojourn replay` with CAKE against its oracle and against Linux, packet by packet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
+
+import cake_linux
+import linux_cake
+import sojourn_binary
+from replay_cases import SEEDS, agree, process
+from replay_io import parse_rate
+
+
+@pytest.fixture(scope="module")
+def sojourn() -> Path:
+    try:
+        return sojourn_binary.find()
+    except FileNotFoundError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("shaped", [True, False], ids=["shaped", "link"])
+def test_cake_agrees_with_linux_as_described(
+    sojourn: Path, tmp_path: Path, shaped: bool, seed: int
+) -> None:
+    rows, link = process(seed, flows=5)
+    bps = parse_rate(link)
+    bandwidth = bps * 3 // 5 if shaped else None
+    limit = 60_000 if seed % 2 else 400_000
+    oracle = cake_linux.run(rows, bps, bandwidth, limit, seed)
+    spec = f"cake tins=besteffort isolation=flows limit={limit}B"
+    if bandwidth is not None:
+        spec += f" bandwidth={bandwidth}bps"
+    agree(sojourn_binary.replay(sojourn, rows, spec, link, tmp_path, seed), oracle, seed)
+
+
+@pytest.mark.parametrize("name", linux_cake.TRACES)
+def test_cake_decides_as_linux(sojourn: Path, tmp_path: Path, name: str) -> None:
+    arrivals, waits = linux_cake.load(name)
+    rows = sojourn_binary.replay(sojourn, arrivals, linux_cake.SPEC, linux_cake.LINK, tmp_path)
+    assert linux_cake.differing(name, arrivals, waits, rows) == []
+
+
+def test_four_flows_get_what_they_get_in_linux(sojourn: Path, tmp_path: Path) -> None:
+    arrivals, delivered = linux_cake.four_flows()
+    rows = sojourn_binary.replay(sojourn, arrivals, linux_cake.SPEC, linux_cake.LINK, tmp_path)
+    assert linux_cake.deliveries(rows) == delivered
