@@ -134,6 +134,13 @@ impl Line {
     }
 }
 
+/// PIE's gains, which `tc` takes in sixteenths.
+#[must_use]
+pub fn gains(line: Line, alpha: f64, beta: f64) -> Line {
+    line.option("alpha", (alpha * 16.0).round())
+        .option("beta", (beta * 16.0).round())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

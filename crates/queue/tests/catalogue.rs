@@ -5,7 +5,7 @@ mod support;
 
 use proptest::prelude::*;
 use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
-use sojourn_queue::registry::{SpecError, build_port, catalogue, find, resolve};
+use sojourn_queue::registry::{self, SpecError, build_port, catalogue, find, resolve};
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
 use sojourn_queue::{
     AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
@@ -209,6 +209,26 @@ fn the_random_networks_make_codel_drop_and_mark() {
         };
         let total: usize = (0..30).map(count).sum();
         assert!(total > 50, "{text}: {total}");
+    }
+}
+
+/// Except COBALT, which is in CAKE only.
+#[test]
+fn what_linux_has_tc_configures() {
+    for entry in catalogue() {
+        let linux = entry.dialects.iter().any(|info| info.name == "linux");
+        assert_eq!(
+            entry.has_tc(),
+            linux && entry.name != "cobalt",
+            "{}",
+            entry.name
+        );
+        if entry.has_tc() {
+            let text = registry::tc(&Spec::new(entry.name), "eth0")
+                .expect("a spec")
+                .expect("a line");
+            assert!(text.contains("tc qdisc replace dev eth0 root"), "{text}");
+        }
     }
 }
 

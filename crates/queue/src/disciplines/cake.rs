@@ -33,6 +33,7 @@ use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, MarkReason, Packet, Stream};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
@@ -522,6 +523,35 @@ impl Entry for Cake {
             bytes: 0,
             memory: 0,
             longest: None,
+        })
+    }
+
+    fn tc(params: &CakeParams) -> Option<Line> {
+        let line = Line::root("cake");
+        let line = match params.bandwidth {
+            Some(bandwidth) => line.rate("bandwidth", bandwidth),
+            None => line.word("unlimited"),
+        };
+        let line = line
+            .word(&params.tins.to_string())
+            .word(&params.isolation.to_string())
+            .time("rtt", params.interval)
+            .word(&params.framing.to_string())
+            .option("overhead", params.overhead)
+            .option("mpu", params.mpu)
+            .word(match params.ack_filter {
+                CakeAckFilter::NoAckFilter => "no-ack-filter",
+                CakeAckFilter::Conservative => "ack-filter",
+                CakeAckFilter::Aggressive => "ack-filter-aggressive",
+            })
+            .word(if params.ingress { "ingress" } else { "egress" })
+            .word(if params.wash { "wash" } else { "nowash" });
+        Some(match params.limit {
+            Some(Limit::Bytes(bytes)) => line.option("memlimit", bytes.get()),
+            Some(Limit::Packets(packets)) => {
+                line.note(&format!("limit={packets}: cake counts memory only"))
+            }
+            None => line,
         })
     }
 }

@@ -26,6 +26,7 @@
 use super::red::{self, FloatRed, LinuxRed, RedParams};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Time, params};
 
@@ -108,6 +109,29 @@ impl Entry for Choke {
             Core::Float(Box::new(FloatRed::new(red).map_err(renamed)?))
         };
         Ok(Choke { core, ecn })
+    }
+
+    fn tc(params: &ChokeParams) -> Option<Line> {
+        let line = Line::root("choke").packets("limit", Some(params.limit));
+        let threshold = |line: Line, name: &str, value: Option<Packets>| match value {
+            Some(packets) => line.option(name, packets.get()),
+            None => line,
+        };
+        let line = threshold(line, "min", params.min);
+        let line = threshold(line, "max", params.max);
+        let line = threshold(
+            line.option("avpkt", params.avpkt.get()),
+            "burst",
+            params.burst,
+        );
+        let line = match params.weight {
+            Some(weight) => line.note(&format!("weight={weight}: tc takes it from burst")),
+            None => line,
+        };
+        Some(
+            line.option("probability", params.probability)
+                .word_if(params.ecn, "ecn"),
+        )
     }
 }
 

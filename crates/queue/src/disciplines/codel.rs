@@ -215,8 +215,13 @@ const ONE: u16 = u16::MAX;
 
 impl CodelVars {
     /// The names of what [`CodelVars::state`] reports.
-    pub const STATE_NAMES: &'static [&'static str] =
-        &["count", "lastcount", "dropping", "drop_next_s", "first_above_s"];
+    pub const STATE_NAMES: &'static [&'static str] = &[
+        "count",
+        "lastcount",
+        "dropping",
+        "drop_next_s",
+        "first_above_s",
+    ];
 
     /// The state of an empty queue.
     ///

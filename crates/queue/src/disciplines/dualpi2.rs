@@ -29,6 +29,7 @@
 use crate::disciplines::step::{Ramp, ramp};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
 use std::collections::VecDeque;
@@ -164,6 +165,26 @@ impl Entry for DualPi2 {
         };
         queue.reset_credit();
         Ok(queue)
+    }
+
+    fn tc(params: &DualPi2Params) -> Option<Line> {
+        Some(
+            Line::root("dualpi2")
+                .packets("limit", Some(params.limit))
+                .time("target", params.target)
+                .time("tupdate", params.tupdate)
+                .option("alpha", params.alpha)
+                .option("beta", params.beta)
+                .option("coupling_factor", params.coupling)
+                .time("step_thresh", params.min_th)
+                .option("min_qlen_step", params.th_len)
+                .word(if params.drop_overload {
+                    "drop_on_overload"
+                } else {
+                    "overflow"
+                })
+                .option("classic_protection", format!("{}%", params.c_protection)),
+        )
     }
 }
 

@@ -28,6 +28,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::codel::{Codel, CodelParams};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
 
 params! {
@@ -123,6 +124,25 @@ impl Entry for FqCodel {
             AnyAqm::Codel(codel.expect("what was built once can be built again"))
         };
         Ok(FqCodel(FlowQueue::new(rules, classes, Box::new(make))))
+    }
+
+    fn tc(params: &FqCodelParams) -> Option<Line> {
+        let line = Line::root("fq_codel")
+            .packets("limit", Some(params.limit))
+            .option("flows", params.buckets.unwrap_or(1024))
+            .option("quantum", params.quantum.get())
+            .time("target", params.target)
+            .time("interval", params.interval)
+            .option("drop_batch", params.drop_batch);
+        let line = match params.memory_limit {
+            Some(memory) => line.option("memory_limit", memory.get()),
+            None => line,
+        };
+        let line = match params.ce_threshold {
+            Some(threshold) => line.time("ce_threshold", threshold),
+            None => line,
+        };
+        Some(line.word(if params.ecn { "ecn" } else { "noecn" }))
     }
 }
 

@@ -27,6 +27,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::pie::{Pie, PieParams};
 use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
+use crate::tc::{self, Line};
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
 
 params! {
@@ -130,6 +131,29 @@ impl Entry for FqPie {
             AnyAqm::Pie(pie.expect("what was built once can be built again"))
         };
         Ok(FqPie(FlowQueue::new(rules, classes, Box::new(make))))
+    }
+
+    fn tc(params: &FqPieParams) -> Option<Line> {
+        let line = Line::root("fq_pie")
+            .packets("limit", Some(params.limit))
+            .option("flows", params.buckets.unwrap_or(1024))
+            .time("target", params.target)
+            .time("tupdate", params.tupdate);
+        Some(
+            tc::gains(line, params.alpha, params.beta)
+                .option("quantum", params.quantum.get())
+                .word(if params.ecn { "ecn" } else { "noecn" })
+                .word(if params.byte_mode {
+                    "bytemode"
+                } else {
+                    "nobytemode"
+                })
+                .word(if params.dq_rate_estimator {
+                    "dq_rate_estimator"
+                } else {
+                    "no_dq_rate_estimator"
+                }),
+        )
     }
 }
 

@@ -18,6 +18,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash, mix};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
 use std::collections::VecDeque;
@@ -150,6 +151,19 @@ impl Entry for Hhf {
             packets: 0,
             bytes: 0,
         })
+    }
+
+    fn tc(params: &HhfParams) -> Option<Line> {
+        Some(
+            Line::root("hhf")
+                .packets("limit", Some(params.limit))
+                .option("quantum", params.quantum.get())
+                .option("hh_limit", params.hh_limit)
+                .time("reset_timeout", params.reset_timeout)
+                .option("admit_bytes", params.admit_bytes.get())
+                .time("evict_timeout", params.evict_timeout)
+                .option("non_hh_weight", params.non_hh_weight),
+        )
     }
 }
 

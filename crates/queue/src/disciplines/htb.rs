@@ -19,6 +19,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::Packet;
 use sojourn_units::{Bytes, Kind, ParamValue, Rate, Spec, Time, UnitError, UnitErrorKind, params};
 
@@ -334,6 +335,25 @@ impl Entry for Htb {
             packets: 0,
             bytes: 0,
         })
+    }
+
+    fn tc(params: &HtbParams) -> Option<Line> {
+        let line = Line::at("root handle 1:", "htb")
+            .option("r2q", params.r2q)
+            .option("default", 1);
+        let line = match params.rate {
+            Some(rate) => line.note(&format!("the classes share {rate}: tc class replace dev DEV parent 1: classid 1:ffff htb rate {}bit", rate.as_bps())),
+            None => line,
+        };
+        Some(
+            line.note(&format!(
+                "classes={}, as rate and ceil: tc class replace dev DEV parent 1:ffff classid 1:N htb rate RATE ceil CEIL burst {} cburst {}",
+                params.classes.to_text(),
+                params.burst.get(),
+                params.cburst.get()
+            ))
+            .note(&format!("the queue of each class N, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.each)),
+        )
     }
 }
 

@@ -35,6 +35,7 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::{self, Line};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 
@@ -143,6 +144,29 @@ impl Entry for Pie {
             next: Time::ZERO + first,
             departures: dialect != "rfc8034",
         })
+    }
+
+    fn tc(params: &PieParams) -> Option<Line> {
+        Some(
+            tc::gains(
+                Line::root("pie").packets("limit", Some(params.limit)),
+                params.alpha,
+                params.beta,
+            )
+            .time("target", params.target)
+            .time("tupdate", params.tupdate)
+            .word(if params.byte_mode {
+                "bytemode"
+            } else {
+                "nobytemode"
+            })
+            .word(if params.ecn { "ecn" } else { "noecn" })
+            .word(if params.dq_rate_estimator {
+                "dq_rate_estimator"
+            } else {
+                "no_dq_rate_estimator"
+            }),
+        )
     }
 }
 

@@ -13,6 +13,7 @@
 use crate::child::Child;
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::Packet;
 use sojourn_units::{Spec, Time, choice, params};
 
@@ -102,6 +103,21 @@ impl Entry for Prio {
             packets: 0,
             bytes: 0,
         })
+    }
+
+    fn tc(params: &PrioParams) -> Option<Line> {
+        let bands = params.bands;
+        let line = Line::at("root handle 1:", "prio").option("bands", bands);
+        let line = match params.by {
+            PrioBy::Priomap => line.option("priomap", "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"),
+            by => line.note(&format!(
+                "by={by}: tc maps the priority of a socket by priomap; use filters instead"
+            )),
+        };
+        Some(line.note(&format!(
+            "the queue of each band N, as each={}: tc qdisc replace dev DEV parent 1:N ...",
+            params.each
+        )))
     }
 }
 

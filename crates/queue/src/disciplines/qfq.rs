@@ -24,6 +24,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use crate::weights::Weights;
 use sojourn_sim::Packet;
 use sojourn_units::{Bytes, Spec, Time, params};
@@ -196,6 +197,18 @@ impl Entry for Qfq {
             each: params.each,
             cx: cx.clone(),
         })
+    }
+
+    fn tc(params: &QfqParams) -> Option<Line> {
+        Some(
+            Line::at("root handle 1:", "qfq")
+                .note(&format!(
+                    "a class for each flow N: tc class replace dev DEV parent 1: classid 1:N qfq weight WEIGHT maxpkt {}",
+                    params.lmax.get()
+                ))
+                .note(&format!("weights={}; its queue, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.weights, params.each))
+                .note("and a filter: tc filter add dev DEV parent 1: protocol all handle 1 flow hash keys src,dst,proto,proto-src,proto-dst divisor CLASSES baseclass 1:1"),
+        )
     }
 }
 

@@ -60,6 +60,7 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, params};
 
@@ -231,6 +232,32 @@ impl Entry for Red {
                 core: Core::Float(Box::new(FloatRed::new(params)?)),
             },
         })
+    }
+
+    fn tc(params: &RedParams) -> Option<Line> {
+        let bytes = |line: Line, name: &str, value: Option<Limit>| match value {
+            Some(Limit::Bytes(bytes)) => line.option(name, bytes.get()),
+            Some(Limit::Packets(packets)) => line.option(name, packets.get() * params.avpkt.get()),
+            None => line,
+        };
+        let line = bytes(Line::root("red"), "limit", Some(params.limit));
+        let line = bytes(line, "min", params.min);
+        let line = bytes(line, "max", params.max).option("avpkt", params.avpkt.get());
+        let line = match (params.burst, params.weight) {
+            (Some(burst), _) => line.option("burst", burst.get()),
+            (None, Some(weight)) => line.note(&format!("weight={weight}: tc takes it from burst")),
+            (None, None) => line,
+        };
+        let line = match params.bandwidth {
+            Some(bandwidth) => line.rate("bandwidth", bandwidth),
+            None => line,
+        };
+        Some(
+            line.option("probability", params.probability)
+                .word_if(params.ecn, "ecn")
+                .word_if(params.harddrop, "harddrop")
+                .word_if(params.adaptive, "adaptive"),
+        )
     }
 }
 

@@ -36,6 +36,7 @@
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason, Stream};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 use std::collections::VecDeque;
@@ -185,6 +186,30 @@ impl Entry for Sfb {
             token_ms: 0,
             params,
         })))
+    }
+
+    fn tc(params: &SfbParams) -> Option<Line> {
+        let ms = |span: Span| span.as_ps() / 1_000_000_000;
+        let line = Line::root("sfb")
+            .packets("limit", Some(params.limit))
+            .option("target", params.bin_size.get())
+            .option("increment", params.increment)
+            .option("decrement", params.decrement)
+            .option("db", ms(params.warmup));
+        let line = match params.rehash {
+            Some(rehash) => line.option("rehash", ms(rehash)),
+            None => line,
+        };
+        let line = match params.max {
+            Some(max) => line.option("max", max.get()),
+            None => line,
+        };
+        Some(match (params.penalty_rate, params.penalty_burst) {
+            (Some(rate), Some(burst)) => line
+                .option("penalty_rate", format!("{rate}pps"))
+                .option("penalty_burst", burst.get()),
+            _ => line,
+        })
     }
 }
 

@@ -29,6 +29,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
 use std::collections::VecDeque;
@@ -170,6 +171,27 @@ impl Entry for Sfq {
             each: params.each,
             cx: cx.clone(),
         })
+    }
+
+    fn tc(params: &SfqParams) -> Option<Line> {
+        let line = Line::root("sfq").packets("limit", Some(params.limit));
+        let line = match params.quantum {
+            Some(quantum) => line.option("quantum", quantum.get()),
+            None => line,
+        };
+        let period = params
+            .perturb_period
+            .map_or(0, |period| period.as_ps() / 1_000_000_000_000);
+        let line = line
+            .option("perturb", period)
+            .option("divisor", params.buckets.unwrap_or(1024));
+        let line = match (params.flows, params.depth) {
+            (Some(flows), Some(depth)) => line.option("flows", flows).option("depth", depth),
+            (Some(flows), None) => line.option("flows", flows),
+            (None, Some(depth)) => line.option("depth", depth),
+            (None, None) => line,
+        };
+        Some(line.word_if(params.headdrop, "headdrop"))
     }
 }
 

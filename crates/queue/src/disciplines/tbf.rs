@@ -19,6 +19,7 @@ use crate::child::Child;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, params};
 
@@ -236,6 +237,26 @@ impl Entry for Tbf {
             limit,
             child: Child::new(build_aqm(&params.each, cx)?),
             ready: Time::ZERO,
+        })
+    }
+
+    fn tc(params: &TbfParams) -> Option<Line> {
+        let line = Line::root("tbf")
+            .rate("rate", params.rate)
+            .bytes("burst", params.burst);
+        let line = match params.peakrate {
+            Some(peak) => line.rate("peakrate", peak).bytes("mtu", params.mtu),
+            None => line,
+        };
+        Some(match (params.latency, params.limit) {
+            (Some(latency), _) => line.time("latency", latency),
+            (None, Some(Limit::Bytes(bytes))) => line.bytes("limit", bytes),
+            (None, Some(Limit::Packets(packets))) => line
+                .bytes("limit", Bytes::new(packets.get() * params.mtu.get()))
+                .note(&format!(
+                    "limit={packets}: tc counts bytes, here so many of the largest packets"
+                )),
+            (None, None) => line.note("limit=none: tc requires a limit or a latency"),
         })
     }
 }

@@ -19,6 +19,7 @@
 use super::red::{IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
+use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{
     Bytes, Kind, Limit, ParamValue, Rate, Span, Time, UnitError, UnitErrorKind, choice, params,
@@ -253,6 +254,18 @@ impl Entry for Wred {
                 average,
             }),
         })
+    }
+
+    fn tc(params: &WredParams) -> Option<Line> {
+        Some(
+            Line::root("gred setup")
+                .option("DPs", 3)
+                .option("default", 1)
+                .note(&format!(
+                    "each drop precedence N: tc qdisc change dev DEV root gred limit {} min {} max {} avpkt {} burst BURST probability {} DP N prio N",
+                    params.limit, params.min.to_text(), params.max.to_text(), params.avpkt.get(), params.probability.to_text()
+                )),
+        )
     }
 }
 
