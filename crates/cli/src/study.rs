@@ -21,14 +21,21 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 1] = [BuiltIn {
-    name: "codel-drr-bandwidth-mtu",
-    study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
-    files: &[(
-        "published.csv",
-        include_str!("../../../studies/codel-drr-bandwidth-mtu/published.csv"),
-    )],
-}];
+const BUILT_IN: [BuiltIn; 2] = [
+    BuiltIn {
+        name: "codel-drr-bandwidth-mtu",
+        study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
+        files: &[(
+            "published.csv",
+            include_str!("../../../studies/codel-drr-bandwidth-mtu/published.csv"),
+        )],
+    },
+    BuiltIn {
+        name: "queue-disciplines",
+        study: include_str!("../../../studies/queue-disciplines/study.toml"),
+        files: &[],
+    },
+];
 
 pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
