@@ -13,7 +13,7 @@ import sojourn_binary
 from replay_cases import agree, process
 from replay_io import DROPPED, Limit, arrival, parse_rate
 
-SEEDS = range(24)
+SEEDS = range(16)
 
 SPECS = {
     "avq": avq_paper.Settings(),

@@ -243,6 +243,10 @@ impl Scheduler for DualPi2 {
         }
     }
 
+    fn on_empty(&mut self, _: Time) {
+        self.reset_credit();
+    }
+
     fn drain(&mut self) -> Option<Packet> {
         let packet = self.l4s.pop_front().or_else(|| self.classic.pop_front())?;
         self.bytes -= u64::from(packet.size);
