@@ -87,7 +87,7 @@ struct Filter {
     evict_after: u64,
     admit_bytes: u64,
     hh_limit: usize,
-    counters: [[u64; SLOTS]; 4],
+    counters: Box<[[u64; SLOTS]; 4]>,
     reset_at: u64,
     /// Heavy flows, in chains by the lower ten bits of their hash.
     table: Vec<Vec<HeavyFlow>>,
@@ -138,7 +138,7 @@ impl Entry for Hhf {
                 evict_after: jiffies(params.evict_timeout),
                 admit_bytes: params.admit_bytes.get(),
                 hh_limit: usize::try_from(params.hh_limit).unwrap_or(usize::MAX),
-                counters: [[0; SLOTS]; 4],
+                counters: Box::new([[0; SLOTS]; 4]),
                 reset_at: 0,
                 table: (0..SLOTS).map(|_| Vec::new()).collect(),
                 known: 0,
@@ -289,7 +289,7 @@ impl Filter {
     fn is_heavy(&mut self, hash: u32, size: u64, now: Time) -> bool {
         let now = now.as_ps() / self.jiffy.as_ps();
         if self.reset_at + self.reset_after < now {
-            self.counters = [[0; SLOTS]; 4];
+            *self.counters = [[0; SLOTS]; 4];
             self.reset_at = now;
         }
         let evict_after = self.evict_after;

@@ -49,7 +49,9 @@
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
 //! ns-2 the beginning is memory that nothing sets), so that the first arrival divides. ns-2 has no parameters of its own for it:
 //! with `adaptive_` and `feng_adaptive_` it divides by ARED's `alpha_`, 0.01, and multiplies by its `beta_`, 0.9, which turns the
-//! control round. `feng=true` in dialect ns2 is both switches and does just that; give 3 and 2 for the paper's.
+//! control round: the greatest probability grows a hundredfold each time that the average has come below `min`. `feng=true` in
+//! dialect ns2 is both switches and does just that; give 3 and 2 for the paper's. ns-2 ends with a floating point exception
+//! once the probability has overflowed, here it stays above 1, as long before.
 //!
 //! ns3_24 is ns-3's RedQueue of the releases up to 3.24, a queue of the device: the rules are ns-3.44's, without ECN and without
 //! any adaptation. What differs is beside RED: it has no device queue of one packet below it. With its limit in bytes it lets
