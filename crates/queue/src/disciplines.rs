@@ -20,6 +20,7 @@ crate::registry::register! {
         drr::Drr,
         drrpp::Drrpp,
         dualpi2::DualPi2,
+        fq_cobalt::FqCobalt,
         fq_codel::FqCodel,
         fq_pie::FqPie,
         sfq::Sfq,
