@@ -32,6 +32,7 @@ crate::registry::register! {
         hhf::Hhf,
         fq_codel::FqCodel,
         fq_pie::FqPie,
+        fq_cobalt::FqCobalt,
         dualpi2::DualPi2,
         cake::Cake,
         tbf::Tbf,
