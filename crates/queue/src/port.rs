@@ -28,6 +28,8 @@ pub struct QueuePort {
     account: Account,
     judges: Judges,
     last_departure: Time,
+    /// Packets wait in the ring and leave it as they came.
+    unjudged: bool,
     rate: Rate,
     discipline: Discipline,
     rng: Stream,
@@ -58,8 +60,10 @@ impl QueuePort {
             // The updates that are due come before the arrival.
             judges.room = 0;
         }
+        let in_ring = matches!(discipline, Discipline::Aqm(_));
         QueuePort {
             last_departure: Time::ZERO,
+            unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
             judges,
             rate: Rate::bps(1),
@@ -162,6 +166,15 @@ impl Port for QueuePort {
         true
     }
 
+    #[inline(always)]
+    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
+        if self.unjudged {
+            self.account.dequeue(packet, now);
+            self.last_departure = now;
+        }
+        self.unjudged
+    }
+
     #[inline]
     fn released(&self) -> (u64, u64) {
         let measured = self.account.measured();
@@ -171,9 +184,7 @@ impl Port for QueuePort {
     #[inline]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
-            Discipline::Aqm(_) if !self.judges.departures && !self.judges.ticks => {
-                self.dequeue_unjudged(ring, now)
-            }
+            Discipline::Aqm(_) if self.unjudged => self.dequeue_unjudged(ring, now),
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
         }
@@ -393,7 +404,7 @@ impl QueuePort {
     }
 
     /// Takes the head of the queue for a discipline that has no say in it.
-    #[inline]
+    #[inline(never)]
     fn dequeue_unjudged(&mut self, ring: &mut Ring, now: Time) -> bool {
         let Some(head) = ring.peek(0) else {
             return false;

@@ -18,8 +18,11 @@
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
 //! alone uses a link and hears nothing back is that link's *source*: while packets are in flight there, what it sends is
-//! put off until they have arrived. A link that *feeds* others, which get all their packets from it, lets packets run ahead
-//! into them as soon as they are launched (`network/ahead.rs`). All keep their true times; a traced run does none of it.
+//! put off until they have arrived. If the next packet finds the link free, as it does unless the source is faster than the
+//! link, the source *launches* it in the same stroke (`Network::launch`): one event per packet, and none of its own.
+//!
+//! A link that *feeds* others, which get all their packets from it, lets packets run ahead into them as soon as they are
+//! on its wire (`network/ahead.rs`). All keep their true times; a traced run does none of it.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
@@ -219,7 +222,7 @@ pub(crate) struct Link<P> {
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
     /// Lazy, without impairments and device queue; its port does not shape.
-    plain: bool,
+    pub(crate) plain: bool,
     /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
     pub(crate) eager: bool,
@@ -239,18 +242,18 @@ pub(crate) struct Link<P> {
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
     pub(crate) looks: bool,
+    /// Plain, and the delay has never become shorter: packets arrive in their order by themselves.
+    ordered: bool,
     /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
     pub(crate) source: u32,
-    /// The link that all packets of a source go on to.
+    /// The link that all its packets go on to, [`NONE`](crate::packet::NONE) if they part, or some have arrived.
     pub(crate) onward: u32,
     pub(crate) port: P,
     serializer: Serializer,
-    /// The arrival of the packet that was launched last; not kept up by packets that go straight through.
+    /// The arrival of the packet that was launched last; not kept up while the link is `ordered`.
     last_arrival: Time,
     pub(crate) index: u32,
     device_queue: u32,
-    /// Departures may be events: the link is eager, or its port shapes.
-    pub(crate) departs: bool,
     shapes: bool,
     /// The port holds back what waits, until `free_at`.
     held_back: bool,
@@ -289,6 +292,7 @@ impl<P: Port> Link<P> {
             fed: shape.fed,
             answers: shape.answers,
             looks: false,
+            ordered: plain,
             free_at: Time::ZERO,
             delay: shape.delay,
             last_start: Time::ZERO,
@@ -300,7 +304,6 @@ impl<P: Port> Link<P> {
             source: shape.source,
             onward: shape.onward,
             device_queue: shape.device_queue,
-            departs: shape.eager || shapes,
             shapes,
             held_back: false,
             held_before: (0, 0),
@@ -399,6 +402,17 @@ impl<P: Port> Link<P> {
     /// The transmitter is free at `free_at`: starts the next packet or goes idle.
     #[inline]
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
+        if self.plain
+            && let Some(packet) = self.ring.next_in_line()
+            && self.port.lets_out(packet, self.free_at)
+        {
+            if S::TRACES {
+                sink.at_key(self.departure_key(), self.index);
+            }
+            self.launch::<S, true>(self.free_at, sink);
+            self.waiting = self.ring.waiting() != 0;
+            return;
+        }
         let key = self.departure_key();
         if !self.waiting || !self.start(key, sink) {
             self.rest(key.time);
@@ -454,14 +468,18 @@ impl<P: Port> Link<P> {
         if self.ring.held() == 0 && !self.port.dequeue(&mut self.ring, now, sink) {
             return false;
         }
-        self.launch(now, sink);
+        self.launch::<S, false>(now, sink);
         true
     }
 
-    /// Starts the transmission of the packet that the device holds.
+    /// Starts the transmission of the packet that the device holds or, if it comes `STRAIGHT` from the queue, of the next one
+    /// there.
     #[inline(always)]
-    fn launch<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
-        let packet = self.ring.launch();
+    fn launch<S: LinkSink, const STRAIGHT: bool>(&mut self, now: Time, sink: &mut S) {
+        let packet = match STRAIGHT {
+            true => self.ring.launch_waiting(),
+            false => self.ring.launch(),
+        };
         let serialization = match self.per_byte {
             0 => self.serializer.span(packet.size),
             per_byte => Span::from_ps(u64::from(packet.size) * per_byte),
@@ -470,14 +488,16 @@ impl<P: Port> Link<P> {
         self.last_start = now;
         self.free_at = now + serialization;
         self.idle = false;
-        // The order of arrival is kept when the delay has become shorter.
-        let last_arrival = self.last_arrival;
-        let arrival = (self.free_at + self.delay).max(last_arrival);
+        let (mut arrival, last_arrival) = (self.free_at + self.delay, self.last_arrival);
+        if !self.ordered {
+            // The order of arrival is kept when the delay has become shorter.
+            arrival = arrival.max(last_arrival);
+            self.last_arrival = arrival;
+        }
         packet.at = arrival;
         if S::TRACES {
             sink.event(Event::Dequeue, packet);
         }
-        self.last_arrival = arrival;
         if !self.plain {
             self.held_back = false;
             self.impair(last_arrival);
@@ -504,7 +524,7 @@ impl<P: Port> Link<P> {
         if !self.held_back {
             self.fill_device(now, sink);
         } else if self.port.dequeue(&mut self.ring, now, sink) {
-            self.launch(now, sink);
+            self.launch::<S, false>(now, sink);
         } else {
             self.rest(now);
         }
@@ -576,7 +596,7 @@ impl<P: Port> Link<P> {
         }
         if self.idle {
             if self.port.pass(packet, &mut self.ring, now, sink) {
-                self.launch(now, sink);
+                self.launch::<S, false>(now, sink);
             } else {
                 self.rest(now);
             }
@@ -674,8 +694,9 @@ impl<P: Port> Link<P> {
 
     /// Applies a new delay to packets that start from now on.
     pub(crate) fn set_delay(&mut self, delay: Span) {
-        if delay < self.delay && self.waived {
+        if delay < self.delay && self.ordered {
             // From now on packets may catch up with those before them, so none goes straight through.
+            self.ordered = false;
             self.waived = false;
             self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
         }

@@ -11,7 +11,7 @@ use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
-use crate::routing::{Exits, Routes};
+use crate::routing::Routes;
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
 use sojourn_units::{Rate, Span, Time};
@@ -280,8 +280,6 @@ struct Way {
     node: u32,
     /// The agent that gets them, [`NONE`] for a passive sink.
     receiver: u32,
-    /// The agent that sends the flow's forward packets, whichever way this is.
-    sender: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -327,30 +325,43 @@ struct Core<P, T> {
     links: Vec<Link<P>>,
     routes: Routes,
     seats: Vec<Seat>,
-    next_uid: u32,
     frame: Frame<T>,
 }
 
-/// The place of an endpoint in the network.
+/// The place of an endpoint in the network, and what it has sent: one cache line.
 #[repr(align(64))]
 struct Seat {
+    /// When its event fires, [`Time::MAX`] if it has none. The event is in the list; that of a source is *deferred* while it
+    /// waits for a packet to arrive at the end of the outlet, and this is kept up only then.
+    wakes: Time,
+    /// When that event was armed; only of a deferred one.
+    armed: Time,
+    /// Packets of its flow that it has sent and their bytes, until the flow is told of them.
+    sent: (u64, u64),
+    /// Its flow, if it has exactly one and is one end of it, or [`NONE`].
+    flow: u32,
+    /// The node of the other end of that flow.
+    peer: u32,
+    /// The link that leads there, or [`NONE`].
+    exit: u32,
     /// Of its component.
     id: u32,
-    /// Where the routes of its node are.
-    exits: Exits,
+    node: u32,
     /// The link whose [source](Link::source) it is, or [`NONE`].
     outlet: u32,
-    /// The event of a source, while that waits for a packet to arrive at the end of the outlet: when, and when it was armed.
-    deferred: Option<(Time, Time)>,
-    /// Packets that it has [launched](Network::launch) and their bytes, until its flow is told of them.
-    launched: (u64, u64),
-    /// When its event in the list fires, [`Time::MAX`] if none is there; not kept up for a source.
-    wakes: Time,
-    /// The last flow of which it is the sender, or [`NONE`].
-    flow: u32,
-    /// The node that receives that flow.
-    peer: u32,
+    /// It is the receiver of its flow: what it sends travels back.
+    answers: bool,
 }
+
+impl Seat {
+    /// The event of a source that is deferred.
+    #[inline(always)]
+    fn deferred(&self) -> Option<Key> {
+        (self.wakes != Time::MAX).then(|| Key::event(self.wakes, self.armed, self.id))
+    }
+}
+
+const _: () = assert!(size_of::<Seat>() == 64);
 
 /// What links and ports hand packets and events back to, while one of them works.
 struct Frame<T> {
@@ -363,17 +374,34 @@ struct Frame<T> {
     /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
     /// added to at once and one by one in turn wait for each other.
     ahead: u64,
+    /// Events of sources at which they have [launched](Network::launch) a packet, until the census is told of them.
+    launched: u64,
+}
+
+impl Census {
+    /// One more packet is created: its number.
+    #[inline(always)]
+    fn next_uid(&mut self) -> u32 {
+        let uid = low32(self.created);
+        self.created += 1;
+        uid
+    }
+}
+
+/// The lower 32 bits.
+#[inline(always)]
+#[allow(clippy::as_conversions, reason = "cut off on purpose")]
+const fn low32(number: u64) -> u32 {
+    number as u32
 }
 
 impl<T: Tracer> Frame<T> {
-    /// Counts a packet that has arrived where it was sent to; says which agent gets it.
+    /// Counts a packet that has arrived where it was sent to.
     #[inline(always)]
-    fn take_in(&mut self, packet: &Packet, now: Time) -> u32 {
+    fn take_in(&mut self, packet: &Packet, now: Time) {
         self.census.delivered += 1;
-        let direction = direction(packet);
-        let way = &mut self.flows[to_usize(packet.flow)].ways[direction];
+        let way = &mut self.flows[to_usize(packet.flow)].ways[direction(packet)];
         way.counts.deliver(packet, now);
-        way.receiver
     }
 
     #[inline(always)]
@@ -529,18 +557,23 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
-        let mut onward = vec![NONE; links.len()];
         for (link, agent) in &quiet.outlets {
             outlets[to_usize(*agent)] = *link;
             sources[to_usize(*link)] = *agent;
-            let flow = flows.iter().find(|flow| flow.sender == *agent);
-            onward[to_usize(*link)] = flow.map_or(NONE, |flow| {
-                routes.next(links[to_usize(*link)].to, flow.sink)
-            });
         }
-        let mut sends = vec![(NONE, NONE); agents.len()];
+        // Of each endpoint: its flow, the other end of it, and whether it answers there.
+        let mut ends_of: Vec<Option<(u32, u32, bool)>> = vec![None; agents.len()];
+        let mut count_of = vec![0_u32; agents.len()];
         for (flow, number) in flows.iter().zip(0..) {
-            sends[to_usize(flow.sender)] = (number, flow.sink);
+            let receiver = flow.receiver.map(|agent| (agent, flow.source, true));
+            for (agent, peer, answers) in
+                receiver
+                    .into_iter()
+                    .chain([(flow.sender, flow.sink, false)])
+            {
+                ends_of[to_usize(agent)] = Some((number, peer, answers));
+                count_of[to_usize(agent)] += 1;
+            }
         }
         let (mut components, link_ids, agent_ids) = rank(
             links
@@ -562,24 +595,26 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             links: Vec::with_capacity(links.len()),
-            seats: agents
-                .iter()
-                .zip(agent_ids)
-                .zip(outlets)
-                .zip(sends)
-                .map(|(((agent, id), outlet), (flow, peer))| Seat {
-                    id,
-                    exits: routes.exits(agent.node),
-                    outlet,
-                    deferred: None,
-                    launched: (0, 0),
-                    wakes: Time::MAX,
-                    flow,
-                    peer,
+            seats: (0..agents.len())
+                .map(|i| {
+                    let only = ends_of[i].filter(|_| count_of[i] == 1);
+                    let (flow, peer, answers) = only.unwrap_or((NONE, NONE, false));
+                    let node = agents[i].node;
+                    Seat {
+                        wakes: Time::MAX,
+                        armed: Time::ZERO,
+                        sent: (0, 0),
+                        flow,
+                        peer,
+                        exit: only.map_or(NONE, |_| routes.next(node, peer)),
+                        id: agent_ids[i],
+                        node,
+                        outlet: outlets[i],
+                        answers,
+                    }
                 })
                 .collect(),
             routes,
-            next_uid: 0,
             frame: Frame {
                 traced: (Key::default(), 0),
                 tracer,
@@ -590,7 +625,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                             counts: FlowCounts::default(),
                             node,
                             receiver,
-                            sender: f.sender,
                         };
                         Flow {
                             ways: [
@@ -603,6 +637,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 slab: Slab::default(),
                 census: Census::default(),
                 ahead: 0,
+                launched: 0,
             },
         };
         let mut link_names = Vec::with_capacity(links.len());
@@ -619,7 +654,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 answers: quiet.feeding(index).answers,
                 source,
-                onward: onward[to_usize(index)],
+                onward: quiet.onward(index),
                 to: link.to,
                 exits: core.routes.exits(link.to),
                 rate: link.rate,
@@ -655,6 +690,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         for i in 0..network.quiet.outlets.len() {
             network.go_on(network.quiet.outlets[i].1);
         }
+        network.core.tell_flows();
         Ok(network)
     }
 
@@ -707,7 +743,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let (_, source) = self.quiet.outlets[i];
             self.wake_deferred(source, &Key::before(until));
             self.go_on(source);
-            self.count_launched(source);
         }
         self.core.key = Key::before(until);
         for link in &self.quiet.silent {
@@ -715,10 +750,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.core.settle(link);
             self.core.frame.absorb(&mut self.core.links[link], until);
         }
-        let frame = &mut self.core.frame;
-        let ahead = std::mem::take(&mut frame.ahead);
-        frame.census.hops += ahead;
-        frame.census.events += ahead;
+        self.core.tell_flows();
     }
 
     /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:
@@ -730,11 +762,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         let (source, onward) = (outlet.source, outlet.onward);
-        let due = core
-            .seats
-            .get(to_usize(source))
-            .and_then(|seat| seat.deferred);
-        if let Some((at, _)) = due
+        let due = core.seats.get(to_usize(source)).map(|seat| seat.wakes);
+        if let Some(at) = due
             && at < core.horizon
             && outlet.lets_through(at)
             && outlet.ring.in_flight() == 1
@@ -762,9 +791,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.go_on(source);
             return;
         };
-        seat.launched.0 += 1;
-        seat.launched.1 += u64::from(packet.size);
-        seat.deferred = next.map(|next| (next, at));
+        core.frame.launched += 1;
+        seat.sent.0 += 1;
+        seat.sent.1 += u64::from(packet.size);
+        seat.wakes = next.unwrap_or(Time::MAX);
+        seat.armed = at;
         let arrival = outlet.let_through(packet.size, at);
         outlet.ring.send(Packet {
             at: arrival,
@@ -775,33 +806,19 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             flow,
             dst: seat.peer,
             side: NONE,
-            uid: core.next_uid,
+            uid: core.frame.census.next_uid(),
             size: packet.size,
             kind: packet.kind,
             tos: packet.tos,
             flags: packet.flags,
             hops_left: MAX_HOPS - 1,
         });
-        core.next_uid = core.next_uid.wrapping_add(1);
         core.fel.set(outlet.id, arrival.as_ps(), at.as_ps());
         if next.is_some_and(|next| next <= at) {
             // It sends more at the same event.
-            seat.deferred = None;
+            seat.wakes = Time::MAX;
             core.key = Key::event(at, at, seat.id);
             self.wake(source);
-        }
-    }
-
-    /// Tells the flow of a source what it has launched.
-    fn count_launched(&mut self, source: u32) {
-        let seat = &mut self.core.seats[to_usize(source)];
-        let (packets, bytes) = std::mem::take(&mut seat.launched);
-        let frame = &mut self.core.frame;
-        frame.census.created += packets;
-        frame.census.events += packets;
-        if let Some(flow) = frame.flows.get_mut(to_usize(seat.flow)) {
-            flow.ways[0].counts.sent_packets += packets;
-            flow.ways[0].counts.sent_bytes += bytes;
         }
     }
 
@@ -814,11 +831,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         let source = outlet.source;
-        let deferred = core
-            .seats
-            .get(to_usize(source))
-            .and_then(|seat| seat.deferred);
-        if outlet.waiting || deferred.is_some_and(|(at, _)| at <= outlet.free_at) {
+        let due = core.seats.get(to_usize(source)).map(|seat| seat.wakes);
+        if outlet.waiting || due.is_some_and(|at| at <= outlet.free_at) {
             // What is sent while the link transmits comes before the departures up to now.
             self.wake_deferred(source, &key);
         }
@@ -842,14 +856,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             if outlet.is_listed() {
                 return;
             }
-            let Some((at, armed)) = seat.deferred.take() else {
+            let Some(key) = seat.deferred() else {
                 return;
             };
-            if at >= core.horizon {
-                core.fel.set(seat.id, at.as_ps(), armed.as_ps());
+            seat.wakes = Time::MAX;
+            if key.time >= core.horizon {
+                core.fel.set(seat.id, key.time.as_ps(), key.birth.as_ps());
                 return;
             }
-            core.key = Key::event(at, armed, seat.id);
+            core.key = key;
             core.frame.census.events += 1;
             self.wake(source);
         }
@@ -860,14 +875,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     fn wake_deferred(&mut self, agent: u32, bound: &Key) {
         loop {
             let seat = &mut self.core.seats[to_usize(agent)];
-            let Some((at, armed)) = seat.deferred else {
+            let Some(key) = seat.deferred().filter(|key| key < bound) else {
                 return;
             };
-            let key = Key::event(at, armed, seat.id);
-            if key >= *bound {
-                return;
-            }
-            seat.deferred = None;
+            seat.wakes = Time::MAX;
             self.core.key = key;
             self.core.frame.census.events += 1;
             self.wake(agent);
@@ -907,7 +918,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.at_key(key_of(time, birth, id), link);
             core.frame.event(Event::Receive, packet);
         }
-        if packet.dst == from.to {
+        let mut next = from.onward;
+        if next == NONE && packet.dst == from.to {
             let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
@@ -918,7 +930,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         }
         let (size, hops_left) = (packet.size, packet.hops_left);
-        let next = core.routes.towards(from.exits, packet.dst);
+        if next == NONE {
+            next = core.routes.towards(from.exits, packet.dst);
+        }
         if let Ok([from, to]) = core
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
@@ -1012,8 +1026,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// A packet has arrived where it was sent to.
     #[inline]
     fn consume(&mut self, packet: &Packet) {
+        let way = &self.core.frame.flows[to_usize(packet.flow)].ways[direction(packet)];
+        self.hand_to(way.receiver, packet);
+    }
+
+    /// A packet has arrived at an endpoint.
+    #[inline(never)]
+    fn hand_to(&mut self, agent: u32, packet: &Packet) {
         let core = &mut self.core;
-        let agent = core.frame.take_in(packet, core.key.time);
+        core.frame.take_in(packet, core.key.time);
         if let Some(endpoint) = self.agents.get_mut(to_usize(agent)) {
             endpoint.on_packet(packet, &mut Cx { core, agent });
         }
@@ -1180,6 +1201,38 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
+    /// Tells the census and the flows what was counted elsewhere on the way.
+    fn tell_flows(&mut self) {
+        let frame = &mut self.frame;
+        let ahead = std::mem::take(&mut frame.ahead);
+        frame.census.hops += ahead;
+        frame.census.events += ahead + std::mem::take(&mut frame.launched);
+        for seat in &mut self.seats {
+            let (packets, bytes) = std::mem::take(&mut seat.sent);
+            if packets > 0
+                && let Some(flow) = frame.flows.get_mut(to_usize(seat.flow))
+            {
+                let counts = &mut flow.ways[usize::from(seat.answers)].counts;
+                counts.sent_packets += packets;
+                counts.sent_bytes += bytes;
+            }
+        }
+    }
+
+    /// Counts a packet of an endpoint that has several flows, or sends for one that is not its own. Says where the packet
+    /// goes, whether it travels back, and over which link it leaves.
+    #[cold]
+    fn address(&mut self, agent: u32, flow: u32, bytes: u32) -> (u32, bool, u32) {
+        let ways = &mut self.frame.flows[to_usize(flow)].ways;
+        // A sender sends forward; whoever else sends for the flow answers.
+        let reverse = ways[1].receiver != agent;
+        let way = &mut ways[usize::from(reverse)];
+        way.counts.sent_packets += 1;
+        way.counts.sent_bytes += u64::from(bytes);
+        let node = self.seats[to_usize(agent)].node;
+        (way.node, reverse, self.routes.next(node, way.node))
+    }
+
     fn settle(&mut self, link: usize) {
         let key = self.key;
         let l = &mut self.links[link];
@@ -1277,9 +1330,15 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 self.due.push(next);
             }
         }
+        self.offer(link, next);
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and offers it to the link `next`.
+    #[inline(never)]
+    fn offer(&mut self, link: u32, next: u32) {
         if let Some(from) = self.links.get_mut(to_usize(link)) {
             let packet = from.ring.land_next();
-            self.forward_new(packet, next);
+            self.forward(packet, next);
         }
     }
 
@@ -1330,7 +1389,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.hops_left -= 1;
         let was_listed = link.is_listed();
         link.arrive(packet, &self.key, &mut self.frame);
-        if link.departs {
+        if !link.plain {
             self.list_events(index);
         } else if was_listed {
         } else if link.feeds {
@@ -1358,23 +1417,20 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
         let now = core.key.time;
-        let seat = &core.seats[to_usize(self.agent)];
-        let exits = seat.exits;
-        let ways = &mut core.frame.flows[to_usize(flow)].ways;
-        // The receiver of the flow answers in the reverse direction; a sender sends forward. Who sends no flow answers.
-        let reverse = seat.flow == NONE || ways[0].sender != self.agent;
-        let way = &mut ways[usize::from(reverse)];
-        way.counts.sent_packets += 1;
-        way.counts.sent_bytes += u64::from(out.size);
-        let dst = way.node;
+        let seat = &mut core.seats[to_usize(self.agent)];
+        let (dst, reverse, next) = if seat.flow == flow {
+            seat.sent.0 += 1;
+            seat.sent.1 += u64::from(out.size);
+            (seat.peer, seat.answers, seat.exit)
+        } else {
+            core.address(self.agent, flow, out.size)
+        };
         let flags = if reverse {
             out.flags.with(Flags::REVERSE)
         } else {
             out.flags
         };
-        let uid = core.next_uid;
-        core.next_uid = uid.wrapping_add(1);
-        core.frame.census.created += 1;
+        let uid = core.frame.census.next_uid();
         let packet = |at, hops_left| Packet {
             at,
             launched: now,
@@ -1391,7 +1447,6 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             flags,
             hops_left,
         };
-        let next = core.routes.towards(exits, dst);
         if let Some(link) = core.links.get_mut(to_usize(next))
             && link.lets_through(now)
         {
@@ -1440,10 +1495,10 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     fn wake(&mut self, at: Time, armed: Time) {
         let core = &mut *self.core;
         let seat = &mut core.seats[to_usize(self.agent)];
+        seat.wakes = at;
         if seat.outlet != NONE {
-            seat.deferred = Some((at, armed));
+            seat.armed = armed;
         } else {
-            seat.wakes = at;
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
         }
     }

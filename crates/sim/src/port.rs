@@ -175,6 +175,15 @@ pub trait Port {
         false
     }
 
+    /// The transmitter wants a packet at `now`, and this one is at the head of those that wait in the ring: true if the port
+    /// has counted it as gone without judging it, and the caller is to take it; false if the port is to be
+    /// [asked](Port::dequeue).
+    #[inline]
+    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
+        let _ = (packet, now);
+        false
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;

@@ -352,6 +352,32 @@ impl Ring {
         unsafe { self.slot_mut(counter).assume_init_mut() }
     }
 
+    /// The packet at the head of the queue, where the device holds none and no gap is before it.
+    #[inline(always)]
+    pub(crate) fn next_in_line(&self) -> Option<&Packet> {
+        if self.held | self.lead != 0 {
+            return None;
+        }
+        self.peek(0)
+    }
+
+    /// Launches the packet at the head of the queue: [`Ring::take`] and [`Ring::launch`] in one.
+    ///
+    /// # Panics
+    /// If it is not [next in line](Ring::next_in_line).
+    #[inline(always)]
+    pub(crate) fn launch_waiting(&mut self) -> &mut Packet {
+        assert!(
+            self.held | self.lead == 0 && self.waiting != 0,
+            "nothing in line"
+        );
+        let counter = self.sent;
+        self.waiting -= 1;
+        self.sent = counter.wrapping_add(1);
+        // SAFETY: without a gap the `waiting` slots from `sent` on held packets.
+        unsafe { self.slot_mut(counter).assume_init_mut() }
+    }
+
     /// The packet launched last.
     #[inline]
     pub(crate) fn launched_last(&mut self) -> Option<&mut Packet> {
@@ -443,7 +469,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..11, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..12, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -502,6 +528,14 @@ mod tests {
                         let did = ring.land_before(before, |packet| landed = Some(packet.uid));
                         let expected = if argument > 0 { plain.flight.pop_front() } else { None };
                         prop_assert_eq!((did, landed), (expected.is_some(), expected));
+                    }
+                    11 if plain.held.is_empty() => {
+                        if ring.next_in_line().map(|p| p.uid).is_some() {
+                            let launched = ring.launch_waiting().uid;
+                            let expected = plain.waiting.pop_front().expect("not empty");
+                            prop_assert_eq!(launched, expected);
+                            plain.flight.push_back(expected);
+                        }
                     }
                     _ => {}
                 }

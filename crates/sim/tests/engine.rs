@@ -6,10 +6,14 @@ use proptest::prelude::*;
 use sojourn_sim::trace::{Event, NoTrace};
 use sojourn_sim::{DropReason, LossAt, Ties};
 use std::collections::BTreeMap;
-use support::{Fifo, Keep, Outcome, Plan, Shape, plan, play, run};
+use support::{Fifo, Keep, Outcome, Plan, Shape, plan, plan_with, play, run};
 
 fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
-    plan(seed, shape, |_, index| {
+    fifos_with(seed, shape, false)
+}
+
+fn fifos_with(seed: u64, shape: Shape, sources: bool) -> Plan<Fifo> {
+    plan_with(seed, shape, sources, |_, index| {
         let mut fifo = Fifo::new([3, 12, 40][index % 3]);
         fifo.waives = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
         fifo
@@ -60,6 +64,22 @@ proptest! {
         let (_, traced_census, traced_counts) = play(fifos(seed, shape), Keep::default(), show);
         prop_assert_eq!(counts, traced_counts);
         prop_assert_eq!(census, traced_census);
+    }
+
+    /// Without a tracer a source launches its next packet where the last one arrives. What is counted whenever one looks is
+    /// what it is when the source is woken for each packet, as it is when it is traced.
+    #[test]
+    fn a_launched_packet_counts_as_one_that_was_sent(seed in any::<u64>(), shape in shapes()) {
+        let shape = Shape { impaired: shape.impaired && seed.is_multiple_of(3), device_queue: 0, ..shape };
+        let plan = |eager| fifos_with(seed, Shape { eager, ..shape }, true);
+        let show = |fifo: &Fifo| format!("{fifo:?}");
+        let (_, census, counts) = play(plan(false), NoTrace, show);
+        let (_, traced_census, traced_counts) = play(plan(false), Keep::default(), show);
+        prop_assert_eq!(counts, traced_counts);
+        prop_assert_eq!(census, traced_census);
+        let (lazy, eager) = (run(plan(false), show), run(plan(true), show));
+        prop_assert_eq!(first_difference(&lazy, &eager), None);
+        prop_assert_eq!(lazy, eager);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::{Gauges, ReceiverReport, SenderReport, TcpReceiver, TcpSender, UdpSender};
 use sojourn_units::Time;
 
-/// An endpoint of a flow.
+/// An endpoint of a flow, in cache lines of its own.
+#[repr(align(64))]
 pub enum Endpoint {
     /// Sender of datagrams.
     Udp(UdpSender<Timed>),

@@ -26,7 +26,7 @@ impl Source for Timed {
         self.source.unlimited()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         let write = self.source.next(rng)?;
         let at = write.at.checked_add(self.start)?;

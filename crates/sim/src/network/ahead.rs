@@ -63,10 +63,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     #[inline(never)]
     fn run_ahead_of(&mut self, link: u32) {
         loop {
-            let told = match self.core.send_ahead(link) {
+            let (agent, told) = match self.core.send_ahead(link) {
                 Step::Stays => break,
                 Step::Moved => continue,
-                Step::Arrives(key) => key,
+                Step::Arrives(agent, key) => (agent, key),
             };
             // The packet is at the head of the flight still, and nothing else is told to the agent before it.
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
@@ -74,7 +74,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             };
             let packet = from.ring.land_ahead(told.time, told.birth);
             self.core.key = told;
-            self.consume(&packet);
+            self.hand_to(agent, &packet);
         }
         let index = to_usize(link);
         if let Some((id, at, birth)) = self.core.links[index].next_landing() {
@@ -90,8 +90,8 @@ enum Step {
     Stays,
     /// Into another link, or to its end.
     Moved,
-    /// To its endpoint, which is still to be told, with this key.
-    Arrives(Key),
+    /// To this endpoint, which is still to be told, with this key.
+    Arrives(u32, Key),
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
@@ -132,7 +132,8 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 return Step::Stays;
             }
             self.frame.ahead += 1;
-            return Step::Arrives(Key::event(at, packet.launched, from.id));
+            let key = Key::event(at, packet.launched, from.id);
+            return Step::Arrives(from.answers, key);
         }
         if at >= self.horizon || hops_left == 0 {
             return Step::Stays;
@@ -167,7 +168,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let (id, agent) = (to.id, to.answers);
         if agent != NONE && first && self.hears_ahead(agent, arrival) {
             self.frame.ahead += 1;
-            return Step::Arrives(Key::event(arrival, at, id));
+            return Step::Arrives(agent, Key::event(arrival, at, id));
         }
         let Ok([from, to]) = self
             .links

@@ -20,6 +20,8 @@ pub(super) struct Quiet {
     pub(super) outlets: Vec<(u32, u32)>,
     /// For each link; nothing where nothing is quiet.
     feeding: Vec<Feeding>,
+    /// For each link the one that all its packets go on to, or [`NONE`]; nothing where nothing is quiet.
+    onward: Vec<u32>,
 }
 
 /// What may run ahead of a link, or into it.
@@ -50,16 +52,17 @@ struct Use {
     /// Those of them that end there at a passive receiver.
     passive: u32,
     entry: Entry,
+    exit: Entry,
 }
 
-/// Whence the packets of a link come.
+/// Whence the packets of a link come, or where they go.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Entry {
     #[default]
     Nowhere,
-    /// From this link alone.
+    /// This link alone.
     Link(u32),
-    /// From an endpoint, or from several links.
+    /// From or to an endpoint, or several links.
     Elsewhere,
 }
 
@@ -102,6 +105,11 @@ impl Quiet {
                     usage.ways += 1;
                     usage.entry.add(from);
                     from = Entry::Link(*link);
+                }
+                let mut to = Entry::Elsewhere;
+                for link in path.iter().rev() {
+                    uses[to_usize(*link)].exit.add(to);
+                    to = Entry::Link(*link);
                 }
             }
             for agent in flow.receiver.into_iter().chain([flow.sender]) {
@@ -160,7 +168,19 @@ impl Quiet {
                 .collect(),
             outlets: passive,
             feeding,
+            onward: uses
+                .iter()
+                .map(|usage| match usage.exit {
+                    Entry::Link(link) => link,
+                    Entry::Nowhere | Entry::Elsewhere => NONE,
+                })
+                .collect(),
         }
+    }
+
+    /// The link that all packets of this link go on to, or [`NONE`].
+    pub(super) fn onward(&self, link: u32) -> u32 {
+        self.onward.get(to_usize(link)).copied().unwrap_or(NONE)
     }
 
     /// What may run ahead of this link, or into it.

@@ -10,8 +10,8 @@ use sojourn_sim::network::Census;
 use sojourn_sim::topology::{Graph, Line};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
-    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, LinkSpec, Loss, LossAt, Network,
-    NetworkSpec, Outgoing, Packet, Port, PortSink, Ring, Side, Stream, Ties, TxRounding,
+    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch, LinkSpec, Loss, LossAt,
+    Network, NetworkSpec, Outgoing, Packet, Port, PortSink, Ring, Side, Stream, Ties, TxRounding,
 };
 use sojourn_units::{Rate, Span, Time};
 
@@ -27,6 +27,8 @@ pub struct Endpoint {
     step: Span,
     sizes: (u32, u32),
     tos: u8,
+    /// A sender that hears nothing and sends one packet at a time, and can say so without a host.
+    launches: bool,
     /// Probability of an answer to a packet.
     answers: f64,
     rng: Stream,
@@ -49,8 +51,24 @@ impl Endpoint {
 
     fn schedule<H: Host>(&mut self, host: &mut H) {
         let now = host.now();
+        let next = self.next(now);
+        host.wake(next, now);
+    }
+
+    fn next(&mut self, now: Time) -> Time {
         let steps = self.rng.below(20);
-        host.wake(now + self.step * steps.max(1), now);
+        if self.launches && steps == 0 {
+            // Once more at the same event.
+            return now;
+        }
+        now + self.step * steps.max(1)
+    }
+
+    /// The packet of one wake of a source, and when the next is due.
+    fn single(&mut self, now: Time) -> (Outgoing, Option<Time>) {
+        let packet = self.packet();
+        self.left = self.left.saturating_sub(1);
+        (packet, (self.left > 0).then(|| self.next(now)))
     }
 }
 
@@ -73,6 +91,18 @@ impl Agent for Endpoint {
     }
 
     fn on_wake<H: Host>(&mut self, host: &mut H) {
+        if self.launches {
+            let now = host.now();
+            loop {
+                let (packet, next) = self.single(now);
+                host.send(self.flow, packet);
+                match next {
+                    Some(next) if next <= now => {}
+                    Some(next) => return host.wake(next, now),
+                    None => return,
+                }
+            }
+        }
         for _ in 0..=self.rng.below(8) {
             let packet = self.packet();
             if self.rng.chance(0.2) {
@@ -88,6 +118,18 @@ impl Agent for Endpoint {
     }
 
     fn start_measuring(&mut self, _: Time) {}
+
+    fn launch(&mut self, now: Time) -> Option<Launch> {
+        if !self.launches {
+            return None;
+        }
+        let (packet, next) = self.single(now);
+        Some(Launch {
+            flow: self.flow,
+            packet,
+            next,
+        })
+    }
 }
 
 /// What changes during a run.
@@ -118,7 +160,17 @@ pub struct Shape {
 }
 
 /// The plan of a seed; `port` makes the queue of a link from its name and number.
-pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) -> Plan<P> {
+pub fn plan<P>(seed: u64, shape: Shape, port: impl FnMut(&str, usize) -> P) -> Plan<P> {
+    plan_with(seed, shape, false, port)
+}
+
+/// As [`plan`]; with `sources` most flows are sources that hear nothing and send one packet at a time.
+pub fn plan_with<P>(
+    seed: u64,
+    shape: Shape,
+    sources: bool,
+    mut port: impl FnMut(&str, usize) -> P,
+) -> Plan<P> {
     let rng = &mut Stream::derive(seed, 0, "plan");
     // On the grid, serialization times, delays and sending times are multiples of a millisecond.
     let grid = rng.chance(0.5);
@@ -170,7 +222,7 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
         let tos = u8::try_from(rng.below(4)).expect("two bits");
         let answers = if rng.chance(0.3) { 0.0 } else { 0.5 };
         let sender = u32::try_from(agents.len()).expect("few");
-        let has_receiver = rng.chance(0.8);
+        let has_receiver = rng.chance(if sources { 0.2 } else { 0.8 });
         for (role, node, left, answers) in [
             ("sender", source, 400, answers / 4.0),
             ("receiver", sink, 0, answers),
@@ -184,6 +236,7 @@ pub fn plan<P>(seed: u64, shape: Shape, mut port: impl FnMut(&str, usize) -> P) 
                         step,
                         sizes,
                         tos,
+                        launches: role == "sender" && !has_receiver && sources,
                         answers,
                         rng: Stream::derive(seed, 0, &name),
                         seq: 0,
@@ -438,6 +491,15 @@ impl Port for Fifo {
         let room = self.waives && self.waiting < self.limit;
         self.waiting += u64::from(room);
         room
+    }
+
+    fn lets_out(&mut self, packet: &Packet, _: Time) -> bool {
+        if self.waives {
+            self.waiting -= 1;
+            self.released.0 += 1;
+            self.released.1 += u64::from(packet.size);
+        }
+        self.waives
     }
 
     fn released(&self) -> (u64, u64) {

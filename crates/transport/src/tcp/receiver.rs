@@ -22,12 +22,14 @@ enum State {
     Established,
 }
 
-/// The receiving end of a connection.
+/// The receiving end of a connection. What a segment in order touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct TcpReceiver {
     /// The byte expected next.
     next: u64,
     goodput: u64,
+    acks: u64,
     /// Segments in order that are not acknowledged.
     unacked: u32,
     delayed_ack: u32,
@@ -38,12 +40,15 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Acknowledgements echo a mark until the sender says CWR.
     echo: bool,
+    /// There are ranges beyond a gap.
+    gap: bool,
+    /// The timer of the delayed acknowledgement is set.
+    delays: bool,
+    /// Those ranges of bytes: first, one past the last; in order, apart from each other.
+    held: VecDeque<(u64, u64)>,
     timers: Timers<2>,
     delayed_ack_timeout: Span,
-    /// Ranges of bytes beyond a gap: first, one past the last; in order, apart from each other.
-    held: VecDeque<(u64, u64)>,
     duplicates: u64,
-    acks: u64,
     wants_ecn: bool,
     syn_ack_rto: Span,
     max_rto: Span,
@@ -55,6 +60,7 @@ impl TcpReceiver {
         TcpReceiver {
             next: FIRST_BYTE,
             goodput: 0,
+            acks: 0,
             unacked: 0,
             delayed_ack: params.delayed_ack,
             flow: 0,
@@ -62,11 +68,12 @@ impl TcpReceiver {
             state: State::Listen,
             ecn: false,
             echo: false,
+            gap: false,
+            delays: false,
+            held: VecDeque::new(),
             timers: Timers::default(),
             delayed_ack_timeout: params.delayed_ack_timeout,
-            held: VecDeque::new(),
             duplicates: 0,
-            acks: 0,
             wants_ecn: params.ecn,
             syn_ack_rto: params.initial_rto,
             max_rto: params.max_rto,
@@ -122,7 +129,10 @@ impl TcpReceiver {
     #[inline]
     fn acknowledge<H: Host>(&mut self, host: &mut H) {
         self.unacked = 0;
-        self.timers.clear(DELAYED_ACK);
+        if self.delays {
+            self.delays = false;
+            self.timers.clear(DELAYED_ACK);
+        }
         self.acks += 1;
         host.send(
             self.flow,
@@ -148,7 +158,7 @@ impl TcpReceiver {
         } else {
             let before = self.next;
             self.next = end;
-            let gap = !self.held.is_empty();
+            let gap = self.gap;
             if gap {
                 self.release();
             }
@@ -157,9 +167,10 @@ impl TcpReceiver {
             // A segment that fills all or part of a gap is acknowledged at once.
             if gap || self.unacked >= self.delayed_ack {
                 self.acknowledge(host);
-            } else if self.timers.deadline(DELAYED_ACK).is_none() {
+            } else if !self.delays {
                 let at = host.now().saturating_add(self.delayed_ack_timeout);
                 self.timers.set(DELAYED_ACK, at, host);
+                self.delays = true;
             }
         }
     }
@@ -172,10 +183,12 @@ impl TcpReceiver {
             self.next = self.next.max(end);
             self.held.pop_front();
         }
+        self.gap = !self.held.is_empty();
     }
 
     /// Keeps a range beyond a gap. Most segments continue the last range, so the search begins there.
     fn hold(&mut self, first: u64, end: u64) {
+        self.gap = true;
         // The ranges from `low` on end at or after `first`: they touch the new one or lie beyond it.
         let mut low = self.held.len();
         while low > 0 && self.held[low - 1].1 >= first {
@@ -240,6 +253,7 @@ impl Agent for TcpReceiver {
         let now = host.now();
         while let Some(timer) = self.timers.due(now) {
             if timer == DELAYED_ACK {
+                self.delays = false;
                 self.acknowledge(host);
             } else {
                 self.syn_ack_rto = self.syn_ack_rto.saturating_mul(2).min(self.max_rto);

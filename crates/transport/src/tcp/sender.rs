@@ -51,8 +51,9 @@ enum State {
     Established,
 }
 
-/// The sending end of a connection.
+/// The sending end of a connection. What every acknowledgement touches comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct TcpSender<S> {
     /// First byte that is not acknowledged.
     una: u64,
@@ -68,15 +69,7 @@ pub struct TcpSender<S> {
     timed_end: u64,
     timed_at: Time,
     last_sent: Time,
-    /// One past the highest byte sent when an ECN echo last reduced the window.
-    ecn_recover: u64,
-    /// The first unacknowledged byte when the timer last fired.
-    timeout_una: u64,
     bytes_acked: u64,
-    recovery: LossRecovery,
-    cc: AnyCc,
-    timers: Timers<2>,
-    rto: Rto,
     mss: u64,
     headers: u32,
     flow: u32,
@@ -91,6 +84,14 @@ pub struct TcpSender<S> {
     restart_timer: bool,
     validate_window: bool,
     nagle: bool,
+    timers: Timers<2>,
+    recovery: LossRecovery,
+    cc: AnyCc,
+    rto: Rto,
+    /// One past the highest byte sent when an ECN echo last reduced the window.
+    ecn_recover: u64,
+    /// The first unacknowledged byte when the timer last fired.
+    timeout_una: u64,
     cold: Box<Cold<S>>,
 }
 
