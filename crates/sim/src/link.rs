@@ -222,7 +222,7 @@ pub(crate) struct Link<P> {
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
     /// Lazy, without impairments and device queue; its port does not shape.
-    plain: bool,
+    pub(crate) plain: bool,
     /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
     pub(crate) eager: bool,
@@ -254,8 +254,6 @@ pub(crate) struct Link<P> {
     last_arrival: Time,
     pub(crate) index: u32,
     device_queue: u32,
-    /// Departures may be events: the link is eager, or its port shapes.
-    pub(crate) departs: bool,
     shapes: bool,
     /// The port holds back what waits, until `free_at`.
     held_back: bool,
@@ -306,7 +304,6 @@ impl<P: Port> Link<P> {
             source: shape.source,
             onward: shape.onward,
             device_queue: shape.device_queue,
-            departs: shape.eager || shapes,
             shapes,
             held_back: false,
             held_before: (0, 0),

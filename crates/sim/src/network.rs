@@ -1389,7 +1389,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.hops_left -= 1;
         let was_listed = link.is_listed();
         link.arrive(packet, &self.key, &mut self.frame);
-        if link.departs {
+        if !link.plain {
             self.list_events(index);
         } else if was_listed {
         } else if link.feeds {

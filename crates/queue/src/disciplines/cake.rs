@@ -1,8 +1,8 @@
 //! CAKE: common applications kept enhanced. Shaper, priority tins, flow and host fairness and COBALT in one.
 //!
-//! Sources: T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways", LANMAN 2018, and net/sched/sch_cake.c of Linux, on whose revision 6.1 the paper is no more exact; times and control laws
-//! are in the kernel's integers (nanoseconds, fractions of 32 bits).
+//! Sources: net/sched/sch_cake.c of Linux 6.1 for what it does, T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE: A
+//! Comprehensive Queue Management Solution for Home Gateways", LANMAN 2018, for what each part is for. Times and control laws are in the
+//! kernel's integers: nanoseconds, and fractions of 32 bits.
 //!
 //! * Shaper: each packet moves the time of the next one on by what its adjusted size takes at the bandwidth, so that there is no
 //!   bucket; an idle queue starts anew at the present. The adjusted size is the size and `overhead`, at least `mpu`, in whole ATM cells
