@@ -628,7 +628,7 @@ mod tests {
                     .extend((0..seconds * 50).map(|n| (n * 20_000 + u64::from(flow) * 1234, flow)));
             }
             arrivals.sort_unstable();
-            let mut counts = vec![(0_u32, 0_u32); 10];
+            let mut counts = [(0_u32, 0_u32); 10];
             for (at, flow) in arrivals {
                 let dropped = matches!(self.offer(us(at), flow, 0), Verdict::Drop(_));
                 let (lost, sent) = &mut counts[index(u64::from(flow))];
