@@ -529,13 +529,12 @@ mod tests {
                         let expected = if argument > 0 { plain.flight.pop_front() } else { None };
                         prop_assert_eq!((did, landed), (expected.is_some(), expected));
                     }
-                    11 if plain.held.is_empty() => {
-                        if ring.next_in_line().map(|p| p.uid).is_some() {
-                            let launched = ring.launch_waiting().uid;
-                            let expected = plain.waiting.pop_front().expect("not empty");
-                            prop_assert_eq!(launched, expected);
-                            plain.flight.push_back(expected);
-                        }
+                    11 if ring.next_in_line().is_some() => {
+                        prop_assert!(plain.held.is_empty());
+                        let launched = ring.launch_waiting().uid;
+                        let expected = plain.waiting.pop_front().expect("not empty");
+                        prop_assert_eq!(launched, expected);
+                        plain.flight.push_back(expected);
                     }
                     _ => {}
                 }
