@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import fq_codel_rfc8290
 import sojourn_binary
+from replay_cases import SEEDS, agree, process
 from replay_io import PS_PER_S, parse_limit, parse_rate
-from scheduler_cases import SEEDS, agree, process
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ import fq_codel_rfc8290
 import linux_rows
 import linux_traces
 import sojourn_binary
+from replay_cases import SEEDS, agree, process
 from replay_io import DROPPED, MARKED, Limit, parse_limit, parse_rate, parse_span
-from scheduler_cases import SEEDS, agree, process
 
 TARGET = parse_span("5ms")
 INTERVAL = parse_span("100ms")

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 import fq_pie_draft
 import sojourn_binary
 from pie_rfc8033 import EARLY, MS, OVERFLOW, Settings
+from replay_cases import SEEDS, agree, process
 from replay_io import MARKED, Limit, parse_limit, parse_rate
-from scheduler_cases import SEEDS, agree, process
 
 SPECS = {
     "limit=10240p": Settings(),

@@ -45,7 +45,7 @@ SPECS = {
 @pytest.mark.parametrize("spec", SPECS)
 def test_gsp_agrees_with_the_oracle(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
     settings = SPECS[spec]
-    replay_cases.agree(
+    replay_cases.replays_alike(
         command,
         tmp_path,
         spec,

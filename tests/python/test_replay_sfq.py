@@ -13,8 +13,8 @@ import linux_rows
 import linux_traces
 import sfq_paper
 import sojourn_binary
+from replay_cases import SEEDS, agree, process
 from replay_io import DROPPED, Limit, parse_limit, parse_rate
-from scheduler_cases import SEEDS, agree, process
 
 OURS = "sfq buckets=none"
 LINUX = f"{OURS} dialect=linux limit=127p quantum=1514B depth=127 flows=128"

@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import sojourn_binary
 import wfq_papers
+from replay_cases import SEEDS, agree, process
 from replay_io import DROPPED, Limit, parse_limit, parse_rate
-from scheduler_cases import SEEDS, agree, process
 
 
 @pytest.fixture(scope="module")
