@@ -124,7 +124,8 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
         ring: Ring::new(),
         sink: Happened::default(),
         rate,
-        busy_until: None,
+        asks_at: None,
+        busy: false,
         steps: Vec::new(),
     }
     .run(&arrivals(seed));
@@ -157,9 +158,10 @@ fn of_entry(entry: &CatalogueEntry) -> Vec<(String, Spec)> {
             })
         };
         // A dialect may lack a limit over all queues.
-        let limits: &[&str] = match has("limit") {
-            true => &[" limit=60p", " limit=60kB", ""],
-            false => &[""],
+        let limits: &[&str] = match (has("limit"), has("each")) {
+            (true, _) => &[" limit=60p", " limit=60kB", ""],
+            (false, true) => &[" each=(droptail limit=15p)"],
+            (false, false) => &[""],
         };
         let name = format!("{}-{}", entry.name, dialect.name);
         let with = |rest: &str| -> Vec<String> {
@@ -205,8 +207,12 @@ fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
     let mut start = Time::ZERO;
     for (length_ms, load) in PHASES {
         let end = start + Span::from_ms(length_ms);
+        if load <= 0.0 {
+            start = end;
+            continue;
+        }
         let mut now = start;
-        while load > 0.0 {
+        loop {
             let gap = Span::round_from_secs(rng.exponential(MEAN_US / load) * 1e-6);
             now += Span::from_ps((gap.as_ps() + GRID_PS / 2) / GRID_PS * GRID_PS);
             if now >= end {
@@ -241,8 +247,11 @@ struct Driver {
     ring: Ring,
     sink: Happened,
     rate: Rate,
-    /// When the transmitter has sent the packet that it sends; none while it is free.
-    busy_until: Option<Time>,
+    /// When the transmitter asks next: when it has sent the packet that it sends or, of a shaper that holds packets back, when
+    /// one may go. None while nothing waits.
+    asks_at: Option<Time>,
+    /// It sends a packet.
+    busy: bool,
     steps: Vec<Step>,
 }
 
@@ -266,8 +275,8 @@ impl PortSink for Happened {
 impl Driver {
     fn run(mut self, arrivals: &[(Time, Packet)]) -> Vec<Step> {
         for (now, packet) in arrivals {
-            while let Some(free) = self.busy_until.filter(|free| free <= now) {
-                self.ask(free);
+            while let Some(at) = self.asks_at.filter(|at| at <= now) {
+                self.ask(at);
             }
             let arriving = Arriving {
                 packet: packet.uid,
@@ -285,12 +294,12 @@ impl Driver {
                     .enqueue(copy, &mut driver.ring, *now, &mut driver.sink);
                 None
             });
-            if self.busy_until.is_none() && self.port.backlog_packets() > 0 {
+            if !self.busy && self.port.backlog_packets() > 0 {
                 self.ask(*now);
             }
         }
-        while let Some(free) = self.busy_until {
-            self.ask(free);
+        while let Some(at) = self.asks_at {
+            self.ask(at);
         }
         let end = arrivals.last().map_or(Time::ZERO, |(at, _)| *at) + Span::from_secs(3600);
         self.port.finish(&self.ring, end, &mut self.sink);
@@ -301,14 +310,21 @@ impl Driver {
     fn ask(&mut self, now: Time) {
         self.step(now, None, |driver| {
             if !driver.port.dequeue(&mut driver.ring, now, &mut driver.sink) {
-                driver.port.on_idle(now);
-                driver.busy_until = None;
+                driver.busy = false;
+                driver.asks_at = match driver.port.backlog_packets() {
+                    0 => {
+                        driver.port.on_idle(now);
+                        None
+                    }
+                    _ => Some(driver.port.ready_at(now)).filter(|at| *at < Time::MAX),
+                };
                 return None;
             }
             let packet = driver.ring.withdraw()?;
             let bits = u64::from(packet.size) * 8;
             let sending = Span::from_ns(bits * 1_000_000_000 / driver.rate.as_bps());
-            driver.busy_until = Some(now + sending);
+            driver.busy = true;
+            driver.asks_at = Some(now + sending);
             Some(packet.uid)
         });
     }

@@ -205,7 +205,7 @@ fn resolving_fills_in_what_the_dialect_says() {
     };
     assert_eq!(
         topology.queue.to_string(),
-        "droptail dialect=ns2-2.35 limit=34p"
+        "droptail dialect=ns2-2.35 limit=34p drop=tail"
     );
     assert_eq!(topology.reverse_queue.as_ref(), Some(&topology.queue));
     assert_eq!(topology.access_rate, Some(Rate::mbps(100)));

@@ -27,19 +27,19 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
     // Step 1: the file. Step 2: the line, in the registry as it is by now.
     let disciplines = copy.join("crates/queue/src/disciplines");
     fs::write(
-        disciplines.join("step.rs"),
-        block_below(&page, "`crates/queue/src/disciplines/step.rs`:"),
+        disciplines.join("delay_step.rs"),
+        block_below(&page, "`crates/queue/src/disciplines/delay_step.rs`:"),
     )?;
     let registry = disciplines.with_extension("rs");
     let lines = fs::read_to_string(&registry)?;
     let shown = block_below(&page, "`crates/queue/src/disciplines.rs`:");
-    let line = "        step::Step,\n";
+    let line = "        delay_step::DelayStep,\n";
     let head = "    aqm {\n";
     assert!(shown.contains(line) && lines.contains(head));
     fs::write(&registry, lines.replacen(head, &format!("{head}{line}"), 1))?;
 
     // Step 3: its own test, and those of the catalogue, which fail on an entry that they cannot run.
-    let output = cargo_test(&copy, &["--lib", "disciplines::step"]);
+    let output = cargo_test(&copy, &["--lib", "disciplines::delay_step"]);
     assert!(
         output.contains("packets_are_marked_above_the_threshold_and_not_at_it ... ok"),
         "{output}"
@@ -50,7 +50,7 @@ fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
         "{output}"
     );
     assert!(
-        output.contains("step dialect=rfc8257"),
+        output.contains("delay_step dialect=rfc8257"),
         "the catalogue does not list it: {output}"
     );
     Ok(())
