@@ -634,12 +634,31 @@ impl Names {
     }
 }
 
-/// A queue's specification with the limit that the topology sets, unless the specification sets one.
+/// A queue's specification with the limit that the topology sets, unless the specification sets one. A scheduler without a
+/// limit over all its queues passes it on to each of them.
 pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
     let mut spec = spec.clone();
-    if let Some(limit) = buffer
-        && spec.get("limit").is_none()
-    {
+    let Some(limit) = buffer else {
+        return spec;
+    };
+    let has = |name: &str| {
+        // An unknown discipline is told of later.
+        registry::find(&spec.name).is_ok_and(|entry| entry.params.iter().any(|p| p.name == name))
+    };
+    if !has("limit") && has("each") {
+        let text = registry::resolve(&spec, None)
+            .ok()
+            .and_then(|(_, resolved)| resolved.pairs.into_iter().find(|(key, _)| *key == "each"));
+        if let Some(mut each) = text.and_then(|(_, text)| text.parse::<Spec>().ok()) {
+            // A limit that was written stays; that of the default gives way.
+            if spec.get("each").is_none() {
+                each.args.retain(|(key, _)| key != "limit");
+            }
+            let each = SpecValue::Spec(with_buffer(&each, buffer));
+            spec.args.retain(|(key, _)| key != "each");
+            spec.args.push(("each".to_owned(), each));
+        }
+    } else if has("limit") && spec.get("limit").is_none() {
         spec.args
             .push(("limit".to_owned(), SpecValue::Text(limit.to_string())));
     }
