@@ -36,7 +36,7 @@ demo: develop ## Build the command, run the study of CoDel against DRR, write it
 test: dev-tools develop ## Run every test: Rust, oracles, Python
 	@# Builds the command of SOJOURN_BIN, too.
 	$(CARGO) test --no-fail-fast
-	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest tests/oracles tests/python
+	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto tests/oracles tests/python
 
 .PHONY: check
 check: check-format check-rust check-python check-generated check-wasm check-history check-tidy ## Run every check that is not a test

@@ -10,10 +10,8 @@ import pytest
 
 import avq_paper
 import sojourn_binary
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import DROPPED, Limit, arrival, parse_rate
-
-SEEDS = range(16)
 
 SPECS = {
     "avq": avq_paper.Settings(),

@@ -10,36 +10,36 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import bands_textbook
-import replayed
+import replay_cases
 from replay_io import parse_rate
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 def test_head_drop_agrees(command: Path, tmp_path: Path, seed: int) -> None:
-    rows, rate = replayed.process(seed, flows=3)
+    rows, rate = replay_cases.process(seed, flows=3)
     oracle = bands_textbook.run_head_drop(rows, parse_rate(rate), 20)
     for spec in ("droptail limit=20p drop=head", "droptail dialect=linux_head limit=20p"):
-        replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+        replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("bands", [1, 3, 8])
 def test_strict_priority_agrees(command: Path, tmp_path: Path, bands: int, seed: int) -> None:
-    rows, rate = replayed.process(seed, flows=5)
+    rows, rate = replay_cases.process(seed, flows=5)
     oracle = bands_textbook.run_priority(rows, parse_rate(rate), bands, 15)
     spec = f"prio by=flow bands={bands} each=(droptail limit=15p)"
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("interleaved", [False, True])
 @pytest.mark.parametrize("weights", [[1], [4, 2, 1]])
 def test_weighted_round_robin_agrees(
     command: Path, tmp_path: Path, weights: list[int], interleaved: bool, seed: int
 ) -> None:
-    rows, rate = replayed.process(seed, flows=5)
+    rows, rate = replay_cases.process(seed, flows=5)
     oracle = bands_textbook.run_round_robin(rows, parse_rate(rate), weights, 15, interleaved)
     text = ":".join(map(str, weights))
     dialect = "interleaved" if interleaved else "plain"
     spec = f"wrr dialect={dialect} weights={text} each=(droptail limit=15p)"
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)

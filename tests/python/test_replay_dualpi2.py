@@ -9,10 +9,8 @@ import pytest
 
 import dualpi2_rfc9332
 import sojourn_binary
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import Limit, parse_rate
-
-SEEDS = range(16)
 
 SPECS = {
     "dualpi2": dualpi2_rfc9332.Settings(),

@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import hhf_linux
-import replayed
+import replay_cases
 from hhf_linux import Settings
 from replay_io import parse_rate
 
@@ -34,13 +34,13 @@ SPECS = {
 }
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("spec", SPECS)
 def test_hhf_agrees_with_linux(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
     flows, settings = SPECS[spec]
-    rows, rate = replayed.process(seed, flows)
+    rows, rate = replay_cases.process(seed, flows)
     # Flows that send nothing have no number in a replay.
     seen = {flow: number for number, flow in enumerate(sorted({row.flow for row in rows}))}
     rows = [type(row)(row.index, row.time_ps, row.size, seen[row.flow], row.ecn) for row in rows]
     oracle = hhf_linux.run(rows, parse_rate(rate), settings)
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)

@@ -8,10 +8,8 @@ import pytest
 
 import pi_paper
 import sojourn_binary
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import Limit, parse_rate, parse_span
-
-SEEDS = range(16)
 
 SPECS = {
     "pi": pi_paper.Settings(),

@@ -9,10 +9,8 @@ import pytest
 
 import pi2_conext2016
 import sojourn_binary
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import Limit, parse_rate
-
-SEEDS = range(16)
 
 SPECS = {
     "pi2": pi2_conext2016.Settings(),

@@ -9,10 +9,8 @@ import pytest
 import pie_rfc8033
 import pie_rfc8034
 import sojourn_binary
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import Limit, parse_rate
-
-SEEDS = range(24)
 
 RFC8033 = {
     "pie": pie_rfc8033.Settings(),

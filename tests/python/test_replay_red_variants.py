@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
 import red_variants
-import replayed
+import replay_cases
 from red_variants import Settings
 from replay_io import DROPPED, parse_rate
 
@@ -50,19 +50,19 @@ SPECS = {
 }
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("spec", SPECS)
 def test_red_agrees_with_its_variants(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
-    rows, rate = replayed.process(seed, flows=3)
+    rows, rate = replay_cases.process(seed, flows=3)
     oracle = red_variants.run(rows, parse_rate(rate), SPECS[spec], seed)
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_processes_make_every_variant_drop_at_random(spec: str) -> None:
     early = 0
-    for seed in replayed.SEEDS:
-        rows, rate = replayed.process(seed, flows=3)
+    for seed in replay_cases.SEEDS:
+        rows, rate = replay_cases.process(seed, flows=3)
         fates = red_variants.run(rows, parse_rate(rate), SPECS[spec], seed)
         early += any(row.verdict == DROPPED and row.reason == red_variants.EARLY for row in fates)
     assert early >= 3, early

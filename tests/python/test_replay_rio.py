@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
-import replayed
+import replay_cases
 import rio_clark_fang
 from replay_io import DROPPED, parse_rate
 from rio_clark_fang import NS2, Curve, Settings
@@ -35,19 +35,19 @@ SPECS = {
 }
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("spec", SPECS)
 def test_rio_agrees_with_its_oracle(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
-    rows, rate = replayed.process(seed, flows=3)
+    rows, rate = replay_cases.process(seed, flows=3)
     oracle = rio_clark_fang.run(rows, parse_rate(rate), SPECS[spec], seed)
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_processes_make_rio_drop_both_kinds(spec: str) -> None:
     kinds = set()
-    for seed in replayed.SEEDS:
-        rows, rate = replayed.process(seed, flows=3)
+    for seed in replay_cases.SEEDS:
+        rows, rate = replay_cases.process(seed, flows=3)
         for row in rio_clark_fang.run(rows, parse_rate(rate), SPECS[spec], seed):
             if row.verdict == DROPPED and row.reason != rio_clark_fang.OVERFLOW:
                 kinds.add(row.arrival.flow == 0)

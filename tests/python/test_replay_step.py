@@ -9,10 +9,8 @@ import pytest
 
 import sojourn_binary
 import step_rfc9332
-from replay_cases import agree, process
+from replay_cases import SEEDS, agree, process
 from replay_io import Limit, parse_rate
-
-SEEDS = range(16)
 
 US = 10**6
 

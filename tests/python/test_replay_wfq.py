@@ -41,7 +41,7 @@ def test_wfq_agrees_with_the_papers(
         rows, parse_rate(rate), parse_limit(limit), clock, [int(w) for w in weights.split(":")]
     )
     spec = f"wfq clock={clock} limit={limit} weights={weights}"
-    agree(sojourn_binary.replay(sojourn, rows, spec, rate, tmp_path), oracle, seed)
+    agree(sojourn_binary.replay(sojourn, rows, spec, rate, tmp_path), oracle, seed, reasons=False)
 
 
 def test_the_processes_make_wfq_drop() -> None:

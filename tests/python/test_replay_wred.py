@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "oracles"))
 
-import replayed
+import replay_cases
 import wred_cisco
 from replay_io import DROPPED, MARKED, parse_rate
 from wred_cisco import Settings
@@ -42,19 +42,19 @@ SPECS = {
 }
 
 
-@pytest.mark.parametrize("seed", replayed.SEEDS)
+@pytest.mark.parametrize("seed", replay_cases.SEEDS)
 @pytest.mark.parametrize("spec", SPECS)
 def test_wred_agrees_with_its_oracle(command: Path, tmp_path: Path, spec: str, seed: int) -> None:
-    rows, rate = replayed.process(seed, flows=4)
+    rows, rate = replay_cases.process(seed, flows=4)
     oracle = wred_cisco.run(rows, parse_rate(rate), SPECS[spec], seed)
-    replayed.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
+    replay_cases.agrees(command, rows, spec, rate, tmp_path, oracle, seed)
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_processes_make_several_classes_drop_at_random(spec: str) -> None:
     classes = set()
-    for seed in replayed.SEEDS:
-        rows, rate = replayed.process(seed, flows=4)
+    for seed in replay_cases.SEEDS:
+        rows, rate = replay_cases.process(seed, flows=4)
         for row in wred_cisco.run(rows, parse_rate(rate), SPECS[spec], seed):
             if row.verdict in (DROPPED, MARKED) and row.reason == wred_cisco.EARLY:
                 classes.add(row.arrival.flow)
