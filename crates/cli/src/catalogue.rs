@@ -24,7 +24,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
             entry.family.name().to_owned(),
             entry.name.to_owned(),
             entry.aliases.join(", "),
-            entry.dialects().join(", "),
+            entry.releases().join(", "),
             entry.first_sentence(),
         ]
     };

@@ -53,12 +53,16 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The names of its dialects, the default one first.
-    pub fn dialects(&self) -> Vec<&'static str> {
+    /// The names of its dialects, the default one first, each with its source where that has another name: `ns2 (ns2-2.35)`.
+    pub fn releases(&self) -> Vec<String> {
         let mut names = Vec::new();
         for dialect in self.parts.iter().flat_map(|part| part.dialects) {
-            if !names.contains(&dialect.name) {
-                names.push(dialect.name);
+            let text = match dialect.name == dialect.release {
+                true => dialect.name.to_owned(),
+                false => format!("{} ({})", dialect.name, dialect.release),
+            };
+            if !names.contains(&text) {
+                names.push(text);
             }
         }
         names

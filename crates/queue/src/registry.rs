@@ -166,15 +166,9 @@ impl CatalogueEntry {
         }
     }
 
-    /// Sources, revisions and deviations, dialect by dialect, in Markdown.
+    /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph and each item of a list.
     pub fn sources(&self) -> String {
-        let line = |line: &'static str| {
-            let text = line.strip_prefix("//!").unwrap_or(line);
-            text.strip_prefix(' ').unwrap_or(text)
-        };
-        // The first line is the title.
-        let lines: Vec<&str> = self.head.lines().map(line).skip(1).collect();
-        lines.join("\n").trim().to_owned()
+        reflowed(self.head)
     }
 
     /// Whether Linux's `tc` configures it.
@@ -182,6 +176,58 @@ impl CatalogueEntry {
         let linux = self.dialects.iter().any(|info| info.name == LINUX);
         linux && matches!((self.tc)(Some(LINUX), &[]), Ok(Some(_)))
     }
+}
+
+/// The text of a head without its title, each paragraph and each item on one line, and without what only links in the code.
+fn reflowed(head: &str) -> String {
+    let mut blocks: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in head.lines().skip(1) {
+        let line = line.strip_prefix("//!").unwrap_or(line).trim();
+        let begins = ["* ", "- "].iter().any(|mark| line.starts_with(mark));
+        match blocks.last_mut() {
+            _ if line.is_empty() => {
+                if open {
+                    blocks.push(String::new());
+                }
+                open = false;
+            }
+            Some(block) if open && !begins => {
+                block.push(' ');
+                block.push_str(line);
+            }
+            _ => {
+                blocks.push(line.to_owned());
+                open = true;
+            }
+        }
+    }
+    plain_links(blocks.join("\n").trim())
+}
+
+/// A text whose links into the code are only what they show: `` [`drr`](super::drr) `` and `` [`super::drr`] `` become `` `drr` ``.
+fn plain_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("[`") {
+        plain.push_str(before);
+        let Some((shown, after)) = behind.split_once("`]") else {
+            plain.push_str("[`");
+            rest = behind;
+            continue;
+        };
+        let name = shown.rsplit("::").next().unwrap_or(shown);
+        plain.push_str(&format!("`{name}`"));
+        rest = match after
+            .strip_prefix('(')
+            .and_then(|target| target.split_once(')'))
+        {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// The lines at the head of a file that begin with `//!`.

@@ -213,6 +213,22 @@ fn the_random_networks_make_codel_drop_and_mark() {
     }
 }
 
+#[test]
+fn every_page_names_its_sources_in_plain_paragraphs() {
+    for entry in catalogue() {
+        let sources = entry.sources();
+        assert!(sources.len() > 100, "{}: {sources}", entry.name);
+        for code in ["//!", "](super", "](crate", "[`"] {
+            assert!(
+                !sources.contains(code),
+                "{}: {code} in {sources}",
+                entry.name
+            );
+        }
+        assert!(!sources.contains("\n\n\n"), "{}", entry.name);
+    }
+}
+
 /// Except what Linux has inside other disciplines only: COBALT in CAKE, the step in CoDel.
 #[test]
 fn what_linux_has_tc_configures() {
