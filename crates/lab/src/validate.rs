@@ -218,12 +218,15 @@ pub fn check(cells: &[Cell], seeds: u64, threads: usize) -> Result<Vec<Checked>,
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, Result<Vec<Checked>, LabError>>> = Mutex::new(BTreeMap::new());
     let work = || {
-        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let index = rows.iter().position(|other| std::ptr::eq(*other, *row));
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(row) = rows.get(index) else {
+                return;
+            };
             let checked = check_row(row, seeds);
             done.lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(index.unwrap_or(0), checked);
+                .insert(index, checked);
         }
     };
     std::thread::scope(|scope| {

@@ -167,6 +167,7 @@ fn linux_pie_with_ecn_lies_within_our_spread() {
         pie_lies_within(name, "pie dialect=linux ecn=true");
     }
 }
+
 /// `tc` printed ewma 4 and probability 0.1; no idle decay under htb, as for RED.
 const CHOKE: &str = "choke dialect=linux limit=83p min=8p max=25p weight=0.0625 probability=0.1 avpkt=1500B idle_decay=false";
 

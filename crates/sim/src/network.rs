@@ -331,8 +331,8 @@ struct Core<P, T> {
 /// The place of an endpoint in the network, and what it has sent: one cache line.
 #[repr(align(64))]
 struct Seat {
-    /// When its event fires, [`Time::MAX`] if it has none. The event is in the list; that of a source is *deferred* while it
-    /// waits for a packet to arrive at the end of the outlet, and this is kept up only then.
+    /// When its event fires, [`Time::MAX`] if it has none. The event is in the list, except that of a source while it is
+    /// *deferred*: until a packet has arrived at the end of the outlet. Of a source this tells the deferred event only.
     wakes: Time,
     /// When that event was armed; only of a deferred one.
     armed: Time,

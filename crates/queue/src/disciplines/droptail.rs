@@ -87,7 +87,13 @@ impl Entry for DropTail {
     fn tc(params: &DropTailParams) -> Option<Line> {
         Some(match params.limit {
             Some(Limit::Bytes(bytes)) => Line::root("bfifo").option("limit", bytes.get()),
-            Some(Limit::Packets(packets)) => Line::root("pfifo").option("limit", packets.get()),
+            Some(Limit::Packets(packets)) => {
+                let kind = match params.drop {
+                    DropTailDrop::Tail => "pfifo",
+                    DropTailDrop::Head => "pfifo_head_drop",
+                };
+                Line::root(kind).option("limit", packets.get())
+            }
             None => Line::root("pfifo")
                 .note("limit=none: pfifo holds as many packets as the device's txqueuelen"),
         })
