@@ -1,7 +1,7 @@
 //! Which packets share a queue: by flow, by node or by DSCP, one queue each or by hash into buckets.
 
 use crate::registry::BuildContext;
-use sojourn_sim::{Flags, Packet};
+use sojourn_sim::{Flags, Packet, to_usize as at};
 use sojourn_units::choice;
 use std::collections::BTreeMap;
 
@@ -151,15 +151,6 @@ pub(crate) const fn mix(class: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

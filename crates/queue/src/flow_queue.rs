@@ -13,7 +13,7 @@ use crate::classify::Classifier;
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, SpecError};
 use crate::scheduler::SchedulerCx;
-use sojourn_sim::Packet;
+use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets};
 use std::collections::VecDeque;
 
@@ -352,15 +352,6 @@ fn rank(queues: &[Queue], index: u32) -> Rank {
         length: queues[at(index)].child.bytes(),
         tie: u64::from(index),
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 /// Makes a discipline of a [`FlowQueue`] in its field 0.

@@ -1,5 +1,7 @@
 //! Which of many queues is the longest, without a look at all of them.
 
+use sojourn_sim::to_usize as at;
+
 /// How long a queue is, and which of equally long ones goes first: the one with the least `tie`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rank {
@@ -95,15 +97,6 @@ impl Longest {
         self.place[at(self.heap[a].1)] = a;
         self.place[at(self.heap[b].1)] = b;
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

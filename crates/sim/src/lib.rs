@@ -29,4 +29,4 @@ pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
 pub use port::{DropReason, MarkReason, Port, PortSink};
 pub use ring::Ring;
 pub use rng::Stream;
-pub use slab::Side;
+pub use slab::{Side, to_usize};

@@ -82,7 +82,7 @@ impl Slab {
     reason = "usize has at least 32 bits on every supported target"
 )]
 #[inline]
-pub(crate) const fn to_usize(index: u32) -> usize {
+pub const fn to_usize(index: u32) -> usize {
     index as usize
 }
 

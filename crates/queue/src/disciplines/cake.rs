@@ -34,7 +34,7 @@ use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Flags, Kind, MarkReason, Packet, Stream};
+use sojourn_sim::{DropReason, Flags, Kind, MarkReason, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
 
@@ -1323,15 +1323,6 @@ const fn table(runs: &[(usize, usize, u8)], others: u8) -> [u8; 64] {
         run += 1;
     }
     table
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

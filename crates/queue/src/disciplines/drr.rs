@@ -29,7 +29,7 @@ use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
 
 choice! {
@@ -514,15 +514,6 @@ fn contradiction(text: String) -> SpecError {
         discipline: Drr::NAME.to_owned(),
         text,
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::tc::Line;
-use sojourn_sim::Packet;
+use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Kind, ParamValue, Rate, Spec, Time, UnitError, UnitErrorKind, params};
 
 params! {
@@ -565,14 +565,6 @@ impl Htb {
         self.bytes = self.bytes + child.bytes() - bytes;
         result
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
 use std::collections::VecDeque;
 
@@ -517,15 +517,6 @@ fn rank(queue: &Queue, index: u32, limit: Limit, rules: Rules) -> Rank {
             Rules::Paper | Rules::Ns2 => u64::from(index),
         },
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::weights::Weights;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{
     Bytes, Kind, Limit, Packets, ParamValue, Spec, UnitError, UnitErrorKind, params,
 };
@@ -573,15 +573,6 @@ fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
 
 fn counted(length: usize) -> u32 {
     u32::try_from(length).expect("fewer than 2^32 queues")
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]

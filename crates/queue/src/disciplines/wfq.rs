@@ -27,7 +27,7 @@ use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::weights::Weights;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Spec, Time, choice, params};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -523,15 +523,6 @@ fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
         },
         tie: u64::from(index),
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "usize has at least 32 bits on every supported target"
-)]
-#[inline]
-const fn at(index: u32) -> usize {
-    index as usize
 }
 
 #[cfg(test)]
