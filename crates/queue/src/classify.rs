@@ -41,7 +41,7 @@ pub struct Classifier {
     buckets: Option<u32>,
     hash: Hash,
     cx: BuildContext,
-    /// Queue of each flow and direction (even forward, odd reverse), or [`NONE`] while unknown.
+    /// Queue of each flow and direction (even forward, odd reverse) or of each codepoint, or [`NONE`] while unknown.
     known: Vec<u32>,
     /// Queue of each class (or bucket) that has been seen.
     queues: BTreeMap<u64, u32>,
@@ -70,10 +70,12 @@ impl Classifier {
     /// number of queues so far is new.
     #[inline]
     pub fn queue_of(&mut self, packet: &Packet) -> u32 {
-        let reverse = packet.flags.has(Flags::REVERSE);
-        let slot = 2 * at(packet.flow) + usize::from(reverse);
+        let slot = match self.by {
+            Classify::Dscp => usize::from(packet.tos >> 2),
+            _ => 2 * at(packet.flow) + usize::from(packet.flags.has(Flags::REVERSE)),
+        };
         match self.known.get(slot) {
-            Some(&index) if index != NONE && self.by != Classify::Dscp => index,
+            Some(&index) if index != NONE => index,
             _ => self.look_up(packet, slot),
         }
     }
