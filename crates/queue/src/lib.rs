@@ -17,6 +17,8 @@ pub mod psched;
 pub mod registry;
 pub mod scheduler;
 pub mod tc;
+#[cfg(test)]
+mod testing;
 pub mod weights;
 
 pub use account::{Account, FlowAccount};

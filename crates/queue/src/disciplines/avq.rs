@@ -211,8 +211,9 @@ const fn float(n: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Span, build};
+    use sojourn_units::Span;
 
     struct Bench {
         avq: Avq,
@@ -222,14 +223,8 @@ mod tests {
 
     impl Bench {
         fn new(spec: &str) -> Bench {
-            let pairs: Vec<(String, String)> = spec
-                .split_whitespace()
-                .map(|pair| pair.split_once('=').expect("key=value"))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect();
-            let params: AvqParams = build(None, &pairs).expect("parameters");
             Bench {
-                avq: Avq::build(params, &BuildContext::plain(1, "queue/test")).expect("an AVQ"),
+                avq: built(spec).expect("an AVQ"),
                 rng: Stream::derive(1, 0, "avq"),
                 now: Time::ZERO,
             }

@@ -233,8 +233,9 @@ fn check(params: &BlueParams, ns2: bool) -> Result<(), SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
+    use sojourn_units::Rate;
     use std::collections::VecDeque;
 
     const FULL: Verdict = Verdict::Drop(DropReason::Overlimit);
@@ -303,16 +304,6 @@ mod tests {
             last_departure: at(5000),
             waiting,
         }
-    }
-
-    fn built(spec: &str) -> Result<Blue, SpecError> {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params = build(None, &pairs).expect("parameters");
-        Blue::build(params, &BuildContext::plain(1, "queue/test"))
     }
 
     fn at(ms: u64) -> Time {
@@ -434,7 +425,7 @@ mod tests {
             "growth=double",
         ] {
             assert!(
-                matches!(built(spec), Err(SpecError::Contradiction { .. })),
+                matches!(built::<Blue>(spec), Err(SpecError::Contradiction { .. })),
                 "{spec}"
             );
         }

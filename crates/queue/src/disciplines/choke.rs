@@ -295,19 +295,10 @@ fn contradiction(text: &str) -> SpecError {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::{Packet, Stream};
-    use sojourn_units::{Span, build};
+    use sojourn_units::Span;
     use std::collections::VecDeque;
-
-    fn built(spec: &str) -> Result<Choke, SpecError> {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params = build(None, &pairs).expect("parameters");
-        Choke::build(params, &BuildContext::plain(1, "queue/test"))
-    }
 
     struct Bench {
         choke: Choke,
@@ -319,7 +310,7 @@ mod tests {
         /// A queue of so many packets of each flow in turn, with an average that has come to its length.
         fn new(spec: &str, flows: u32, packets: u32) -> Bench {
             let mut bench = Bench {
-                choke: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
+                choke: built::<Choke>(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
                 rng: Stream::derive(1, 0, "choke"),
                 queue: (0..packets)
                     .map(|uid| Packet::test(1000, uid % flows.max(1), uid))
@@ -420,7 +411,7 @@ mod tests {
 
     #[test]
     fn tc_chooses_weight_and_thresholds() {
-        let choke = built("dialect=linux limit=83p").expect("built");
+        let choke = built::<Choke>("dialect=linux limit=83p").expect("built");
         let Core::Linux(red) = &choke.core else {
             panic!("Linux")
         };
@@ -437,7 +428,7 @@ mod tests {
             "dialect=linux limit=10kB",
             "min=30p max=20p",
         ] {
-            match built(spec) {
+            match built::<Choke>(spec) {
                 Err(SpecError::Contradiction { discipline, .. }) => assert_eq!(discipline, "choke"),
                 _ => panic!("{spec}"),
             }

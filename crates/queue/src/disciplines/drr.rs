@@ -520,78 +520,11 @@ fn contradiction(text: String) -> SpecError {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sojourn_sim::{Flags, Label, MarkReason, Stream};
-    use sojourn_units::{Params, Rate, Time, build};
+    use sojourn_sim::{Flags, Stream};
+    use sojourn_units::{Params, build};
     use std::collections::VecDeque;
-    use std::sync::Arc;
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        drr: Drr,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        uid: u32,
-    }
-
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench::in_network(spec, &[])
-        }
-
-        fn in_network(spec: &str, flow_nodes: &[(u32, u32)]) -> Bench {
-            let spec: Spec = format!("drr {spec}").parse().expect("a spec");
-            let params: DrrParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext {
-                flow_nodes: Arc::from(flow_nodes),
-                ..BuildContext::plain(1, "queue/test")
-            };
-            Bench {
-                drr: Drr::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Drr, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.drr, &mut cx)
-        }
-
-        /// A packet of a flow arrives; returns its number.
-        fn offer(&mut self, flow: u32, size: u32) -> u32 {
-            self.offer_packet(Packet::test(size, flow, self.uid))
-        }
-
-        fn offer_packet(&mut self, packet: Packet) -> u32 {
-            self.uid += 1;
-            self.call(|drr, cx| drr.enqueue(packet, cx));
-            self.uid - 1
-        }
-
-        /// Flows of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|drr, cx| drr.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-
-        /// Numbers and reasons of the packets dropped since the last time.
-        fn dropped(&mut self) -> Vec<(u32, &'static str)> {
-            self.drops
-                .drain(..)
-                .map(|(p, reason)| (p.uid, reason.name()))
-                .collect()
-        }
-    }
+    type Bench = crate::testing::Bench<Drr>;
 
     #[test]
     fn a_queue_sends_a_quantum_in_its_turn_and_keeps_the_rest() {
@@ -639,7 +572,7 @@ mod tests {
                 bench.offer(flow, 1000);
             }
             assert_eq!(bench.dropped(), [expected], "{drop}");
-            assert_eq!(bench.drr.backlog(), (4, 4000));
+            assert_eq!(bench.queue.backlog(), (4, 4000));
         }
     }
 
@@ -741,16 +674,16 @@ mod tests {
         // Two flows from node 5, to nodes 7 and 8, and one from node 6.
         let nodes = [(5, 7), (5, 8), (6, 7)];
         for (classify, queues) in [("flow", 3), ("source", 2), ("source_destination", 3)] {
-            let mut bench = Bench::in_network(&format!("classify={classify}"), &nodes);
+            let mut bench = Bench::between(&format!("classify={classify}"), &nodes);
             for flow in [0, 1, 2] {
                 bench.offer(flow, 1000);
             }
-            assert_eq!(bench.drr.queues.len(), queues, "{classify}");
+            assert_eq!(bench.queue.queues.len(), queues, "{classify}");
             // A packet on the way back comes from the other end.
             let mut back = Packet::test(40, 0, 9);
             back.flags = Flags::REVERSE;
-            bench.offer_packet(back);
-            assert_eq!(bench.drr.queues.len(), queues + 1, "{classify}");
+            bench.call(|drr, cx| drr.enqueue(back, cx));
+            assert_eq!(bench.queue.queues.len(), queues + 1, "{classify}");
         }
     }
 
@@ -760,8 +693,8 @@ mod tests {
         for flow in 0..1000 {
             bench.offer(flow, 100);
         }
-        assert_eq!(bench.drr.queues.len(), 8);
-        let least = bench.drr.queues.iter().map(|q| q.child.packets()).min();
+        assert_eq!(bench.queue.queues.len(), 8);
+        let least = bench.queue.queues.iter().map(|q| q.child.packets()).min();
         assert!(least > Some(80), "{least:?}");
     }
 
@@ -1002,7 +935,7 @@ mod tests {
                     let sent = bench.call(|drr, cx| drr.dequeue(cx)).map(|p| p.uid);
                     prop_assert_eq!(sent, plain.dequeue());
                 }
-                let (_, bytes) = bench.drr.backlog();
+                let (_, bytes) = bench.queue.backlog();
                 prop_assert_eq!(bytes, plain.total());
             }
         }
@@ -1016,7 +949,7 @@ mod tests {
         }
         assert_eq!(bench.dropped(), [(2, "overlimit")]);
         assert_eq!(bench.send(4), [0, 1, 0]);
-        assert_eq!(bench.drr.backlog(), (0, 0));
+        assert_eq!(bench.queue.backlog(), (0, 0));
     }
 
     #[test]

@@ -131,96 +131,54 @@ impl Entry for Drrpp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::{Scheduler, SchedulerCx};
-    use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
-    use sojourn_units::{Rate, Time, build};
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        queue: Drrpp,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        uid: u32,
-    }
+    use sojourn_sim::DropReason;
+
+    type Bench = crate::testing::Bench<Drrpp>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("drrpp {spec}").parse().expect("a spec");
-            let params: DrrppParams = build(None, &spec.pairs()).expect("parameters");
-            Bench {
-                queue: Drrpp::build(params, &BuildContext::plain(1, "queue/test"))
-                    .expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Drrpp, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.queue, &mut cx)
-        }
-
         /// Packets of a flow arrive, with a DSCP.
-        fn offer(&mut self, flow: u32, dscp: u8, sizes: &[u32]) {
+        fn burst(&mut self, flow: u32, dscp: u8, sizes: &[u32]) {
             for size in sizes {
-                let mut packet = Packet::test(*size, flow, self.uid);
-                packet.tos = dscp << 2;
-                self.uid += 1;
-                self.call(|queue, cx| queue.enqueue(packet, cx));
+                self.offer_with(flow, *size, |packet| packet.tos = dscp << 2);
             }
-        }
-
-        /// Flows of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|queue, cx| queue.dequeue(cx)).map(|p| p.flow))
-                .collect()
         }
     }
 
     #[test]
     fn a_critical_flow_goes_first_and_a_common_one_to_the_end() {
         let mut bench = Bench::new("quantum=1000B");
-        bench.offer(0, 0, &[1000; 4]);
-        bench.offer(1, 0, &[1000; 4]);
-        bench.offer(2, 46, &[100]);
-        bench.offer(3, 0, &[100]);
+        bench.burst(0, 0, &[1000; 4]);
+        bench.burst(1, 0, &[1000; 4]);
+        bench.burst(2, 46, &[100]);
+        bench.burst(3, 0, &[100]);
         assert_eq!(bench.send(6), [2, 0, 1, 3, 0, 1]);
     }
 
     #[test]
     fn a_burst_within_the_quantum_goes_through_at_once_and_one_above_it_takes_turns() {
         let mut bench = Bench::new("quantum=1000B");
-        bench.offer(0, 0, &[1000; 5]);
-        bench.offer(1, 46, &[250; 10]);
+        bench.burst(0, 0, &[1000; 5]);
+        bench.burst(1, 46, &[250; 10]);
         assert_eq!(bench.send(10), [1, 1, 1, 1, 0, 1, 1, 1, 1, 0]);
     }
 
     #[test]
     fn a_critical_flow_that_pauses_gets_no_new_credits_before_its_turn() {
         let mut bench = Bench::new("quantum=1000B");
-        bench.offer(0, 0, &[1000; 5]);
-        bench.offer(1, 46, &[900]);
+        bench.burst(0, 0, &[1000; 5]);
+        bench.burst(1, 46, &[900]);
         assert_eq!(bench.send(2), [1, 0]);
         // It has 100 left, which one packet may overdraw, and is in the round, behind flow 0's next turn.
-        bench.offer(1, 46, &[900, 900]);
+        bench.burst(1, 46, &[900, 900]);
         assert_eq!(bench.send(4), [1, 0, 1, 0]);
     }
 
     #[test]
     fn backlogged_flows_share_equally_critical_or_not() {
         let mut bench = Bench::new("quantum=1500B limit=10000p");
-        bench.offer(0, 0, &[1500; 200]);
-        bench.offer(1, 46, &[100; 3000]);
+        bench.burst(0, 0, &[1500; 200]);
+        bench.burst(1, 46, &[100; 3000]);
         let sent = bench.send(1600);
         let bytes = [(0, 1500), (1, 100)]
             .map(|(flow, size)| sent.iter().filter(|f| **f == flow).count() * size);
@@ -230,8 +188,8 @@ mod tests {
     #[test]
     fn over_the_limit_the_fattest_queue_loses_its_head() {
         let mut bench = Bench::new("limit=5p");
-        bench.offer(0, 0, &[1000; 4]);
-        bench.offer(1, 0, &[100; 2]);
+        bench.burst(0, 0, &[1000; 4]);
+        bench.burst(1, 0, &[100; 2]);
         let dropped: Vec<_> = bench
             .drops
             .iter()

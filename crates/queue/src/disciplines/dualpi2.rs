@@ -470,15 +470,9 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
+    use crate::testing::built;
 
-    struct Bench {
-        queue: DualPi2,
-        rng: Stream,
-        now: Time,
-        uid: u32,
-    }
+    type Bench = crate::testing::Bench<DualPi2>;
 
     /// What happened in a call: the packet, drops and marks.
     struct Happened {
@@ -488,53 +482,19 @@ mod tests {
     }
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench {
-                queue: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
-                rng: Stream::derive(1, 0, "dualpi2"),
-                now: Time::ZERO,
-                uid: 0,
+        fn arrive(&mut self, tos: u8) -> usize {
+            self.offer_with(0, 1000, |packet| packet.tos = tos);
+            self.drops.drain(..).count()
+        }
+
+        fn happened(&mut self) -> Happened {
+            let sent = self.take();
+            Happened {
+                sent,
+                drops: self.drops.drain(..).count(),
+                marks: self.marks.drain(..).count(),
             }
         }
-
-        fn call<T>(
-            &mut self,
-            act: impl FnOnce(&mut DualPi2, &mut SchedulerCx<'_>) -> T,
-        ) -> (T, usize, usize) {
-            let (mut drops, mut marks) = (Vec::new(), Vec::new());
-            let mut cx = SchedulerCx {
-                now: self.now,
-                rate: Rate::mbps(8),
-                rng: &mut self.rng,
-                drops: &mut drops,
-                marks: &mut marks,
-            };
-            let result = act(&mut self.queue, &mut cx);
-            (result, drops.len(), marks.len())
-        }
-
-        fn offer(&mut self, tos: u8) -> usize {
-            let mut packet = Packet::test(1000, 0, self.uid);
-            self.uid += 1;
-            packet.tos = tos;
-            packet.stamp(self.now);
-            self.call(|queue, cx| queue.enqueue(packet, cx)).1
-        }
-
-        fn take(&mut self) -> Happened {
-            let (sent, drops, marks) = self.call(|queue, cx| queue.dequeue(cx));
-            Happened { sent, drops, marks }
-        }
-    }
-
-    fn built(spec: &str) -> Result<DualPi2, SpecError> {
-        let pairs: Vec<(String, String)> = spec
-            .split_whitespace()
-            .map(|pair| pair.split_once('=').expect("key=value"))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params: DualPi2Params = build(None, &pairs).expect("parameters");
-        DualPi2::build(params, &BuildContext::plain(1, "queue/test"))
     }
 
     #[test]
@@ -543,11 +503,11 @@ mod tests {
             let mut bench =
                 Bench::new(&format!("dialect={dialect} tupdate=10s min_th=4s range=0s"));
             for _ in 0..2000 {
-                bench.offer(0);
-                bench.offer(1);
+                bench.arrive(0);
+                bench.arrive(1);
             }
             let sent: Vec<u8> = (0..2000)
-                .map(|_| bench.take().sent.expect("a packet").tos)
+                .map(|_| bench.happened().sent.expect("a packet").tos)
                 .collect();
             let classic = sent.iter().filter(|tos| **tos == 0).count();
             assert!((190..=210).contains(&classic), "{dialect}: {classic}");
@@ -558,19 +518,19 @@ mod tests {
     #[test]
     fn the_time_shift_sends_the_l4s_head_unless_the_other_is_much_older() {
         let mut bench = Bench::new("schedule=time_shift tshift=50ms tupdate=10s");
-        bench.offer(0);
+        bench.arrive(0);
         bench.now += Span::from_ms(50);
-        bench.offer(1);
-        assert_eq!(bench.take().sent.map(|packet| packet.tos), Some(1));
+        bench.arrive(1);
+        assert_eq!(bench.happened().sent.map(|packet| packet.tos), Some(1));
         bench.now += Span::from_ps(1);
-        bench.offer(1);
-        assert_eq!(bench.take().sent.map(|packet| packet.tos), Some(0));
+        bench.arrive(1);
+        assert_eq!(bench.happened().sent.map(|packet| packet.tos), Some(0));
     }
 
     #[test]
     fn the_base_probability_follows_the_classic_delay() {
         let mut bench = Bench::new("");
-        bench.offer(0);
+        bench.arrive(0);
         bench.now += Span::from_ms(30);
         bench.queue.tick(bench.now);
         // At 15 ms and at 30 ms.
@@ -581,7 +541,7 @@ mod tests {
     #[test]
     fn linux_moves_the_base_probability_nearly_as_its_gains_say() {
         let mut bench = Bench::new("dialect=linux");
-        bench.offer(1);
+        bench.arrive(1);
         bench.now += Span::from_ms(16);
         bench.queue.tick(bench.now);
         let mut state = Vec::new();
@@ -601,10 +561,10 @@ mod tests {
             bench.queue.base_linux = u32::MAX / 10 * 3;
             let mut marks = |tos: u8| {
                 for _ in 0..5010 {
-                    bench.offer(tos);
+                    bench.arrive(tos);
                 }
-                let marks: usize = (0..5000).map(|_| bench.take().marks).sum();
-                while bench.take().sent.is_some() {}
+                let marks: usize = (0..5000).map(|_| bench.happened().marks).sum();
+                while bench.happened().sent.is_some() {}
                 marks
             };
             let (l4s, classic) = (marks(1), marks(2));
@@ -619,10 +579,10 @@ mod tests {
             let marks = |us: u64| {
                 let mut bench = Bench::new(&format!("dialect={dialect} tupdate=10s"));
                 for _ in 0..101 {
-                    bench.offer(1);
+                    bench.arrive(1);
                 }
                 bench.now += Span::from_us(us);
-                (0..100).map(|_| bench.take().marks).sum::<usize>()
+                (0..100).map(|_| bench.happened().marks).sum::<usize>()
             };
             assert_eq!(marks(none), 0, "{dialect}");
             // The sum of the ramp must exceed one first.
@@ -638,11 +598,11 @@ mod tests {
                 bench.queue.base = 0.8;
                 bench.queue.base_linux = u32::MAX / 10 * 8;
                 for _ in 0..2000 {
-                    bench.offer(tos);
+                    bench.arrive(tos);
                 }
                 let mut drops = 0;
                 loop {
-                    let happened = bench.take();
+                    let happened = bench.happened();
                     drops += happened.drops;
                     if happened.sent.is_none() {
                         break;
@@ -657,10 +617,10 @@ mod tests {
     fn linux_without_drops_on_overload_only_marks_l4s() {
         let mut bench = Bench::new("dialect=linux drop_overload=false tupdate=1ms");
         for _ in 0..200 {
-            bench.offer(1);
+            bench.arrive(1);
         }
         bench.now += Span::from_secs(3);
-        let first = bench.take();
+        let first = bench.happened();
         assert_eq!((first.drops, first.marks), (0, 1));
         assert_eq!(bench.queue.base_linux, u32::MAX / 2);
     }
@@ -668,8 +628,8 @@ mod tests {
     #[test]
     fn the_limit_counts_both_queues() {
         let mut bench = Bench::new("limit=3p");
-        assert_eq!(bench.offer(0) + bench.offer(1) + bench.offer(2), 0);
-        assert_eq!(bench.offer(1), 1);
+        assert_eq!(bench.arrive(0) + bench.arrive(1) + bench.arrive(2), 0);
+        assert_eq!(bench.arrive(1), 1);
         assert_eq!(bench.queue.backlog(), (3, 3000));
     }
 
@@ -680,7 +640,7 @@ mod tests {
             ("dialect=linux range=1ms", "only a step"),
             ("dialect=linux alpha=0.16", "1/256"),
         ] {
-            let error = built(spec).err().expect("an error").to_string();
+            let error = built::<DualPi2>(spec).err().expect("an error").to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -175,70 +175,11 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::{Scheduler, SchedulerCx};
-    use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
-    use sojourn_units::{Rate, Spec, Time, build};
+    use crate::scheduler::Scheduler;
+    use sojourn_sim::{DropReason, Packet};
+    use sojourn_units::{Spec, build};
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        queue: FqCodel,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        now: Time,
-        uid: u32,
-    }
-
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("fq_codel {spec}").parse().expect("a spec");
-            let params: FqCodelParams = build(None, &spec.pairs()).expect("parameters");
-            Bench {
-                queue: FqCodel::build(params, &BuildContext::plain(1, "queue/test"))
-                    .expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                now: Time::ZERO,
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut FqCodel, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: self.now,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.queue, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            let mut packet = Packet::test(size, flow, self.uid);
-            packet.stamp(self.now);
-            self.uid += 1;
-            self.call(|queue, cx| queue.enqueue(packet, cx));
-        }
-
-        /// Numbers of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|queue, cx| queue.dequeue(cx)).map(|p| p.uid))
-                .collect()
-        }
-
-        fn dropped(&mut self) -> Vec<u32> {
-            self.drops.drain(..).map(|(p, _)| p.uid).collect()
-        }
-
-        fn state(&self) -> Vec<f64> {
-            let mut state = Vec::new();
-            self.queue.state(&mut state);
-            state
-        }
-    }
+    type Bench = crate::testing::Bench<FqCodel>;
 
     #[test]
     fn a_new_queue_goes_before_the_old_ones_and_is_old_when_its_quantum_is_used_up() {
@@ -246,12 +187,12 @@ mod tests {
         for uid in 0..3 {
             bench.offer(uid % 2, 1000);
         }
-        assert_eq!(bench.send(1), [0]);
+        assert_eq!(bench.send_numbers(1), [0]);
         bench.offer(2, 100);
         // Flow 0 has used its quantum up; flows 1 and 2 are new still.
-        assert_eq!(bench.send(2), [1, 3]);
+        assert_eq!(bench.send_numbers(2), [1, 3]);
         bench.offer(3, 100);
-        assert_eq!(bench.send(5), [4, 2]);
+        assert_eq!(bench.send_numbers(5), [4, 2]);
         assert_eq!(bench.state(), [4.0, 0.0, 0.0, 0.0]);
     }
 
@@ -261,11 +202,11 @@ mod tests {
         bench.offer(0, 100);
         bench.offer(1, 1000);
         bench.offer(1, 1000);
-        assert_eq!(bench.send(2), [0, 1]);
+        assert_eq!(bench.send_numbers(2), [0, 1]);
         assert_eq!(bench.state()[1..3], [1.0, 1.0]);
         bench.offer(0, 100);
         // As an old queue it waits for flow 1, which is before it and has credits again.
-        assert_eq!(bench.send(2), [3, 2]);
+        assert_eq!(bench.send_numbers(2), [3, 2]);
     }
 
     #[test]
@@ -275,11 +216,11 @@ mod tests {
             bench.offer(0, 1500);
             (0..5).for_each(|_| bench.offer(0, 100));
             bench.offer(1, 1500);
-            assert_eq!(bench.dropped(), [0_u32; 0], "{dialect}");
+            assert_eq!(bench.lost(), [0_u32; 0], "{dialect}");
             // Flow 0 has 2000 bytes in six packets, flow 1 has 1600 in two.
             bench.offer(1, 100);
             let first: Vec<u32> = (0..expected).collect();
-            assert_eq!(bench.dropped(), first, "{dialect}");
+            assert_eq!(bench.lost(), first, "{dialect}");
         }
     }
 
@@ -288,7 +229,7 @@ mod tests {
         for dialect in ["rfc8290", "linux", "ns3"] {
             let mut bench = Bench::new(&format!("dialect={dialect} limit=40p drop_batch=4"));
             (0..42).for_each(|uid| bench.offer(uid % 2, 1000));
-            assert_eq!(bench.dropped(), [0, 2, 4, 6], "{dialect}");
+            assert_eq!(bench.lost(), [0, 2, 4, 6], "{dialect}");
         }
     }
 
@@ -297,7 +238,7 @@ mod tests {
         for (dialect, first) in [("rfc8290", 0), ("linux", 0), ("ns3", 10)] {
             let mut bench = Bench::new(&format!("dialect={dialect} limit=10p"));
             (0..11).for_each(|_| bench.offer(0, 1000));
-            assert_eq!(bench.dropped().first(), Some(&first), "{dialect}");
+            assert_eq!(bench.lost().first(), Some(&first), "{dialect}");
         }
     }
 
@@ -306,12 +247,12 @@ mod tests {
         // 2304 bytes a packet.
         let mut bench = Bench::new("dialect=linux memory_limit=23040B");
         (0..10).for_each(|uid| bench.offer(uid % 2, 1514));
-        assert_eq!(bench.dropped(), [0_u32; 0]);
+        assert_eq!(bench.lost(), [0_u32; 0]);
         bench.offer(0, 1514);
-        assert_eq!(bench.dropped(), [0, 2, 4]);
-        assert_eq!(bench.send(20).len(), 8);
+        assert_eq!(bench.lost(), [0, 2, 4]);
+        assert_eq!(bench.send_numbers(20).len(), 8);
         (0..10).for_each(|uid| bench.offer(uid % 2, 1514));
-        assert_eq!(bench.dropped(), [0_u32; 0]);
+        assert_eq!(bench.lost(), [0_u32; 0]);
     }
 
     #[test]
@@ -336,7 +277,7 @@ mod tests {
                 found
             };
             while waits(&bench) {
-                bench.send(1);
+                bench.send_numbers(1);
             }
         }
         let of_flow_0 = |(packet, reason): &&(Packet, DropReason)| {

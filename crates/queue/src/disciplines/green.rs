@@ -145,18 +145,9 @@ impl Active {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
-
-    fn built(spec: &str) -> Green {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params = build(None, &pairs).expect("parameters");
-        Green::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent")
-    }
+    use sojourn_units::Rate;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -180,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_probability_is_the_square_of_the_formula() {
-        let mut green = built("rtt=50ms");
+        let mut green = built::<Green>("rtt=50ms").expect("consistent");
         let mut rng = Stream::derive(1, 0, "green");
         for flow in 0..5 {
             offer(&mut green, &mut rng, 1, flow, 0);
@@ -234,7 +225,7 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked() {
-        let mut green = built("rtt=1ms ecn=true");
+        let mut green = built::<Green>("rtt=1ms ecn=true").expect("consistent");
         let mut rng = Stream::derive(1, 0, "green");
         let verdict = |green: &mut Green, rng: &mut Stream, tos| offer(green, rng, 1, 0, tos);
         assert_eq!(

@@ -208,21 +208,12 @@ const fn whole(ps: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
+    use sojourn_units::Rate;
 
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
     const FULL: Verdict = Verdict::Drop(DropReason::Overlimit);
-
-    fn built(spec: &str) -> Gsp {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params = build(None, &pairs).expect("parameters");
-        Gsp::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent")
-    }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)
@@ -257,18 +248,29 @@ mod tests {
 
     #[test]
     fn gsp_drops_nothing_at_the_threshold_and_below() {
-        assert!(drops(&mut built("threshold=10p"), 1..5000, 10).is_empty());
+        assert!(
+            drops(
+                &mut built::<Gsp>("threshold=10p").expect("consistent"),
+                1..5000,
+                10
+            )
+            .is_empty()
+        );
     }
 
     #[test]
     fn basic_drops_are_an_interval_apart() {
-        let found = drops(&mut built("dialect=basic threshold=10p"), 1..1000, 11);
+        let found = drops(
+            &mut built::<Gsp>("dialect=basic threshold=10p").expect("consistent"),
+            1..1000,
+            11,
+        );
         assert_eq!(found, [1, 202, 403, 604, 805]);
     }
 
     #[test]
     fn adaptive_drops_come_closer_while_the_queue_stays_above() {
-        let mut gsp = built("threshold=10p");
+        let mut gsp = built::<Gsp>("threshold=10p").expect("consistent");
         let found = drops(&mut gsp, 1..1001, 11);
         // After 1 ms the sum is 2 ms, after 0.201 s it is 0.402 s: intervals of 199.6 ms and 142.7 ms.
         assert_eq!(found[..3], [1, 201, 344]);
@@ -281,7 +283,7 @@ mod tests {
 
     #[test]
     fn after_an_overflow_the_time_below_does_not_count_until_the_queue_has_filled_anew() {
-        let mut gsp = built("threshold=10p limit=20p");
+        let mut gsp = built::<Gsp>("threshold=10p limit=20p").expect("consistent");
         drops(&mut gsp, 1..1001, 11);
         assert_eq!(offer(&mut gsp, 1001, 20, 0), FULL);
         let sum = gsp.sum;
@@ -295,7 +297,7 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked() {
-        let mut gsp = built("threshold=10p ecn=true");
+        let mut gsp = built::<Gsp>("threshold=10p ecn=true").expect("consistent");
         assert_eq!(
             offer(&mut gsp, 1, 11, 2),
             Verdict::Mark(MarkReason::Threshold)

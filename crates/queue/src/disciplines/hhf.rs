@@ -348,55 +348,13 @@ const fn upper_half(word: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
-    use sojourn_units::{Rate, build};
 
-    struct Bench {
-        hhf: Hhf,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        now: Time,
-    }
+    type Bench = crate::testing::Bench<Hhf>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("hhf {spec}").parse().expect("a spec");
-            let params: HhfParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext::plain(1, "queue/test");
-            Bench {
-                hhf: Hhf::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "hhf"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                now: Time::ZERO,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Hhf, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: self.now,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.hhf, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            self.call(|hhf, cx| hhf.enqueue(Packet::test(size, flow, flow), cx));
-        }
-
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|hhf, cx| hhf.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-
         /// Packets in the heavy bucket and in the light one.
         fn waiting(&self) -> [u64; 2] {
-            [HEAVY, LIGHT].map(|index| self.hhf.buckets[index].child.packets())
+            [HEAVY, LIGHT].map(|index| self.queue.buckets[index].child.packets())
         }
     }
 
@@ -431,7 +389,7 @@ mod tests {
         for _ in 0..60 {
             bench.offer(0, 1000);
         }
-        bench.hhf.filter.admit_bytes = u64::MAX;
+        bench.queue.filter.admit_bytes = u64::MAX;
         for _ in 0..60 {
             bench.offer(1, 1000);
         }
@@ -459,7 +417,7 @@ mod tests {
     #[test]
     fn a_light_flow_is_heavy_only_if_all_its_counters_are_large() {
         let mut bench = Bench::new("admit_bytes=1500B");
-        let filter = &mut bench.hhf.filter;
+        let filter = &mut bench.queue.filter;
         let at = Time::ZERO;
         // Hashes that share counters pairwise: in the first array, in the second, and so on.
         assert!(!filter.is_heavy(0x1, 1000, at));

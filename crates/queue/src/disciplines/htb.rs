@@ -570,68 +570,24 @@ impl Htb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{DropReason, Label, MarkReason, Stream};
-    use sojourn_units::{Span, build};
 
-    struct Bench {
-        htb: Htb,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-    }
+    use sojourn_units::Span;
+
+    type Bench = crate::testing::Bench<Htb>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("htb {spec}").parse().expect("a spec");
-            let params: HtbParams = build(None, &spec.pairs()).expect("parameters");
-            Bench {
-                htb: Htb::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-            }
-        }
-
-        fn call<R>(
-            &mut self,
-            now: Time,
-            work: impl FnOnce(&mut Htb, &mut SchedulerCx<'_>) -> R,
-        ) -> R {
-            let mut cx = SchedulerCx {
-                now,
-                rate: Rate::gbps(1),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.htb, &mut cx)
-        }
-
         /// Bytes of each flow, of those that always have packets, over `seconds` of a link that takes no time.
         fn shares(&mut self, flows: &[u32], tos: u8, seconds: u64) -> Vec<u64> {
-            let (mut now, end) = (Time::ZERO, Time::ZERO + Span::from_secs(seconds));
+            let end = self.now + Span::from_secs(seconds);
             let mut sent = vec![0; 8];
-            for flow in flows {
-                for _ in 0..3 {
-                    self.offer(*flow, tos, now);
-                }
+            for flow in flows.repeat(3) {
+                self.offer_with(flow, 1000, |packet| packet.tos = tos);
             }
-            while now < end {
-                match self.call(now, |htb, cx| htb.dequeue(cx)) {
-                    Some(packet) => {
-                        sent[at(packet.flow)] += u64::from(packet.size);
-                        self.offer(packet.flow, tos, now);
-                    }
-                    None => now = self.htb.ready_at(now),
-                }
+            while let Some(packet) = self.take_later().filter(|_| self.now < end) {
+                sent[at(packet.flow)] += u64::from(packet.size);
+                self.offer_with(packet.flow, 1000, |packet| packet.tos = tos);
             }
             sent
-        }
-
-        fn offer(&mut self, flow: u32, tos: u8, now: Time) {
-            let mut packet = Packet::test(1000, flow, 0);
-            packet.tos = tos;
-            self.call(now, |htb, cx| htb.enqueue(packet, cx));
         }
     }
 

@@ -163,8 +163,9 @@ const fn float(n: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
+    use sojourn_units::Rate;
 
     struct Bench {
         pi: Pi,
@@ -173,14 +174,8 @@ mod tests {
 
     impl Bench {
         fn new(spec: &str) -> Bench {
-            let pairs: Vec<(String, String)> = spec
-                .split_whitespace()
-                .map(|pair| pair.split_once('=').expect("key=value"))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect();
-            let params: PiParams = build(None, &pairs).expect("parameters");
             Bench {
-                pi: Pi::build(params, &BuildContext::plain(1, "queue/test")).expect("a PI"),
+                pi: built(spec).expect("a PI"),
                 rng: Stream::derive(1, 0, "pi"),
             }
         }

@@ -139,8 +139,9 @@ impl Aqm for Pi2 {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::{Packet, Ring, Stream};
-    use sojourn_units::{Rate, build};
+    use sojourn_units::Rate;
 
     struct Bench {
         pi2: Pi2,
@@ -149,14 +150,8 @@ mod tests {
 
     impl Bench {
         fn new(spec: &str) -> Bench {
-            let pairs: Vec<(String, String)> = spec
-                .split_whitespace()
-                .map(|pair| pair.split_once('=').expect("key=value"))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect();
-            let params: Pi2Params = build(None, &pairs).expect("parameters");
             Bench {
-                pi2: Pi2::build(params, &BuildContext::plain(1, "queue/test")).expect("a PI2"),
+                pi2: built(spec).expect("a PI2"),
                 rng: Stream::derive(1, 0, "pi2"),
             }
         }

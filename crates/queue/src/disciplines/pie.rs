@@ -949,9 +949,9 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
+
+    use crate::testing::{built, view};
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
 
     const SENT: Verdict = Verdict::Pass;
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
@@ -1016,26 +1016,6 @@ mod tests {
             self.pie.state(&mut state);
             state[0]
         }
-    }
-
-    fn view(packets: u64) -> View<'static> {
-        View {
-            packets,
-            bytes: packets * u64::from(SIZE),
-            rate: Rate::mbps(8),
-            last_departure: Time::ZERO,
-            waiting: Waiting::Nothing,
-        }
-    }
-
-    fn built(spec: &str) -> Result<Pie, SpecError> {
-        let pairs: Vec<(String, String)> = spec
-            .split_whitespace()
-            .map(|pair| pair.split_once('=').expect("key=value"))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params: PieParams = build(None, &pairs).expect("parameters");
-        Pie::build(params, &BuildContext::plain(1, "queue/test"))
     }
 
     /// After a long idle time, at an update (of Linux: 5 ms before one).
@@ -1212,7 +1192,7 @@ mod tests {
             ("dialect=rfc8034 dq_rate_estimator=true", "knows the rate"),
             ("dialect=ns3 byte_mode=true", "limit in bytes"),
         ] {
-            let error = built(spec).err().expect("an error").to_string();
+            let error = built::<Pie>(spec).err().expect("an error").to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

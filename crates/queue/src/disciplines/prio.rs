@@ -206,55 +206,13 @@ impl Prio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{DropReason, Label, MarkReason, Stream};
-    use sojourn_units::{Rate, build};
+    use crate::testing::built;
 
-    struct Bench {
-        prio: Prio,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-    }
-
-    fn built(spec: &str) -> Result<Prio, SpecError> {
-        let spec: Spec = format!("prio {spec}").parse().expect("a spec");
-        let params: PrioParams = build(None, &spec.pairs()).expect("parameters");
-        Prio::build(params, &BuildContext::plain(1, "queue/test"))
-    }
+    type Bench = crate::testing::Bench<Prio>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench {
-                prio: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
-                rng: Stream::derive(1, 0, "prio"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Prio, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.prio, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, tos: u8) {
-            let mut packet = Packet::test(1000, flow, flow);
-            packet.tos = tos;
-            self.call(|prio, cx| prio.enqueue(packet, cx));
-        }
-
-        fn send(&mut self) -> Vec<u32> {
-            let mut sent = Vec::new();
-            while let Some(packet) = self.call(|prio, cx| prio.dequeue(cx)) {
-                sent.push(packet.flow);
-            }
-            sent
+        fn arrive(&mut self, flow: u32, tos: u8) {
+            self.offer_with(flow, 1000, |packet| packet.tos = tos);
         }
     }
 
@@ -262,10 +220,10 @@ mod tests {
     fn a_band_sends_only_while_those_before_it_are_empty() {
         let mut bench = Bench::new("by=flow bands=3");
         for flow in [2, 1, 0, 2, 1, 5, 0] {
-            bench.offer(flow, 0);
+            bench.arrive(flow, 0);
         }
-        assert_eq!(bench.send(), [0, 0, 1, 1, 2, 2, 5]);
-        assert_eq!(bench.prio.backlog(), (0, 0));
+        assert_eq!(bench.send(100), [0, 0, 1, 1, 2, 2, 5]);
+        assert_eq!(bench.queue.backlog(), (0, 0));
     }
 
     #[test]
@@ -277,9 +235,9 @@ mod tests {
         ] {
             let mut bench = Bench::new(&format!("bands={bands}"));
             for (flow, precedence) in [(0, 0), (1, 1), (2, 3), (3, 5), (4, 7)] {
-                bench.offer(flow, precedence << 5);
+                bench.arrive(flow, precedence << 5);
             }
-            assert_eq!(bench.send(), order, "{bands} bands");
+            assert_eq!(bench.send(100), order, "{bands} bands");
         }
     }
 
@@ -289,7 +247,7 @@ mod tests {
         let band = |tos| {
             let mut packet = Packet::test(100, 0, 0);
             packet.tos = tos;
-            bench.prio.band_of(&packet)
+            bench.queue.band_of(&packet)
         };
         // Not-ECT, ECT(1), ECT(0), CE; throughput 8, low delay 16, both 24; EF 184.
         let found = [0, 1, 2, 3, 8, 16, 24, 184].map(band);
@@ -300,15 +258,15 @@ mod tests {
     fn each_band_has_a_limit_of_its_own() {
         let mut bench = Bench::new("by=flow bands=2 each=(droptail limit=2p)");
         for flow in [0, 0, 0, 1, 1] {
-            bench.offer(flow, 0);
+            bench.arrive(flow, 0);
         }
         assert_eq!(bench.drops.len(), 1);
-        assert_eq!(bench.send(), [0, 0, 1, 1]);
+        assert_eq!(bench.send(100), [0, 0, 1, 1]);
     }
 
     #[test]
     fn faults_name_the_remedy() {
-        let error = |spec: &str| built(spec).err().expect("an error").to_string();
+        let error = |spec: &str| built::<Prio>(spec).err().expect("an error").to_string();
         assert_eq!(
             error("dialect=linux bands=2"),
             "prio: bands=2, but priomap names three; give at least 3"

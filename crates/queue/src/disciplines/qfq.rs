@@ -690,52 +690,11 @@ fn small(value: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::built;
     use proptest::prelude::*;
-    use sojourn_sim::{DropReason, Label, MarkReason, Stream};
-    use sojourn_units::{Rate, build};
+    use sojourn_sim::Stream;
 
-    struct Bench {
-        qfq: Qfq,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-    }
-
-    fn built(spec: &str) -> Result<Qfq, SpecError> {
-        let spec: Spec = format!("qfq {spec}").parse().expect("a spec");
-        let params: QfqParams = build(None, &spec.pairs()).expect("parameters");
-        Qfq::build(params, &BuildContext::plain(1, "queue/test"))
-    }
-
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench {
-                qfq: built(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
-                rng: Stream::derive(1, 0, "qfq"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Qfq, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.qfq, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            self.call(|qfq, cx| qfq.enqueue(Packet::test(size, flow, flow), cx));
-        }
-
-        fn send(&mut self) -> Option<Packet> {
-            self.call(|qfq, cx| qfq.dequeue(cx))
-        }
-    }
+    type Bench = crate::testing::Bench<Qfq>;
 
     #[test]
     fn backlogged_flows_share_in_the_ratio_of_their_weights() {
@@ -747,7 +706,7 @@ mod tests {
                 bench.offer(flow, 1500);
             }
             for _ in 0..16_000 {
-                let flow = bench.send().expect("backlogged").flow;
+                let flow = bench.take().expect("backlogged").flow;
                 sent[usize::try_from(flow).expect("small")] += 1;
                 bench.offer(flow, 1500);
             }
@@ -764,13 +723,13 @@ mod tests {
             bench.offer(flow, 1000);
         }
         let sizes: Vec<(u32, u32)> = bench
-            .qfq
+            .queue
             .aggregates
             .iter()
             .map(|a| (a.weight, a.classes))
             .collect();
         assert_eq!(sizes, [(2, 1), (1, 4), (1, 4), (1, 1)]);
-        assert_eq!(bench.qfq.weight_sum, 11);
+        assert_eq!(bench.queue.weight_sum, 11);
     }
 
     #[test]
@@ -782,7 +741,7 @@ mod tests {
                 bench.offer(flow, 1000 + 8000 * flow);
             }
             for _ in 0..10_000 {
-                let packet = bench.send().expect("backlogged");
+                let packet = bench.take().expect("backlogged");
                 sent[usize::try_from(packet.flow).expect("small")] += u64::from(packet.size);
                 bench.offer(packet.flow, packet.size);
             }
@@ -792,7 +751,7 @@ mod tests {
 
     #[test]
     fn faults_name_the_remedy() {
-        let error = |spec: &str| built(spec).err().expect("an error").to_string();
+        let error = |spec: &str| built::<Qfq>(spec).err().expect("an error").to_string();
         assert!(error("aggregate=8").starts_with("qfq: aggregate is for dialect linux"));
         assert!(error("dialect=linux aggregate=3").ends_with("give 1, 2, 4 or 8"));
         assert!(error("weights=2000").starts_with("qfq: the weight 2000 is above"));
@@ -821,7 +780,7 @@ mod tests {
             let mut got = vec![0.0; weights.len()];
             let mut whole = 0.0;
             for _ in 0..2000 {
-                let packet = bench.send().expect("backlogged");
+                let packet = bench.take().expect("backlogged");
                 got[usize::try_from(packet.flow).expect("small")] += f64::from(packet.size);
                 whole += f64::from(packet.size);
                 bench.offer(packet.flow, size());

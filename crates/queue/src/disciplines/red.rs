@@ -1218,8 +1218,9 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Params, build};
+    use sojourn_units::Params;
     use std::collections::VecDeque;
 
     const SENT: Verdict = Verdict::Pass;
@@ -1290,16 +1291,6 @@ mod tests {
             let rng = &mut self.rng;
             self.red.on_tick(&view, &mut Cx { now, rng });
         }
-    }
-
-    fn built(spec: &str) -> Result<Red, SpecError> {
-        let pairs: Vec<(String, String)> = spec
-            .split_whitespace()
-            .map(|pair| pair.split_once('=').expect("key=value"))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params: RedParams = build(None, &pairs).expect("parameters");
-        Red::build(params, &BuildContext::plain(1, "queue/test"))
     }
 
     fn at(ms: u64) -> Time {
@@ -1837,7 +1828,7 @@ mod tests {
 
     #[test]
     fn what_a_dialect_lacks_is_refused() {
-        let refuse = |spec: &str| match built(spec) {
+        let refuse = |spec: &str| match built::<Red>(spec) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("{spec} is taken"),
         };

@@ -207,9 +207,9 @@ const fn float(n: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
+
+    use crate::testing::{built, view};
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
 
     struct Bench {
         rem: Rem,
@@ -218,14 +218,8 @@ mod tests {
 
     impl Bench {
         fn new(spec: &str) -> Bench {
-            let pairs: Vec<(String, String)> = spec
-                .split_whitespace()
-                .map(|pair| pair.split_once('=').expect("key=value"))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect();
-            let params: RemParams = build(None, &pairs).expect("parameters");
             Bench {
-                rem: Rem::build(params, &BuildContext::plain(1, "queue/test")).expect("a REM"),
+                rem: built(spec).expect("a REM"),
                 rng: Stream::derive(1, 0, "rem"),
             }
         }
@@ -257,17 +251,6 @@ mod tests {
             let (now, rng) = (Time::ZERO, &mut self.rng);
             self.rem
                 .on_dequeue(&meta, Span::ZERO, &view(1), &mut Cx { now, rng })
-        }
-    }
-
-    /// A link of 1000 packets a second, two for each update.
-    fn view(packets: u64) -> View<'static> {
-        View {
-            packets,
-            bytes: 1000 * packets,
-            rate: Rate::mbps(8),
-            last_departure: Time::ZERO,
-            waiting: Waiting::Nothing,
         }
     }
 

@@ -438,8 +438,9 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, build};
+    use sojourn_units::Rate;
 
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
@@ -448,12 +449,6 @@ mod tests {
         rio: Rio,
         rng: Stream,
         ms: u64,
-    }
-
-    fn built(spec: &str) -> Result<Rio, SpecError> {
-        let spec: sojourn_units::Spec = format!("rio {spec}").parse().expect("a spec");
-        let params: RioParams = build(None, &spec.pairs()).expect("parameters");
-        Rio::build(params, &BuildContext::plain(1, "queue/test"))
     }
 
     impl Bench {
@@ -575,7 +570,7 @@ mod tests {
 
     #[test]
     fn what_a_dialect_lacks_is_refused() {
-        let refuse = |spec: &str| built(spec).err().expect("an error").to_string();
+        let refuse = |spec: &str| built::<Rio>(spec).err().expect("an error").to_string();
         for what in ["coupled=false", "ecn=true"] {
             assert!(refuse(&format!("dialect=ns2 {what}")).starts_with(&format!("rio: {what}")));
         }

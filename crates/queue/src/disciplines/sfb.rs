@@ -547,18 +547,8 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
-    use sojourn_units::{Rate, build};
 
-    fn built(spec: &str) -> Result<Sfb, SpecError> {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params = build(None, &pairs).expect("parameters");
-        Sfb::build(params, &BuildContext::plain(1, "queue/test"))
-    }
+    use crate::testing::{built, meta, view};
 
     fn us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -584,13 +574,7 @@ mod tests {
 
         fn view(&self) -> View<'static> {
             let packets = u64::try_from(self.waiting.len()).expect("few");
-            View {
-                packets,
-                bytes: 1000 * packets,
-                rate: Rate::mbps(8),
-                last_departure: Time::ZERO,
-                waiting: Waiting::Nothing,
-            }
+            view(packets)
         }
 
         fn serve(&mut self, now: Time) {
@@ -641,14 +625,6 @@ mod tests {
                 .iter()
                 .map(|(lost, sent)| f64::from(*lost) / f64::from(*sent))
                 .collect()
-        }
-    }
-
-    fn meta(flow: u32, tos: u8) -> Meta {
-        Meta {
-            size: 1000,
-            flow,
-            tos,
         }
     }
 
@@ -731,7 +707,7 @@ mod tests {
     #[test]
     fn linux_drops_capable_packets_more_and_more_above_one_half() {
         let share = |p: f64| {
-            let sfb = built("dialect=linux").expect("built");
+            let sfb = built::<Sfb>("dialect=linux").expect("built");
             let mut rng = Stream::derive(1, 0, "sfb");
             let now = Time::ZERO;
             let drops = (0..20_000)
@@ -756,7 +732,7 @@ mod tests {
             "penalty_rate=3",
         ] {
             assert!(
-                matches!(built(spec), Err(SpecError::Contradiction { .. })),
+                matches!(built::<Sfb>(spec), Err(SpecError::Contradiction { .. })),
                 "{spec}"
             );
         }

@@ -522,71 +522,10 @@ fn rank(queue: &Queue, index: u32, limit: Limit, rules: Rules) -> Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
-    use sojourn_units::{Rate, build};
-    use std::sync::Arc;
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        queue: Sfq,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        now: Time,
-        uid: u32,
-    }
+    use sojourn_units::build;
 
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench::in_network(spec, &[])
-        }
-
-        fn in_network(spec: &str, flow_nodes: &[(u32, u32)]) -> Bench {
-            let spec: Spec = format!("sfq {spec}").parse().expect("a spec");
-            let params: SfqParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext {
-                flow_nodes: Arc::from(flow_nodes),
-                ..BuildContext::plain(1, "queue/test")
-            };
-            Bench {
-                queue: Sfq::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                now: Time::ZERO,
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Sfq, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: self.now,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.queue, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            let mut packet = Packet::test(size, flow, self.uid);
-            packet.stamp(self.now);
-            self.uid += 1;
-            self.call(|queue, cx| queue.enqueue(packet, cx));
-        }
-
-        /// Flows of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|queue, cx| queue.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-
-        fn dropped(&mut self) -> Vec<u32> {
-            self.drops.drain(..).map(|(p, _)| p.uid).collect()
-        }
-    }
+    type Bench = crate::testing::Bench<Sfq>;
 
     #[test]
     fn the_paper_sends_a_packet_of_each_queue_in_turn() {
@@ -616,12 +555,12 @@ mod tests {
         (0..3).for_each(|_| bench.offer(0, 100));
         bench.offer(1, 1500);
         bench.offer(2, 100);
-        assert_eq!(bench.dropped(), [2]);
+        assert_eq!(bench.lost(), [2]);
         let mut bench = Bench::new("limit=4p headdrop=true");
         (0..3).for_each(|_| bench.offer(0, 100));
         bench.offer(1, 1500);
         bench.offer(2, 100);
-        assert_eq!(bench.dropped(), [0]);
+        assert_eq!(bench.lost(), [0]);
     }
 
     #[test]
@@ -630,19 +569,19 @@ mod tests {
         (0..3).for_each(|_| bench.offer(0, 100));
         bench.offer(1, 100);
         bench.offer(0, 100);
-        assert_eq!(bench.dropped(), [4]);
+        assert_eq!(bench.lost(), [4]);
         // Both queues have two then: flow 1's became so last.
         bench.send(1);
         bench.offer(1, 100);
         bench.offer(2, 100);
-        assert_eq!(bench.dropped(), [5]);
+        assert_eq!(bench.lost(), [5]);
     }
 
     #[test]
     fn linux_drops_the_packet_that_is_next_when_no_queue_has_two() {
         let mut bench = Bench::new("dialect=linux limit=3p");
         (0..4).for_each(|flow| bench.offer(flow, 100));
-        assert_eq!(bench.dropped(), [0]);
+        assert_eq!(bench.lost(), [0]);
         assert_eq!(bench.send(4), [1, 2, 3]);
     }
 
@@ -651,10 +590,10 @@ mod tests {
         let mut bench = Bench::new("dialect=linux limit=100p depth=3 flows=2");
         (0..4).for_each(|_| bench.offer(0, 100));
         (1..4).for_each(|flow| bench.offer(flow, 100));
-        assert_eq!(bench.dropped(), [3, 5, 6]);
+        assert_eq!(bench.lost(), [3, 5, 6]);
         let mut bench = Bench::new("dialect=linux limit=100p depth=3 headdrop=true");
         (0..5).for_each(|_| bench.offer(0, 100));
-        assert_eq!(bench.dropped(), [0, 1]);
+        assert_eq!(bench.lost(), [0, 1]);
     }
 
     #[test]
@@ -662,18 +601,18 @@ mod tests {
         let mut bench = Bench::new("dialect=ns2 limit=12p buckets=4");
         // Held 0..3 of 12 - held free: half of 9 is 4, of 8 is 4.
         (0..6).for_each(|_| bench.offer(1, 100));
-        assert_eq!(bench.dropped(), [4, 5]);
+        assert_eq!(bench.lost(), [4, 5]);
         (0..6).for_each(|_| bench.offer(2, 100));
         // Of 8 places half, then of 7 and of 6 three, and 3 are held: no more.
-        assert_eq!(bench.dropped(), [9, 10, 11]);
+        assert_eq!(bench.lost(), [9, 10, 11]);
         // 5 free: two; 4 free: one.
         (0..3).for_each(|_| bench.offer(3, 100));
-        assert_eq!(bench.dropped(), [14]);
+        assert_eq!(bench.lost(), [14]);
     }
 
     #[test]
     fn ns2_tells_pairs_of_nodes_apart_by_their_sum() {
-        let mut bench = Bench::in_network("dialect=ns2", &[(1, 4), (2, 3), (2, 4)]);
+        let mut bench = Bench::between("dialect=ns2", &[(1, 4), (2, 3), (2, 4)]);
         for _ in 0..3 {
             (0..3).for_each(|flow| bench.offer(flow, 100));
         }

@@ -578,61 +578,10 @@ fn counted(length: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
-    use sojourn_units::{Rate, Time, build};
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        srr: Srr,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        uid: u32,
-    }
+    use sojourn_units::{Time, build};
 
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("srr {spec}").parse().expect("a spec");
-            let params: SrrParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext::plain(1, "queue/test");
-            Bench {
-                srr: Srr::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Srr, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.srr, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            let packet = Packet::test(size, flow, self.uid);
-            self.uid += 1;
-            self.call(|srr, cx| srr.enqueue(packet, cx));
-        }
-
-        /// Flows of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|srr, cx| srr.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-
-        fn dropped(&mut self) -> Vec<(u32, &'static str)> {
-            let drops = self.drops.drain(..);
-            drops.map(|(p, reason)| (p.uid, reason.name())).collect()
-        }
-    }
+    type Bench = crate::testing::Bench<Srr>;
 
     /// The weight spread sequence by its recursion.
     fn spread(order: usize) -> Vec<usize> {
@@ -683,7 +632,7 @@ mod tests {
                 (0..flows).for_each(|flow| bench.offer(flow, 1500));
             }
             let sent = bench.send(at(2 * flows)).len();
-            let steps = bench.srr.steps;
+            let steps = bench.queue.steps;
             steps * 1000 / u64::try_from(sent).expect("some")
         };
         for weights in ["1", "1000:1", "7:100:3:65535:12:1"] {
@@ -728,14 +677,14 @@ mod tests {
         (0..20).for_each(|_| bench.offer(0, 100));
         // Terms 1 and 2 of order 2 are read, so that 3 is next.
         assert_eq!(
-            (bench.send(2).len(), bench.srr.term, bench.srr.order),
+            (bench.send(2).len(), bench.queue.term, bench.queue.order),
             (2, 3, 2)
         );
         bench.offer(1, 100);
-        assert_eq!((bench.srr.term, bench.srr.order), (6, 3));
+        assert_eq!((bench.queue.term, bench.queue.order), (6, 3));
         // Flow 0 ends its turn in the column of value 1, where flow 1 is next; with it the third column goes.
         assert_eq!(bench.send(1), [1]);
-        assert_eq!((bench.srr.term, bench.srr.order), (3, 2));
+        assert_eq!((bench.queue.term, bench.queue.order), (3, 2));
     }
 
     #[test]
@@ -761,7 +710,7 @@ mod tests {
         bench.offer(0, 1000);
         bench.offer(0, 1000);
         assert_eq!(bench.dropped(), [(2, "overlimit")]);
-        bench.srr.on_empty(Time::ZERO);
+        bench.queue.on_empty(Time::ZERO);
         bench.offer(0, 1000);
         assert_eq!(bench.dropped(), []);
     }
@@ -774,7 +723,7 @@ mod tests {
         }
         assert_eq!(bench.dropped(), [(2, "evicted")]);
         bench.offer(0, 40_000);
-        assert_eq!(bench.srr.backlog().0, 4);
+        assert_eq!(bench.queue.backlog().0, 4);
     }
 
     #[test]

@@ -235,20 +235,11 @@ fn contradiction(text: &str) -> SpecError {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::{Rate, Time, build};
+    use sojourn_units::{Rate, Time};
 
     const MARK: Verdict = Verdict::Mark(MarkReason::Threshold);
-
-    fn built(spec: &str) -> Result<Step, SpecError> {
-        let pairs: Vec<(String, String)> = spec
-            .split_whitespace()
-            .map(|pair| pair.split_once('=').expect("key=value"))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params: StepParams = build(None, &pairs).expect("parameters");
-        Step::build(params, &BuildContext::plain(1, "queue/test"))
-    }
 
     fn ask(step: &mut Step, packets: u64, sojourn: Span, tos: u8) -> [Verdict; 2] {
         let view = View {
@@ -326,7 +317,7 @@ mod tests {
             ("threshold=10p threshold_max=20kB", "different units"),
             ("threshold=10p threshold_max=9p", "exchange"),
         ] {
-            let error = built(spec).err().expect("an error").to_string();
+            let error = built::<Step>(spec).err().expect("an error").to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -326,63 +326,22 @@ impl Scheduler for Tbf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::built;
     use proptest::prelude::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
-    use sojourn_units::build;
+    use sojourn_sim::Stream;
 
-    struct Bench {
-        tbf: Tbf,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        uid: u32,
-    }
+    type Bench = crate::testing::Bench<Tbf>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("tbf {spec}").parse().expect("a spec");
-            let params: TbfParams = build(None, &spec.pairs()).expect("parameters");
-            Bench {
-                tbf: Tbf::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                uid: 0,
+        fn arrive(&mut self, sizes: &[u32]) {
+            for size in sizes {
+                self.offer(0, *size);
             }
         }
 
-        fn call<R>(
-            &mut self,
-            now: Time,
-            work: impl FnOnce(&mut Tbf, &mut SchedulerCx<'_>) -> R,
-        ) -> R {
-            let mut cx = SchedulerCx {
-                now,
-                rate: Rate::mbps(100),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.tbf, &mut cx)
-        }
-
-        fn offer(&mut self, size: u32, now: Time) {
-            let mut packet = Packet::test(size, 0, self.uid);
-            packet.stamp(now);
-            self.uid += 1;
-            self.call(now, |tbf, cx| tbf.enqueue(packet, cx));
-        }
-
-        /// When each packet that waits is sent by a transmitter that takes no time, from `now` on.
-        fn send(&mut self, mut now: Time) -> Vec<u64> {
-            let mut times = Vec::new();
-            while self.tbf.backlog().0 > 0 {
-                match self.call(now, |tbf, cx| tbf.dequeue(cx)) {
-                    Some(_) => times.push(now.as_ps() / 1_000_000),
-                    None => now = self.tbf.ready_at(now),
-                }
-            }
-            times
+        /// When each packet that waits is sent by a transmitter that takes no time, in microseconds.
+        fn times(&mut self) -> Vec<u64> {
+            std::iter::from_fn(|| self.take_later().map(|_| self.now.as_ps() / 1_000_000)).collect()
         }
     }
 
@@ -390,12 +349,12 @@ mod tests {
     fn a_burst_goes_at_once_and_the_rest_at_the_rate() {
         for dialect in ["rfc2215", "linux"] {
             let mut bench = Bench::new(&format!("dialect={dialect} rate=1Mbps burst=3000B"));
-            (0..5).for_each(|_| bench.offer(1000, Time::ZERO));
-            assert_eq!(bench.send(Time::ZERO), [0, 0, 0, 8000, 16_000], "{dialect}");
+            bench.arrive(&[1000; 5]);
+            assert_eq!(bench.times(), [0, 0, 0, 8000, 16_000], "{dialect}");
             // 20 ms later there are 2500 bytes.
-            (0..4).for_each(|_| bench.offer(1000, Time::from_ps(36_000_000_000)));
-            let times = bench.send(Time::from_ps(36_000_000_000));
-            assert_eq!(times, [36_000, 36_000, 40_000, 48_000], "{dialect}");
+            bench.now += Span::from_ms(20);
+            bench.arrive(&[1000; 4]);
+            assert_eq!(bench.times(), [36_000, 36_000, 40_000, 48_000], "{dialect}");
         }
     }
 
@@ -405,26 +364,21 @@ mod tests {
             let mut bench = Bench::new(&format!(
                 "dialect={dialect} rate=1Mbps burst=3000B peakrate=4Mbps mtu=1000B"
             ));
-            (0..5).for_each(|_| bench.offer(1000, Time::ZERO));
-            assert_eq!(
-                bench.send(Time::ZERO),
-                [0, 2000, 4000, 8000, 16_000],
-                "{dialect}"
-            );
+            bench.arrive(&[1000; 5]);
+            assert_eq!(bench.times(), [0, 2000, 4000, 8000, 16_000], "{dialect}");
         }
     }
 
     #[test]
     fn a_packet_above_the_burst_is_dropped_on_arrival() {
         let mut bench = Bench::new("burst=2000B peakrate=2Mbps mtu=1500B");
-        bench.offer(1501, Time::ZERO);
-        bench.offer(1500, Time::ZERO);
-        assert_eq!((bench.drops.len(), bench.tbf.backlog()), (1, (1, 1500)));
+        bench.arrive(&[1501, 1500]);
+        assert_eq!((bench.drops.len(), bench.queue.backlog()), (1, (1, 1500)));
     }
 
     #[test]
     fn latency_stands_for_a_limit_in_bytes() {
-        let limit = |spec: &str| Bench::new(spec).tbf.limit;
+        let limit = |spec: &str| Bench::new(spec).queue.limit;
         assert_eq!(
             limit("rate=8Mbps burst=2000B latency=10ms"),
             Some(Limit::Bytes(Bytes::new(12_000)))
@@ -437,9 +391,7 @@ mod tests {
 
     #[test]
     fn a_peak_rate_below_the_rate_is_refused() {
-        let spec: Spec = "tbf rate=2Mbps peakrate=2Mbps".parse().expect("a spec");
-        let params: TbfParams = build(None, &spec.pairs()).expect("parameters");
-        let error = Tbf::build(params, &BuildContext::plain(1, "queue/test"));
+        let error = built::<Tbf>("rate=2Mbps peakrate=2Mbps");
         let error = error.err().expect("refused").to_string();
         assert!(error.contains("is not above rate=2Mbps"), "{error}");
     }
@@ -454,22 +406,23 @@ mod tests {
         ) {
             let mut bench = Bench::new(&format!("rate={kbps}kbps burst={burst}B limit=none"));
             let mut rng = Stream::derive(seed, 0, "arrivals");
-            let (mut now, mut level, mut last) = (Time::ZERO, 0_u128, Time::ZERO);
+            let (mut level, mut last) = (0_u128, Time::ZERO);
             let rate = u128::from(kbps) * 1000;
             for _ in 0..500 {
-                now += Span::from_us(rng.below(3000));
-                bench.offer(40 + u32::try_from(rng.below(1461)).expect("small"), now);
-                while let Some(packet) = bench.call(now, |tbf, cx| tbf.dequeue(cx)) {
-                    let drained = u128::from(now.since(last).as_ps()) * rate;
+                bench.now += Span::from_us(rng.below(3000));
+                bench.offer(0, 40 + u32::try_from(rng.below(1461)).expect("small"));
+                while let Some(packet) = bench.take() {
+                    let drained = u128::from(bench.now.since(last).as_ps()) * rate;
                     level = level.saturating_sub(drained) + u128::from(packet.size) * BYTE;
-                    last = now;
+                    last = bench.now;
                     prop_assert!(level <= u128::from(burst) * BYTE);
                 }
-                if rng.chance(0.3) && bench.tbf.backlog().0 > 0 {
-                    now = bench.tbf.ready_at(now);
+                if rng.chance(0.3) && bench.queue.backlog().0 > 0 {
                     // The time that it names is the earliest: the head goes then, and not a picosecond before.
-                    let before = Time::from_ps(now.as_ps() - 1);
-                    prop_assert!(bench.call(before, |tbf, cx| tbf.dequeue(cx)).is_none());
+                    let ready = bench.queue.ready_at(bench.now);
+                    bench.now = Time::from_ps(ready.as_ps() - 1);
+                    prop_assert!(bench.take().is_none());
+                    bench.now = ready;
                 }
             }
         }

@@ -528,63 +528,10 @@ fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{Label, MarkReason, Stream};
+
     use sojourn_units::{Span, build};
 
-    /// A scheduler and what it needs to be called.
-    struct Bench {
-        queue: Wfq,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        now: Time,
-        uid: u32,
-    }
-
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("wfq {spec}").parse().expect("a spec");
-            let params: WfqParams = build(None, &spec.pairs()).expect("parameters");
-            Bench {
-                queue: Wfq::build(params, &BuildContext::plain(1, "queue/test"))
-                    .expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                now: Time::ZERO,
-                uid: 0,
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Wfq, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: self.now,
-                rate: Rate::mbps(8),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.queue, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            let mut packet = Packet::test(size, flow, self.uid);
-            packet.stamp(self.now);
-            self.uid += 1;
-            self.call(|queue, cx| queue.enqueue(packet, cx));
-        }
-
-        /// Flows of the packets that are sent next.
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|queue, cx| queue.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-
-        fn dropped(&mut self) -> Vec<u32> {
-            self.drops.drain(..).map(|(p, _)| p.uid).collect()
-        }
-    }
+    type Bench = crate::testing::Bench<Wfq>;
 
     #[test]
     fn shares_follow_the_weights_in_bytes() {
@@ -640,7 +587,7 @@ mod tests {
         (0..3).for_each(|_| bench.offer(0, 1000));
         bench.offer(1, 1000);
         bench.offer(1, 1000);
-        assert_eq!(bench.dropped(), [2]);
+        assert_eq!(bench.lost(), [2]);
         assert_eq!(bench.send(1), [0]);
         // Were the tag of packet 2 kept, this one would go after both of flow 1.
         bench.offer(0, 990);
@@ -662,7 +609,7 @@ mod tests {
     fn ns2_holds_one_packet_per_flow_beside_the_limit() {
         let mut bench = Bench::new("dialect=ns2 each=(droptail dialect=ns2 limit=4p)");
         (0..6).for_each(|_| bench.offer(0, 1000));
-        assert_eq!(bench.dropped(), [4, 5]);
+        assert_eq!(bench.lost(), [4, 5]);
         assert_eq!(bench.send(9).len(), 4);
     }
 

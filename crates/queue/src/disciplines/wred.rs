@@ -445,21 +445,15 @@ fn contradiction(text: String) -> SpecError {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
+    use crate::testing::built;
     use sojourn_sim::Stream;
-    use sojourn_units::build;
 
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
 
-    fn built(spec: &str) -> Result<Wred, SpecError> {
-        let spec: sojourn_units::Spec = format!("wred {spec}").parse().expect("a spec");
-        let params: WredParams = build(None, &spec.pairs()).expect("parameters");
-        Wred::build(params, &BuildContext::plain(1, "queue/test"))
-    }
-
     /// Verdicts on arrivals of this codepoint at a queue that stays as long.
     fn hold(spec: &str, dscp: u8, ecn: u8, packets: u64, arrivals: usize) -> Vec<Verdict> {
-        let mut wred = built(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        let mut wred = built::<Wred>(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
         let mut rng = Stream::derive(1, 0, "wred");
         let view = View {
             packets,
@@ -561,7 +555,7 @@ mod tests {
         for text in ["", "2", "0.1:", "nan"] {
             assert!(Probabilities::parse_text(text).is_err(), "{text}");
         }
-        let refuse = |spec: &str| built(spec).err().expect("an error").to_string();
+        let refuse = |spec: &str| built::<Wred>(spec).err().expect("an error").to_string();
         assert!(refuse("min=20kB").starts_with("wred: min is in bytes, but dialect cisco"));
         assert_eq!(
             refuse("min=20p:40p"),

@@ -218,50 +218,8 @@ impl Wrr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::{DropReason, Label, MarkReason, Stream};
-    use sojourn_units::{Rate, Time, build};
 
-    struct Bench {
-        wrr: Wrr,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-    }
-
-    impl Bench {
-        fn new(spec: &str) -> Bench {
-            let spec: Spec = format!("wrr {spec}").parse().expect("a spec");
-            let params: WrrParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext::plain(1, "queue/test");
-            Bench {
-                wrr: Wrr::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "wrr"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-            }
-        }
-
-        fn call<R>(&mut self, work: impl FnOnce(&mut Wrr, &mut SchedulerCx<'_>) -> R) -> R {
-            let mut cx = SchedulerCx {
-                now: Time::ZERO,
-                rate: Rate::mbps(10),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.wrr, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32) {
-            self.call(|wrr, cx| wrr.enqueue(Packet::test(size, flow, flow), cx));
-        }
-
-        fn send(&mut self, count: usize) -> Vec<u32> {
-            (0..count)
-                .map_while(|_| self.call(|wrr, cx| wrr.dequeue(cx)).map(|p| p.flow))
-                .collect()
-        }
-    }
+    type Bench = crate::testing::Bench<Wrr>;
 
     #[test]
     fn a_turn_is_the_weight_or_one_packet_interleaved() {
@@ -287,7 +245,7 @@ mod tests {
             bench.offer(1, 40);
         }
         assert_eq!(bench.send(6), [0, 1, 0, 1, 0, 1]);
-        assert_eq!(bench.wrr.backlog(), (0, 0));
+        assert_eq!(bench.queue.backlog(), (0, 0));
     }
 
     #[test]

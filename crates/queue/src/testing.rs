@@ -1,0 +1,160 @@
+//! What the tests of the disciplines share: building one from a specification, and a bench that calls a scheduler.
+
+use crate::aqm::{Meta, View, Waiting};
+use crate::registry::{BuildContext, Entry, SpecError};
+use crate::scheduler::{Scheduler, SchedulerCx};
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
+use sojourn_units::{Rate, Spec, Time, build};
+use std::sync::Arc;
+
+/// The discipline that the arguments of a specification describe.
+///
+/// # Errors
+/// If parameters contradict each other.
+pub(crate) fn built<E: Entry>(arguments: &str) -> Result<E, SpecError> {
+    built_between(arguments, &[])
+}
+
+/// As [`built`], in a network whose flows run between these pairs of nodes.
+///
+/// # Errors
+/// As [`built`].
+pub(crate) fn built_between<E: Entry>(
+    arguments: &str,
+    flow_nodes: &[(u32, u32)],
+) -> Result<E, SpecError> {
+    let spec: Spec = format!("{} {arguments}", E::NAME).parse().expect("a spec");
+    let params: E::Params = build(None, &spec.pairs()).expect("parameters");
+    let cx = BuildContext {
+        flow_nodes: Arc::from(flow_nodes),
+        ..BuildContext::plain(1, "queue/test")
+    };
+    E::build(params, &cx)
+}
+
+/// What an AQM sees of a queue of packets of 1000 bytes each, in front of a link that sends one a millisecond.
+pub(crate) fn view(packets: u64) -> View<'static> {
+    View {
+        packets,
+        bytes: 1000 * packets,
+        rate: Rate::mbps(8),
+        last_departure: Time::ZERO,
+        waiting: Waiting::Nothing,
+    }
+}
+
+/// What an AQM sees of a packet of 1000 bytes.
+pub(crate) fn meta(flow: u32, tos: u8) -> Meta {
+    Meta {
+        size: 1000,
+        flow,
+        tos,
+    }
+}
+
+/// A scheduler and what it needs to be called.
+pub(crate) struct Bench<S> {
+    pub queue: S,
+    pub now: Time,
+    pub rate: Rate,
+    /// Number of the next packet.
+    pub uid: u32,
+    pub rng: Stream,
+    pub drops: Vec<(Packet, DropReason)>,
+    pub marks: Vec<(Label, MarkReason)>,
+}
+
+impl<S: Entry + Scheduler> Bench<S> {
+    /// In front of a link of 10 Mbit/s at time zero.
+    pub(crate) fn new(arguments: &str) -> Bench<S> {
+        Bench::between(arguments, &[])
+    }
+
+    /// As [`Bench::new`], in a network whose flows run between these pairs of nodes.
+    pub(crate) fn between(arguments: &str, flow_nodes: &[(u32, u32)]) -> Bench<S> {
+        Bench {
+            queue: built_between(arguments, flow_nodes)
+                .unwrap_or_else(|error| panic!("{arguments}: {error}")),
+            now: Time::ZERO,
+            rate: Rate::mbps(10),
+            uid: 0,
+            rng: Stream::derive(1, 0, "test"),
+            drops: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Calls the scheduler now.
+    pub(crate) fn call<R>(&mut self, work: impl FnOnce(&mut S, &mut SchedulerCx<'_>) -> R) -> R {
+        let mut cx = SchedulerCx {
+            now: self.now,
+            rate: self.rate,
+            rng: &mut self.rng,
+            drops: &mut self.drops,
+            marks: &mut self.marks,
+        };
+        work(&mut self.queue, &mut cx)
+    }
+
+    /// A packet of a flow arrives.
+    pub(crate) fn offer(&mut self, flow: u32, size: u32) {
+        self.offer_with(flow, size, |_| ());
+    }
+
+    /// A packet of a flow arrives after a change.
+    pub(crate) fn offer_with(&mut self, flow: u32, size: u32, change: impl FnOnce(&mut Packet)) {
+        let mut packet = Packet::test(size, flow, self.uid);
+        self.uid += 1;
+        packet.stamp(self.now);
+        change(&mut packet);
+        self.call(|queue, cx| queue.enqueue(packet, cx));
+    }
+
+    /// The packet that is sent next.
+    pub(crate) fn take(&mut self) -> Option<Packet> {
+        self.call(|queue, cx| queue.dequeue(cx))
+    }
+
+    /// The packet that is sent next by a link that takes no time, which waits for a shaper.
+    pub(crate) fn take_later(&mut self) -> Option<Packet> {
+        while self.queue.backlog().0 > 0 {
+            if let Some(packet) = self.take() {
+                return Some(packet);
+            }
+            self.now = self.queue.ready_at(self.now);
+        }
+        None
+    }
+
+    /// Flows of the packets that are sent next.
+    pub(crate) fn send(&mut self, count: usize) -> Vec<u32> {
+        (0..count)
+            .map_while(|_| self.take().map(|p| p.flow))
+            .collect()
+    }
+
+    /// Numbers of the packets that are sent next.
+    pub(crate) fn send_numbers(&mut self, count: usize) -> Vec<u32> {
+        (0..count)
+            .map_while(|_| self.take().map(|p| p.uid))
+            .collect()
+    }
+
+    /// Numbers and reasons of the packets dropped since the last time.
+    pub(crate) fn dropped(&mut self) -> Vec<(u32, &'static str)> {
+        let drops = self.drops.drain(..);
+        drops.map(|(p, reason)| (p.uid, reason.name())).collect()
+    }
+
+    /// Numbers of the packets dropped since the last time.
+    pub(crate) fn lost(&mut self) -> Vec<u32> {
+        self.drops.drain(..).map(|(p, _)| p.uid).collect()
+    }
+
+    /// The internal state.
+    pub(crate) fn state(&self) -> Vec<f64> {
+        let mut state = Vec::new();
+        self.queue.state(&mut state);
+        state
+    }
+}
