@@ -29,12 +29,14 @@
 //! if a later one acknowledges more, which Linux's comparison of SACK blocks also allows as a rule; of equal ones none is.
 //! No NAT lookup, no splitting of GSO packets, no autorate.
 
+use crate::aqm::{Meta, Verdict};
+use crate::disciplines::cobalt::{CobaltLaw, CobaltVars};
 use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Flags, Kind, MarkReason, Packet, Stream, to_usize as at};
+use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
 
@@ -214,7 +216,9 @@ struct Tin {
     quantum: i64,
     deficit: i64,
     flow_quantum: u32,
-    cobalt: CobaltParams,
+    law: CobaltLaw,
+    /// What a full packet takes, in nanoseconds.
+    mtu_time: i64,
     sparse: u32,
     bulk: u32,
     decaying: u32,
@@ -237,7 +241,7 @@ struct Flow {
     deficit: i64,
     src: usize,
     dst: usize,
-    cobalt: Cobalt,
+    cobalt: CobaltVars,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -277,170 +281,6 @@ impl List {
         head: NONE,
         tail: NONE,
     };
-}
-
-#[derive(Clone, Copy)]
-struct CobaltParams {
-    interval: i64,
-    target: i64,
-    mtu_time: i64,
-}
-
-/// Steps of BLUE's probability, in units of 2^-32.
-const BLUE_UP: u32 = 1 << 24;
-const BLUE_DOWN: u32 = 1 << 20;
-
-/// The state of COBALT in one queue.
-#[derive(Clone, Copy, Default)]
-struct Cobalt {
-    count: u32,
-    inverse_sqrt: u32,
-    drop_next: i64,
-    blue_timer: i64,
-    drop_p: u32,
-    dropping: bool,
-}
-
-/// What COBALT decides about a packet.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Decision {
-    Pass,
-    CoDel,
-    Blue,
-}
-
-impl Cobalt {
-    /// A Newton step towards 1 / sqrt(count), a fraction of 32 bits.
-    fn newton(count: u32, inverse: u32) -> u32 {
-        let square = (u64::from(inverse) * u64::from(inverse)) >> 32;
-        let rest = (3_u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
-        let next = rest.wrapping_mul(u64::from(inverse)) >> 31;
-        u32::try_from(next & u64::from(u32::MAX)).unwrap_or(u32::MAX)
-    }
-
-    /// The values for small counts, where a single step is too rough.
-    const fn cached(count: u32) -> Option<u32> {
-        // The kernel computes them by four steps each, from the one before.
-        const CACHE: [u32; 16] = {
-            let mut cache = [u32::MAX; 16];
-            let mut inverse = u32::MAX as u64;
-            let mut count = 1;
-            while count < 16 {
-                let mut step = 0;
-                while step < 4 {
-                    let square = (inverse * inverse) >> 32;
-                    let rest = ((3_u64 << 32) - count as u64 * square) >> 2;
-                    inverse = ((rest * inverse) >> 31) & 0xffff_ffff;
-                    step += 1;
-                }
-                #[allow(
-                    clippy::as_conversions,
-                    clippy::cast_possible_truncation,
-                    reason = "below 2^32, in a constant"
-                )]
-                {
-                    cache[count] = inverse as u32;
-                }
-                count += 1;
-            }
-            cache
-        };
-        if count < 16 {
-            Some(CACHE[at(count)])
-        } else {
-            None
-        }
-    }
-
-    fn set_inverse_sqrt(&mut self) {
-        self.inverse_sqrt = Cobalt::cached(self.count)
-            .unwrap_or_else(|| Cobalt::newton(self.count, self.inverse_sqrt));
-    }
-
-    /// An interval over the square root of the count after `time`.
-    fn control(&self, time: i64, params: &CobaltParams) -> i64 {
-        let interval = u64::try_from(params.interval).unwrap_or(0) & u64::from(u32::MAX);
-        let span = (interval * u64::from(self.inverse_sqrt)) >> 32;
-        time + i64::try_from(span).unwrap_or(0)
-    }
-
-    /// The limit has taken a packet from the queue.
-    fn full(&mut self, params: &CobaltParams, now: i64) {
-        if now - self.blue_timer > params.target {
-            self.drop_p = self.drop_p.saturating_add(BLUE_UP);
-            self.blue_timer = now;
-        }
-        self.dropping = true;
-        self.drop_next = now;
-        self.count = self.count.max(1);
-    }
-
-    /// The queue was served and found empty.
-    fn empty(&mut self, params: &CobaltParams, now: i64) {
-        if self.drop_p > 0 && now - self.blue_timer > params.target {
-            self.drop_p = self.drop_p.saturating_sub(BLUE_DOWN);
-            self.blue_timer = now;
-        }
-        self.dropping = false;
-        if self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.set_inverse_sqrt();
-            self.drop_next = self.control(self.drop_next, params);
-        }
-    }
-
-    /// Decides about a packet that is taken from the queue; `mark` marks it if it can.
-    fn decide(
-        &mut self,
-        params: &CobaltParams,
-        now: i64,
-        sojourn: i64,
-        bulk_flows: u32,
-        rng: &mut Stream,
-        mark: impl FnOnce() -> bool,
-    ) -> Decision {
-        let mut since = now - self.drop_next;
-        let over = sojourn > params.target
-            && sojourn > params.mtu_time * i64::from(bulk_flows) * 2
-            && sojourn > params.mtu_time * 4;
-        let mut due = self.count > 0 && since >= 0;
-        if over {
-            if !self.dropping {
-                self.dropping = true;
-                self.drop_next = self.control(now, params);
-            }
-            self.count = self.count.max(1);
-        } else {
-            self.dropping = false;
-        }
-        let mut decision = Decision::Pass;
-        if due && self.dropping {
-            if !mark() {
-                decision = Decision::CoDel;
-            }
-            self.count = self.count.saturating_add(1);
-            self.set_inverse_sqrt();
-            self.drop_next = self.control(self.drop_next, params);
-            since = now - self.drop_next;
-        } else {
-            while due {
-                self.count -= 1;
-                self.set_inverse_sqrt();
-                self.drop_next = self.control(self.drop_next, params);
-                since = now - self.drop_next;
-                due = self.count > 0 && since >= 0;
-            }
-        }
-        if self.drop_p > 0 && draw(rng) < self.drop_p && decision == Decision::Pass {
-            decision = Decision::Blue;
-        }
-        if self.count == 0 {
-            self.drop_next = now + params.interval;
-        } else if since > 0 && decision == Decision::Pass {
-            self.drop_next = now;
-        }
-        decision
-    }
 }
 
 /// 32 random bits.
@@ -566,6 +406,10 @@ fn eighths(mut rate: u64) -> Vec<(u64, i64)> {
         quantum = (quantum * 7) >> 3;
     }
     shares
+}
+
+fn span_of(ns: i64) -> Span {
+    Span::from_ns(u64::try_from(ns).unwrap_or(0))
 }
 
 fn nanoseconds(span: Span) -> i64 {
@@ -717,43 +561,38 @@ impl Cake {
             }
             loop {
                 let Some(mut packet) = self.take(tin, index) else {
-                    self.retire(tin, index, now);
+                    self.retire(tin, index, cx.now);
                     return None;
                 };
                 let b = &mut self.tins[tin];
                 let bulk = if self.ingress { b.bulk } else { 0 };
                 let flow = &mut b.flows[at(index)];
-                let sojourn = now - ktime(packet.arrived());
-                let mut marked = false;
-                let (drops, marks) = (&mut *cx.drops, &mut *cx.marks);
-                let decision = flow
-                    .cobalt
-                    .decide(&b.cobalt, now, sojourn, bulk, cx.rng, || {
-                        marked = packet.mark();
-                        marked
-                    });
-                let last = flow.queue.is_empty();
-                if decision == Decision::Pass || last {
-                    if marked {
-                        b.marked += 1;
-                        marks.push((packet.label(), MarkReason::TargetExceeded));
+                let least = span_of(b.mtu_time) * u64::from(bulk * 2).max(4);
+                let verdict = b.law.judge(
+                    &mut flow.cobalt,
+                    &Meta::of(&packet),
+                    cx.now.since(packet.arrived()),
+                    least,
+                    flow.queue.is_empty(),
+                    cx.now,
+                    cx.rng,
+                );
+                let Verdict::Drop(reason) = verdict else {
+                    if let Verdict::Mark(reason) = verdict {
+                        b.marked += u64::from(cx.mark(&mut packet, reason));
                     }
                     let length = self.advance(tin, &packet, now, false);
                     self.charge(tin, index, length);
                     return Some(packet);
-                }
-                b.dropped += 1;
-                let reason = match decision {
-                    Decision::Blue => DropReason::Early,
-                    _ => DropReason::TargetExceeded,
                 };
+                b.dropped += 1;
                 if self.ingress {
                     let length = self.advance(tin, &packet, now, true);
                     self.charge(tin, index, length);
-                    drops.push((packet, reason));
+                    cx.drop(packet, reason);
                     break;
                 }
-                drops.push((packet, reason));
+                cx.drop(packet, reason);
             }
         }
     }
@@ -799,13 +638,11 @@ impl Cake {
     }
 
     /// A flow was served and found empty: it decays, or is forgotten.
-    fn retire(&mut self, tin: usize, index: u32, now: i64) {
+    fn retire(&mut self, tin: usize, index: u32, now: Time) {
         let b = &mut self.tins[tin];
         let flow = &mut b.flows[at(index)];
-        flow.cobalt.empty(&b.cobalt, now);
-        let rests =
-            flow.cobalt.drop_p == 0 && flow.cobalt.count == 0 && now >= flow.cobalt.drop_next;
-        let (set, to) = match rests {
+        b.law.on_empty(&mut flow.cobalt, now);
+        let (set, to) = match flow.cobalt.rests(now) {
             true => (Set::None, Listed::Nowhere),
             false => (Set::Decaying, Listed::Decaying),
         };
@@ -912,7 +749,7 @@ impl Cake {
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
         let now = ktime(cx.now);
         let b = &mut self.tins[tin];
-        b.flows[at(index)].cobalt.full(&b.cobalt, now);
+        b.law.on_full(&mut b.flows[at(index)].cobalt, cx.now);
         b.dropped += 1;
         if self.ingress {
             self.advance(tin, &packet, now, true);
@@ -1061,11 +898,11 @@ impl Tin {
             quantum,
             deficit: 0,
             flow_quantum: u32::try_from(flow_quantum).unwrap_or(1514),
-            cobalt: CobaltParams {
-                interval: (interval + own_target - target).max(own_target * 2),
-                target: own_target,
-                mtu_time,
-            },
+            law: CobaltLaw::of_cake(
+                span_of(own_target),
+                span_of((interval + own_target - target).max(own_target * 2)),
+            ),
+            mtu_time,
             sparse: 0,
             bulk: 0,
             decaying: 0,
@@ -1096,7 +933,7 @@ impl Tin {
                 deficit: 0,
                 src: 0,
                 dst: 0,
-                cobalt: Cobalt::default(),
+                cobalt: self.law.start(),
             })
             .collect();
     }
@@ -1328,90 +1165,26 @@ const fn table(runs: &[(usize, usize, u8)], others: u8) -> [u8; 64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_sim::Label;
-    use sojourn_units::{Spec, build};
-    use std::sync::Arc;
 
-    struct Bench {
-        cake: Cake,
-        rng: Stream,
-        drops: Vec<(Packet, DropReason)>,
-        marks: Vec<(Label, MarkReason)>,
-        uid: u32,
-    }
+    type Bench = crate::testing::Bench<Cake>;
 
     impl Bench {
-        fn new(spec: &str) -> Bench {
-            Bench::between(spec, &[])
-        }
-
-        fn between(spec: &str, flow_nodes: &[(u32, u32)]) -> Bench {
-            let spec: Spec = format!("cake {spec}").parse().expect("a spec");
-            let params: CakeParams = build(None, &spec.pairs()).expect("parameters");
-            let cx = BuildContext {
-                flow_nodes: Arc::from(flow_nodes),
-                ..BuildContext::plain(1, "queue/test")
-            };
-            Bench {
-                cake: Cake::build(params, &cx).expect("consistent"),
-                rng: Stream::derive(1, 0, "test"),
-                drops: Vec::new(),
-                marks: Vec::new(),
-                uid: 0,
-            }
-        }
-
-        fn call<R>(
-            &mut self,
-            now: Time,
-            work: impl FnOnce(&mut Cake, &mut SchedulerCx<'_>) -> R,
-        ) -> R {
-            let mut cx = SchedulerCx {
-                now,
-                rate: Rate::gbps(1),
-                rng: &mut self.rng,
-                drops: &mut self.drops,
-                marks: &mut self.marks,
-            };
-            work(&mut self.cake, &mut cx)
-        }
-
-        fn offer(&mut self, flow: u32, size: u32, now: Time, change: impl FnOnce(&mut Packet)) {
-            let mut packet = Packet::test(size, flow, self.uid);
-            packet.stamp(now);
-            change(&mut packet);
-            self.uid += 1;
-            self.call(now, |cake, cx| cake.enqueue(packet, cx));
-        }
-
-        /// The next packet of a link that takes no time, and when it is sent.
-        fn next(&mut self, now: &mut Time) -> Option<Packet> {
-            while self.cake.packets > 0 {
-                if let Some(packet) = self.call(*now, |cake, cx| cake.dequeue(cx)) {
-                    return Some(packet);
-                }
-                *now = self.cake.ready_at(*now);
-            }
-            None
-        }
-
         /// Packets sent by each of the flows that always have packets of a size, with a DSCP each.
         fn shares(&mut self, flows: &[(u32, u32, u8)], packets: u32) -> Vec<u32> {
-            let mut now = Time::ZERO;
             let mut sent = vec![0; flows.len()];
             for _ in 0..3 {
                 for (flow, size, dscp) in flows {
-                    self.offer(*flow, *size, now, |p| p.tos = dscp << 2);
+                    self.offer_with(*flow, *size, |p| p.tos = dscp << 2);
                 }
             }
             for _ in 0..packets {
-                let packet = self.next(&mut now).expect("backlogged");
+                let packet = self.take_later().expect("backlogged");
                 let place = flows
                     .iter()
                     .position(|f| f.0 == packet.flow)
                     .expect("known");
                 sent[place] += 1;
-                self.offer(packet.flow, packet.size, now, |p| p.tos = packet.tos);
+                self.offer_with(packet.flow, packet.size, |p| p.tos = packet.tos);
             }
             sent
         }
@@ -1422,11 +1195,13 @@ mod tests {
         let mut bench = Bench::new("bandwidth=10Mbps tins=besteffort");
         for start in [0, 500] {
             let begin = Time::ZERO + Span::from_ms(start);
-            (0..4).for_each(|_| bench.offer(0, 1514, begin, |_| ()));
-            let mut now = begin;
+            bench.now = begin;
+            for _ in 0..4 {
+                bench.offer(0, 1514);
+            }
             for packet in 0..4 {
-                bench.next(&mut now).expect("a packet");
-                assert_eq!(now.since(begin), Span::from_ns(packet * 1_211_200));
+                bench.take_later().expect("a packet");
+                assert_eq!(bench.now.since(begin), Span::from_ns(packet * 1_211_200));
             }
         }
     }
@@ -1441,7 +1216,7 @@ mod tests {
             ("framing=ptm", 64, 65),
             ("framing=ptm", 65, 67),
         ] {
-            assert_eq!(Bench::new(spec).cake.adjusted(size), adjusted, "{spec}");
+            assert_eq!(Bench::new(spec).queue.adjusted(size), adjusted, "{spec}");
         }
     }
 
@@ -1452,10 +1227,9 @@ mod tests {
         assert!(sent[1] >= 990 && sent[0] >= 2000, "{sent:?}");
         let mut bench = Bench::new("bandwidth=10Mbps");
         for (flow, tos) in [(0, 0), (0, 0), (1, 46 << 2)] {
-            bench.offer(flow, 1000, Time::ZERO, |p| p.tos = tos);
+            bench.offer_with(flow, 1000, |p| p.tos = tos);
         }
-        let mut now = Time::ZERO;
-        let order: Vec<u32> = std::iter::from_fn(|| bench.next(&mut now).map(|p| p.flow)).collect();
+        let order: Vec<u32> = std::iter::from_fn(|| bench.take_later().map(|p| p.flow)).collect();
         assert_eq!(order, [1, 0, 0]);
     }
 
@@ -1479,22 +1253,21 @@ mod tests {
     #[test]
     fn a_flow_that_sends_little_does_not_wait_behind_bulk_flows() {
         let mut bench = Bench::new("bandwidth=10Mbps target=100s");
-        let mut now = Time::ZERO;
-        for flow in 0..5 {
-            (0..50).for_each(|_| bench.offer(flow, 1000, now, |_| ()));
+        for packet in 0..250 {
+            bench.offer(packet / 50, 1000);
         }
-        (0..40).for_each(|_| assert!(bench.next(&mut now).is_some()));
-        bench.offer(9, 100, now, |_| ());
-        assert_eq!(bench.next(&mut now).map(|p| p.flow), Some(9));
+        (0..40).for_each(|_| assert!(bench.take_later().is_some()));
+        bench.offer(9, 100);
+        assert_eq!(bench.take_later().map(|p| p.flow), Some(9));
     }
 
     #[test]
     fn flows_whose_hashes_meet_get_queues_of_their_own_within_a_set() {
         let mut bench = Bench::new("");
         for flow in 0..400 {
-            bench.offer(flow, 100, Time::ZERO, |_| ());
+            bench.offer(flow, 100);
         }
-        let held = bench.cake.tins[0]
+        let held = bench.queue.tins[0]
             .flows
             .iter()
             .filter(|f| !f.queue.is_empty());
@@ -1507,12 +1280,12 @@ mod tests {
         for (mode, left) in [("no", 5), ("conservative", 2), ("aggressive", 1)] {
             let mut bench = Bench::new(&format!("ack_filter={mode}"));
             for ack in 1..=5 {
-                bench.offer(0, 66, Time::ZERO, |p| {
+                bench.offer_with(0, 66, |p| {
                     p.kind = Kind::Ack;
                     p.ack = ack * 1000;
                 });
             }
-            assert_eq!(bench.cake.backlog().0, left, "{mode}");
+            assert_eq!(bench.queue.backlog().0, left, "{mode}");
             assert!(
                 bench
                     .drops
@@ -1520,7 +1293,10 @@ mod tests {
                     .all(|(_, reason)| *reason == DropReason::AckFiltered)
             );
             // The newest is always there.
-            let newest = bench.cake.tins[0].flows.iter().find_map(|f| f.queue.back());
+            let newest = bench.queue.tins[0]
+                .flows
+                .iter()
+                .find_map(|f| f.queue.back());
             assert_eq!(newest.map(|p| p.ack), Some(5000));
         }
     }
@@ -1529,45 +1305,32 @@ mod tests {
     fn acks_that_repeat_a_number_or_echo_congestion_otherwise_are_kept() {
         let mut bench = Bench::new("ack_filter=aggressive");
         for (ack, flags) in [(1, Flags::NONE), (1, Flags::NONE), (2, Flags::ECE)] {
-            bench.offer(0, 66, Time::ZERO, |p| {
+            bench.offer_with(0, 66, |p| {
                 p.kind = Kind::Ack;
                 p.ack = ack;
                 p.flags = flags;
             });
         }
         // The third makes the first two superfluous; of those it leaves one.
-        assert_eq!(bench.cake.backlog().0, 2);
+        assert_eq!(bench.queue.backlog().0, 2);
     }
 
     #[test]
     fn the_limit_takes_heads_of_the_longest_queue_and_starts_blue() {
         let mut bench = Bench::new("limit=20p");
-        for _ in 0..15 {
-            bench.offer(0, 1000, Time::ZERO + Span::from_secs(1), |_| ());
-        }
-        for _ in 0..10 {
-            bench.offer(1, 1000, Time::ZERO + Span::from_secs(1), |_| ());
+        bench.now += Span::from_secs(1);
+        for packet in 0..25 {
+            bench.offer(packet / 15, 1000);
         }
         let dropped: Vec<(u32, u32)> = bench.drops.iter().map(|(p, _)| (p.flow, p.uid)).collect();
         assert_eq!(dropped, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
-        let blue = bench.cake.tins[0]
-            .flows
-            .iter()
-            .map(|f| f.cobalt.drop_p)
-            .max();
-        assert_eq!(blue, Some(BLUE_UP));
-    }
-
-    #[test]
-    fn the_inverse_square_root_is_near_enough() {
-        let mut cobalt = Cobalt::default();
-        for count in 1..2000_u32 {
-            cobalt.count = count;
-            cobalt.set_inverse_sqrt();
-            let exact = 4_294_967_296.0 / f64::from(count).sqrt();
-            let error = (f64::from(cobalt.inverse_sqrt) - exact).abs() / exact;
-            assert!(error < 0.01, "{count}: {error}");
-        }
+        let tin = &bench.queue.tins[0];
+        let blue = tin.flows.iter().map(|flow| {
+            let mut state = Vec::new();
+            tin.law.state(&flow.cobalt, &mut state);
+            state[3]
+        });
+        assert_eq!(blue.fold(0.0, f64::max), 1.0 / 256.0);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! CoDel without its interval of waiting, and with a count that decays: each head of the queue is looked at; above `target` the
 //! dropping state is on. A signal is due once `drop_next` has come; it is given (a mark, or else a drop) if the state is on, and
 //! count grows; otherwise count shrinks by one for each signal that came due. BLUE beside it: a full queue raises a probability,
-//! an empty one lowers it, and heads are dropped with it, ECN-capable or not. The law alone is [`CobaltVars`].
+//! an empty one lowers it, and heads are dropped with it, ECN-capable or not. The law alone is
+//! [`CobaltLaw`], which CAKE's queues follow too.
 //!
 //! | | linux | ns3 |
 //! |---|---|---|
@@ -31,7 +32,7 @@
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Stream};
-use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Params, Span, Time, params};
 
 params! {
     /// CoDel with a decaying count, and BLUE for what does not respond.
@@ -74,6 +75,7 @@ params! {
 pub struct Cobalt {
     limit: Limit,
     mtu: Option<Bytes>,
+    law: CobaltLaw,
     vars: CobaltVars,
 }
 
@@ -88,10 +90,12 @@ impl Entry for Cobalt {
     type Params = CobaltParams;
 
     fn build(params: CobaltParams, _: &BuildContext) -> Result<Self, SpecError> {
+        let law = CobaltLaw::new(&params)?;
         Ok(Cobalt {
             limit: params.limit,
             mtu: params.mtu,
-            vars: CobaltVars::new(&params)?,
+            vars: law.start(),
+            law,
         })
     }
 }
@@ -114,12 +118,12 @@ impl Aqm for Cobalt {
         if self.limit.admits(Packets::new(packets), Bytes::new(bytes)) {
             return Verdict::Pass;
         }
-        self.vars.on_full(cx.now);
+        self.law.on_full(&mut self.vars, cx.now);
         // CAKE makes room at the head; one packet is enough unless it is smaller than the new one.
         let room = view
             .waiting
             .peek(0)
-            .filter(|_| self.vars.rules == Rules::Linux);
+            .filter(|_| self.law.rules == Rules::Linux);
         match room.and_then(|head| bytes.checked_sub(u64::from(head.size))) {
             Some(left)
                 if self
@@ -145,28 +149,29 @@ impl Aqm for Cobalt {
             u64::try_from(bits / u128::from(view.rate.as_bps())).unwrap_or(u64::MAX)
         });
         let least = Span::from_ns(mtu_ns.saturating_mul(4));
-        let spared = view.packets == 0 && self.vars.rules == Rules::Linux;
-        self.vars
-            .judge(meta, sojourn, least, spared, cx.now, cx.rng)
+        let spared = view.packets == 0 && self.law.rules == Rules::Linux;
+        let vars = &mut self.vars;
+        self.law
+            .judge(vars, meta, sojourn, least, spared, cx.now, cx.rng)
     }
 
     #[inline]
     fn on_empty(&mut self, now: Time) {
-        self.vars.on_empty(now);
+        self.law.on_empty(&mut self.vars, now);
     }
 
     fn state_names(&self) -> &'static [&'static str] {
-        CobaltVars::STATE_NAMES
+        CobaltLaw::STATE_NAMES
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.vars.state(out);
+        self.law.state(&self.vars, out);
     }
 }
 
 /// The law without a queue: it is told of each head of a queue, of overflows and of emptiness. Times in nanoseconds.
-#[derive(Clone, Debug)]
-pub struct CobaltVars {
+#[derive(Clone, Copy, Debug)]
+pub struct CobaltLaw {
     rules: Rules,
     target: u64,
     interval: u64,
@@ -174,14 +179,10 @@ pub struct CobaltVars {
     harddrop: bool,
     blue_threshold: Option<u64>,
     ce_threshold: Option<u64>,
-    blue: Blue,
-    dropping: bool,
-    /// Signals that the present rate stands for.
-    count: u32,
-    /// 2^32 / sqrt(count).
-    root: u32,
-    /// When the next signal is due; with count 0, when it would be if the state were entered now.
-    drop_next: u64,
+    /// 1 as the dialect counts probabilities: 2^32 - 1, or 1.
+    top: f64,
+    increment: f64,
+    decrement: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -190,27 +191,39 @@ enum Rules {
     Ns3,
 }
 
-/// The probability that overflows raise.
-#[derive(Clone, Debug)]
-struct Blue {
-    /// 1 as the dialect counts it: 2^32 - 1, or 1.
-    top: f64,
-    increment: f64,
-    decrement: f64,
+/// What the law remembers of one queue.
+#[derive(Clone, Copy, Debug)]
+pub struct CobaltVars {
+    dropping: bool,
+    /// Signals that the present rate stands for.
+    count: u32,
+    /// 2^32 / sqrt(count).
+    root: u32,
+    /// When the next signal is due; with count 0, when it would be if the state were entered now.
+    drop_next: u64,
+    /// BLUE's probability, which overflows raise, and when it changed last.
     probability: f64,
     changed: u64,
 }
 
 impl CobaltVars {
-    /// The names of what [`CobaltVars::state`] reports.
+    /// Nothing is left of what happened: a queue that is empty can be forgotten.
+    #[inline]
+    pub fn rests(&self, now: Time) -> bool {
+        self.probability <= 0.0 && self.count == 0 && at(now) >= self.drop_next
+    }
+}
+
+impl CobaltLaw {
+    /// The names of what [`CobaltLaw::state`] reports.
     pub const STATE_NAMES: &'static [&'static str] =
         &["count", "dropping", "drop_next_s", "drop_probability"];
 
-    /// The state of an empty queue.
+    /// The law with these parameters.
     ///
     /// # Errors
     /// If the dialect lacks a threshold that is asked for.
-    pub fn new(params: &CobaltParams) -> Result<CobaltVars, SpecError> {
+    pub fn new(params: &CobaltParams) -> Result<CobaltLaw, SpecError> {
         let rules = match params.dialect {
             "ns3" => Rules::Ns3,
             _ => Rules::Linux,
@@ -228,15 +241,11 @@ impl CobaltVars {
                 "mtu, which dialect ns3 has not; leave it out or choose dialect linux",
             ));
         }
-        let scale = if rules == Rules::Linux { ONE_32 } else { 1.0 };
-        let step = |p: f64| {
-            if rules == Rules::Linux {
-                (p * scale).floor()
-            } else {
-                p
-            }
+        let whole = |p: f64| match rules {
+            Rules::Linux => (p * ONE_32).floor(),
+            Rules::Ns3 => p,
         };
-        Ok(CobaltVars {
+        Ok(CobaltLaw {
             rules,
             target: ns(params.target),
             interval: ns(params.interval),
@@ -244,28 +253,49 @@ impl CobaltVars {
             harddrop: params.harddrop,
             blue_threshold: params.blue_threshold.map(ns),
             ce_threshold: params.ce_threshold.map(ns),
-            blue: Blue {
-                top: if rules == Rules::Linux {
-                    ONE_32 - 1.0
-                } else {
-                    1.0
-                },
-                increment: step(params.increment),
-                decrement: step(params.decrement),
-                probability: 0.0,
-                changed: 0,
+            top: match rules {
+                Rules::Linux => ONE_32 - 1.0,
+                Rules::Ns3 => 1.0,
             },
+            increment: whole(params.increment),
+            decrement: whole(params.decrement),
+        })
+    }
+
+    /// Linux's law as CAKE sets it for a tin: with a target and an interval of its own.
+    pub fn of_cake(target: Span, interval: Span) -> CobaltLaw {
+        let params = CobaltParams {
+            target,
+            interval,
+            ..CobaltParams::in_dialect("linux").expect("a dialect of cobalt")
+        };
+        CobaltLaw::new(&params).expect("the defaults do not contradict each other")
+    }
+
+    /// What is remembered of an empty queue.
+    pub fn start(&self) -> CobaltVars {
+        CobaltVars {
             dropping: false,
             count: 0,
-            root: if rules == Rules::Linux { 0 } else { u32::MAX },
+            root: match self.rules {
+                Rules::Linux => 0,
+                Rules::Ns3 => u32::MAX,
+            },
             drop_next: 0,
-        })
+            probability: 0.0,
+            changed: 0,
+        }
     }
 
     /// Judges the head of the queue; a wait up to `least` is never above target. A packet that is `spared` may be marked and is
     /// not dropped, though the law goes on as if it were. Draws once while BLUE's probability is not 0.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "a queue, its head and the present"
+    )]
     pub fn judge(
-        &mut self,
+        &self,
+        vars: &mut CobaltVars,
         meta: &Meta,
         sojourn: Span,
         least: Span,
@@ -275,32 +305,32 @@ impl CobaltVars {
     ) -> Verdict {
         let (now, waited) = (at(now), ns(sojourn));
         let capable = self.ecn && meta.ecn().is_capable();
-        let due = self.count > 0 && now >= self.drop_next;
-        let mut late = now > self.drop_next;
-        self.dropping = if waited > self.target && waited > ns(least) {
-            if !self.dropping {
-                self.drop_next = now.saturating_add(self.spacing());
+        let due = vars.count > 0 && now >= vars.drop_next;
+        let mut late = now > vars.drop_next;
+        vars.dropping = if waited > self.target && waited > ns(least) {
+            if !vars.dropping {
+                vars.drop_next = now.saturating_add(self.spacing(vars));
             }
-            self.count = self.count.max(1);
+            vars.count = vars.count.max(1);
             true
         } else {
             false
         };
         let mut verdict = Verdict::Pass;
-        if due && self.dropping {
+        if due && vars.dropping {
             verdict = if capable {
                 Verdict::Mark(MarkReason::TargetExceeded)
             } else {
                 Verdict::Drop(DropReason::TargetExceeded)
             };
-            self.count = self.count.saturating_add(1);
-            self.step();
-            late = now > self.drop_next;
+            vars.count = vars.count.saturating_add(1);
+            self.step(vars);
+            late = now > vars.drop_next;
         } else if due {
-            while self.count > 0 && now >= self.drop_next {
-                self.less();
+            while vars.count > 0 && now >= vars.drop_next {
+                self.less(vars);
             }
-            late = now > self.drop_next;
+            late = now > vars.drop_next;
         }
         if let Some(threshold) = self.ce_threshold
             && verdict == Verdict::Pass
@@ -313,20 +343,20 @@ impl CobaltVars {
             .blue_threshold
             .is_some_and(|threshold| waited > threshold)
         {
-            self.blue.raise(now, self.target);
+            self.raise(vars, now);
         }
         let signal = verdict;
-        if self.blue.draws(self.rules, rng) && !matches!(verdict, Verdict::Drop(_)) {
+        if self.draws(vars, rng) && !matches!(verdict, Verdict::Drop(_)) {
             verdict = if capable && !self.harddrop {
                 Verdict::Mark(MarkReason::Early)
             } else {
                 Verdict::Drop(DropReason::Early)
             };
         }
-        if self.count == 0 {
-            self.drop_next = now.saturating_add(self.interval);
+        if vars.count == 0 {
+            vars.drop_next = now.saturating_add(self.interval);
         } else if late && !matches!(verdict, Verdict::Drop(_)) {
-            self.drop_next = now;
+            vars.drop_next = now;
         }
         match (verdict, signal) {
             (Verdict::Drop(_), Verdict::Drop(_)) if spared => Verdict::Pass,
@@ -337,79 +367,71 @@ impl CobaltVars {
 
     /// A packet was dropped because the queue is full.
     #[cold]
-    pub fn on_full(&mut self, now: Time) {
+    pub fn on_full(&self, vars: &mut CobaltVars, now: Time) {
         let now = at(now);
-        self.blue.raise(now, self.target);
-        self.dropping = true;
-        self.drop_next = now;
-        self.count = self.count.max(1);
+        self.raise(vars, now);
+        vars.dropping = true;
+        vars.drop_next = now;
+        vars.count = vars.count.max(1);
     }
 
     /// The transmitter asked and the queue was empty.
     #[inline]
-    pub fn on_empty(&mut self, now: Time) {
+    pub fn on_empty(&self, vars: &mut CobaltVars, now: Time) {
         let now = at(now);
-        self.blue.lower(now, self.target);
-        self.dropping = false;
-        if self.count > 0 && now >= self.drop_next {
-            self.less();
+        if vars.probability > 0.0 && now - vars.changed > self.target {
+            vars.probability = (vars.probability - self.decrement).max(0.0);
+            vars.changed = now;
+        }
+        vars.dropping = false;
+        if vars.count > 0 && now >= vars.drop_next {
+            self.less(vars);
         }
     }
 
-    /// The values of [`CobaltVars::STATE_NAMES`].
-    pub fn state(&self, out: &mut Vec<f64>) {
-        let scale = if self.rules == Rules::Linux {
-            ONE_32
-        } else {
-            1.0
+    /// The values of [`CobaltLaw::STATE_NAMES`].
+    pub fn state(&self, vars: &CobaltVars, out: &mut Vec<f64>) {
+        let one = match self.rules {
+            Rules::Linux => ONE_32,
+            Rules::Ns3 => 1.0,
         };
         out.extend([
-            f64::from(self.count),
-            f64::from(u8::from(self.dropping)),
-            Span::from_ns(self.drop_next).as_secs_f64(),
-            self.blue.probability / scale,
+            f64::from(vars.count),
+            f64::from(u8::from(vars.dropping)),
+            Span::from_ns(vars.drop_next).as_secs_f64(),
+            vars.probability / one,
         ]);
     }
 
     /// A signal that came due and was not needed.
-    fn less(&mut self) {
-        self.count -= 1;
-        self.step();
+    fn less(&self, vars: &mut CobaltVars) {
+        vars.count -= 1;
+        self.step(vars);
     }
 
-    fn step(&mut self) {
-        self.root = root(self.root, self.count);
-        self.drop_next = self.drop_next.saturating_add(self.spacing());
+    fn step(&self, vars: &mut CobaltVars) {
+        vars.root = root(vars.root, vars.count);
+        vars.drop_next = vars.drop_next.saturating_add(self.spacing(vars));
     }
 
-    /// interval / sqrt(count).
-    fn spacing(&self) -> u64 {
-        self.interval.wrapping_mul(u64::from(self.root)) >> 32
+    /// interval / sqrt(count), of the low 32 bits of the interval.
+    fn spacing(&self, vars: &CobaltVars) -> u64 {
+        ((self.interval & u64::from(u32::MAX)) * u64::from(vars.root)) >> 32
     }
-}
 
-impl Blue {
-    fn raise(&mut self, now: u64, hold: u64) {
-        if now - self.changed > hold {
-            self.probability = (self.probability + self.increment).min(self.top);
-            self.changed = now;
+    fn raise(&self, vars: &mut CobaltVars, now: u64) {
+        if now - vars.changed > self.target {
+            vars.probability = (vars.probability + self.increment).min(self.top);
+            vars.changed = now;
         }
     }
 
     #[inline]
-    fn lower(&mut self, now: u64, hold: u64) {
-        if self.probability > 0.0 && now - self.changed > hold {
-            self.probability = (self.probability - self.decrement).max(0.0);
-            self.changed = now;
-        }
-    }
-
-    #[inline]
-    fn draws(&self, rules: Rules, rng: &mut Stream) -> bool {
-        self.probability > 0.0
-            && match rules {
-                Rules::Linux => float(rng.bits() >> 32) < self.probability,
-                Rules::Ns3 => rng.uniform() < self.probability,
+    fn draws(&self, vars: &CobaltVars, rng: &mut Stream) -> bool {
+        vars.probability > 0.0
+            && match self.rules {
+                Rules::Linux => float(rng.bits() >> 32) < vars.probability,
+                Rules::Ns3 => rng.uniform() < vars.probability,
             }
     }
 }
@@ -481,24 +503,14 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::build;
+    use crate::testing::{built, meta};
 
     const DROPPED: Verdict = Verdict::Drop(DropReason::TargetExceeded);
     const MARKED: Verdict = Verdict::Mark(MarkReason::TargetExceeded);
     const ABOVE: Span = Span::from_ms(6);
     const BELOW: Span = Span::from_ms(5);
 
-    fn built(spec: &str) -> Result<CobaltVars, SpecError> {
-        let pairs: Vec<_> = spec
-            .split_whitespace()
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        let params: CobaltParams = build(None, &pairs).expect("parameters");
-        CobaltVars::new(&params)
-    }
-
-    fn vars(spec: &str) -> CobaltVars {
+    fn cobalt(spec: &str) -> Cobalt {
         built(spec).unwrap_or_else(|error| panic!("{spec}: {error}"))
     }
 
@@ -506,73 +518,84 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    fn judge(vars: &mut CobaltVars, now: Time, sojourn: Span, tos: u8) -> Verdict {
-        let meta = Meta {
-            size: 1000,
-            flow: 0,
-            tos,
-        };
+    fn judge(cobalt: &mut Cobalt, now: Time, sojourn: Span, tos: u8) -> Verdict {
         let mut rng = Stream::derive(now.as_ps(), 0, "cobalt");
-        vars.judge(&meta, sojourn, Span::ZERO, false, now, &mut rng)
+        judge_among(cobalt, now, sojourn, tos, (Span::ZERO, false), &mut rng)
+    }
+
+    fn judge_among(
+        cobalt: &mut Cobalt,
+        now: Time,
+        sojourn: Span,
+        tos: u8,
+        (least, spared): (Span, bool),
+        rng: &mut Stream,
+    ) -> Verdict {
+        let (law, vars) = (&cobalt.law, &mut cobalt.vars);
+        law.judge(vars, &meta(0, tos), sojourn, least, spared, now, rng)
     }
 
     /// When heads that come every millisecond and waited so long are dropped.
-    fn drops(vars: &mut CobaltVars, times: std::ops::Range<u64>, sojourn: Span) -> Vec<u64> {
+    fn drops(cobalt: &mut Cobalt, times: std::ops::Range<u64>, sojourn: Span) -> Vec<u64> {
         times
-            .filter(|now| judge(vars, ms(*now), sojourn, 0) == DROPPED)
+            .filter(|now| judge(cobalt, ms(*now), sojourn, 0) == DROPPED)
             .collect()
     }
 
     #[test]
     fn cobalt_drops_nothing_at_target_and_below() {
         for dialect in ["linux", "ns3"] {
-            let mut vars = vars(&format!("dialect={dialect}"));
-            assert!(drops(&mut vars, 0..5000, BELOW).is_empty(), "{dialect}");
+            let mut cobalt = cobalt(&format!("dialect={dialect}"));
+            assert!(drops(&mut cobalt, 0..5000, BELOW).is_empty(), "{dialect}");
         }
     }
 
     #[test]
     fn signals_come_at_intervals_over_the_root_of_their_number() {
-        let mut vars = vars("dialect=ns3");
-        judge(&mut vars, ms(0), BELOW, 0);
-        let found = drops(&mut vars, 1..400, ABOVE);
+        let mut cobalt = cobalt("dialect=ns3");
+        judge(&mut cobalt, ms(0), BELOW, 0);
+        let found = drops(&mut cobalt, 1..400, ABOVE);
         // 100 ms after the state was entered, then 100 / sqrt(2), 100 / sqrt(3) ... after each other.
         assert_eq!(found[..4], [101, 172, 230, 280]);
     }
 
     #[test]
     fn linux_gives_its_very_first_signal_at_once() {
-        let mut vars = vars("");
-        judge(&mut vars, ms(0), BELOW, 0);
-        assert_eq!(drops(&mut vars, 1..60, ABOVE)[0], 2);
+        let mut cobalt = cobalt("");
+        judge(&mut cobalt, ms(0), BELOW, 0);
+        assert_eq!(drops(&mut cobalt, 1..60, ABOVE)[0], 2);
     }
 
     #[test]
     fn count_decays_below_target_and_is_not_forgotten() {
-        let mut vars = vars("dialect=ns3");
-        drops(&mut vars, 0..1000, ABOVE);
-        let before = vars.count;
+        let mut cobalt = cobalt("dialect=ns3");
+        drops(&mut cobalt, 0..1000, ABOVE);
+        let before = cobalt.vars.count;
         assert!(before > 10);
-        drops(&mut vars, 1000..1100, BELOW);
-        assert!(vars.count < before && vars.count > 5, "{}", vars.count);
-        drops(&mut vars, 1100..4000, BELOW);
-        assert_eq!(vars.count, 0);
+        drops(&mut cobalt, 1000..1100, BELOW);
+        assert!(
+            cobalt.vars.count < before && cobalt.vars.count > 5,
+            "{}",
+            cobalt.vars.count
+        );
+        drops(&mut cobalt, 1100..4000, BELOW);
+        assert_eq!(cobalt.vars.count, 0);
     }
 
     #[test]
     fn capable_packets_are_marked_by_codel_and_dropped_by_blue() {
-        let mut vars = vars("dialect=ns3 ecn=true");
-        judge(&mut vars, ms(0), BELOW, 2);
-        let marked = (1..200).find(|now| judge(&mut vars, ms(*now), ABOVE, 2) == MARKED);
+        let mut cobalt = cobalt("dialect=ns3 ecn=true");
+        judge(&mut cobalt, ms(0), BELOW, 2);
+        let marked = (1..200).find(|now| judge(&mut cobalt, ms(*now), ABOVE, 2) == MARKED);
         assert_eq!(marked, Some(101));
-        vars.blue.probability = 1.0;
+        cobalt.vars.probability = 1.0;
         assert_eq!(
-            judge(&mut vars, ms(300), BELOW, 2),
+            judge(&mut cobalt, ms(300), BELOW, 2),
             Verdict::Drop(DropReason::Early)
         );
-        vars.harddrop = false;
+        cobalt.law.harddrop = false;
         assert_eq!(
-            judge(&mut vars, ms(301), BELOW, 2),
+            judge(&mut cobalt, ms(301), BELOW, 2),
             Verdict::Mark(MarkReason::Early)
         );
     }
@@ -580,19 +603,19 @@ mod tests {
     #[test]
     fn blue_moves_once_in_a_target() {
         for (dialect, one) in [("linux", ONE_32), ("ns3", 1.0)] {
-            let mut vars = vars(&format!("dialect={dialect}"));
+            let mut cobalt = cobalt(&format!("dialect={dialect}"));
             for now in 100..111 {
-                vars.on_full(ms(now));
+                cobalt.law.on_full(&mut cobalt.vars, ms(now));
             }
             // At 100, 106 ms.
             assert!(
-                (vars.blue.probability / one - 2.0 / 256.0).abs() < 1e-12,
+                (cobalt.vars.probability / one - 2.0 / 256.0).abs() < 1e-12,
                 "{dialect}"
             );
-            vars.on_empty(ms(111));
-            vars.on_empty(ms(112));
+            cobalt.on_empty(ms(111));
+            cobalt.on_empty(ms(112));
             assert!(
-                (vars.blue.probability / one - 31.0 / 4096.0).abs() < 1e-12,
+                (cobalt.vars.probability / one - 31.0 / 4096.0).abs() < 1e-12,
                 "{dialect}"
             );
         }
@@ -600,22 +623,17 @@ mod tests {
 
     #[test]
     fn ns3_raises_blue_for_a_long_wait_too() {
-        let mut vars = vars("dialect=ns3");
-        judge(&mut vars, ms(1000), Span::from_ms(401), 0);
-        assert!(vars.blue.probability > 0.0);
+        let mut cobalt = cobalt("dialect=ns3");
+        judge(&mut cobalt, ms(1000), Span::from_ms(401), 0);
+        assert!(cobalt.vars.probability > 0.0);
     }
 
     #[test]
     fn a_wait_of_four_mtus_is_not_above_target() {
-        let mut vars = vars("");
+        let mut cobalt = cobalt("");
         let mut rng = Stream::derive(1, 0, "cobalt");
-        let meta = Meta {
-            size: 1000,
-            flow: 0,
-            tos: 0,
-        };
         for now in 0..1000 {
-            let verdict = vars.judge(&meta, ABOVE, ABOVE, false, ms(now), &mut rng);
+            let verdict = judge_among(&mut cobalt, ms(now), ABOVE, 0, (ABOVE, false), &mut rng);
             assert_eq!(verdict, Verdict::Pass);
         }
     }
@@ -623,17 +641,21 @@ mod tests {
     #[test]
     fn the_last_packet_is_spared_and_the_law_goes_on() {
         let run = |spared: bool| {
-            let mut vars = vars("");
+            let mut cobalt = cobalt("");
             let mut rng = Stream::derive(1, 0, "cobalt");
-            let meta = Meta {
-                size: 1000,
-                flow: 0,
-                tos: 0,
-            };
             let verdicts: Vec<_> = (0..1000)
-                .map(|now| vars.judge(&meta, ABOVE, Span::ZERO, spared, ms(now), &mut rng))
+                .map(|now| {
+                    judge_among(
+                        &mut cobalt,
+                        ms(now),
+                        ABOVE,
+                        0,
+                        (Span::ZERO, spared),
+                        &mut rng,
+                    )
+                })
                 .collect();
-            (verdicts.contains(&DROPPED), vars.count)
+            (verdicts.contains(&DROPPED), cobalt.vars.count)
         };
         let (dropped, count) = run(false);
         assert!(dropped);
@@ -647,11 +669,7 @@ mod tests {
         use sojourn_units::Rate;
         let queue = [Packet::test(1000, 0, 0), Packet::test(500, 0, 1)].into();
         let verdict = |dialect: &str, limit: &str, size| {
-            let pairs =
-                [("dialect", dialect), ("limit", limit)].map(|(k, v)| (k.to_owned(), v.to_owned()));
-            let params = build(None, &pairs).expect("parameters");
-            let mut cobalt =
-                Cobalt::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
+            let mut cobalt = cobalt(&format!("dialect={dialect} limit={limit}"));
             let view = View {
                 packets: 2,
                 bytes: 1500,
@@ -697,7 +715,7 @@ mod tests {
             "dialect=ns3 mtu=1500B",
         ] {
             assert!(
-                matches!(built(spec), Err(SpecError::Contradiction { .. })),
+                matches!(built::<Cobalt>(spec), Err(SpecError::Contradiction { .. })),
                 "{spec}"
             );
         }
