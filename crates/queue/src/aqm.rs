@@ -1,8 +1,8 @@
 //! The AQM trait: a judgement on one packet at a time, testable without packets.
 
+use crate::store::{List, Store};
 use sojourn_sim::{DropReason, Ecn, MarkReason, Packet, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
-use std::collections::VecDeque;
 
 /// What an AQM may know of the packet that it judges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ pub enum Waiting<'a> {
     /// In the ring of a link.
     Ring(&'a Ring),
     /// In a child queue.
-    Queue(&'a VecDeque<Packet>),
+    Queue(&'a Store, &'a List),
     /// Nowhere: in tests of an algorithm alone.
     Nothing,
 }
@@ -55,10 +55,7 @@ impl Waiting<'_> {
     pub fn peek(&self, position: u64) -> Option<Meta> {
         match self {
             Waiting::Ring(ring) => ring.peek(position).map(Meta::of),
-            Waiting::Queue(queue) => usize::try_from(position)
-                .ok()
-                .and_then(|i| queue.get(i))
-                .map(Meta::of),
+            Waiting::Queue(store, list) => store.get(list, position).map(Meta::of),
             Waiting::Nothing => None,
         }
     }
@@ -67,7 +64,7 @@ impl Waiting<'_> {
     pub fn head_age(&self, now: Time) -> Span {
         let head = match self {
             Waiting::Ring(ring) => ring.peek(0),
-            Waiting::Queue(queue) => queue.front(),
+            Waiting::Queue(store, list) => store.front(list),
             Waiting::Nothing => None,
         };
         head.map_or(Span::ZERO, |packet| now.since(packet.arrived()))

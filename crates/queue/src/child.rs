@@ -1,19 +1,21 @@
 //! A FIFO inside a scheduler, with an AQM of its own.
 
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::AnyAqm;
 use crate::scheduler::SchedulerCx;
+use crate::store::{List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
-use std::collections::VecDeque;
 
-/// A child queue.
+/// A child queue. What a packet touches whatever the AQM comes first.
+#[repr(C)]
 pub struct Child {
-    queue: VecDeque<Packet>,
-    /// Let go by the AQM, and not taken yet.
-    peeked: Option<Packet>,
-    /// Of the queue and of `peeked`.
+    queue: List,
+    /// At most one packet, let go by the AQM, and not taken yet.
+    peeked: List,
+    /// Of both.
     bytes: u64,
+    judges: Judges,
     last_departure: Time,
     aqm: AnyAqm,
 }
@@ -21,10 +23,16 @@ pub struct Child {
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
+        let mut judges = aqm.judges();
+        if judges.ticks {
+            // The updates that are due come before the arrival.
+            judges.room = 0;
+        }
         Child {
-            queue: VecDeque::new(),
-            peeked: None,
+            queue: List::default(),
+            peeked: List::default(),
             bytes: 0,
+            judges,
             last_departure: Time::ZERO,
             aqm,
         }
@@ -33,13 +41,13 @@ impl Child {
     /// Packets that wait.
     #[inline]
     pub fn packets(&self) -> u64 {
-        count(&self.queue) + u64::from(self.peeked.is_some())
+        self.queue.len() + self.peeked.len()
     }
 
     /// True if nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.peeked.is_none()
+        self.queue.is_empty() && self.peeked.is_empty()
     }
 
     /// Bytes that wait.
@@ -50,13 +58,16 @@ impl Child {
 
     /// The packet that is sent next, unless the AQM drops it.
     #[inline]
-    pub fn head(&self) -> Option<&Packet> {
-        self.peeked.as_ref().or_else(|| self.queue.front())
+    pub fn head<'a>(&self, store: &'a Store) -> Option<&'a Packet> {
+        match self.peeked.is_empty() {
+            true => store.front(&self.queue),
+            false => store.front(&self.peeked),
+        }
     }
 
     /// The packets that wait, head first.
-    pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.peeked.iter().chain(&self.queue)
+    pub fn iter<'a>(&self, store: &'a Store) -> impl Iterator<Item = &'a Packet> {
+        store.iter(&self.peeked).chain(store.iter(&self.queue))
     }
 
     /// The AQM of the queue.
@@ -65,7 +76,18 @@ impl Child {
     }
 
     /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
-    pub fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
+    #[inline]
+    pub fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
+        if self.packets() >= self.judges.room {
+            return self.offer(packet, cx);
+        }
+        self.bytes += u64::from(packet.size);
+        cx.store.push_back(&mut self.queue, packet);
+        true
+    }
+
+    /// Lets the AQM judge an arriving packet.
+    fn offer(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
         self.tick(cx);
         let meta = Meta::of(&packet);
         let view = View {
@@ -73,7 +95,7 @@ impl Child {
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
-            waiting: Waiting::Queue(&self.queue),
+            waiting: Waiting::Queue(cx.store, &self.queue),
         };
         match self.aqm.on_enqueue(
             &meta,
@@ -97,18 +119,20 @@ impl Child {
             }
         }
         self.bytes += u64::from(packet.size);
-        self.queue.push_back(packet);
+        cx.store.push_back(&mut self.queue, packet);
         true
     }
 
     /// The next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
     /// queue that drops at its head (qdisc_peek_dequeued).
-    pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<&Packet> {
-        if self.peeked.is_none() {
-            self.peeked = self.dequeue(cx);
-            self.bytes += self.peeked.as_ref().map_or(0, |p| u64::from(p.size));
+    pub fn peek<'a>(&mut self, cx: &'a mut SchedulerCx<'_>) -> Option<&'a Packet> {
+        if self.peeked.is_empty()
+            && let Some(packet) = self.dequeue(cx)
+        {
+            self.bytes += u64::from(packet.size);
+            cx.store.push_back(&mut self.peeked, packet);
         }
-        self.peeked.as_ref()
+        cx.store.front(&self.peeked)
     }
 
     /// The next packet that the AQM lets go.
@@ -118,17 +142,32 @@ impl Child {
     }
 
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
+    #[inline]
     pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        if let Some(packet) = self.peeked.take() {
+        if let Some(packet) = cx.store.pop_front(&mut self.peeked) {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
+        if self.judges.departures || self.judges.ticks {
+            return self.dequeue_judged(others, cx);
+        }
+        let Some(packet) = cx.store.pop_front(&mut self.queue) else {
+            self.on_empty(cx.now);
+            return None;
+        };
+        self.last_departure = cx.now;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// The next packet that an AQM lets go that judges them.
+    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
         self.tick(cx);
-        while let Some(head) = self.queue.front() {
+        while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
             let sojourn = cx.now.since(head.arrived());
             let view = View {
-                packets: count(&self.queue) - 1,
+                packets: self.queue.len() - 1,
                 bytes: others + self.bytes - u64::from(meta.size),
                 rate: cx.rate,
                 last_departure: self.last_departure,
@@ -141,8 +180,9 @@ impl Child {
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
-                    if let Some(packet) = self.queue.front_mut() {
-                        mark(packet, reason, cx);
+                    if let Some(packet) = cx.store.front_mut(&self.queue) {
+                        assert!(packet.mark(), "an AQM marks only ECN-capable packets");
+                        cx.marks.push((packet.label(), reason));
                     }
                 }
                 Verdict::Drop(reason) => {
@@ -158,15 +198,15 @@ impl Child {
             }
             self.last_departure = cx.now;
             self.bytes -= u64::from(meta.size);
-            return self.queue.pop_front();
+            return cx.store.pop_front(&mut self.queue);
         }
-        self.aqm.on_empty(cx.now);
+        self.on_empty(cx.now);
         None
     }
 
     /// Drops the head of the queue; false if it is empty.
     pub fn drop_head(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.take_head() else {
+        let Some(packet) = self.take_head(cx.store) else {
             return false;
         };
         cx.drop(packet, reason);
@@ -176,7 +216,7 @@ impl Child {
 
     /// Drops the packet that arrived last; false if the queue is empty.
     pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.queue.pop_back().or_else(|| self.peeked.take()) else {
+        let Some(packet) = self.take_tail(cx.store) else {
             return false;
         };
         self.bytes -= u64::from(packet.size);
@@ -188,7 +228,7 @@ impl Child {
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
     pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         self.tick(cx);
-        let packet = self.take_head()?;
+        let packet = self.take_head(cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
         self.aqm.on_evicted(1);
@@ -203,30 +243,36 @@ impl Child {
     }
 
     /// The transmitter asked and no queue held a packet.
+    #[inline]
     pub fn on_empty(&mut self, now: Time) {
-        self.aqm.on_empty(now);
+        if self.judges.empty {
+            self.aqm.on_empty(now);
+        }
     }
 
     /// Tells the AQM when a packet dropped past it was the last.
     fn emptied(&mut self, now: Time) {
         if self.is_empty() {
-            self.aqm.on_empty(now);
+            self.on_empty(now);
         }
     }
 
     /// Takes the head out, past the AQM.
-    pub fn take_head(&mut self) -> Option<Packet> {
-        let packet = self.peeked.take().or_else(|| self.queue.pop_front())?;
+    pub fn take_head(&mut self, store: &mut Store) -> Option<Packet> {
+        let peeked = store.pop_front(&mut self.peeked);
+        let packet = peeked.or_else(|| store.pop_front(&mut self.queue))?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
     }
 
+    fn take_tail(&mut self, store: &mut Store) -> Option<Packet> {
+        let last = store.pop_back(&mut self.queue);
+        last.or_else(|| store.pop_back(&mut self.peeked))
+    }
+
     #[cold]
     fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
-        let packet = usize::try_from(position)
-            .ok()
-            .and_then(|i| self.queue.remove(i));
-        if let Some(packet) = packet {
+        if let Some(packet) = cx.store.remove(&mut self.queue, position) {
             self.bytes -= u64::from(packet.size);
             cx.drop(packet, reason);
         }
@@ -234,13 +280,16 @@ impl Child {
 
     #[inline]
     fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
+        if !self.judges.ticks {
+            return;
+        }
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
                 packets: self.packets(),
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,
-                waiting: Waiting::Queue(&self.queue),
+                waiting: Waiting::Queue(cx.store, &self.queue),
             };
             self.aqm.on_tick(
                 &view,
@@ -257,9 +306,4 @@ impl Child {
 fn mark(packet: &mut Packet, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
     let marked = cx.mark(packet, reason);
     assert!(marked, "an AQM marks only ECN-capable packets");
-}
-
-#[inline]
-fn count(queue: &VecDeque<Packet>) -> u64 {
-    u64::try_from(queue.len()).unwrap_or(u64::MAX)
 }

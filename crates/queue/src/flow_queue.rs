@@ -218,22 +218,6 @@ impl FlowQueue {
         }
     }
 
-    /// See [`crate::Scheduler::drain`].
-    pub fn drain(&mut self) -> Option<Packet> {
-        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    /// See [`crate::Scheduler::visit`].
-    pub fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.queues
-            .iter()
-            .flat_map(|q| q.child.iter())
-            .for_each(show);
-    }
-
     /// See [`crate::Scheduler::backlog`].
     pub fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
@@ -375,12 +359,6 @@ macro_rules! schedule_flow_queue {
             }
             fn on_empty(&mut self, now: sojourn_units::Time) {
                 self.0.on_empty(now);
-            }
-            fn drain(&mut self) -> Option<sojourn_sim::Packet> {
-                self.0.drain()
-            }
-            fn visit(&self, show: &mut dyn FnMut(&sojourn_sim::Packet)) {
-                self.0.visit(show);
             }
             fn backlog(&self) -> (u64, u64) {
                 self.0.backlog()

@@ -16,6 +16,7 @@ pub mod port;
 pub mod psched;
 pub mod registry;
 pub mod scheduler;
+pub mod store;
 pub mod tc;
 #[cfg(test)]
 mod testing;
@@ -28,4 +29,5 @@ pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
 pub use scheduler::{Scheduler, SchedulerCx};
+pub use store::{List, Store};
 pub use weights::Weights;

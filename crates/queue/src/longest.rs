@@ -2,7 +2,7 @@
 
 use sojourn_sim::to_usize as at;
 
-/// How long a queue is, and which of equally long ones goes first: the one with the least `tie`.
+/// How long a queue is, and which of equally long ones goes first: the one with the least `tie`. Both are below 2^48.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rank {
     /// In the unit that counts.
@@ -11,40 +11,59 @@ pub struct Rank {
     pub tie: u64,
 }
 
+/// A queue and its rank in one number: length, complement of the tie, index. The greatest goes first.
+type Entry = u128;
+
 impl Rank {
-    fn goes_before(&self, other: &Rank) -> bool {
-        (self.length, other.tie) > (other.length, self.tie)
-    }
+    /// The tie of a queue that goes last among equally long ones.
+    pub const LAST: u64 = (1 << 48) - 1;
+}
+
+#[inline]
+fn entry(rank: Rank, index: u32) -> Entry {
+    debug_assert!(rank.length <= Rank::LAST && rank.tie <= Rank::LAST);
+    u128::from(rank.length) << 80 | u128::from(Rank::LAST - rank.tie) << 32 | u128::from(index)
+}
+
+#[inline]
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "the index is the low 32 bits"
+)]
+fn index_of(entry: Entry) -> u32 {
+    entry as u32
 }
 
 /// Finds the longest queue: a heap of ranks that are never too low. A queue that grows moves up at once; one that shrinks,
 /// or whose tie grows, is put right when it comes to the top, which each such change pays for once.
 #[derive(Default)]
 pub struct Longest {
-    heap: Vec<(Rank, u32)>,
+    heap: Vec<Entry>,
     /// Where each queue stands in the heap.
-    place: Vec<usize>,
+    place: Vec<u32>,
 }
 
 impl Longest {
     /// One more queue, which is empty.
     pub fn add(&mut self) {
         let index = u32::try_from(self.place.len()).expect("fewer than 2^32 queues");
-        self.place.push(self.heap.len());
+        self.place.push(index);
         let rank = Rank {
             length: 0,
-            tie: u64::MAX,
+            tie: Rank::LAST,
         };
-        self.heap.push((rank, index));
+        self.heap.push(entry(rank, index));
+        self.sift_up(at(index), entry(rank, index));
     }
 
     /// The rank of a queue may have become higher.
     #[inline]
     pub fn raise(&mut self, index: u32, rank: Rank) {
-        let place = self.place[at(index)];
-        if rank.goes_before(&self.heap[place].0) {
-            self.heap[place].0 = rank;
-            self.sift_up(place);
+        let place = at(self.place[at(index)]);
+        let raised = entry(rank, index);
+        if raised > self.heap[place] {
+            self.sift_up(place, raised);
         }
     }
 
@@ -54,48 +73,53 @@ impl Longest {
     /// If there is no queue.
     pub fn top(&mut self, now: impl Fn(u32) -> Rank) -> u32 {
         loop {
-            let (rank, index) = self.heap[0];
-            let present = now(index);
-            if present == rank {
+            let index = index_of(self.heap[0]);
+            let present = entry(now(index), index);
+            if present == self.heap[0] {
                 return index;
             }
-            self.heap[0].0 = present;
-            self.sift_down();
+            self.sift_down(present);
         }
     }
 
-    fn sift_up(&mut self, mut place: usize) {
+    #[inline]
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.heap[place] = entry;
+        self.place[at(index_of(entry))] = u32::try_from(place).unwrap_or(u32::MAX);
+    }
+
+    /// Puts `entry` at `place` or above.
+    fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
             let parent = (place - 1) / 2;
-            if !self.heap[place].0.goes_before(&self.heap[parent].0) {
+            let above = self.heap[parent];
+            if entry < above {
                 break;
             }
-            self.swap(place, parent);
+            self.put(place, above);
             place = parent;
         }
+        self.put(place, entry);
     }
 
-    fn sift_down(&mut self) {
-        let mut place = 0;
-        loop {
-            let mut first = place;
-            for child in [2 * place + 1, 2 * place + 2] {
-                if child < self.heap.len() && self.heap[child].0.goes_before(&self.heap[first].0) {
-                    first = child;
-                }
+    /// Puts `entry` at the top or below.
+    fn sift_down(&mut self, entry: Entry) {
+        let (mut place, mut child) = (0, 1);
+        while child < self.heap.len() {
+            let mut first = self.heap[child];
+            if let Some(&other) = self.heap.get(child + 1)
+                && other > first
+            {
+                (first, child) = (other, child + 1);
             }
-            if first == place {
+            if first < entry {
                 break;
             }
-            self.swap(place, first);
-            place = first;
+            self.put(place, first);
+            place = child;
+            child = 2 * child + 1;
         }
-    }
-
-    fn swap(&mut self, a: usize, b: usize) {
-        self.heap.swap(a, b);
-        self.place[at(self.heap[a].1)] = a;
-        self.place[at(self.heap[b].1)] = b;
+        self.put(place, entry);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::Store;
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
@@ -18,8 +19,17 @@ pub enum Discipline {
 /// A scheduler and what it hands back.
 pub struct SchedulerPort {
     scheduler: AnyScheduler,
+    store: Store,
     drops: Vec<(Packet, DropReason)>,
     marks: Vec<(Label, MarkReason)>,
+}
+
+impl SchedulerPort {
+    /// Nothing is to be handed back.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.drops.is_empty() && self.marks.is_empty()
+    }
 }
 
 /// The queue at the head of a link. The fields that a packet touches which goes straight through come first.
@@ -45,6 +55,7 @@ impl QueuePort {
     pub fn scheduler(scheduler: AnyScheduler, rng: Stream, per_flow: bool) -> QueuePort {
         let port = SchedulerPort {
             scheduler,
+            store: Store::default(),
             drops: Vec::new(),
             marks: Vec::new(),
         };
@@ -108,7 +119,7 @@ impl QueuePort {
         };
         match &self.discipline {
             Discipline::Aqm(_) => ring.iter().for_each(&mut add),
-            Discipline::Scheduler(port) => port.scheduler.visit(&mut add),
+            Discipline::Scheduler(port) => port.store.packets().for_each(&mut add),
         }
         area
     }
@@ -252,14 +263,14 @@ impl Port for QueuePort {
                     "backlog of the scheduler"
                 );
                 let mut left = 0;
-                while let Some(packet) = port.scheduler.drain() {
+                for packet in port.store.drain() {
                     left += 1;
                     sink.dropped(packet, DropReason::EndOfRun, now);
                 }
                 assert_eq!(
                     left,
                     self.account.backlog_packets(),
-                    "packets in the scheduler"
+                    "packets in the store of the scheduler"
                 );
             }
         }
@@ -493,10 +504,25 @@ impl QueuePort {
             now,
             rate: self.rate,
             rng: &mut self.rng,
+            store: &mut port.store,
             drops: &mut port.drops,
             marks: &mut port.marks,
         };
         port.scheduler.enqueue(packet, &mut cx);
+        if port.is_quiet() {
+            self.account.enqueue(size);
+        } else {
+            self.settle_arrival(uid, size, now, sink);
+        }
+    }
+
+    /// Counts an arrival at which a scheduler dropped or marked packets.
+    #[cold]
+    #[inline(never)]
+    fn settle_arrival<S: PortSink>(&mut self, uid: u32, size: u32, now: Time, sink: &mut S) {
+        let Discipline::Scheduler(port) = &mut self.discipline else {
+            return;
+        };
         // A packet that is dropped while it is handed over was refused, whatever the reason; the others had been let in.
         // They leave before it enters, so that the backlog is never counted above the limit.
         let refused = port
@@ -504,7 +530,7 @@ impl QueuePort {
             .iter()
             .position(|(p, _)| p.uid == uid && p.arrived() == now)
             .map(|index| port.drops.remove(index));
-        self.hand_back(now, sink);
+        hand_back(port, &mut self.account, now, sink);
         match refused {
             Some((packet, reason)) => {
                 self.account.refuse(&packet, reason);
@@ -522,29 +548,23 @@ impl QueuePort {
             now,
             rate: self.rate,
             rng: &mut self.rng,
+            store: &mut port.store,
             drops: &mut port.drops,
             marks: &mut port.marks,
         };
         let next = port.scheduler.dequeue(&mut cx);
-        self.hand_back(now, sink);
+        if !port.is_quiet() {
+            hand_back(port, &mut self.account, now, sink);
+        }
         let Some(packet) = next else { return false };
         self.account.dequeue(&packet, now);
         self.last_departure = now;
         ring.put(packet);
         true
     }
-
-    /// Counts what a scheduler dropped and marked, and hands the packets to the link.
-    #[inline]
-    fn hand_back<S: PortSink>(&mut self, now: Time, sink: &mut S) {
-        if let Discipline::Scheduler(port) = &mut self.discipline
-            && !(port.drops.is_empty() && port.marks.is_empty())
-        {
-            hand_back(port, &mut self.account, now, sink);
-        }
-    }
 }
 
+/// Counts what a scheduler dropped and marked, and hands the packets to the link.
 #[cold]
 fn hand_back<S: PortSink>(
     port: &mut SchedulerPort,

@@ -592,18 +592,6 @@ macro_rules! register {
                     AnyScheduler::Custom(s) => s.on_empty(now),
                 }
             }
-            fn drain(&mut self) -> Option<Packet> {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.drain(),)*
-                    AnyScheduler::Custom(s) => s.drain(),
-                }
-            }
-            fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.visit(show),)*
-                    AnyScheduler::Custom(s) => s.visit(show),
-                }
-            }
             fn backlog(&self) -> (u64, u64) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.backlog(),)*

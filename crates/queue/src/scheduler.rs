@@ -1,5 +1,6 @@
 //! The scheduler trait: a discipline that owns child queues, classification and the overflow victim.
 
+use crate::store::Store;
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
 use sojourn_units::{Rate, Time};
 
@@ -11,6 +12,8 @@ pub struct SchedulerCx<'a> {
     pub rate: Rate,
     /// The random stream of the queue.
     pub rng: &'a mut Stream,
+    /// Where the packets of all its queues wait.
+    pub store: &'a mut Store,
     pub(crate) drops: &'a mut Vec<(Packet, DropReason)>,
     pub(crate) marks: &'a mut Vec<(Label, MarkReason)>,
 }
@@ -35,7 +38,7 @@ impl SchedulerCx<'_> {
 
 /// A packet scheduler.
 pub trait Scheduler {
-    /// A packet arrives: it is kept, or it (or others in its place) is given to `cx.drop`.
+    /// A packet arrives: it is kept in `cx.store`, or it (or others in its place) is given to `cx.drop`.
     fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>);
 
     /// The next packet to send; `None` if no packet is left, or a shaper holds back what is.
@@ -57,12 +60,6 @@ pub trait Scheduler {
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
-
-    /// Takes any packet out, to empty the scheduler at the end of a run.
-    fn drain(&mut self) -> Option<Packet>;
-
-    /// Shows every packet that waits.
-    fn visit(&self, show: &mut dyn FnMut(&Packet));
 
     /// Packets and bytes that wait, counted by the scheduler itself; the frame compares them with its own count.
     fn backlog(&self) -> (u64, u64);

@@ -3,6 +3,7 @@
 use crate::aqm::{Meta, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::{List, Store};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
 use sojourn_units::{Rate, Spec, Time, build};
 use std::sync::Arc;
@@ -52,6 +53,15 @@ pub(crate) fn meta(flow: u32, tos: u8) -> Meta {
     }
 }
 
+/// Packets that wait in one queue.
+pub(crate) fn stored(packets: impl IntoIterator<Item = Packet>) -> (Store, List) {
+    let (mut store, mut list) = (Store::default(), List::default());
+    for packet in packets {
+        store.push_back(&mut list, packet);
+    }
+    (store, list)
+}
+
 /// A scheduler and what it needs to be called.
 pub(crate) struct Bench<S> {
     pub queue: S,
@@ -60,6 +70,7 @@ pub(crate) struct Bench<S> {
     /// Number of the next packet.
     pub uid: u32,
     pub rng: Stream,
+    pub store: Store,
     pub drops: Vec<(Packet, DropReason)>,
     pub marks: Vec<(Label, MarkReason)>,
 }
@@ -79,6 +90,7 @@ impl<S: Entry + Scheduler> Bench<S> {
             rate: Rate::mbps(10),
             uid: 0,
             rng: Stream::derive(1, 0, "test"),
+            store: Store::default(),
             drops: Vec::new(),
             marks: Vec::new(),
         }
@@ -90,6 +102,7 @@ impl<S: Entry + Scheduler> Bench<S> {
             now: self.now,
             rate: self.rate,
             rng: &mut self.rng,
+            store: &mut self.store,
             drops: &mut self.drops,
             marks: &mut self.marks,
         };

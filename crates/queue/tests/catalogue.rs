@@ -7,13 +7,14 @@ use proptest::prelude::*;
 use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
 use sojourn_queue::registry::{self, SpecError, build_port, catalogue, find, resolve};
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
+use sojourn_queue::store::List;
 use sojourn_queue::{
     AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
 };
 use sojourn_sim::trace::Event;
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream, Ties};
 use sojourn_units::{DialectInfo, Limit, ParamValue, Rate, Span, Spec, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use support::{Shape, plan, run};
 
 fn has(entry: &CatalogueEntry, param: &str) -> bool {
@@ -451,28 +452,27 @@ fn an_aqm_from_outside_the_crate_runs_in_a_port() {
 
 /// Last in, first out.
 #[derive(Default)]
-struct Stack(VecDeque<Packet>);
+struct Stack {
+    packets: List,
+    bytes: u64,
+}
 
 impl Scheduler for Stack {
     fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        if self.0.len() == 3 {
+        if self.packets.len() == 3 {
             cx.drop(packet, DropReason::Overlimit);
         } else {
-            self.0.push_back(packet);
+            self.bytes += u64::from(packet.size);
+            cx.store.push_back(&mut self.packets, packet);
         }
     }
-    fn dequeue(&mut self, _: &mut SchedulerCx<'_>) -> Option<Packet> {
-        self.drain()
-    }
-    fn drain(&mut self) -> Option<Packet> {
-        self.0.pop_back()
-    }
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.0.iter().for_each(show);
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        let packet = cx.store.pop_back(&mut self.packets)?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
     }
     fn backlog(&self) -> (u64, u64) {
-        let bytes = self.0.iter().map(|packet| u64::from(packet.size)).sum();
-        (u64::try_from(self.0.len()).expect("few"), bytes)
+        (self.packets.len(), self.bytes)
     }
 }
 

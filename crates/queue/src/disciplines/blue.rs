@@ -119,7 +119,7 @@ impl Aqm for Blue {
 
     #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(_)) {
+        if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(..)) {
             // A queue inside a scheduler is not asked for packets that it has not.
             self.on_empty(view.last_departure);
         }
@@ -233,10 +233,9 @@ fn check(params: &BlueParams, ns2: bool) -> Result<(), SpecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::built;
+    use crate::testing::{built, stored};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
-    use std::collections::VecDeque;
 
     const FULL: Verdict = Verdict::Drop(DropReason::Overlimit);
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
@@ -398,11 +397,11 @@ mod tests {
 
     #[test]
     fn inside_a_scheduler_a_queue_is_idle_since_its_last_packet_left() {
-        let queue = VecDeque::new();
+        let (store, queue) = stored([]);
         let mut bench = Bench::new("");
         bench.blue.probability = 0.5;
         bench.blue.idle = false;
-        bench.offer_to(view(0, Waiting::Queue(&queue)), at(6000), 0);
+        bench.offer_to(view(0, Waiting::Queue(&store, &queue)), at(6000), 0);
         assert_eq!(bench.blue.lowered, at(5000));
         assert!((bench.blue.probability - 0.498).abs() < 1e-12);
     }

@@ -35,10 +35,10 @@ use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::{self, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
-use std::collections::VecDeque;
 
 choice! {
     /// How many tins there are, and which DSCPs belong to each.
@@ -231,7 +231,7 @@ struct Tin {
 }
 
 struct Flow {
-    queue: VecDeque<Packet>,
+    queue: store::List,
     bytes: u64,
     tag: u32,
     set: Set,
@@ -439,7 +439,7 @@ impl Scheduler for Cake {
         self.memory += memory(packet.size);
         b.packets += 1;
         self.packets += 1;
-        flow.queue.push_back(packet);
+        cx.store.push_back(&mut flow.queue, packet);
         if self.ack_filter != CakeAckFilter::NoAckFilter {
             self.filter_acks(tin, index, cx);
         }
@@ -471,20 +471,6 @@ impl Scheduler for Cake {
 
     fn ready_at(&mut self, _: Time) -> Time {
         time_of(self.next.min(self.failsafe))
-    }
-
-    fn drain(&mut self) -> Option<Packet> {
-        let flows = self.tins.iter_mut().flat_map(|tin| &mut tin.flows);
-        let packet = flows.filter_map(|flow| flow.queue.pop_front()).next()?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        self.memory -= memory(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        let flows = self.tins.iter().flat_map(|tin| &tin.flows);
-        flows.flat_map(|flow| &flow.queue).for_each(show);
     }
 
     fn backlog(&self) -> (u64, u64) {
@@ -560,7 +546,7 @@ impl Cake {
                 continue;
             }
             loop {
-                let Some(mut packet) = self.take(tin, index) else {
+                let Some(mut packet) = self.take(tin, index, cx.store) else {
                     self.retire(tin, index, cx.now);
                     return None;
                 };
@@ -625,10 +611,10 @@ impl Cake {
     }
 
     /// The next packet of a flow.
-    fn take(&mut self, tin: usize, index: u32) -> Option<Packet> {
+    fn take(&mut self, tin: usize, index: u32, store: &mut Store) -> Option<Packet> {
         let b = &mut self.tins[tin];
         let flow = &mut b.flows[at(index)];
-        let packet = flow.queue.pop_front()?;
+        let packet = store.pop_front(&mut flow.queue)?;
         flow.bytes -= u64::from(packet.size);
         b.packets -= 1;
         self.packets -= 1;
@@ -745,7 +731,7 @@ impl Cake {
         });
         let victim = longest.top(|number| rank(tins, number));
         let (tin, index) = (at(victim / QUEUES), victim % QUEUES);
-        let packet = self.take(tin, index);
+        let packet = self.take(tin, index, cx.store);
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
         let now = ktime(cx.now);
         let b = &mut self.tins[tin];
@@ -760,7 +746,7 @@ impl Cake {
     /// Drops an ACK that the one that came last makes superfluous.
     fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx<'_>) {
         let flow = &mut self.tins[tin].flows[at(index)];
-        let Some(last) = flow.queue.back() else {
+        let Some(last) = cx.store.back(&flow.queue) else {
             return;
         };
         if last.flags.has(Flags::SYN) || last.kind == Kind::Datagram {
@@ -769,7 +755,7 @@ impl Cake {
         let echo = |packet: &Packet| (packet.flags.has(Flags::ECE), packet.flags.has(Flags::CWR));
         let end = flow.queue.len() - 1;
         let (mut eligible, mut found) = (None, 0_i32);
-        for (place, packet) in flow.queue.iter().enumerate().take(end) {
+        for (place, packet) in (0..end).zip(cx.store.iter(&flow.queue)) {
             let reverse = |p: &Packet| p.flags.has(Flags::REVERSE);
             if packet.flow != last.flow
                 || reverse(packet) != reverse(last)
@@ -801,7 +787,7 @@ impl Cake {
         };
         let aggressive = self.ack_filter == CakeAckFilter::Aggressive;
         if found > 1 || (aggressive && place + 1 == end && flags == echo(last)) {
-            let Some(packet) = flow.queue.remove(place) else {
+            let Some(packet) = cx.store.remove(&mut flow.queue, place) else {
                 return;
             };
             flow.bytes -= u64::from(packet.size);
@@ -923,7 +909,7 @@ impl Tin {
         self.hosts = vec![Host::default(); at(QUEUES)];
         self.flows = (0..QUEUES)
             .map(|_| Flow {
-                queue: VecDeque::new(),
+                queue: store::List::default(),
                 bytes: 0,
                 tag: 0,
                 set: Set::None,
@@ -1296,7 +1282,7 @@ mod tests {
             let newest = bench.queue.tins[0]
                 .flows
                 .iter()
-                .find_map(|f| f.queue.back());
+                .find_map(|f| bench.store.back(&f.queue));
             assert_eq!(newest.map(|p| p.ack), Some(5000));
         }
     }

@@ -295,26 +295,28 @@ fn contradiction(text: &str) -> SpecError {
 mod tests {
     use super::*;
     use crate::aqm::Waiting;
-    use crate::testing::built;
+    use crate::store::{List, Store};
+    use crate::testing::{built, stored};
     use sojourn_sim::{Packet, Stream};
     use sojourn_units::Span;
-    use std::collections::VecDeque;
 
     struct Bench {
         choke: Choke,
         rng: Stream,
-        queue: VecDeque<Packet>,
+        store: Store,
+        queue: List,
     }
 
     impl Bench {
         /// A queue of so many packets of each flow in turn, with an average that has come to its length.
         fn new(spec: &str, flows: u32, packets: u32) -> Bench {
+            let (store, queue) =
+                stored((0..packets).map(|uid| Packet::test(1000, uid % flows.max(1), uid)));
             let mut bench = Bench {
                 choke: built::<Choke>(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
                 rng: Stream::derive(1, 0, "choke"),
-                queue: (0..packets)
-                    .map(|uid| Packet::test(1000, uid % flows.max(1), uid))
-                    .collect(),
+                store,
+                queue,
             };
             for ms in 0..10_000 {
                 bench.offer(ms, 1000, 0);
@@ -323,13 +325,13 @@ mod tests {
         }
 
         fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
-            let packets = u64::try_from(self.queue.len()).expect("few");
+            let packets = self.queue.len();
             let view = View {
                 packets,
                 bytes: 1000 * packets,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
-                waiting: Waiting::Queue(&self.queue),
+                waiting: Waiting::Queue(&self.store, &self.queue),
             };
             let meta = Meta {
                 size: 1000,

@@ -665,9 +665,10 @@ mod tests {
     #[test]
     fn linux_makes_room_at_the_head_and_ns3_refuses() {
         use crate::aqm::Waiting;
+        use crate::testing::stored;
         use sojourn_sim::Packet;
         use sojourn_units::Rate;
-        let queue = [Packet::test(1000, 0, 0), Packet::test(500, 0, 1)].into();
+        let (store, queue) = stored([Packet::test(1000, 0, 0), Packet::test(500, 0, 1)]);
         let verdict = |dialect: &str, limit: &str, size| {
             let mut cobalt = cobalt(&format!("dialect={dialect} limit={limit}"));
             let view = View {
@@ -675,7 +676,7 @@ mod tests {
                 bytes: 1500,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
-                waiting: Waiting::Queue(&queue),
+                waiting: Waiting::Queue(&store, &queue),
             };
             let (mut rng, flow, tos) = (Stream::derive(1, 0, "cobalt"), 0, 0);
             let cx = &mut Cx {

@@ -29,10 +29,10 @@
 use crate::disciplines::step::{Ramp, ramp};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::{List, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
-use std::collections::VecDeque;
 
 choice! {
     /// Which queue is served when both have packets.
@@ -94,8 +94,8 @@ pub struct DualPi2 {
     params: DualPi2Params,
     /// The gains, where the dialect is linux: per 64 ns, in units of 2^-32.
     gains: Option<(i64, i64)>,
-    l4s: VecDeque<Packet>,
-    classic: VecDeque<Packet>,
+    l4s: List,
+    classic: List,
     bytes: u64,
     /// p', and in units of 2^-32.
     base: f64,
@@ -151,8 +151,8 @@ impl Entry for DualPi2 {
         }
         let mut queue = DualPi2 {
             gains,
-            l4s: VecDeque::new(),
-            classic: VecDeque::new(),
+            l4s: List::default(),
+            classic: List::default(),
             bytes: 0,
             base: 0.0,
             base_linux: 0,
@@ -190,7 +190,7 @@ impl Entry for DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        self.tick(cx.now);
+        self.tick(cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
         if !self.params.limit.admits(packets, Bytes::new(bytes)) {
@@ -199,21 +199,21 @@ impl Scheduler for DualPi2 {
         }
         self.bytes = bytes;
         if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) {
-            self.l4s.push_back(packet);
+            cx.store.push_back(&mut self.l4s, packet);
         } else {
-            self.classic.push_back(packet);
+            cx.store.push_back(&mut self.classic, packet);
         }
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        self.tick(cx.now);
+        self.tick(cx.store, cx.now);
         loop {
             let both = !self.l4s.is_empty() && !self.classic.is_empty();
-            let from_l4s = self.chooses_l4s();
+            let from_l4s = self.chooses_l4s(cx.store);
             let taken = if from_l4s {
-                self.l4s.pop_front()
+                cx.store.pop_front(&mut self.l4s)
             } else {
-                self.classic.pop_front()
+                cx.store.pop_front(&mut self.classic)
             };
             let Some(mut packet) = taken else {
                 self.reset_credit();
@@ -247,19 +247,8 @@ impl Scheduler for DualPi2 {
         self.reset_credit();
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.l4s.pop_front().or_else(|| self.classic.pop_front())?;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.l4s.iter().chain(&self.classic).for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
-        let packets = self.l4s.len() + self.classic.len();
-        (u64::try_from(packets).unwrap_or(u64::MAX), self.bytes)
+        (self.l4s.len() + self.classic.len(), self.bytes)
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -277,8 +266,7 @@ impl Scheduler for DualPi2 {
         } else {
             self.base
         };
-        let count =
-            |queue: &VecDeque<Packet>| u32::try_from(queue.len()).map_or(f64::INFINITY, f64::from);
+        let count = |queue: &List| u32::try_from(queue.len()).map_or(f64::INFINITY, f64::from);
         out.extend([
             base,
             self.delay.as_secs_f64(),
@@ -293,8 +281,9 @@ impl DualPi2 {
         self.credit = MTU * (2 * i64::from(self.params.c_protection) - 100);
     }
 
-    fn chooses_l4s(&self) -> bool {
-        let (Some(l4s), Some(classic)) = (self.l4s.front(), self.classic.front()) else {
+    fn chooses_l4s(&self, store: &Store) -> bool {
+        let (Some(l4s), Some(classic)) = (store.front(&self.l4s), store.front(&self.classic))
+        else {
             return !self.l4s.is_empty();
         };
         match self.params.schedule {
@@ -306,7 +295,7 @@ impl DualPi2 {
     fn judge_l4s(&mut self, packet: &Packet, now: Time) -> Fate {
         let coupled = f64::from(self.params.coupling) * self.base;
         if coupled < 1.0 {
-            let waited = u64::try_from(self.l4s.len()).unwrap_or(u64::MAX);
+            let waited = self.l4s.len();
             let native = if waited >= self.params.th_len {
                 let low = self.params.min_th;
                 let high = low + self.params.range;
@@ -381,11 +370,11 @@ impl DualPi2 {
     }
 
     /// Makes the updates that are due by `now`.
-    fn tick(&mut self, now: Time) {
+    fn tick(&mut self, store: &Store, now: Time) {
         while self.next <= now {
-            let age = |queue: &VecDeque<Packet>| {
-                queue
-                    .front()
+            let age = |queue: &List| {
+                store
+                    .front(queue)
                     .map_or(Span::ZERO, |head| self.next.since(head.arrived()))
             };
             match self.gains {
@@ -532,7 +521,7 @@ mod tests {
         let mut bench = Bench::new("");
         bench.arrive(0);
         bench.now += Span::from_ms(30);
-        bench.queue.tick(bench.now);
+        bench.queue.tick(&bench.store, bench.now);
         // At 15 ms and at 30 ms.
         let expected = 3.0 * 0.015 + (0.15 * 0.015 + 3.0 * 0.015);
         assert!((bench.queue.base - expected).abs() < 1e-12);
@@ -543,7 +532,7 @@ mod tests {
         let mut bench = Bench::new("dialect=linux");
         bench.arrive(1);
         bench.now += Span::from_ms(16);
-        bench.queue.tick(bench.now);
+        bench.queue.tick(&bench.store, bench.now);
         let mut state = Vec::new();
         bench.queue.state(&mut state);
         // The gains are cut: 44 and 878 of 2^-32 per 64 ns.

@@ -112,6 +112,7 @@ impl Entry for FqCobalt {
 mod tests {
     use super::*;
     use crate::scheduler::{Scheduler, SchedulerCx};
+    use crate::store::Store;
     use sojourn_sim::{DropReason, Packet, Stream};
     use sojourn_units::{Rate, Spec, Time, build};
 
@@ -122,7 +123,7 @@ mod tests {
         let params: FqCobaltParams = build(None, &spec.pairs()).expect("parameters");
         let mut queue =
             FqCobalt::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
-        let mut rng = Stream::derive(1, 0, "test");
+        let (mut rng, mut store) = (Stream::derive(1, 0, "test"), Store::default());
         let (mut drops, mut marks, mut uid) = (Vec::new(), Vec::new(), 0);
         let mut sent = [0; 2];
         for ms in 0..ms {
@@ -131,6 +132,7 @@ mod tests {
                 now,
                 rate: Rate::mbps(8),
                 rng: &mut rng,
+                store: &mut store,
                 drops: &mut drops,
                 marks: &mut marks,
             };

@@ -175,7 +175,6 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::Scheduler;
     use sojourn_sim::{DropReason, Packet};
     use sojourn_units::{Spec, build};
 
@@ -273,7 +272,7 @@ mod tests {
             bench.now += Span::from_ms(10);
             let waits = |bench: &Bench| {
                 let mut found = false;
-                bench.queue.visit(&mut |packet| found |= packet.flow == 0);
+                found |= bench.store.packets().any(|packet| packet.flow == 0);
                 found
             };
             while waits(&bench) {

@@ -187,6 +187,7 @@ fn pie_params(params: &FqPieParams) -> PieParams {
 mod tests {
     use super::*;
     use crate::scheduler::{Scheduler, SchedulerCx};
+    use crate::store::Store;
     use sojourn_sim::{DropReason, Packet, Stream};
     use sojourn_units::{Rate, Spec, Time, build};
 
@@ -197,7 +198,7 @@ mod tests {
         let params: FqPieParams = build(None, &spec.pairs()).expect("parameters");
         let mut queue =
             FqPie::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
-        let mut rng = Stream::derive(1, 0, "test");
+        let (mut rng, mut store) = (Stream::derive(1, 0, "test"), Store::default());
         let (mut drops, mut marks, mut asked) = (Vec::new(), Vec::new(), 0);
         for (uid, (ms, flow)) in (0..).zip(arrivals) {
             let mut packet = Packet::test(1000, flow, uid);
@@ -210,6 +211,7 @@ mod tests {
                     now: Time::ZERO + Span::from_ms(if due { asked } else { ms }),
                     rate: Rate::mbps(8),
                     rng: &mut rng,
+                    store: &mut store,
                     drops: &mut drops,
                     marks: &mut marks,
                 };

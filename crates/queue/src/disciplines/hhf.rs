@@ -225,20 +225,6 @@ impl Scheduler for Hhf {
         }
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.buckets.iter_mut().find_map(|b| b.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.buckets
-            .iter()
-            .flat_map(|b| b.child.iter())
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

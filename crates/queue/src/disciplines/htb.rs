@@ -400,18 +400,6 @@ impl Scheduler for Htb {
         time_of(event.max(self.now + 1))
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.leaves.iter_mut().find_map(|l| l.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        let leaves = self.leaves.iter();
-        leaves.flat_map(|l| l.child.iter()).for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

@@ -145,20 +145,6 @@ impl Scheduler for Prio {
         }
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.bands.iter_mut().find_map(|b| b.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.bands
-            .iter()
-            .flat_map(|b| b.child.iter())
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

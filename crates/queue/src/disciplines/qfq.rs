@@ -260,23 +260,6 @@ impl Scheduler for Qfq {
         }
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self
-            .classes
-            .iter_mut()
-            .find_map(|class| class.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.classes
-            .iter()
-            .flat_map(|class| class.child.iter())
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
@@ -307,7 +290,10 @@ impl Qfq {
             let class = self.aggregates[index].active[0];
             let sent = self.with_child(class, |child| child.dequeue(cx));
             self.advance(sent.as_ref());
-            let next = self.classes[class].child.head().map(|head| head.size);
+            let next = self.classes[class]
+                .child
+                .head(cx.store)
+                .map(|head| head.size);
             let (shift, rounded) = (self.groups[group].shift, self.groups[group].start);
             let aggregate = &mut self.aggregates[index];
             aggregate.start = aggregate.finish;

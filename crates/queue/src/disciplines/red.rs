@@ -557,7 +557,7 @@ impl FloatRed {
         let queue = self.unit.measure(view);
         let idle = match (self.idle.end(now), view.waiting) {
             // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
-            (None, Waiting::Queue(_)) if view.packets == 0 && self.idle.counts => {
+            (None, Waiting::Queue(..)) if view.packets == 0 && self.idle.counts => {
                 Some(now.since(view.last_departure))
             }
             (told, _) => told,
@@ -1218,10 +1218,10 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{List, Store};
     use crate::testing::built;
     use sojourn_sim::Stream;
     use sojourn_units::Params;
-    use std::collections::VecDeque;
 
     const SENT: Verdict = Verdict::Pass;
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
@@ -1471,7 +1471,7 @@ mod tests {
                 bytes: 0,
                 rate: bench.rate,
                 last_departure: at(1000),
-                waiting: Waiting::Queue(&VecDeque::new()),
+                waiting: Waiting::Queue(&Store::default(), &List::default()),
             };
             let (meta, now) = (
                 Meta {

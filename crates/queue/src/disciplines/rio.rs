@@ -286,7 +286,7 @@ impl Core {
     ) -> Verdict {
         let ended = match (self.idle_since.take(), view.waiting) {
             // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
-            (None, Waiting::Queue(_)) if view.packets == 0 => Some(view.last_departure),
+            (None, Waiting::Queue(..)) if view.packets == 0 => Some(view.last_departure),
             (told, _) => told,
         };
         if let Some(since) = ended {

@@ -294,20 +294,6 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.queues
-            .iter()
-            .flat_map(|q| q.child.iter())
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
@@ -450,7 +436,7 @@ impl Sfq {
     fn spread_anew(&mut self, cx: &mut SchedulerCx<'_>) {
         let mut waiting = Vec::new();
         for index in 0..u32::try_from(self.queues.len()).unwrap_or(u32::MAX) {
-            while let Some(packet) = self.with_child(index, Child::take_head) {
+            while let Some(packet) = self.with_child(index, |c| c.take_head(cx.store)) {
                 waiting.push(packet);
             }
             self.queues[at(index)].listed = false;
@@ -513,7 +499,7 @@ fn rank(queue: &Queue, index: u32, limit: Limit, rules: Rules) -> Rank {
             Limit::Bytes(_) => queue.child.bytes(),
         },
         tie: match rules {
-            Rules::Linux => u64::MAX - queue.changed,
+            Rules::Linux => Rank::LAST - queue.changed,
             Rules::Paper | Rules::Ns2 => u64::from(index),
         },
     }
@@ -628,7 +614,7 @@ mod tests {
             let members = |bench: &Bench| -> Vec<Vec<u32>> {
                 let queues = bench.queue.queues.iter();
                 queues
-                    .map(|q| q.child.iter().map(|p| p.flow).collect())
+                    .map(|q| q.child.iter(&bench.store).map(|p| p.flow).collect())
                     .collect()
             };
             let before = members(&bench);

@@ -271,7 +271,7 @@ impl Scheduler for Srr {
             let node = &self.nodes[at(self.at)];
             let (index, next) = (node.queue, node.next);
             let queue = &mut self.queues[at(index)];
-            let Some(head) = queue.child.head() else {
+            let Some(head) = queue.child.head(cx.store) else {
                 self.leave(index);
                 continue;
             };
@@ -304,20 +304,6 @@ impl Scheduler for Srr {
 
     fn on_empty(&mut self, _: sojourn_units::Time) {
         self.end_transmission();
-    }
-
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.queues
-            .iter()
-            .flat_map(|q| q.child.iter())
-            .for_each(show);
     }
 
     fn backlog(&self) -> (u64, u64) {

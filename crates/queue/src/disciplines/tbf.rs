@@ -301,14 +301,6 @@ impl Scheduler for Tbf {
         self.ready
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        self.child.take_head()
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.child.iter().for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.child.packets(), self.child.bytes())
     }

@@ -26,6 +26,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::List;
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Spec, Time, choice, params};
@@ -119,7 +120,7 @@ struct Queue {
     /// As it stands in `heads`.
     head: Option<u128>,
     /// Dialect ns2: the head of the line, its start time (or the last finish time without one) and its time of transmission.
-    line: Option<Packet>,
+    line: List,
     start: f64,
     service: f64,
 }
@@ -254,21 +255,6 @@ impl Scheduler for Wfq {
         self.fluid.until = now;
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let mut queues = self.queues.iter_mut();
-        let packet = queues.find_map(|q| q.line.take().or_else(|| q.child.take_head()))?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.queues
-            .iter()
-            .flat_map(|q| q.line.iter().chain(q.child.iter()))
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
@@ -279,7 +265,7 @@ impl Scheduler for Wfq {
 
     fn state(&self, out: &mut Vec<f64>) {
         let count = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
-        let active = |q: &&Queue| q.line.is_some() || !q.child.is_empty();
+        let active = |q: &&Queue| !q.line.is_empty() || !q.child.is_empty();
         let whole_bits = u32::try_from(self.virtual_time >> ONE_BIT).unwrap_or(u32::MAX);
         out.extend([
             count(self.queues.len()),
@@ -311,7 +297,7 @@ impl Wfq {
     }
 
     fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        let waiting = |q: &&Queue| q.line.is_some();
+        let waiting = |q: &&Queue| !q.line.is_empty();
         let active = self.queues.iter().filter(waiting).count();
         let active = f64::from(u32::try_from(active).unwrap_or(u32::MAX));
         let finish = |q: &Queue| q.start + q.service * active;
@@ -321,7 +307,7 @@ impl Wfq {
             .min_by(|(a, _), (b, _)| finish(a).total_cmp(&finish(b)).then(a.class.cmp(&b.class)))?;
         let queue = &mut self.queues[at(index)];
         queue.start += queue.service * active;
-        let packet = queue.line.take()?;
+        let packet = cx.store.pop_front(&mut queue.line)?;
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
         self.step_up(index, cx);
@@ -330,7 +316,7 @@ impl Wfq {
 
     /// Dialect ns2: the first packet of a queue goes to the head of the line if none is there.
     fn step_up(&mut self, index: u32, cx: &mut SchedulerCx<'_>) {
-        if self.queues[at(index)].line.is_some() {
+        if !self.queues[at(index)].line.is_empty() {
             return;
         }
         let Some(packet) = self.with_child(index, cx, |child, cx| child.dequeue(cx)) else {
@@ -341,7 +327,7 @@ impl Wfq {
         let queue = &mut self.queues[at(index)];
         queue.start = queue.start.max(cx.now.as_secs_f64());
         queue.service = f64::from(packet.size) * (8.0 / cx.rate.as_bps_f64());
-        queue.line = Some(packet);
+        cx.store.push_back(&mut queue.line, packet);
     }
 
     /// Frees room for `size` bytes; false if the limit never has it.
@@ -504,7 +490,7 @@ impl Wfq {
             epoch: self.epoch,
             tags: VecDeque::new(),
             head: None,
-            line: None,
+            line: List::default(),
             start: 0.0,
             service: 0.0,
         });

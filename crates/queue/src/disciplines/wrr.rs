@@ -156,20 +156,6 @@ impl Scheduler for Wrr {
         }
     }
 
-    fn drain(&mut self) -> Option<Packet> {
-        let packet = self.queues.iter_mut().find_map(|q| q.child.take_head())?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-
-    fn visit(&self, show: &mut dyn FnMut(&Packet)) {
-        self.queues
-            .iter()
-            .flat_map(|q| q.child.iter())
-            .for_each(show);
-    }
-
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
