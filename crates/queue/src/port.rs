@@ -40,7 +40,13 @@ pub struct QueuePort {
     last_departure: Time,
     /// Packets wait in the ring and leave it as they came.
     unjudged: bool,
+    /// Packets wait in the ring.
+    in_ring: bool,
     rate: Rate,
+    /// When the next periodic update of the AQM is due.
+    tick_at: Time,
+    /// The judgement on a packet that could not go on as it was, and is offered or asked for next.
+    pending: Option<Verdict>,
     discipline: Discipline,
     rng: Stream,
 }
@@ -72,11 +78,18 @@ impl QueuePort {
             judges.room = 0;
         }
         let in_ring = matches!(discipline, Discipline::Aqm(_));
+        let tick_at = match judges.ticks {
+            true => Time::ZERO,
+            false => Time::MAX,
+        };
         QueuePort {
             last_departure: Time::ZERO,
             unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
+            in_ring,
             judges,
+            tick_at,
+            pending: None,
             rate: Rate::bps(1),
             discipline,
             rng,
@@ -128,14 +141,12 @@ impl QueuePort {
 impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
-        if self.lets_in(packet.size, packet.flow) {
+        if !self.in_ring {
+            self.enqueue_scheduler(packet, now, sink);
+        } else if self.pending.is_none() && self.lets_in(&packet, ring, now) {
             ring.push(packet);
-            return;
-        }
-        self.account.receive(packet.size, packet.flow);
-        match &mut self.discipline {
-            Discipline::Aqm(_) => self.enqueue_ring(packet, ring, now, sink),
-            Discipline::Scheduler(_) => self.enqueue_scheduler(packet, now, sink),
+        } else {
+            self.settle_arrival(packet, ring, now, sink);
         }
     }
 
@@ -173,22 +184,24 @@ impl Port for QueuePort {
     }
 
     #[inline(always)]
-    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
-        if self.account.backlog_packets() >= self.judges.room {
-            return false;
+    fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        let unseen = self.account.backlog_packets() < self.judges.room;
+        let passes = unseen || (self.in_ring && self.judge_arrival(packet, ring, now));
+        if passes {
+            self.account.receive(packet.size, packet.flow);
+            self.account.enqueue(packet.size);
         }
-        self.account.receive(bytes, flow);
-        self.account.enqueue(bytes);
-        true
+        passes
     }
 
     #[inline(always)]
     fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
-        if self.unjudged {
+        let passes = self.unjudged || (self.in_ring && self.judge_departure(packet, now));
+        if passes {
             self.account.dequeue(packet, now);
             self.last_departure = now;
         }
-        self.unjudged
+        passes
     }
 
     #[inline]
@@ -200,7 +213,6 @@ impl Port for QueuePort {
     #[inline]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
-            Discipline::Aqm(_) if self.unjudged => self.dequeue_unjudged(ring, now),
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
         }
@@ -234,6 +246,7 @@ impl Port for QueuePort {
             Discipline::Aqm(aqm) => aqm.on_empty(now),
             Discipline::Scheduler(port) => port.scheduler.on_empty(now),
         }
+        self.note_tick();
     }
 
     fn on_rate(&mut self, rate: Rate) {
@@ -281,19 +294,82 @@ impl QueuePort {
     /// Replays the periodic updates of the AQM that are due by `now`.
     #[inline(always)]
     fn tick(&mut self, ring: &Ring, now: Time) {
-        if self.judges.ticks
-            && let Discipline::Aqm(aqm) = &mut self.discipline
-        {
-            tick(
-                aqm,
-                ring,
-                now,
-                &self.account,
-                self.rate,
-                self.last_departure,
-                &mut self.rng,
-            );
+        if self.tick_at <= now {
+            self.catch_up(ring, now);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn catch_up(&mut self, ring: &Ring, now: Time) {
+        if let Discipline::Aqm(aqm) = &mut self.discipline {
+            let (account, rng) = (&self.account, &mut self.rng);
+            tick(aqm, ring, now, account, self.rate, self.last_departure, rng);
+        }
+        self.note_tick();
+    }
+
+    /// Keeps when the next periodic update is due, which any call of the AQM may change.
+    #[inline(always)]
+    fn note_tick(&mut self) {
+        if self.judges.ticks
+            && let Discipline::Aqm(aqm) = &self.discipline
+        {
+            self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
+        }
+    }
+
+    /// The AQM's judgement on a packet that is about to wait in the ring: true if it is let in as it is, else the verdict is
+    /// pending.
+    #[inline(never)]
+    fn judge_arrival(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        self.tick(ring, now);
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return false;
+        };
+        let view = View {
+            packets: self.account.backlog_packets(),
+            bytes: self.account.backlog_bytes(),
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Ring(ring),
+        };
+        let rng = &mut self.rng;
+        let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
+        self.note_tick();
+        if verdict != Verdict::Pass {
+            self.pending = Some(verdict);
+        }
+        verdict == Verdict::Pass
+    }
+
+    /// The AQM's judgement on the head of the ring: true if it is sent as it is, else the verdict is pending.
+    #[inline(never)]
+    fn judge_departure(&mut self, head: &Packet, now: Time) -> bool {
+        if self.tick_at <= now {
+            return false;
+        }
+        let Discipline::Aqm(aqm) = &mut self.discipline else {
+            return false;
+        };
+        if !self.judges.departures {
+            return true;
+        }
+        let sojourn = now.since(head.arrived());
+        let view = View {
+            packets: self.account.backlog_packets() - 1,
+            bytes: self.account.backlog_bytes() - u64::from(head.size),
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Nothing,
+        };
+        let rng = &mut self.rng;
+        let verdict = aqm.on_dequeue(&Meta::of(head), sojourn, &view, &mut Cx { now, rng });
+        self.note_tick();
+        if verdict != Verdict::Pass {
+            self.pending = Some(verdict);
+        }
+        verdict == Verdict::Pass
     }
 
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
@@ -324,6 +400,7 @@ impl QueuePort {
         };
         if first != Verdict::Pass && !settle_alone(first, &mut packet, &mut self.account, now, sink)
         {
+            self.note_tick();
             self.account.receive(packet.size, packet.flow);
             self.account.refuse(&packet, refusal(first));
             sink.dropped(packet, refusal(first), now);
@@ -335,6 +412,7 @@ impl QueuePort {
         } else {
             Verdict::Pass
         };
+        self.note_tick();
         if second != Verdict::Pass
             && !settle_alone(second, &mut packet, &mut self.account, now, sink)
         {
@@ -350,34 +428,17 @@ impl QueuePort {
         true
     }
 
+    /// Does what was judged of an arriving packet.
     #[inline(never)]
-    fn enqueue_ring<S: PortSink>(
+    fn settle_arrival<S: PortSink>(
         &mut self,
         mut packet: Packet,
         ring: &mut Ring,
         now: Time,
         sink: &mut S,
     ) {
-        self.tick(ring, now);
-        let Discipline::Aqm(aqm) = &mut self.discipline else {
-            return;
-        };
-        let meta = Meta::of(&packet);
-        let view = View {
-            packets: self.account.backlog_packets(),
-            bytes: self.account.backlog_bytes(),
-            rate: self.rate,
-            last_departure: self.last_departure,
-            waiting: Waiting::Ring(ring),
-        };
-        let verdict = aqm.on_enqueue(
-            &meta,
-            &view,
-            &mut Cx {
-                now,
-                rng: &mut self.rng,
-            },
-        );
+        let verdict = self.pending.take().unwrap_or(Verdict::Pass);
+        self.account.receive(packet.size, packet.flow);
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(reason) => {
@@ -419,42 +480,19 @@ impl QueuePort {
         }
     }
 
-    /// Takes the head of the queue for a discipline that has no say in it.
-    #[inline(never)]
-    fn dequeue_unjudged(&mut self, ring: &mut Ring, now: Time) -> bool {
-        let Some(head) = ring.peek(0) else {
-            return false;
-        };
-        self.account.dequeue(head, now);
-        self.last_departure = now;
-        ring.take();
-        true
-    }
-
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
-        self.tick(ring, now);
-        while let Some(head) = ring.peek(0) {
-            let meta = Meta::of(head);
-            let sojourn = now.since(head.arrived());
-            let Discipline::Aqm(aqm) = &mut self.discipline else {
+        loop {
+            if self.pending.is_none() {
+                self.tick(ring, now);
+            }
+            let Some(head) = ring.peek(0) else {
                 return false;
             };
-            let view = View {
-                packets: self.account.backlog_packets() - 1,
-                bytes: self.account.backlog_bytes() - u64::from(meta.size),
-                rate: self.rate,
-                last_departure: self.last_departure,
-                waiting: Waiting::Nothing,
-            };
-            match aqm.on_dequeue(
-                &meta,
-                sojourn,
-                &view,
-                &mut Cx {
-                    now,
-                    rng: &mut self.rng,
-                },
-            ) {
+            if self.pending.is_none() && self.lets_out(head, now) {
+                ring.take();
+                return true;
+            }
+            match self.pending.take().unwrap_or(Verdict::Pass) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => self.mark_head(reason, ring, now, sink),
                 Verdict::Drop(reason) => {
@@ -477,7 +515,6 @@ impl QueuePort {
             ring.take();
             return true;
         }
-        false
     }
 
     #[cold]
@@ -497,6 +534,7 @@ impl QueuePort {
 
     fn enqueue_scheduler<S: PortSink>(&mut self, packet: Packet, now: Time, sink: &mut S) {
         let (uid, size) = (packet.uid, packet.size);
+        self.account.receive(size, packet.flow);
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return;
         };
@@ -512,14 +550,14 @@ impl QueuePort {
         if port.is_quiet() {
             self.account.enqueue(size);
         } else {
-            self.settle_arrival(uid, size, now, sink);
+            self.settle_exchange(uid, size, now, sink);
         }
     }
 
     /// Counts an arrival at which a scheduler dropped or marked packets.
     #[cold]
     #[inline(never)]
-    fn settle_arrival<S: PortSink>(&mut self, uid: u32, size: u32, now: Time, sink: &mut S) {
+    fn settle_exchange<S: PortSink>(&mut self, uid: u32, size: u32, now: Time, sink: &mut S) {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return;
         };

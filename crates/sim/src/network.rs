@@ -1311,7 +1311,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             if to.is_busy_at(&self.key, &mut self.frame)
                 && let Some(packet) = from.ring.flight_head()
                 && packet.hops_left > 0
-                && to.port.lets_in(packet.size, packet.flow)
+                && to.port.lets_in(packet, &to.ring, now)
                 && let Some(packet) = to.ring.queue(&mut from.ring)
             {
                 packet.at = now;

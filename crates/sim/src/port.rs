@@ -166,18 +166,17 @@ pub trait Port {
         let _ = at;
     }
 
-    /// A packet of so many bytes of `flow` is handed to the queue while the transmitter is busy: true if the port has let it in
-    /// and counted it without seeing it, and the caller is to put it behind those that wait in the ring; false if the
-    /// packet is to be [offered](Port::enqueue).
+    /// A packet is about to be handed to the queue at `now` while the transmitter is busy: true if the port has let it in and
+    /// counted it, and the caller is to put it behind those that wait in the ring as it is; false if the packet is to be
+    /// [offered](Port::enqueue) next.
     #[inline]
-    fn lets_in(&mut self, bytes: u32, flow: u32) -> bool {
-        let _ = (bytes, flow);
+    fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        let _ = (packet, ring, now);
         false
     }
 
     /// The transmitter wants a packet at `now`, and this one is at the head of those that wait in the ring: true if the port
-    /// has counted it as gone without judging it, and the caller is to take it; false if the port is to be
-    /// [asked](Port::dequeue).
+    /// has counted it as gone, and the caller is to take it as it is; false if the port is to be [asked](Port::dequeue) next.
     #[inline]
     fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
         let _ = (packet, now);

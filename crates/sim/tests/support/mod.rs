@@ -487,7 +487,7 @@ impl Port for Fifo {
         self.released.1 += u64::from(bytes);
     }
 
-    fn lets_in(&mut self, _: u32, _: u32) -> bool {
+    fn lets_in(&mut self, _: &Packet, _: &Ring, _: Time) -> bool {
         let room = self.waives && self.waiting < self.limit;
         self.waiting += u64::from(room);
         room
