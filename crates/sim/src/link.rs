@@ -576,6 +576,20 @@ impl<P: Port> Link<P> {
         self.waiting = !self.nothing_to_send();
     }
 
+    /// Hands the packet in flight that arrives next in `from` to the queue of a plain link that is up to date and transmits.
+    #[inline(never)]
+    pub(crate) fn take_in<S: LinkSink>(&mut self, from: &mut Ring, key: &Key, sink: &mut S) {
+        let mut packet = from.land_next();
+        packet.hops_left -= 1;
+        if S::TRACES {
+            sink.at_key(*key, self.index);
+            sink.event(Event::Enqueue, &packet);
+        }
+        packet.stamp(key.time);
+        self.port.enqueue(packet, &mut self.ring, key.time, sink);
+        self.waiting = !self.nothing_to_send();
+    }
+
     /// A packet is handed to the queue of a link that is up to date.
     #[inline(always)]
     fn admit<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {

@@ -1308,18 +1308,23 @@ impl<P: Port, T: Tracer> Core<P, T> {
             .get_disjoint_mut([to_usize(link), to_usize(next)])
         {
             let is_due = to.feeds && !to.is_listed();
-            if to.is_busy_at(&self.key, &mut self.frame)
+            let waits = to.is_busy_at(&self.key, &mut self.frame);
+            if waits
                 && let Some(packet) = from.ring.flight_head()
                 && packet.hops_left > 0
-                && to.port.lets_in(packet, &to.ring, now)
-                && let Some(packet) = to.ring.queue(&mut from.ring)
             {
-                packet.at = now;
-                packet.hops_left -= 1;
-                to.waiting = true;
-                if T::ON {
-                    self.frame.at_key(self.key, to.index);
-                    self.frame.event(Event::Enqueue, packet);
+                if to.port.lets_in(packet, &to.ring, now)
+                    && let Some(packet) = to.ring.queue(&mut from.ring)
+                {
+                    packet.at = now;
+                    packet.hops_left -= 1;
+                    to.waiting = true;
+                    if T::ON {
+                        self.frame.at_key(self.key, to.index);
+                        self.frame.event(Event::Enqueue, packet);
+                    }
+                } else {
+                    to.take_in(&mut from.ring, &self.key, &mut self.frame);
                 }
                 if is_due && to.needs_event() {
                     self.due.push(next);

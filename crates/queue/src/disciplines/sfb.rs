@@ -37,7 +37,7 @@ use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason, Stream};
+use sojourn_sim::{DropReason, MarkReason, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 use std::collections::VecDeque;
 
@@ -134,8 +134,12 @@ enum Rules {
 struct Set {
     key: u64,
     classes: Classifier,
+    levels: u32,
+    buckets: u32,
     /// Level by level.
     bins: Vec<Bin>,
+    /// Where the bins of each flow are under the present key, level by level.
+    known: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -274,16 +278,57 @@ impl Set {
         Set {
             key,
             classes: Classifier::new(Classify::Flow, Some(params.buckets), hash, cx),
+            levels: params.levels,
+            buckets: params.buckets,
             bins: vec![bin; number],
+            known: Vec::new(),
         }
     }
 
     /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
-    #[inline]
-    fn position(&self, flow: u32, key: u64, level: u32, buckets: u32) -> usize {
+    fn position(&self, flow: u32, key: u64, level: u32) -> usize {
         // A change of the key changes the class as much.
         let class = u64::from(flow) ^ (u64::from(level) << 32) ^ key ^ self.key;
-        index(u64::from(level) * u64::from(buckets) + self.classes.bucket_of(class))
+        index(u64::from(level) * u64::from(self.buckets) + self.classes.bucket_of(class))
+    }
+
+    /// Shows the bins of a flow to `see`; `key` may be an earlier one of this set.
+    #[inline]
+    fn visit(&mut self, flow: u32, key: u64, mut see: impl FnMut(&mut Bin)) {
+        let levels = at(self.levels);
+        if key == self.key && flow < MOST_KNOWN {
+            let start = at(flow) * levels;
+            if start >= self.known.len() || self.known[start] == NONE {
+                self.learn(flow);
+            }
+            for &place in &self.known[start..start + levels] {
+                see(&mut self.bins[at(place)]);
+            }
+        } else {
+            for level in 0..self.levels {
+                let place = self.position(flow, key, level);
+                see(&mut self.bins[place]);
+            }
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, flow: u32) {
+        let (start, levels) = (at(flow) * at(self.levels), at(self.levels));
+        if self.known.len() < start + levels {
+            self.known.resize(start + levels, NONE);
+        }
+        for level in 0..self.levels {
+            let place = self.position(flow, self.key, level);
+            self.known[start + at(level)] = u32::try_from(place).unwrap_or(NONE);
+        }
+    }
+
+    /// Spreads flows anew, with another key.
+    fn rekey(&mut self, key: u64) {
+        self.key = key;
+        self.classes.rekey(key);
+        self.known.clear();
     }
 }
 
@@ -332,36 +377,32 @@ impl Core {
 
     /// Looks at the bins of a flow: full ones grow, empty ones shrink.
     fn look(&mut self, which: usize, flow: u32, now: Time) -> Seen {
-        let full = self.params.bin_size.get();
+        let (full, rules, hold) = (self.params.bin_size.get(), self.rules, self.params.hold);
+        let (up, down, top) = (self.up, self.down, self.top);
         let mut seen = Seen {
             probability: f64::INFINITY,
             least: u64::MAX,
             fullest: 0,
         };
-        for level in 0..self.params.levels {
-            let set = &mut self.sets[which];
-            let at = set.position(flow, set.key, level, self.params.buckets);
-            let bin = &mut set.bins[at];
-            let grows = match self.rules {
+        let set = &mut self.sets[which];
+        set.visit(flow, set.key, |bin| {
+            let grows = match rules {
                 Rules::Paper => bin.packets > full,
                 Rules::Linux => bin.packets >= full,
             };
-            let held = self
-                .params
-                .hold
-                .is_some_and(|hold| now.since(bin.changed) <= hold);
-            if (grows || bin.packets == 0) && !held {
+            let held = || hold.is_some_and(|hold| now.since(bin.changed) <= hold);
+            if (grows || bin.packets == 0) && !held() {
                 bin.changed = now;
                 bin.probability = if grows {
-                    (bin.probability + self.up).min(self.top)
+                    (bin.probability + up).min(top)
                 } else {
-                    (bin.probability - self.down).max(0.0)
+                    (bin.probability - down).max(0.0)
                 };
             }
             seen.probability = seen.probability.min(bin.probability);
             seen.least = seen.least.min(bin.packets);
             seen.fullest = seen.fullest.max(bin.packets);
-        }
+        });
         seen
     }
 
@@ -436,8 +477,7 @@ impl Core {
         let due = self.rehashed.saturating_add(rehash);
         if now > due {
             let old = &mut self.sets[self.current];
-            old.key = self.keys.bits();
-            old.classes.rekey(old.key);
+            old.rekey(self.keys.bits());
             if self.rules == Rules::Paper {
                 for bin in &mut old.bins {
                     bin.probability = 0.0;
@@ -471,11 +511,7 @@ impl Core {
     fn add(&mut self, counted: &Counted, change: impl Fn(u64) -> u64) {
         for (set, key) in self.sets.iter_mut().zip(counted.keys) {
             let Some(key) = key else { continue };
-            for level in 0..self.params.levels {
-                let at = set.position(counted.flow, key, level, self.params.buckets);
-                let bin = &mut set.bins[at];
-                bin.packets = change(bin.packets);
-            }
+            set.visit(counted.flow, key, |bin| bin.packets = change(bin.packets));
         }
     }
 
@@ -495,6 +531,10 @@ impl Core {
     }
 }
 
+/// No bin.
+const NONE: u32 = u32::MAX;
+/// Bins are remembered for flows of smaller numbers.
+const MOST_KNOWN: u32 = 1 << 16;
 /// SFB_MAX_PROB.
 const LINUX_TOP: f64 = 65535.0;
 const PS_PER_MS: u64 = 1_000_000_000;
