@@ -83,11 +83,13 @@ pub struct FlowQueue {
     make: Box<dyn Fn() -> AnyAqm + Send>,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     credits: i64,
     /// It stands in the list of new or of old queues.
     listed: bool,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 /// What Linux's allocator gives to a frame of so many bytes: `struct skb_shared_info` (320 bytes) and the usual headroom (64)

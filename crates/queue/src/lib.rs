@@ -12,6 +12,7 @@ pub mod classify;
 pub mod disciplines;
 pub mod flow_queue;
 pub mod longest;
+pub mod ordered;
 pub mod port;
 pub mod psched;
 pub mod registry;

@@ -109,8 +109,8 @@ enum Rules {
     Linux,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     /// Bytes that it may still send in its turn.
     deficit: i64,
     /// It got the quantum of its turn.
@@ -120,6 +120,8 @@ struct Queue {
     stamp: u64,
     previous: u32,
     next: u32,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 /// No queue.

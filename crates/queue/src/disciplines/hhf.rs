@@ -71,10 +71,12 @@ pub struct Hhf {
     bytes: u64,
 }
 
+#[repr(C)]
 struct Bucket {
-    child: Child,
     deficit: i64,
     listed: bool,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 const HEAVY: usize = 0;

@@ -83,10 +83,12 @@ pub struct Qfq {
     cx: BuildContext,
 }
 
+#[repr(C)]
 struct Class {
-    child: Child,
     aggregate: usize,
     deficit: i64,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 struct Aggregate {

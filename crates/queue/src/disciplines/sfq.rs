@@ -112,13 +112,15 @@ enum Rules {
     Ns2,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     /// What it may still send in its turn.
     allotment: i64,
     listed: bool,
     /// The change that gave it its length.
     changed: u64,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 impl Entry for Sfq {

@@ -153,8 +153,8 @@ pub struct Srr {
     cx: BuildContext,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     /// Bytes that it may still send in its turn.
     deficit: i64,
     /// It got the quantum of its turn.
@@ -164,6 +164,8 @@ struct Queue {
     weight: u32,
     /// Its element in the column of the least value; the others follow.
     first_node: u32,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 struct Node {

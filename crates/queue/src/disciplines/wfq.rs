@@ -24,13 +24,14 @@
 use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
+use crate::ordered::Ordered;
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::store::List;
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Rate, Spec, Time, choice, params};
-use std::collections::{BTreeSet, VecDeque};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, choice, params};
+use std::collections::VecDeque;
 
 choice! {
     /// What the virtual time follows.
@@ -82,7 +83,7 @@ pub struct Wfq {
     bytes: u64,
     longest: Longest,
     /// Queues that hold packets, by the tag of the first.
-    heads: BTreeSet<(u128, u32)>,
+    heads: Ordered,
     /// V, in [`ONE_BIT`]ths of a bit.
     virtual_time: u128,
     fluid: Fluid,
@@ -102,15 +103,15 @@ enum Rules {
 /// The flows that are backlogged in the fluid system.
 struct Fluid {
     /// By their last tag.
-    flows: BTreeSet<(u128, u32)>,
+    flows: Ordered,
     weight: u128,
     /// Up to when virtual time has been followed, at which rate.
     until: Time,
     rate: Rate,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     class: u64,
     weight: u32,
     /// The tag of the packet that came last, within `epoch`.
@@ -123,6 +124,8 @@ struct Queue {
     line: List,
     start: f64,
     service: f64,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 struct Tag {
@@ -188,10 +191,10 @@ impl Entry for Wfq {
             packets: 0,
             bytes: 0,
             longest: Longest::default(),
-            heads: BTreeSet::new(),
+            heads: Ordered::default(),
             virtual_time: 0,
             fluid: Fluid {
-                flows: BTreeSet::new(),
+                flows: Ordered::default(),
                 weight: 0,
                 until: Time::ZERO,
                 rate: Rate::bps(0),
@@ -226,7 +229,11 @@ impl Scheduler for Wfq {
         let virtual_time = self.virtual_time;
         let queue = &mut self.queues[at(index)];
         let before = queue.last;
-        let finish = before.max(virtual_time) + (bits << ONE_BIT) / u128::from(queue.weight);
+        let share = match queue.weight {
+            1 => bits << ONE_BIT,
+            weight => (bits << ONE_BIT) / u128::from(weight),
+        };
+        let finish = before.max(virtual_time) + share;
         queue.tags.push_back(Tag {
             uid,
             finish,
@@ -281,7 +288,7 @@ impl Wfq {
             self.follow(cx);
         }
         loop {
-            let (_, index) = *self.heads.first()?;
+            let (_, index) = self.heads.first()?;
             let sent = self.with_child(index, cx, |child, cx| child.dequeue(cx));
             if let Some(packet) = &sent
                 && let Some(tag) = self.forget(index, packet.uid)
@@ -374,10 +381,8 @@ impl Wfq {
         if self.fluid.flows.is_empty() {
             return;
         }
-        let product = u128::from(rate.as_bps()) * u128::from(elapsed.as_ps());
-        let mut service =
-            ((product / PS_PER_S) << ONE_BIT) + ((product % PS_PER_S) << ONE_BIT) / PS_PER_S;
-        while let Some(&(last, index)) = self.fluid.flows.first() {
+        let mut service = served(rate, elapsed);
+        while let Some((last, index)) = self.fluid.flows.first() {
             let needed = (last - self.virtual_time) * self.fluid.weight;
             if service < needed {
                 self.virtual_time += service / self.fluid.weight;
@@ -385,7 +390,7 @@ impl Wfq {
             }
             service -= needed;
             self.virtual_time = last;
-            self.fluid.flows.pop_first();
+            self.fluid.flows.remove(index);
             self.fluid.weight -= u128::from(self.queues[at(index)].weight);
         }
     }
@@ -394,17 +399,22 @@ impl Wfq {
     fn set_last(&mut self, index: u32, last: u128) {
         self.renew(index);
         let queue = &mut self.queues[at(index)];
-        let old = std::mem::replace(&mut queue.last, last);
+        queue.last = last;
         if self.rules != Rules::Gps {
             return;
         }
         let weight = u128::from(queue.weight);
-        if self.fluid.flows.remove(&(old, index)) {
-            self.fluid.weight -= weight;
+        let was_in = self.fluid.flows.contains(index);
+        let is_in = last > self.virtual_time;
+        if is_in {
+            self.fluid.flows.set(index, last);
+        } else if was_in {
+            self.fluid.flows.remove(index);
         }
-        if last > self.virtual_time {
-            self.fluid.flows.insert((last, index));
-            self.fluid.weight += weight;
+        match (was_in, is_in) {
+            (false, true) => self.fluid.weight += weight,
+            (true, false) => self.fluid.weight -= weight,
+            _ => {}
         }
     }
 
@@ -438,11 +448,13 @@ impl Wfq {
         if head == queue.head {
             return;
         }
-        if let Some(old) = std::mem::replace(&mut queue.head, head) {
-            self.heads.remove(&(old, index));
-        }
-        if let Some(new) = head {
-            self.heads.insert((new, index));
+        queue.head = head;
+        match head {
+            // Of equal tags the queue seen first goes first.
+            Some(head) => self.heads.set(index, head << 32 | u128::from(index)),
+            None => {
+                self.heads.remove(index);
+            }
         }
     }
 
@@ -498,7 +510,22 @@ impl Wfq {
     }
 }
 
-const PS_PER_S: u128 = 1_000_000_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// What a link carries in some time, in [`ONE_BIT`]ths of a bit, rounded down.
+#[inline]
+fn served(rate: Rate, time: Span) -> u128 {
+    const HALF: u32 = ONE_BIT / 2;
+    let product = u128::from(rate.as_bps()) * u128::from(time.as_ps());
+    let Ok(short) = u64::try_from(product) else {
+        let second = u128::from(PS_PER_S);
+        return ((product / second) << ONE_BIT) + ((product % second) << ONE_BIT) / second;
+    };
+    // The fraction in two steps of 24 bits, neither of which leaves 64: long division.
+    let (bits, rest) = (short / PS_PER_S, (short % PS_PER_S) << HALF);
+    let (high, rest) = (rest / PS_PER_S, (rest % PS_PER_S) << HALF);
+    (u128::from(bits) << ONE_BIT) + u128::from((high << HALF) + rest / PS_PER_S)
+}
 
 /// The place of a queue among the longest.
 fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
@@ -514,6 +541,17 @@ fn rank(queue: &Queue, index: u32, limit: Option<Limit>) -> Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_link_carries_is_the_same_in_short_and_long_division() {
+        let mut rng = sojourn_sim::Stream::derive(1, 0, "served");
+        for _ in 0..10_000 {
+            let (rate, ps) = (rng.below(1 << 36), rng.below(1 << 40));
+            let product = u128::from(rate) * u128::from(ps);
+            let expected = (product << ONE_BIT) / u128::from(PS_PER_S);
+            assert_eq!(served(Rate::bps(rate), Span::from_ps(ps)), expected);
+        }
+    }
 
     use sojourn_units::{Span, build};
 

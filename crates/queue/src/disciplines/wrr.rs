@@ -60,13 +60,15 @@ pub struct Wrr {
     cx: BuildContext,
 }
 
+#[repr(C)]
 struct Queue {
-    child: Child,
     weight: u32,
     /// Packets sent in its turn (plain) or in `cycle` (interleaved).
     sent: u32,
     cycle: u64,
     listed: bool,
+    // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
+    child: Child,
 }
 
 impl Entry for Wrr {
