@@ -287,10 +287,19 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     };
     let name = case.queue.split(' ').next().unwrap_or_default();
     let entry = registry::find(name).map_err(|e| LabError::from_queue(&e))?;
-    let queue = match entry.params.iter().any(|info| info.name == "limit") {
-        true => format!("{} limit={}p", case.queue, case.buffer),
-        false => case.queue.to_string(),
-    };
+    let has = |key| entry.params.iter().any(|info| info.name == key);
+    let mut queue = case.queue.to_string();
+    if has("limit") {
+        queue += &format!(" limit={}p", case.buffer);
+    }
+    // A shaper lets the link's rate through, so that the same packets are carried as through the others.
+    if has("rate") {
+        queue += &format!(" rate={rate} burst=100kB");
+    }
+    if has("classes") {
+        let half = Rate::bps(rate.as_bps() / 2);
+        queue += &format!(" cburst=100kB classes={half}/{rate},{half}/{rate}");
+    }
     let unlimited = "droptail limit=1000000p";
     link(&mut spec, (0, 1), rate, bottleneck_delay, &queue)?;
     link(&mut spec, (1, 0), rate, bottleneck_delay, unlimited)?;
