@@ -143,6 +143,7 @@ pub(super) fn try_flow(
         replication: 0,
         start: Time::ZERO,
         stop: None,
+        ns3_number: None,
     };
     flow::build_flow(kind, args, &request)
 }
