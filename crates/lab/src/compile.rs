@@ -10,8 +10,8 @@ use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, NetworkSpec, Stream, Ties,
-    TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stream,
+    Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowRequest, build_flow};
@@ -120,6 +120,14 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         changes: Vec::new(),
     };
     let mut numbers = conventions.numbers;
+    if numbers.is_some() && !Mrg32k3a::SEEDS.contains(&scenario.run.seed) {
+        return Err(bad(
+            scenario,
+            "run.seed",
+            &format!("{} is no seed of MRG32k3a", scenario.run.seed),
+            "write a number from 1 to 4294944442, or streams = \"names\"",
+        ));
+    }
     for (edge, queue) in graph.edges.iter().zip(&plan.queues) {
         let name = graph.edge_name(edge);
         let cx = BuildContext {

@@ -39,13 +39,16 @@ pub struct Mrg32k3a {
 }
 
 impl Mrg32k3a {
+    /// The seeds that it takes.
+    pub const SEEDS: std::ops::Range<u64> = 1..M2;
+
     /// Substream `substream` of stream `stream` under a seed.
     ///
     /// # Panics
     /// If the seed is 0 or not below 2^32 - 22853: no state of both components.
     pub fn new(seed: u64, stream: u64, substream: u64) -> Mrg32k3a {
         assert!(
-            (1..M2).contains(&seed),
+            Mrg32k3a::SEEDS.contains(&seed),
             "the seed of MRG32k3a lies between 1 and {}",
             M2 - 1
         );
@@ -116,10 +119,9 @@ fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
     let mut result = [[0; 3]; 3];
     for (to, row) in result.iter_mut().zip(a) {
         for (column, cell) in to.iter_mut().enumerate() {
-            *cell = row
-                .iter()
-                .zip(b)
-                .fold(0, |sum, (x, other)| (sum + x * other[column] % modulus) % modulus);
+            *cell = row.iter().zip(b).fold(0, |sum, (x, other)| {
+                (sum + x * other[column] % modulus) % modulus
+            });
         }
     }
     result

@@ -82,7 +82,11 @@ enum Phase {
     /// An off period has begun.
     Off(Time),
     /// Of an on period that ends at `until`; the last write, or its beginning, was at `last`.
-    On { last: Time, until: Time, first: bool },
+    On {
+        last: Time,
+        until: Time,
+        first: bool,
+    },
 }
 
 impl Uniform {
