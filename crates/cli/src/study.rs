@@ -21,7 +21,7 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 2] = [
+const BUILT_IN: [BuiltIn; 3] = [
     BuiltIn {
         name: "codel-drr-bandwidth-mtu",
         study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
@@ -34,6 +34,28 @@ const BUILT_IN: [BuiltIn; 2] = [
         name: "queue-disciplines",
         study: include_str!("../../../studies/queue-disciplines/study.toml"),
         files: &[],
+    },
+    BuiltIn {
+        name: "red-droptail-ten-nodes",
+        study: include_str!("../../../studies/red-droptail-ten-nodes/study.toml"),
+        files: &[
+            (
+                "published.csv",
+                include_str!("../../../studies/red-droptail-ten-nodes/published.csv"),
+            ),
+            (
+                "ns3-config1.xml",
+                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config1.xml"),
+            ),
+            (
+                "ns3-config2.xml",
+                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config2.xml"),
+            ),
+            (
+                "ns3-config3.xml",
+                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config3.xml"),
+            ),
+        ],
     },
 ];
 

@@ -332,6 +332,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
             replication: 0,
             start,
             stop: None,
+            ns3_number: None,
         };
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let (kind, args) = match case.tcp {

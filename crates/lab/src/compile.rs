@@ -2,16 +2,16 @@
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, TieRule,
-    Topology,
+    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, Streams,
+    TieRule, Topology,
 };
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, NetworkSpec, Stream, Ties,
-    TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stream,
+    Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowRequest, build_flow};
@@ -119,6 +119,15 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         flows: Vec::with_capacity(places.len()),
         changes: Vec::new(),
     };
+    let mut numbers = conventions.numbers;
+    if numbers.is_some() && !Mrg32k3a::SEEDS.contains(&scenario.run.seed) {
+        return Err(bad(
+            scenario,
+            "run.seed",
+            &format!("{} is no seed of MRG32k3a", scenario.run.seed),
+            "write a number from 1 to 4294944442, or streams = \"names\"",
+        ));
+    }
     for (edge, queue) in graph.edges.iter().zip(&plan.queues) {
         let name = graph.edge_name(edge);
         let cx = BuildContext {
@@ -128,6 +137,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             dialect: scenario.dialect.clone(),
             flow_nodes: Arc::clone(&flow_nodes),
             per_flow: queue.observed,
+            ns3_number: numbers.as_mut().and_then(|next| next.of_queue(&queue.spec)),
         };
         let at = |error: registry::SpecError| {
             LabError::from_queue(&error)
@@ -160,10 +170,18 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     }
     apply_impairments(scenario, &mut compiled)?;
     apply_changes(scenario, &mut compiled)?;
+    if let Some(next) = &mut numbers {
+        next.take_nodes(graph.nodes.len());
+    }
     let paths = Paths::new(&graph, &places);
     for (place, flow) in places.into_iter().zip(0u32..) {
         let base_rtt = paths.base_rtt(&graph, &place);
-        add_flow(scenario, replication, &place, flow, base_rtt, &mut compiled)?;
+        let number = numbers.as_ref().map(|next| next.0);
+        let request = (replication, flow, number);
+        let taken = add_flow(scenario, request, &place, base_rtt, &mut compiled)?;
+        if let Some(next) = &mut numbers {
+            next.0 += taken;
+        }
     }
     Ok(compiled)
 }
@@ -239,11 +257,39 @@ fn pieces(graph: &Graph) -> Vec<u32> {
     }
 }
 
+/// The next free number of a random variable, as ns-3.24 numbers them: device queues in the order of the links, what each node
+/// has of its own, applications in the order of the flows.
+#[derive(Clone, Copy)]
+struct Ns3Numbers(u64);
+
+impl Ns3Numbers {
+    /// Random variables of the Internet stack of a node: they draw nothing in what is simulated here.
+    const OF_NODE: u64 = 8;
+
+    /// The number for a queue; of ns-3.24's device queues RED alone has a random variable.
+    fn of_queue(&mut self, spec: &Spec) -> Option<u64> {
+        let draws = registry::find(&spec.name).is_ok_and(|entry| entry.name == "red");
+        let number = draws.then_some(self.0);
+        self.0 += u64::from(draws);
+        number
+    }
+
+    fn take_nodes(&mut self, nodes: usize) {
+        self.0 += Ns3Numbers::OF_NODE * u64::try_from(nodes).unwrap_or(u64::MAX);
+    }
+}
+
 /// Conventions that follow from the scenario's dialect unless they are given.
 struct Conventions {
     ties: Ties,
     rounding: TxRounding,
     device_queue: u32,
+    numbers: Option<Ns3Numbers>,
+}
+
+/// Whether a dialect is ns-3.24's, in which the device queue is all the queue there is.
+pub(crate) fn is_ns3_24(dialect: &str) -> bool {
+    matches!(dialect, "ns3_24" | "ns3-3.24")
 }
 
 impl Conventions {
@@ -251,6 +297,7 @@ impl Conventions {
         let dialect = scenario.dialect.as_deref().unwrap_or("");
         let ns2 = dialect.starts_with("ns2");
         let ns3 = dialect.starts_with("ns3");
+        let old_ns3 = is_ns3_24(dialect);
         let ties = match scenario.run.ties {
             Some(TieRule::Birth) => Ties::Birth,
             Some(TieRule::DeparturesFirst) => Ties::DeparturesFirst,
@@ -260,14 +307,24 @@ impl Conventions {
         let rounding = match scenario.wire.tx_rounding {
             Some(Rounding::Carry) => TxRounding::Carry,
             Some(Rounding::TruncateNs) => TxRounding::TruncateNs,
+            Some(Rounding::DoubleNs) => TxRounding::DoubleNs,
+            None if old_ns3 => TxRounding::DoubleNs,
             None if ns3 => TxRounding::TruncateNs,
             None => TxRounding::Carry,
         };
-        let device_queue = scenario.wire.device_queue.unwrap_or(u64::from(ns3));
+        let device_queue = scenario
+            .wire
+            .device_queue
+            .unwrap_or(u64::from(ns3 && !old_ns3));
+        let numbered = match scenario.run.streams {
+            Some(streams) => streams == Streams::Ns3,
+            None => old_ns3,
+        };
         Conventions {
             ties,
             rounding,
             device_queue: u32::try_from(device_queue).unwrap_or(u32::MAX),
+            numbers: numbered.then_some(Ns3Numbers(0)),
         }
     }
 }
@@ -751,14 +808,14 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
     Ok(())
 }
 
+/// Adds a flow of a replication, with its index and the number of its first random variable; says how many of these it takes.
 fn add_flow(
     scenario: &Scenario,
-    replication: u64,
+    (replication, flow, ns3_number): (u64, u32, Option<u64>),
     place: &Place,
-    flow: u32,
     base_rtt: Span,
     compiled: &mut Compiled,
-) -> Result<(), LabError> {
+) -> Result<u64, LabError> {
     let group = &scenario.flows[place.group];
     let stable = format!("flow/{}", place.name);
     let start = start_of(scenario, group, place, replication, &stable);
@@ -770,6 +827,7 @@ fn add_flow(
         replication,
         start,
         stop: group.place.stop.map(|stop| Time::ZERO + stop),
+        ns3_number,
     };
     let built = build_flow(&group.kind, &group.args, &request).map_err(|error| {
         let key = match error.key() {
@@ -814,7 +872,7 @@ fn add_flow(
         base_rtt,
         start,
     });
-    Ok(())
+    Ok(built.ns3_numbers)
 }
 
 /// A value that cannot be.

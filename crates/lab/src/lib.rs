@@ -1,5 +1,6 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
+pub mod attributes;
 pub mod auditor;
 pub mod bench;
 pub mod catalogue;

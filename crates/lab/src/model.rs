@@ -22,6 +22,18 @@ choice! {
         Carry = "carry",
         /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
         TruncateNs = "truncate_ns",
+        /// Seconds in double precision, cut to whole nanoseconds: what ns-3.24 does.
+        DoubleNs = "double_ns",
+    }
+}
+
+choice! {
+    /// How random streams are told apart.
+    pub enum Streams {
+        /// By the names of what draws from them: adding something changes nothing else.
+        Names = "names",
+        /// By number, in the order of construction, as in ns-3.24: MRG32k3a, whose run is the number of the replication from 1.
+        Ns3 = "ns3",
     }
 }
 
@@ -54,6 +66,8 @@ params! {
         warmup: Span = "5s", range "0s".."200h", source "Sojourn's choice";
         /// Seed of every random stream.
         seed: u64 = "1", source "Sojourn's choice";
+        /// How random streams are told apart.
+        streams: Option<Streams> = "none", source "ns3 in dialect ns3_24, names elsewhere";
         /// Runs that differ only in their random draws; intervals are taken over them.
         replications: u64 = "10", range "1".."100000", source "Sojourn's choice";
         /// Order of events at one instant.
@@ -166,9 +180,9 @@ params! {
     /// Conventions of every link: table `[wire]`.
     pub struct WireParams {
         /// Rounding of serialization times.
-        tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, carry elsewhere";
+        tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, double_ns in ns3_24, carry elsewhere";
         /// Packets that the device takes from the discipline ahead of their transmission.
-        device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 elsewhere";
+        device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 in ns3_24 and elsewhere";
     }
 }
 

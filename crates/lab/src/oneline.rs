@@ -349,7 +349,7 @@ mod tests {
             ),
             (
                 with(|o| o.dialect = text("linx")),
-                "--dialect linx: droptail, in --queue, has no dialect \"linx\", did you mean \"linux\"? (dialects: fifo, linux, linux_head, ns2, ns3); give this one a dialect of its own, such as \"droptail dialect=fifo\"",
+                "--dialect linx: droptail, in --queue, has no dialect \"linx\", did you mean \"linux\"? (dialects: fifo, linux, linux_head, ns2, ns3, ns3_24); give this one a dialect of its own, such as \"droptail dialect=fifo\"",
             ),
             (
                 with(|o| o.sets = vec!["topology.rat=1Mbps".to_owned()]),

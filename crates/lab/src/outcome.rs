@@ -22,6 +22,15 @@ pub struct RunOutcome {
     pub series: Vec<SeriesOutcome>,
 }
 
+impl RunOutcome {
+    /// When nothing happened any more: when something happened to an endpoint for the last time or, where no endpoint keeps
+    /// that, the end of the measured time.
+    pub fn active(&self) -> Span {
+        let last = self.flows.iter().filter_map(|flow| flow.last_active).max();
+        last.map_or(self.measured, |last| last.since(Time::ZERO))
+    }
+}
+
 /// One queue, from the end of the warm-up on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueOutcome {
@@ -112,6 +121,8 @@ pub struct FlowOutcome {
     pub started: Time,
     /// When its last byte was acknowledged, if it has an end and reached it.
     pub completed: Option<Time>,
+    /// When something happened last to one of its endpoints; only of endpoints that keep it (dialect ns3_24).
+    pub last_active: Option<Time>,
 }
 
 /// One time series.

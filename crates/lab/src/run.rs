@@ -259,6 +259,10 @@ fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<
             ),
             started: sent.started.unwrap_or(flow.start),
             completed: sent.completed,
+            last_active: std::iter::once(flow.sender)
+                .chain(flow.receiver)
+                .filter_map(|agent| network.agent(agent).last_active())
+                .max(),
         });
     }
     outcomes

@@ -21,6 +21,7 @@ mod queues;
 mod resolve;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use sojourn_queue::registry::SpecError;
 use sojourn_units::{
@@ -28,6 +29,7 @@ use sojourn_units::{
     nearest,
 };
 
+use crate::attributes;
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::{
@@ -54,6 +56,10 @@ pub const TOP_KEYS: &[(&str, &str)] = &[
     (
         "dialect",
         "Default dialect of every component, such as linux or ns2; a component's own wins.",
+    ),
+    (
+        "attributes",
+        "File of ns-3 attributes (XML), in the folder of this one: defaults of what runs in dialect ns3_24.",
     ),
 ];
 
@@ -108,7 +114,37 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::from_document`].
     pub fn read(document: &Document, other: &[&str]) -> Result<Reading> {
-        Reader::new(document, other)?.read()
+        Scenario::read_with_files(document, other, &|path| std::fs::read_to_string(path))
+    }
+
+    /// As [`Scenario::read`], with a way to read the other files that the document names.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_document`].
+    pub fn read_with_files(
+        document: &Document,
+        other: &[&str],
+        read: &dyn Fn(&Path) -> std::io::Result<String>,
+    ) -> Result<Reading> {
+        let mut reading = Reader::new(document, other)?.read()?;
+        let root = document.root();
+        if let Some(file) = root.text("attributes")? {
+            let path = Path::new(document.file()).with_file_name(file);
+            let text = read(&path).map_err(|error| {
+                let error = LabError::io(&path, "read the file", &error);
+                root.error_on("attributes", LabErrorKind::Io, error.to_string())
+            })?;
+            let defaults = attributes::read(&text, file)?;
+            defaults
+                .apply(&mut reading.scenario)
+                .map_err(|error| document.locate(error))?;
+            for note in defaults.notes {
+                if !reading.notes.contains(&note) {
+                    reading.notes.push(note);
+                }
+            }
+        }
+        Ok(reading)
     }
 
     /// The scenario as a document, resolved: every parameter of every table and queue stands there with its value, so that

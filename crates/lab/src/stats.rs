@@ -158,6 +158,31 @@ fn size(values: &[f64]) -> f64 {
     to_f64(count(values))
 }
 
+/// A number with so many significant digits, without trailing zeros, as C's `%.6g` and C++ streams print it.
+pub fn significant(value: f64, digits: u64) -> String {
+    let digits = usize::try_from(digits.clamp(1, 17)).unwrap_or(17);
+    let scientific = format!("{value:.*e}", digits - 1);
+    let exponent: i32 = scientific
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0);
+    let most = i32::try_from(digits).unwrap_or(17);
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    if !(-4..most).contains(&exponent) {
+        let (mantissa, _) = scientific.split_once('e').unwrap_or((&scientific, ""));
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", trimmed(mantissa), exponent.abs());
+    }
+    let places = usize::try_from(most - 1 - exponent).unwrap_or(0);
+    trimmed(&format!("{value:.places$}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,6 +287,22 @@ mod tests {
             prop_assert!((a.mean * scale + shift - b.mean).abs() < 1e-6);
             let (half, other) = (a.half_width.unwrap(), b.half_width.unwrap());
             prop_assert!((half * scale - other).abs() < 1e-6 * (1.0 + other));
+        }
+    }
+
+    #[test]
+    fn significant_digits_are_those_of_c() {
+        for (value, digits, text) in [
+            (130_947.675, 6, "130948"),
+            (87_587.675, 6, "87587.7"),
+            (0.590_399_96, 6, "0.5904"),
+            (821.42, 6, "821.42"),
+            (1_000_000.0, 6, "1e+06"),
+            (0.000_012_345_67, 3, "1.23e-05"),
+            (0.0, 6, "0"),
+            (-2.5, 6, "-2.5"),
+        ] {
+            assert_eq!(significant(value, digits), text);
         }
     }
 }

@@ -91,6 +91,9 @@ pub struct TableSpec {
     pub only: BTreeMap<String, String>,
     /// Published values stand beside.
     pub published: bool,
+    /// Significant digits to which published values and ours are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<u64>,
 }
 
 /// A figure that a study asks for.
@@ -211,7 +214,7 @@ impl Study {
             published: Vec::new(),
             notes: Vec::new(),
         };
-        let base = Scenario::read(document, &STUDY_KEYS);
+        let base = Scenario::read_with_files(document, &STUDY_KEYS, read);
         if experiments.is_empty() {
             let base = base?;
             study.add_notes(&base.notes);
@@ -235,7 +238,7 @@ impl Study {
         } else {
             let mut named = None;
             for experiment in &experiments {
-                for point in experiment.points(document)? {
+                for point in experiment.points(document, read)? {
                     let reading = point.reading;
                     study.add_notes(&reading.notes);
                     study.points.push(Point {
@@ -546,6 +549,7 @@ impl Study {
             of: params.of,
             only,
             published: params.published,
+            exact: params.exact,
         })
     }
 
@@ -733,7 +737,11 @@ struct PointReading {
 
 impl Experiment {
     /// Its points: each level of each factor with each of the others, the last factor fastest.
-    fn points(&self, base: &Document) -> Result<Vec<PointReading>> {
+    fn points(
+        &self,
+        base: &Document,
+        read: &dyn Fn(&Path) -> std::io::Result<String>,
+    ) -> Result<Vec<PointReading>> {
         let mut documents = vec![(BTreeMap::new(), edited(base, &self.edits)?)];
         for (factor, levels) in self.info.factors.iter().zip(&self.levels) {
             let mut next = Vec::new();
@@ -749,7 +757,7 @@ impl Experiment {
         documents
             .into_iter()
             .map(|(levels, document)| {
-                let reading = Scenario::read(&document, &STUDY_KEYS)?;
+                let reading = Scenario::read_with_files(&document, &STUDY_KEYS, read)?;
                 Ok(PointReading { levels, reading })
             })
             .collect()

@@ -57,6 +57,8 @@ pub struct BuildContext {
     pub flow_nodes: Arc<[(u32, u32)]>,
     /// Counts per flow are kept.
     pub per_flow: bool,
+    /// The number of its random variable, where these are numbered as in ns-3.
+    pub ns3_number: Option<u64>,
 }
 
 impl BuildContext {
@@ -69,11 +71,16 @@ impl BuildContext {
             dialect: None,
             flow_nodes: Arc::from([]),
             per_flow: true,
+            ns3_number: None,
         }
     }
 
     /// The random stream of this queue for `purpose`.
     pub fn stream(&self, purpose: &str) -> Stream {
+        if let Some(number) = self.ns3_number {
+            // The first replication is ns-3's first run.
+            return Stream::of_ns3(self.seed, number, self.replication + 1);
+        }
         Stream::derive(
             self.seed,
             self.replication,

@@ -8,7 +8,9 @@ pub mod fel;
 pub mod histogram;
 pub mod impair;
 mod link;
+pub mod mrg32k3a;
 pub mod network;
+pub mod ns3_time;
 pub mod packet;
 pub mod port;
 pub mod ring;
@@ -22,6 +24,7 @@ pub mod trace_ns2;
 pub use agent::{Agent, Host, Launch, Timers};
 pub use impair::{ImpairmentSpec, Loss, LossAt};
 pub use link::{Ties, TxRounding};
+pub use mrg32k3a::Mrg32k3a;
 pub use network::{
     AgentSpec, BuildError, Census, FlowCounts, FlowSpec, Key, LinkSpec, Network, NetworkSpec,
 };

@@ -26,6 +26,7 @@
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
+use crate::ns3_time;
 use crate::packet::{Flags, Packet};
 use crate::port::{DropReason, Port, PortSink};
 use crate::ring::Ring;
@@ -43,6 +44,8 @@ pub enum TxRounding {
     Carry,
     /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
     TruncateNs,
+    /// As ns-3.24 does it: seconds in double precision, cut to whole nanoseconds (see [`crate::ns3_time`]).
+    DoubleNs,
 }
 
 /// Which of two events at one instant comes first: a departure of a link or another component's event.
@@ -122,6 +125,7 @@ impl Serializer {
                 let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE;
                 Span::from_ns(work / self.rate / 1000)
             }
+            TxRounding::DoubleNs => ns3_time::transmission(bytes, self.rate),
         }
     }
 

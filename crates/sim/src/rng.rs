@@ -2,14 +2,22 @@
 //!
 //! Because a stream depends on nothing but these three, adding a component reshuffles no other, and the
 //! same replication gives the same traffic to every queue under comparison (common random numbers).
-//! The generator is xoshiro256++ (Blackman and Vigna 2021), seeded through SplitMix64.
+//! The generator is xoshiro256++ (Blackman and Vigna 2021), seeded through SplitMix64. For studies that reproduce runs of ns-3 a
+//! stream may be one of ns-3's instead, by its number: [`Stream::of_ns3`].
 
+use crate::mrg32k3a::Mrg32k3a;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random draws that belongs to one component and purpose.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct Stream(Generator);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Generator {
+    Xoshiro(Xoshiro256PlusPlus),
+    Mrg(Mrg32k3a),
+}
 
 impl Stream {
     /// The stream of component `name` (a stable name such as `flow/reno-1` or `link/a-b/loss`).
@@ -20,19 +28,33 @@ impl Stream {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
         let word = split_mix(split_mix(split_mix(seed) ^ replication) ^ hash);
-        Stream(Xoshiro256PlusPlus::seed_from_u64(word))
+        Stream(Generator::Xoshiro(Xoshiro256PlusPlus::seed_from_u64(word)))
+    }
+
+    /// ns-3's random variable number `number` under `RngSeed` and `RngRun`: its uniform draws are ns-3's.
+    ///
+    /// # Panics
+    /// If the seed is none of [`Mrg32k3a`]'s.
+    pub fn of_ns3(seed: u64, number: u64, run: u64) -> Stream {
+        Stream(Generator::Mrg(Mrg32k3a::new(seed, number, run)))
     }
 
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        match &mut self.0 {
+            Generator::Xoshiro(generator) => generator.next_u64(),
+            Generator::Mrg(generator) => bits_of_two(generator),
+        }
     }
 
-    /// Uniform in [0, 1): the upper 53 bits of a draw.
+    /// Uniform in [0, 1): the upper 53 bits of a draw; of one of ns-3's streams, one of its draws.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        unit(self.bits())
+        match &mut self.0 {
+            Generator::Xoshiro(generator) => unit(generator.next_u64()),
+            Generator::Mrg(generator) => generator.uniform(),
+        }
     }
 
     /// Uniform in (0, 1]: safe to take the logarithm of.
@@ -78,6 +100,12 @@ impl Stream {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform_above_zero()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
     }
+}
+
+/// The upper halves of two draws, which have 32 bits each.
+#[cold]
+fn bits_of_two(generator: &mut Mrg32k3a) -> u64 {
+    (generator.bits() << 32) | generator.bits()
 }
 
 const fn split_mix(word: u64) -> u64 {

@@ -3,6 +3,7 @@
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
+use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::{Gauges, ReceiverReport, SenderReport, TcpReceiver, TcpSender, UdpSender};
 use sojourn_units::Time;
 
@@ -19,6 +20,12 @@ pub enum Endpoint {
     Ns2(Box<Ns2Sender<Timed>>),
     /// Its sink.
     Ns2Sink(Ns2Sink),
+    /// Sender of ns-3.24's TCP.
+    Ns3(Box<Ns3Sender<Timed>>),
+    /// Its receiver.
+    Ns3Receiver(Box<Ns3Receiver>),
+    /// ns-3's receiver of datagrams.
+    PacketSink(PacketSink),
 }
 
 macro_rules! each {
@@ -29,6 +36,9 @@ macro_rules! each {
             Endpoint::TcpReceiver($endpoint) => $call,
             Endpoint::Ns2($endpoint) => $call,
             Endpoint::Ns2Sink($endpoint) => $call,
+            Endpoint::Ns3($endpoint) => $call,
+            Endpoint::Ns3Receiver($endpoint) => $call,
+            Endpoint::PacketSink($endpoint) => $call,
         }
     };
 }
@@ -64,7 +74,8 @@ impl Endpoint {
             Endpoint::Udp(sender) => Some(*sender.report()),
             Endpoint::Tcp(sender) => Some(sender.report()),
             Endpoint::Ns2(sender) => Some(*sender.report()),
-            Endpoint::TcpReceiver(_) | Endpoint::Ns2Sink(_) => None,
+            Endpoint::Ns3(sender) => Some(*sender.report()),
+            _ => None,
         }
     }
 
@@ -73,7 +84,9 @@ impl Endpoint {
         match self {
             Endpoint::TcpReceiver(receiver) => Some(receiver.report()),
             Endpoint::Ns2Sink(sink) => Some(*sink.report()),
-            Endpoint::Udp(_) | Endpoint::Tcp(_) | Endpoint::Ns2(_) => None,
+            Endpoint::Ns3Receiver(receiver) => Some(*receiver.report()),
+            Endpoint::PacketSink(sink) => Some(*sink.report()),
+            _ => None,
         }
     }
 
@@ -82,7 +95,33 @@ impl Endpoint {
         match self {
             Endpoint::Tcp(sender) => Some(sender.gauges()),
             Endpoint::Ns2(sender) => Some(sender.gauges()),
-            Endpoint::Udp(_) | Endpoint::TcpReceiver(_) | Endpoint::Ns2Sink(_) => None,
+            Endpoint::Ns3(sender) => Some(sender.gauges()),
+            _ => None,
+        }
+    }
+
+    /// When something happened to it last: a packet arrived or a timer fired. `None` for endpoints that do not keep it.
+    pub fn last_active(&self) -> Option<Time> {
+        match self {
+            Endpoint::Ns3(sender) => sender.last_active(),
+            Endpoint::Ns3Receiver(receiver) => receiver.last_active(),
+            Endpoint::PacketSink(sink) => sink.last_active(),
+            _ => None,
+        }
+    }
+
+    /// A sender of ns-3.24's TCP keeps the changes of its state from now on.
+    pub fn keep_ns3_changes(&mut self) {
+        if let Endpoint::Ns3(sender) = self {
+            sender.keep_changes();
+        }
+    }
+
+    /// The changes kept of the state of a sender of ns-3.24's TCP.
+    pub fn ns3_changes(&self) -> &[(Time, Ns3Change)] {
+        match self {
+            Endpoint::Ns3(sender) => sender.changes(),
+            _ => &[],
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A TCP flow is named by its loss recovery (`reno`, `newreno`, `tahoe`), by its congestion control, or plainly `tcp`, which
 //! leaves both to its parameters. It sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the
-//! transport and of the congestion control. In dialect ns2 it is ns-2's one-way agent. A UDP flow is named by its source.
+//! transport and of the congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP
+//! flow is named by its source.
 
 use crate::endpoint::Endpoint;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
@@ -10,7 +11,9 @@ use crate::sources::bulk::Bulk;
 use crate::timed::Timed;
 use sojourn_cc::registry as cc;
 use sojourn_sim::Stream;
+use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
+use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::tcp::TcpConfig;
 use sojourn_transport::{TcpParams, TcpReceiver, TcpSender, UdpParams, UdpSender};
 use sojourn_units::{
@@ -35,12 +38,22 @@ pub struct FlowRequest<'a> {
     pub start: Time,
     /// When its source falls silent, if it does.
     pub stop: Option<Time>,
+    /// The first free number where random variables are numbered as in ns-3.
+    pub ns3_number: Option<u64>,
 }
 
 impl FlowRequest<'_> {
     fn stream(&self, purpose: &str) -> Stream {
         let name = format!("{}/{purpose}", self.name);
         Stream::derive(self.seed, self.replication, &name)
+    }
+
+    /// Numbers the random variables of a source, if they are to be; says how many numbers it takes. The first replication is
+    /// ns-3's first run.
+    fn number(&self, source: &mut AnySource) -> u64 {
+        let run = self.replication + 1;
+        self.ns3_number
+            .map_or(0, |first| source.number_streams(self.seed, run, first))
     }
 }
 
@@ -63,6 +76,8 @@ pub struct BuiltFlow {
     pub transport: Transport,
     /// What runs: each part by name, with its dialect and parameters resolved.
     pub parts: Vec<(&'static str, Resolved)>,
+    /// Numbers of random variables that it has taken, where these are numbered as in ns-3.
+    pub ns3_numbers: u64,
 }
 
 /// One kind of flow that specifications may name.
@@ -103,7 +118,7 @@ const NAMED_TCP: [TcpKind; 4] = [
     },
     TcpKind {
         name: TAHOE,
-        doc: "TCP Tahoe: a loss is answered with slow start. Only in dialect ns2.",
+        doc: "TCP Tahoe: a loss is answered with slow start. Only in dialects ns2 and ns3_24.",
         recovery: Some("tahoe"),
         congestion_control: None,
     },
@@ -115,7 +130,7 @@ const NAMED_TCP: [TcpKind; 4] = [
     },
 ];
 
-/// The recovery that only ns-2's agent has.
+/// The recovery that only the agents of ns-2 and ns-3.24 have.
 const TAHOE: &str = "tahoe";
 
 /// Parameters of a TCP flow that are not the transport's: its data.
@@ -144,6 +159,11 @@ impl TcpKind {
         self.recovery.is_some() || self.congestion_control.is_none()
     }
 
+    /// Whether ns-3.24's socket can be this flow.
+    fn is_ns3s(&self) -> bool {
+        self.name == TAHOE
+    }
+
     fn flow_kind(&self) -> FlowKind {
         let mut dialects: Vec<&'static DialectInfo> = Vec::new();
         let mut params: Vec<(&'static str, &'static [ParamInfo])> = Vec::new();
@@ -157,6 +177,10 @@ impl TcpKind {
         if self.is_ns2s() {
             dialects.extend(Ns2Params::DIALECTS);
             params.push(("ns-2 tcp", Ns2Params::TABLE));
+        }
+        if self.is_ns3s() {
+            dialects.extend(Ns3Params::DIALECTS);
+            params.push(("ns-3.24 tcp", Ns3Params::TABLE));
         }
         FlowKind {
             name: self.name,
@@ -240,8 +264,14 @@ fn build_udp(
     let own = pairs_of(args, source.params);
     let dialect = effective_dialect(args, request);
     let params = udp_params(args, dialect)?;
-    let built = registry::build_source(&spec(source.name, &own), dialect)?;
+    let mut built = registry::build_source(&spec(source.name, &own), dialect)?;
     let resolved = (source.resolve)(dialect, &own)?;
+    let ns3_numbers = request.number(&mut built);
+    // ns-3's applications send to one of its sinks, which is an endpoint of its own.
+    let receiver = (resolved.release == NS3_24).then(|| {
+        let headers = u32::try_from(params.headers.get()).unwrap_or(u32::MAX);
+        Endpoint::PacketSink(PacketSink::new(headers))
+    });
     let sender = UdpSender::new(
         request.flow,
         &params,
@@ -251,9 +281,10 @@ fn build_udp(
     );
     Ok(BuiltFlow {
         sender: Endpoint::Udp(sender),
-        receiver: None,
+        receiver,
         transport: Transport::Udp,
         parts: vec![(source.name, resolved), ("udp", Resolved::of(&params))],
+        ns3_numbers,
     })
 }
 
@@ -284,8 +315,11 @@ fn build_tcp(
         let info = Ns2Params::DIALECTS.iter();
         info.clone().any(|info| info.name == d || info.release == d)
     });
+    if kind.is_ns3s() && dialect.is_some_and(is_of_ns3_24) {
+        return build_ns3(&args, dialect, request);
+    }
     if kind.name == TAHOE {
-        // The one dialect that has it is also its default.
+        // ns-2's is the default.
         return build_ns2(&args, dialect, request);
     }
     if ns2 && kind.is_ns2s() {
@@ -326,7 +360,8 @@ fn build_tcp(
         cc::BuildError::Unknown { given, .. } => unknown(&given),
     };
     let built = cc::build(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
-    let (source, data) = data(&args, dialect, params.mss)?;
+    let (mut source, data) = data(&args, dialect, params.mss)?;
+    let ns3_numbers = request.number(&mut source);
     let resolved = Resolved::of(&params);
     let receiver = TcpReceiver::new(&params);
     let sender = TcpSender::new(TcpConfig {
@@ -343,6 +378,7 @@ fn build_tcp(
         receiver: Some(Endpoint::TcpReceiver(receiver)),
         transport: Transport::Tcp,
         parts: vec![("tcp", resolved), (algorithm.name, cc_resolved), data],
+        ns3_numbers,
     })
 }
 
@@ -411,6 +447,43 @@ fn build_ns2(
         receiver: Some(Endpoint::Ns2Sink(Ns2Sink::new(request.flow, &params))),
         transport: Transport::Tcp,
         parts: vec![("tcp", Resolved::of(&params)), data],
+        ns3_numbers: 0,
+    })
+}
+
+/// The release of ns-3 whose endpoints are machines of their own.
+const NS3_24: &str = "ns3-3.24";
+
+fn is_of_ns3_24(dialect: &str) -> bool {
+    let mut dialects = Ns3Params::DIALECTS.iter();
+    dialects.any(|info| info.name == dialect || info.release == dialect)
+}
+
+fn build_ns3(
+    args: &[(String, String)],
+    dialect: Option<&str>,
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
+    check_keys(args, &[Ns3Params::TABLE], &DATA)?;
+    let own = pairs_of(args, Ns3Params::TABLE);
+    let params: Ns3Params = sojourn_units::build(usable_dialect::<Ns3Params>(dialect), &own)?;
+    let (mut source, data) = data(args, dialect, params.segment)?;
+    let ns3_numbers = request.number(&mut source);
+    let sender = Ns3Sender::new(
+        request.flow,
+        &params,
+        Timed::new(source, request.start),
+        request.stream("source"),
+        request.start,
+        request.stop,
+    );
+    let receiver = Ns3Receiver::new(request.flow, &params);
+    Ok(BuiltFlow {
+        sender: Endpoint::Ns3(Box::new(sender)),
+        receiver: Some(Endpoint::Ns3Receiver(Box::new(receiver))),
+        transport: Transport::Tcp,
+        parts: vec![("tcp", Resolved::of(&params)), data],
+        ns3_numbers,
     })
 }
 
@@ -541,6 +614,7 @@ mod tests {
             replication: 0,
             start: Time::ZERO,
             stop: None,
+            ns3_number: None,
         };
         build_flow(&spec.name, &spec.pairs(), &request).map_err(|error| error.to_string())
     }
@@ -557,6 +631,7 @@ mod tests {
                 Endpoint::Udp(_) => "udp",
                 Endpoint::Tcp(_) => "tcp",
                 Endpoint::Ns2(_) => "ns2",
+                Endpoint::Ns3(_) => "ns3",
                 _ => "receiver",
             };
             let parts: Vec<_> = built
@@ -594,6 +669,14 @@ mod tests {
         assert_eq!(
             kind("tahoe", None),
             ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "exact")])
+        );
+        assert_eq!(
+            kind("tahoe source=(on_off size=100B)", Some("ns3-3.24")),
+            (
+                "ns3",
+                true,
+                vec![("tcp", "ns3-3.24"), ("on_off", "ns3-3.24")]
+            )
         );
         assert_eq!(
             kind("tcp cc=(reno counting=acks) source=(cbr rate=1Mbps)", None).2[2],
@@ -639,7 +722,7 @@ mod tests {
         let error = refused("reno recovery=newreno", None);
         assert!(error.contains("the name of the flow fixes it"), "{error}");
         let error = refused("tahoe", Some("linux"));
-        assert!(error.contains("(dialects: ns2 (ns2-2.35))"), "{error}");
+        assert!(error.contains("ns2 (ns2-2.35)"), "{error}");
         let error = refused("reno bytes=1MB packets=3p", None);
         assert!(error.contains("keep one of them"), "{error}");
         let error = refused("tcp cc=renno", None);

@@ -218,6 +218,18 @@ macro_rules! register {
                     AnySource::Custom(s) => s.next(rng),
                 }
             }
+            fn keeps(&self) -> bool {
+                match self {
+                    $(AnySource::$Source(s) => s.keeps(),)*
+                    AnySource::Custom(s) => s.keeps(),
+                }
+            }
+            fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {
+                match self {
+                    $(AnySource::$Source(s) => s.number_streams(seed, run, first),)*
+                    AnySource::Custom(s) => s.number_streams(seed, run, first),
+                }
+            }
         }
 
         /// Checks what every source declares.

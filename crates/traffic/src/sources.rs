@@ -11,4 +11,5 @@ crate::registry::register! {
     poisson::Poisson,
     exponential::Exponential,
     pareto::Pareto,
+    on_off_app::OnOffApp,
 }

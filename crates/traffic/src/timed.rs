@@ -32,6 +32,14 @@ impl Source for Timed {
         let at = write.at.checked_add(self.start)?;
         Some(Write { at, ..write })
     }
+
+    fn keeps(&self) -> bool {
+        self.source.keeps()
+    }
+
+    fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {
+        self.source.number_streams(seed, run, first)
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,18 @@ pub trait Source {
 
     /// The next write; its time is not before that of the last one. `None` when the source has finished.
     fn next(&mut self, rng: &mut Stream) -> Option<Write>;
+
+    /// True if the application offers again what the transport had no room for; otherwise it is lost.
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    /// Its random variables are ns-3's from here on, under `RngSeed` and `RngRun`: those numbered from `first` on. Says how
+    /// many numbers it takes; none if it draws nothing or has no such form.
+    fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {
+        let _ = (seed, run, first);
+        0
+    }
 }
 
 /// A source with its random stream, its end, and the write that is due next.

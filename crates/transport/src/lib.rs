@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod ns2;
+pub mod ns3;
 pub mod report;
 pub mod tcp;
 pub mod udp;

@@ -22,6 +22,8 @@ params! {
         ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
         /// As RFC 768; the header of the link is the link's.
         ns3 = "ns3-3.44" {}
+        /// As RFC 768, with the header of a point-to-point link.
+        ns3_24 = "ns3-3.24" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
         /// As RFC 768.
         linux = "linux-6.1" {}
     }

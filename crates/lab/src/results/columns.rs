@@ -500,6 +500,12 @@ static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
         "When its last byte was acknowledged; null if it has no end or did not reach it.",
         |flow| flow.completed.map(Time::as_ps),
     );
+    all.optional(
+        "last_active_ps",
+        "ps",
+        "When something happened last to one of its endpoints; null where these do not keep it.",
+        |flow| flow.last_active.map(Time::as_ps),
+    );
     all.wide(
         "delay_ps_sum",
         "ps",
@@ -538,7 +544,7 @@ static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
         flow.rtt.3.as_ps()
     });
     all.metrics(Level::Flow, |flow, measured| {
-        Subject::Flows(vec![flow], measured)
+        Subject::Flows(vec![flow], measured, measured)
     });
     all
 });
@@ -768,7 +774,7 @@ static RUNS: LazyLock<Columns<RunOutcome>> = LazyLock::new(|| {
     all.metrics(Level::Run, |run, _| Subject::Run(run));
     all.metrics(Level::Group, |run, measured| {
         let forward = run.flows.iter().filter(|flow| flow.forward);
-        Subject::Flows(forward.collect(), measured)
+        Subject::Flows(forward.collect(), measured, run.active())
     });
     all
 });
@@ -959,6 +965,7 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         ),
         started: Time::from_ps(integer("started_ps")?),
         completed: optional("completed_ps")?.map(Time::from_ps),
+        last_active: optional("last_active_ps")?.map(Time::from_ps),
     })
 }
 

@@ -46,6 +46,8 @@ pub enum Unit {
     Bytes,
     /// Packets per second.
     PacketsPerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
     /// A number of events.
     Count,
 }
@@ -74,8 +76,8 @@ pub struct Metric {
 pub enum Subject<'a> {
     /// Queues, over the measured time.
     Queues(Vec<&'a QueueOutcome>, Span),
-    /// Flows, over the measured time.
-    Flows(Vec<&'a FlowOutcome>, Span),
+    /// Flows, over the measured time, and over the time in which anything happened in the run.
+    Flows(Vec<&'a FlowOutcome>, Span, Span),
     /// A run.
     Run(&'a RunOutcome),
 }
@@ -86,6 +88,7 @@ enum Read {
     Drops(DropReason),
     Marks(MarkReason),
     Flows(fn(&[&FlowOutcome], f64) -> Option<f64>),
+    FlowsWhileActive(fn(&[&FlowOutcome], f64) -> Option<f64>),
     DelayQuantile(f64),
     VariationQuantile(f64),
     Run(fn(&RunOutcome) -> f64),
@@ -104,6 +107,7 @@ impl Unit {
             Unit::Packets => "packets",
             Unit::Bytes => "bytes",
             Unit::PacketsPerSecond => "packets/s",
+            Unit::BytesPerSecond => "B/s",
         }
     }
 
@@ -118,6 +122,7 @@ impl Unit {
             Unit::Packets => "packets",
             Unit::Bytes => "bytes",
             Unit::PacketsPerSecond => "packets/s",
+            Unit::BytesPerSecond => "B/s",
         }
     }
 
@@ -158,6 +163,7 @@ impl Unit {
             Unit::Packets => &[("packets", 1.0), ("p", 1.0), ("pkt", 1.0)],
             Unit::Bytes => &[("bytes", 1.0), ("B", 1.0), ("kB", 1e3), ("MB", 1e6)],
             Unit::PacketsPerSecond => &[("packets/s", 1.0), ("pps", 1.0)],
+            Unit::BytesPerSecond => &[("B/s", 1.0), ("kB/s", 1e3), ("bps", 0.125)],
         };
         match name {
             "" => Some(1.0),
@@ -178,6 +184,7 @@ impl Unit {
             Unit::Packets => "packets",
             Unit::Bytes => "bytes, kB, MB",
             Unit::PacketsPerSecond => "packets/s",
+            Unit::BytesPerSecond => "B/s, kB/s, bps",
         }
     }
 }
@@ -209,11 +216,14 @@ impl Metric {
             (Subject::Queues(queues, _), Read::Marks(reason)) => {
                 Some(sum(queues, |queue| queue.marks_by_reason[reason.index()]))
             }
-            (Subject::Flows(flows, span), Read::Flows(read)) => read(flows, span.as_secs_f64()),
-            (Subject::Flows(flows, _), Read::DelayQuantile(q)) => {
+            (Subject::Flows(flows, span, _), Read::Flows(read)) => read(flows, span.as_secs_f64()),
+            (Subject::Flows(flows, _, active), Read::FlowsWhileActive(read)) => {
+                read(flows, active.as_secs_f64())
+            }
+            (Subject::Flows(flows, ..), Read::DelayQuantile(q)) => {
                 quantile(flows.iter().map(|flow| &flow.delay), *q)
             }
-            (Subject::Flows(flows, _), Read::VariationQuantile(q)) => variation(flows, *q),
+            (Subject::Flows(flows, ..), Read::VariationQuantile(q)) => variation(flows, *q),
             (Subject::Run(run), Read::Run(read)) => Some(read(run)),
             _ => None,
         };
@@ -830,6 +840,31 @@ fn group_metrics() -> Vec<Metric> {
             ),
             |flows, seconds| ratio(8.0 * sum(flows, |f| f.goodput_bytes), seconds),
         ),
+        declared(
+            "goodput_byteps_active",
+            "Goodput until the end",
+            Unit::BytesPerSecond,
+            "Goodput of all flows of the group together, over the time until nothing happened any more in the run \
+             (`active_s`): what a program of ns-3 prints that divides by the time at which the simulator stopped.",
+            "Σ bytes delivered in order for the first time / time of the last event",
+        )
+        .metric(
+            Level::Group,
+            false,
+            Read::FlowsWhileActive(|flows, seconds| {
+                ratio(sum(flows, |f| f.goodput_bytes), seconds)
+            }),
+        ),
+        group(
+            declared(
+                "goodput_bytes_sum",
+                "Goodput",
+                Unit::Bytes,
+                "New application bytes that the receivers got in order, of all flows of the group together.",
+                "Σ bytes delivered in order for the first time",
+            ),
+            |flows, _| Some(sum(flows, |f| f.goodput_bytes)),
+        ),
         group(
             declared(
                 "throughput_bps_sum",
@@ -877,6 +912,17 @@ fn run_metrics() -> Vec<Metric> {
                 "duration − warm-up",
             ),
             |run| run.measured.as_secs_f64(),
+        ),
+        run(
+            declared(
+                "active_s",
+                "Time of the last event",
+                Unit::LongSeconds,
+                "Simulated time at which something happened to an endpoint for the last time; the measured time where no \
+                 endpoint keeps that (all but those of dialect ns3_24).",
+                "max over endpoints of the time of their last packet or timer",
+            ),
+            |run| run.active().as_secs_f64(),
         ),
         run(
             declared(

@@ -4,6 +4,7 @@ use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
 use sojourn_transport::ns2::Ns2Params;
+use sojourn_transport::ns3::Ns3Params;
 use sojourn_transport::{TcpParams, UdpParams};
 use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, Time, nearest};
 
@@ -103,6 +104,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
     match name {
         "tcp" => declared::<TcpParams>("TCP"),
         "udp" => declared::<UdpParams>("UDP"),
+        "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {
             params,
             ..declared::<Ns2Params>("TCP in dialect ns2")
@@ -143,6 +145,7 @@ pub(super) fn try_flow(
         replication: 0,
         start: Time::ZERO,
         stop: None,
+        ns3_number: None,
     };
     flow::build_flow(kind, args, &request)
 }

@@ -4,8 +4,8 @@ use sojourn_units::{Limit, Rate, Span, Spec};
 
 use super::kinds::resolve_flow;
 use super::queues::resolve_queue;
-use crate::compile::with_buffer;
-use crate::model::{DumbbellParams, Rounding, Scenario, TieRule, Topology};
+use crate::compile::{is_ns3_24, with_buffer};
+use crate::model::{DumbbellParams, Rounding, Scenario, Streams, TieRule, Topology};
 
 /// Access links are this many times as fast as the bottleneck, unless given.
 const ACCESS_SPEED_UP: u64 = 10;
@@ -75,16 +75,27 @@ impl Scenario {
                 }
             }
         }
-        let (ns2, ns3) = (is_dialect(dialect, "ns2"), is_dialect(dialect, "ns3"));
+        let (ns2, ns3) = (
+            is_dialect(dialect, "ns2"),
+            is_dialect(dialect, "ns3") || dialect.is_some_and(is_ns3_24),
+        );
         full.run.ties.get_or_insert(match ns2 || ns3 {
             true => TieRule::Birth,
             false => TieRule::DeparturesFirst,
         });
-        full.wire.tx_rounding.get_or_insert(match ns3 {
-            true => Rounding::TruncateNs,
-            false => Rounding::Carry,
+        let old_ns3 = dialect.is_some_and(is_ns3_24);
+        full.wire.tx_rounding.get_or_insert(match (ns3, old_ns3) {
+            (_, true) => Rounding::DoubleNs,
+            (true, false) => Rounding::TruncateNs,
+            (false, false) => Rounding::Carry,
         });
-        full.wire.device_queue.get_or_insert(u64::from(ns3));
+        full.wire
+            .device_queue
+            .get_or_insert(u64::from(ns3 && !old_ns3));
+        full.run.streams.get_or_insert(match old_ns3 {
+            true => Streams::Ns3,
+            false => Streams::Names,
+        });
         for group in &mut full.flows {
             group.place.label.get_or_insert_with(|| group.kind.clone());
             group.args = resolve_flow(&group.kind, &group.args, dialect);

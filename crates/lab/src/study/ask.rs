@@ -159,13 +159,14 @@ impl Asked {
         let measured = runs
             .first()
             .map_or_else(Default::default, |run| run.measured);
+        let active = runs.first().map_or(measured, |run| run.active());
         let queues = |keep: &dyn Fn(&crate::outcome::QueueOutcome) -> bool| {
             let all = runs.iter().flat_map(|run| &run.queues);
             Subject::Queues(all.filter(|queue| keep(queue)).collect(), measured)
         };
         let flows = |keep: &dyn Fn(&crate::outcome::FlowOutcome) -> bool| {
             let all = runs.iter().flat_map(|run| &run.flows);
-            Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured)
+            Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured, active)
         };
         match (&self.of, runs) {
             (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
@@ -176,7 +177,7 @@ impl Asked {
             (Of::All, _) => flows(&|_| true),
             (Of::Flows(name), _) => flows(&|flow| flow.label == *name || flow.name == *name),
             (Of::Run, [run, ..]) => Subject::Run(run),
-            (Of::Run, []) => Subject::Flows(Vec::new(), measured),
+            (Of::Run, []) => Subject::Flows(Vec::new(), measured, active),
         }
     }
 }

@@ -428,7 +428,7 @@ fn distribution(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();
         let histogram: Histogram = match asked.subject(&runs) {
             Subject::Queues(queues, _) => merged(queues.iter().map(|queue| &queue.sojourn)),
-            Subject::Flows(flows, _) => merged(flows.iter().map(|flow| &flow.delay)),
+            Subject::Flows(flows, ..) => merged(flows.iter().map(|flow| &flow.delay)),
             Subject::Run(_) => Histogram::default(),
         };
         let total = to_f64(histogram.count());

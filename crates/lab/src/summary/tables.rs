@@ -7,6 +7,7 @@ use sojourn_report::{Align, Cell, Column, Estimate as Shown, Table};
 use super::{Wanted, id};
 use crate::results::manifest::{Comparison, FactorInfo, PointInfo};
 use crate::results::metrics::Unit;
+use crate::stats::{Estimate, significant};
 use crate::study::{Asked, Published, TableSpec};
 
 /// The tables of an experiment, in order.
@@ -214,6 +215,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
             groups.push((asked, levels, shown));
         }
     }
+    let mut exact = Exactness::default();
     let body = combinations(&rows).into_iter().map(|side| {
         let labels = side.iter().map(|(_, label)| Cell::Text(label.clone()));
         let mut row: Vec<Cell> = labels.collect();
@@ -221,18 +223,29 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
             let mut at: BTreeMap<String, String> = spec.only.clone();
             at.extend(side.iter().chain(levels).cloned());
             let point = points.iter().find(|point| point.levels == at);
-            row.push(point.map_or(Cell::Empty, |point| {
-                wanted.cell(wanted.estimate(point, asked), asked, point)
-            }));
+            let cell = |point: &&PointInfo| match spec.exact {
+                Some(digits) => exact.ours(wanted.estimate(point, asked), asked, digits),
+                None => wanted.cell(wanted.estimate(point, asked), asked, point),
+            };
+            row.push(point.map_or(Cell::Empty, cell));
             if *shown {
                 row.push(published.cell(asked, &at));
+                let theirs = published.value(asked, &at);
+                let labels: Vec<&str> = side.iter().map(|(_, label)| label.as_str()).collect();
+                if let (Some(digits), Some(theirs)) = (spec.exact, theirs) {
+                    let cell = exact.beside(theirs, digits, &asked.title(), &labels.join(", "));
+                    row.pop();
+                    row.push(cell);
+                }
             }
         }
+        exact.end_row();
         row
     });
     let rows = body.collect();
     let mut footnotes = meaning(&points);
     footnotes.extend(published.footnotes());
+    footnotes.extend(exact.footnotes(spec.exact));
     Table {
         id: spec.id.clone(),
         title: spec.title.clone(),
@@ -305,6 +318,15 @@ impl<'a> Beside<'a> {
         }
     }
 
+    /// The single value published of a metric, as it is shown.
+    fn value(&self, asked: &Asked, at: &BTreeMap<String, String>) -> Option<f64> {
+        let mut rows = self.rows.iter();
+        let (_, published) = rows.find(|(text, published)| {
+            *text == asked.text() && published.is_at(self.experiment, at)
+        })?;
+        published.value.map(|value| asked.metric.unit.show(value))
+    }
+
     fn footnotes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for (_, published) in &self.rows {
@@ -314,6 +336,67 @@ impl<'a> Beside<'a> {
             {
                 notes.push(note.clone());
             }
+        }
+        notes
+    }
+}
+
+/// How many published values come out the same to some digits, and how many whole rows.
+#[derive(Default)]
+struct Exactness {
+    last: Option<String>,
+    values: (usize, usize),
+    rows: (usize, usize),
+    /// Of the row at hand: values compared, and equal.
+    row: (usize, usize),
+    differences: Vec<String>,
+}
+
+/// Differences that a footnote lists at most.
+const LISTED: usize = 100;
+
+impl Exactness {
+    fn ours(&mut self, estimate: Option<Estimate>, asked: &Asked, digits: u64) -> Cell {
+        let value = estimate.map(|estimate| asked.metric.unit.show(estimate.mean));
+        self.last = value.map(|value| significant(value, digits));
+        self.last.clone().map_or(Cell::Empty, Cell::Text)
+    }
+
+    /// Compares a published value with ours, which came last.
+    fn beside(&mut self, published: f64, digits: u64, metric: &str, row: &str) -> Cell {
+        let theirs = significant(published, digits);
+        self.row.0 += 1;
+        match self.last.take() {
+            Some(ours) if ours == theirs => self.row.1 += 1,
+            ours => {
+                let ours = ours.as_deref().unwrap_or("none");
+                self.differences
+                    .push(format!("{row}: {metric} {ours}, published {theirs}"));
+            }
+        }
+        Cell::Text(theirs)
+    }
+
+    fn end_row(&mut self) {
+        let (compared, equal) = std::mem::take(&mut self.row);
+        self.values.0 += compared;
+        self.values.1 += equal;
+        self.rows.0 += usize::from(compared > 0);
+        self.rows.1 += usize::from(compared > 0 && compared == equal);
+    }
+
+    fn footnotes(&self, digits: Option<u64>) -> Vec<String> {
+        let Some(digits) = digits.filter(|_| self.values.0 > 0) else {
+            return Vec::new();
+        };
+        let mut notes = vec![format!(
+            "Equal to the published values to {digits} significant digits: {} of {} rows, {} of {} values.",
+            self.rows.1, self.rows.0, self.values.1, self.values.0
+        )];
+        notes.extend(self.differences.iter().take(LISTED).cloned());
+        let more = self.differences.len().saturating_sub(LISTED);
+        if more > 0 {
+            notes.push(format!("and {more} more"));
         }
         notes
     }

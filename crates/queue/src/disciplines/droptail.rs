@@ -46,6 +46,8 @@ params! {
         ns2 = "ns2-2.35" { limit = "50p" from "ns-2.35 tcl/lib/ns-default.tcl: Queue set limit_ 50"; }
         /// ns-3's FifoQueueDisc.
         ns3 = "ns3-3.44" { limit = "1000p" from "ns-3.44 fifo-queue-disc.cc: MaxSize 1000p"; }
+        /// ns-3's DropTailQueue, the device queue of the releases up to 3.24.
+        ns3_24 = "ns3-3.24" { limit = "100p" from "ns-3.24 drop-tail-queue.cc: MaxPackets 100"; }
     }
 }
 

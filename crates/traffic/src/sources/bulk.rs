@@ -20,6 +20,8 @@ params! {
         ns2 = "ns2-2.35" {}
         /// ns-3's BulkSendApplication.
         ns3 = "ns3-3.44" {}
+        /// ns-3.24's BulkSendApplication.
+        ns3_24 = "ns3-3.24" {}
         /// iperf and its like.
         linux = "linux-6.1" {}
     }
@@ -78,5 +80,9 @@ impl Source for Bulk {
             at: Time::ZERO,
             bytes,
         })
+    }
+
+    fn keeps(&self) -> bool {
+        true
     }
 }
