@@ -68,7 +68,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     pub(super) fn run_ahead_of(&mut self, link: u32) {
         loop {
             let (agent, told) = match self.core.send_ahead(link) {
-                Step::Stays if self.core.deliver_from_calm(link) => continue,
+                Step::Stays if self.core.is_calm(link) => match self.core.deliver_from_calm(link) {
+                    true => continue,
+                    false => return,
+                },
                 Step::Stays => break,
                 Step::Moved => continue,
                 Step::Arrives(agent, key) => (agent, key),
@@ -82,11 +85,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.hand_to(agent, &packet);
         }
         let index = to_usize(link);
-        let from = &self.core.links[index];
-        if from.calm {
-            return;
-        }
-        if let Some((id, at, birth)) = from.next_landing() {
+        if let Some((id, at, birth)) = self.core.links[index].next_landing() {
             self.core.fel.set(id, at, birth);
         }
         self.core.list_look(index);
@@ -116,6 +115,11 @@ impl<P: Port, T: Tracer> Core<P, T> {
         link.looks = needed;
     }
 
+    #[inline(always)]
+    fn is_calm(&self, link: u32) -> bool {
+        self.links.get(to_usize(link)).is_some_and(|link| link.calm)
+    }
+
     /// Delivers the packet that arrives next at the end of a calm link at its own time, be that past or to come: it has to
     /// wait in the silent link to which it goes on. Says whether it did.
     #[inline(never)]
@@ -124,7 +128,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(packet) = from.ring.flight_head() else {
             return false;
         };
-        if !from.calm || packet.at >= self.horizon {
+        if packet.at >= self.horizon {
             return false;
         }
         self.key = Key::event(packet.at, packet.launched, from.id);
