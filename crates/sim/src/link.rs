@@ -61,6 +61,9 @@ pub enum Ties {
 /// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
 const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 
+/// Packets that a [calm](Link::calm) link keeps in flight before it lets them run ahead.
+const AT_ONCE: u64 = 16;
+
 /// Serialization times of one rate.
 #[derive(Debug)]
 struct Serializer {
@@ -190,6 +193,7 @@ pub(crate) struct LinkShape {
     pub(crate) silent: bool,
     pub(crate) feeds: bool,
     pub(crate) fed: bool,
+    pub(crate) calm: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) onward: u32,
@@ -246,6 +250,8 @@ pub(crate) struct Link<P> {
     pub(crate) fed: bool,
     /// The event of this link in the list is there only to look what has been launched.
     pub(crate) looks: bool,
+    /// It feeds silent links only: its packets run ahead a number at once, or when the run stops, and it has no events.
+    pub(crate) calm: bool,
     /// Plain, and the delay has never become shorter: packets arrive in their order by themselves.
     ordered: bool,
     /// The agent that alone sends over this link and hears nothing back, [`NONE`](crate::packet::NONE) if there is none.
@@ -294,6 +300,7 @@ impl<P: Port> Link<P> {
             silent: shape.silent,
             feeds: shape.feeds,
             fed: shape.fed,
+            calm: shape.calm,
             answers: shape.answers,
             looks: false,
             ordered: plain,
@@ -638,13 +645,17 @@ impl<P: Port> Link<P> {
     /// link is silent.
     #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
-        self.silent || self.ring.in_flight() > 0
+        self.silent || (self.ring.in_flight() > 0 && !self.calm)
     }
 
-    /// True if a link without an event in the list, or one with which it only looks, needs one.
+    /// True if a feeder without an event in the list, or one with which it only looks, needs one or is to let packets run
+    /// ahead.
     #[inline(always)]
     pub(crate) fn needs_event(&self) -> bool {
-        self.ring.in_flight() > 0 || (self.waiting && !self.looks)
+        match self.calm {
+            true => self.ring.in_flight() >= AT_ONCE,
+            false => self.ring.in_flight() > 0 || (self.waiting && !self.looks),
+        }
     }
 
     /// Shows the packets of a silent link that have arrived before `time` to `see`, and drops them; says how many.

@@ -652,6 +652,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 silent: quiet.silent.binary_search(&index).is_ok(),
                 feeds: quiet.feeding(index).feeds,
                 fed: quiet.feeding(index).fed,
+                calm: quiet.feeding(index).calm,
                 answers: quiet.feeding(index).answers,
                 source,
                 onward: quiet.onward(index),
@@ -745,6 +746,12 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.go_on(source);
         }
         self.core.key = Key::before(until);
+        for i in 0..self.quiet.calm.len() {
+            let link = self.quiet.calm[i];
+            self.core.settle(to_usize(link));
+            self.run_ahead_of(link);
+            self.core.key = Key::before(until);
+        }
         for link in &self.quiet.silent {
             let link = to_usize(*link);
             self.core.settle(link);
@@ -960,10 +967,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 core.fel.set(id, at, birth);
             }
             if !listed {
-                if to.feeds {
-                    core.due.push(next);
-                } else {
+                if !to.feeds {
                     core.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                } else if to.needs_event() {
+                    core.due.push(next);
                 }
             }
         } else {
@@ -1287,10 +1294,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
             packet.launched = now;
             packet.hops_left -= 1;
             if !listed {
-                if to.feeds {
-                    self.due.push(next);
-                } else {
+                if !to.feeds {
                     self.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                } else if to.needs_event() {
+                    self.due.push(next);
                 }
             }
             return;
@@ -1356,6 +1363,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
     /// Lists the events of a link whose state has changed outside the fast path.
     fn list_events(&mut self, link: usize) {
         let l = &self.links[link];
+        if l.calm {
+            return;
+        }
         if let Some((at, birth)) = l.next_delivery() {
             self.fel.set(l.id, at.as_ps(), birth.as_ps());
         }
@@ -1398,7 +1408,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
             self.list_events(index);
         } else if was_listed {
         } else if link.feeds {
-            self.due.push(next);
+            if link.needs_event() {
+                self.due.push(next);
+            }
         } else if let Some((at, birth)) = link.next_delivery() {
             self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
@@ -1464,10 +1476,10 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
                 core.frame.event(Event::Dequeue, packet);
             }
             if listed {
-            } else if link.feeds {
-                core.due.push(next);
-            } else {
+            } else if !link.feeds {
                 core.fel.set(link.id, arrival.as_ps(), now.as_ps());
+            } else if link.needs_event() {
+                core.due.push(next);
             }
         } else {
             core.forward_new(packet(now, MAX_HOPS), next);

@@ -13,6 +13,10 @@
 //! feeder on which packets wait and none is in flight has to *look* instead: when the packet that it transmits arrives. What
 //! is launched until then arrives later than that. At a stop no feeder looks: what it transmits then is in its flight.
 //!
+//! A feeder all of whose packets go on to silent links is *calm*: nothing follows from where its packets are, and it lets
+//! them run ahead a number at once, and the rest when the run stops, and needs no event. A packet that has to wait in a
+//! silent link is delivered there with the rest, at its own time: that link gets its packets from this feeder only.
+//!
 //! Where an endpoint gets all its packets over one link that carries nothing else, and alone sends over the link by which
 //! it answers, it may be told of a packet ahead in the same way, unless it has something to do before on its own account.
 //! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
@@ -61,9 +65,13 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Lets the packets in flight on a link run ahead, up to the first one that cannot, and lists the event of the link:
     /// none of its packets in flight is in the list.
     #[inline(never)]
-    fn run_ahead_of(&mut self, link: u32) {
+    pub(super) fn run_ahead_of(&mut self, link: u32) {
         loop {
             let (agent, told) = match self.core.send_ahead(link) {
+                Step::Stays if self.core.is_calm(link) => match self.core.deliver_from_calm(link) {
+                    true => continue,
+                    false => return,
+                },
                 Step::Stays => break,
                 Step::Moved => continue,
                 Step::Arrives(agent, key) => (agent, key),
@@ -98,13 +106,36 @@ impl<P: Port, T: Tracer> Core<P, T> {
     /// Lists the event with which a feeder looks, if it needs one and has none. The event list has its next arrival.
     pub(super) fn list_look(&mut self, feeder: usize) {
         let link = &mut self.links[feeder];
-        let needed = link.waiting && link.ring.in_flight() == 0;
+        let needed = link.waiting && link.ring.in_flight() == 0 && !link.calm;
         if needed && !link.looks {
             let at = link.free_at + link.delay;
             // Born before every other event of that time, so that what is launched then is in the list in time.
             self.fel.set(link.id, at.as_ps(), Time::ZERO.as_ps());
         }
         link.looks = needed;
+    }
+
+    #[inline(always)]
+    fn is_calm(&self, link: u32) -> bool {
+        self.links.get(to_usize(link)).is_some_and(|link| link.calm)
+    }
+
+    /// Delivers the packet that arrives next at the end of a calm link at its own time, be that past or to come: it has to
+    /// wait in the silent link to which it goes on. Says whether it did.
+    #[inline(never)]
+    fn deliver_from_calm(&mut self, link: u32) -> bool {
+        let from = &self.links[to_usize(link)];
+        let Some(packet) = from.ring.flight_head() else {
+            return false;
+        };
+        if packet.at >= self.horizon {
+            return false;
+        }
+        self.key = Key::event(packet.at, packet.launched, from.id);
+        let next = self.routes.towards(from.exits, packet.dst);
+        self.frame.ahead += 1;
+        self.pass_on(link, next);
+        true
     }
 
     /// True if the agent of a link may be told now of a packet that arrives at `at`: nobody looks at it before, and
@@ -164,7 +195,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 return Step::Moved;
             }
         }
-        let first = to.ring.in_flight() == 0;
+        let (first, listed) = (to.ring.in_flight() == 0, to.is_listed());
         let (id, agent) = (to.id, to.answers);
         if agent != NONE && first && self.hears_ahead(agent, arrival) {
             self.frame.ahead += 1;
@@ -182,11 +213,11 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.at = arrival;
         packet.launched = at;
         packet.hops_left = hops_left - 1;
-        if first && !to.silent {
-            if to.feeds {
-                self.due.push(next);
-            } else {
+        if !listed {
+            if !to.feeds {
                 self.fel.set(id, arrival.as_ps(), at.as_ps());
+            } else if to.needs_event() {
+                self.due.push(next);
             }
         }
         Step::Moved

@@ -16,6 +16,8 @@ use crate::slab::to_usize;
 pub(super) struct Quiet {
     /// Links that lead to passive receivers only.
     pub(super) silent: Vec<u32>,
+    /// Links all of whose packets go on to silent links that they feed.
+    pub(super) calm: Vec<u32>,
     /// Links that carry one flow only, from its sender on, with that sender, which has no other flow.
     pub(super) outlets: Vec<(u32, u32)>,
     /// For each link; nothing where nothing is quiet.
@@ -31,6 +33,8 @@ pub(super) struct Feeding {
     pub(super) feeds: bool,
     /// It gets all its packets from one link that feeds it.
     pub(super) fed: bool,
+    /// All its packets go on to silent links that it feeds, so that nothing follows from their arrival before the next stop.
+    pub(super) calm: bool,
     /// The agent that gets all its packets over this link and nothing else goes over it, and that alone sends over the
     /// link by which it answers; or [`NONE`].
     pub(super) answers: u32,
@@ -40,6 +44,7 @@ impl Feeding {
     const NOTHING: Feeding = Feeding {
         feeds: false,
         fed: false,
+        calm: false,
         answers: NONE,
     };
 }
@@ -91,6 +96,8 @@ impl Quiet {
         let mut flows_of = vec![0_u32; seats.len()];
         let mut passive = Vec::new();
         let mut answers = Vec::new();
+        // Where packets go from each link, over all paths; from the last one nowhere.
+        let mut steps = Vec::new();
         for flow in flows {
             let way = |agent: u32, to| {
                 let from = seats[to_usize(agent)];
@@ -109,6 +116,7 @@ impl Quiet {
                 let mut to = Entry::Elsewhere;
                 for link in path.iter().rev() {
                     uses[to_usize(*link)].exit.add(to);
+                    steps.push((*link, to));
                     to = Entry::Link(*link);
                 }
             }
@@ -154,6 +162,16 @@ impl Quiet {
                 feeding[to_usize(link)].fed = true;
             }
         }
+        for link in (0..).take(ends.len()) {
+            feeding[to_usize(link)].calm = feeding[to_usize(link)].feeds;
+        }
+        for (link, to) in steps {
+            let hears = match to {
+                Entry::Link(next) => !feeding[to_usize(next)].fed || !is_silent(next),
+                Entry::Nowhere | Entry::Elsewhere => true,
+            };
+            feeding[to_usize(link)].calm &= !hears;
+        }
         for (agent, over, back) in answers {
             let alone = |link: u32| uses[to_usize(link)].ways == 1 && plain(link);
             if alone(over) && alone(back) && lets_through(over) && flows_of[to_usize(agent)] == 1 {
@@ -165,6 +183,10 @@ impl Quiet {
             silent: (0..)
                 .take(ends.len())
                 .filter(|link| is_silent(*link))
+                .collect(),
+            calm: (0..)
+                .take(ends.len())
+                .filter(|link| feeding[to_usize(*link)].calm)
                 .collect(),
             outlets: passive,
             feeding,
