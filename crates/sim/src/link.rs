@@ -61,8 +61,8 @@ pub enum Ties {
 /// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
 const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 
-/// Packets that a [calm](Link::calm) link keeps in flight before it lets them run ahead.
-const AT_ONCE: u64 = 16;
+/// Packets that a [calm](Link::calm) link launches before it lets those in flight run ahead.
+pub(crate) const AT_ONCE: u64 = 16;
 
 /// Serialization times of one rate.
 #[derive(Debug)]
@@ -265,6 +265,8 @@ pub(crate) struct Link<P> {
     pub(crate) index: u32,
     device_queue: u32,
     shapes: bool,
+    /// With so many packets in flight a calm link lets them run ahead again.
+    pub(crate) enough: u64,
     /// The port holds back what waits, until `free_at`.
     held_back: bool,
     /// Packets and bytes that the device held when measuring began.
@@ -316,6 +318,7 @@ impl<P: Port> Link<P> {
             onward: shape.onward,
             device_queue: shape.device_queue,
             shapes,
+            enough: AT_ONCE,
             held_back: false,
             held_before: (0, 0),
             impaired,
@@ -653,7 +656,7 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn needs_event(&self) -> bool {
         match self.calm {
-            true => self.ring.in_flight() >= AT_ONCE,
+            true => self.ring.in_flight() >= self.enough,
             false => self.ring.in_flight() > 0 || (self.waiting && !self.looks),
         }
     }

@@ -24,6 +24,7 @@
 
 use super::{Agent, Core, Key, Network, Tracer};
 use crate::fel::EventList;
+use crate::link::AT_ONCE;
 use crate::packet::NONE;
 use crate::port::Port;
 use crate::slab::to_usize;
@@ -70,7 +71,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let (agent, told) = match self.core.send_ahead(link) {
                 Step::Stays if self.core.is_calm(link) => match self.core.deliver_from_calm(link) {
                     true => continue,
-                    false => return,
+                    false => return self.core.calm_down(link),
                 },
                 Step::Stays => break,
                 Step::Moved => continue,
@@ -118,6 +119,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
     #[inline(always)]
     fn is_calm(&self, link: u32) -> bool {
         self.links.get(to_usize(link)).is_some_and(|link| link.calm)
+    }
+
+    /// The packets that a calm link has in flight now arrive after the next stop: it tries again when it has launched more.
+    fn calm_down(&mut self, link: u32) {
+        let link = &mut self.links[to_usize(link)];
+        link.enough = link.ring.in_flight() + AT_ONCE;
     }
 
     /// Delivers the packet that arrives next at the end of a calm link at its own time, be that past or to come: it has to
