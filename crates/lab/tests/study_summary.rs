@@ -420,3 +420,57 @@ fn what_is_compared_on_one_line_reads_like_a_study() {
     let ids: Vec<&str> = summary.figures().map(|figure| figure.id.as_str()).collect();
     assert_eq!(ids, ["sojourn-cdf", "goodput"]);
 }
+
+#[test]
+fn a_table_that_is_to_be_exact_prints_the_digits_and_counts_the_values_that_equal_published_ones() {
+    let text = r#"
+flows = ["2*reno dialect=ns2", "cbr 300kbps"]
+[run]
+duration = "60s"
+deterministic = true
+[study]
+published = "published.csv"
+[[experiment]]
+name = "rate"
+[[experiment.factor]]
+name = "rate"
+path = "topology.rate"
+unit = "Mbps"
+values = ["1Mbps", "2Mbps"]
+[[table]]
+id = "lines"
+metrics = ["goodput_bps_sum", "goodput_bytes_sum"]
+published = true
+exact = 6
+"#;
+    let published = "rate,metric,value,unit\n1,goodput_bps_sum,0.56,Mbps\n2,goodput_bps_sum,0.560001,Mbps\n\
+                     1,goodput_bytes_sum,700000,B\n2,goodput_bytes_sum,700000,B\n";
+    let document = Document::parse(text, "study.toml").expect("TOML");
+    let study = Study::from_document_and_files(&document, &|_| Ok(published.to_owned()));
+    let summary = summarize(&results(&study.expect("a study"))).expect("a summary");
+    let tables = tables(&summary);
+    let table = tables.iter().find(|table| table.id == "lines").expect("it");
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => text.clone(),
+        other => format!("{other:?}"),
+    };
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(text).collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ["1", "0.56", "0.56", "700000", "700000"],
+            ["2", "0.56", "0.560001", "700000", "700000"]
+        ]
+    );
+    assert_eq!(
+        table.footnotes,
+        [
+            "Equal to the published values to 6 significant digits: 1 of 2 rows, 3 of 4 values.",
+            "2: Goodput 0.56, published 0.560001"
+        ]
+    );
+}
