@@ -23,6 +23,7 @@
 //! # Ok::<(), sojourn_cc::BuildError>(())
 //! ```
 
+mod hystart;
 mod num;
 pub mod registry;
 mod sample;
@@ -176,4 +177,8 @@ pub struct Congestion {
 
 registry::algorithms! {
     reno = Reno(RenoParams);
+    cubic = Cubic(CubicParams);
+    dctcp = Dctcp(DctcpParams);
+    vegas = Vegas(VegasParams);
+    ledbat = Ledbat(LedbatParams);
 }

@@ -280,10 +280,10 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_exist_is_answered_with_the_nearest() {
-        assert_eq!(
-            build("rno", None, &[]).unwrap_err().to_string(),
-            "unknown congestion control \"rno\", did you mean \"reno\"? (algorithms: reno)"
-        );
+        let error = build("rno", None, &[]).unwrap_err().to_string();
+        let expected =
+            "unknown congestion control \"rno\", did you mean \"reno\"? (algorithms: reno, ";
+        assert!(error.starts_with(expected), "{error}");
     }
 
     #[test]

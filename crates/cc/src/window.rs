@@ -3,7 +3,7 @@
 //! Sources: RFC 5681 sections 3.1, 3.2 and 4.1, RFC 3465 (byte counting), RFC 3522 (undo).
 
 use crate::num::scaled;
-use crate::{Acked, Sent, Stage, Start, Undo};
+use crate::{Acked, Sample, Sent, Stage, Start, Undo};
 
 /// The window of one connection, bytes.
 #[derive(Clone, Debug)]
@@ -147,9 +147,57 @@ impl Window {
     }
 }
 
+/// Tells when a round trip has passed: when what was sent at the beginning of one is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Round {
+    end: u64,
+}
+
+impl Round {
+    /// True once per round trip.
+    #[inline]
+    pub(crate) fn passed(&mut self, sample: &Sample) -> bool {
+        let passed = sample.una >= self.end;
+        if passed {
+            self.end = sample.next;
+        }
+        passed
+    }
+}
+
+/// What algorithms do alike whose state holds a [`Window`] called `window`.
+macro_rules! by_window {
+    () => {
+        #[inline]
+        fn on_sent(&mut self, sent: &crate::Sent) {
+            self.window.sent(sent);
+        }
+
+        #[inline]
+        fn cwnd(&self) -> u64 {
+            self.window.cwnd
+        }
+
+        #[inline]
+        fn ssthresh(&self) -> u64 {
+            self.window.ssthresh
+        }
+
+        fn pacing_rate(&self) -> Option<sojourn_units::Rate> {
+            None
+        }
+
+        fn on_undo(&mut self, undo: &crate::Undo) {
+            self.window.undo(undo);
+        }
+    };
+}
+pub(crate) use by_window;
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use sojourn_units::{Span, Time};
 
     fn window(limit: u32) -> Window {
         let mut window = Window::new();
@@ -195,5 +243,148 @@ mod tests {
         window.whole = true;
         window.fall(4999, 2);
         assert_eq!(window.cwnd, 4000);
+    }
+
+    /// A path for tests of the laws of algorithms: a bottleneck of fixed rate, a base round trip, one flow, no losses unless a test makes them. Each
+    /// step acknowledges one segment.
+    pub(crate) struct Pipe<C> {
+        pub(crate) cc: C,
+        pub(crate) now: Time,
+        /// Segments per second, and the base round trip.
+        pub(crate) rate: f64,
+        pub(crate) base: Span,
+        una: u64,
+        /// When each segment in flight is acknowledged, and its round trip.
+        flying: std::collections::VecDeque<(Time, Span)>,
+        free_at: Time,
+        delivered: u64,
+        /// Marks what waits longer.
+        pub(crate) mark_above: Option<Span>,
+        marked_until: u64,
+    }
+
+    pub(crate) const MSS: u64 = 1000;
+
+    impl<C: crate::CongestionControl> Pipe<C> {
+        pub(crate) fn new(mut cc: C, rate: f64, base: Span) -> Pipe<C> {
+            cc.on_start(&Start {
+                mss: MSS,
+                initial_window: 10 * MSS,
+                rtt: Some(base),
+                whole_segments: false,
+                ..Start::default()
+            });
+            Pipe {
+                cc,
+                now: Time::ZERO + Span::from_secs(1),
+                rate,
+                base,
+                una: 1,
+                flying: std::collections::VecDeque::new(),
+                free_at: Time::ZERO,
+                delivered: 0,
+                mark_above: None,
+                marked_until: 0,
+            }
+        }
+
+        fn fill(&mut self) {
+            let window = self.cc.cwnd() / MSS;
+            while u64::try_from(self.flying.len()).unwrap() < window.max(1) {
+                let start = self.free_at.max(self.now);
+                let end = start + Span::round_from_secs(1.0 / self.rate);
+                self.free_at = end;
+                let back = end + self.base;
+                self.flying.push_back((back, back - self.now));
+            }
+        }
+
+        /// The wait that a segment sent now would have.
+        pub(crate) fn queue(&self) -> Span {
+            self.free_at.saturating_since(self.now)
+        }
+
+        /// Windows in flight, segments.
+        pub(crate) fn window(&self) -> f64 {
+            crate::num::real(self.cc.cwnd()) / crate::num::real(MSS)
+        }
+
+        /// Lets so much time pass.
+        pub(crate) fn run(&mut self, span: Span) {
+            let until = self.now + span;
+            self.fill();
+            while let Some(&(at, rtt)) = self.flying.front()
+                && at <= until
+            {
+                self.flying.pop_front();
+                self.now = at;
+                self.una += MSS;
+                self.delivered += MSS;
+                let in_flight = u64::try_from(self.flying.len()).unwrap() * MSS;
+                let marked = self
+                    .mark_above
+                    .is_some_and(|above| rtt.saturating_sub(self.base) > above);
+                let sample = Sample {
+                    now: at,
+                    una: self.una,
+                    next: self.una + in_flight,
+                    acked: MSS,
+                    newly_delivered: MSS,
+                    marked: if marked { MSS } else { 0 },
+                    rtt: Some(rtt),
+                    min_rtt: Some(self.base),
+                    srtt: Some(rtt),
+                    one_way: Some(rtt),
+                    delivered: self.delivered,
+                    prior_delivered: self.delivered.saturating_sub(in_flight + MSS),
+                    sampled: in_flight + MSS,
+                    interval: rtt,
+                    in_flight_before: in_flight + MSS,
+                    in_flight,
+                    tx_in_flight: in_flight + MSS,
+                    limited: true,
+                    ..Sample::default()
+                };
+                self.cc.on_sample(&sample);
+                if marked && self.una > self.marked_until {
+                    self.marked_until = self.una + in_flight;
+                    self.congest(crate::CongestionKind::Ecn);
+                } else if self.cc.traits().model {
+                    self.cc.on_model(&sample);
+                } else {
+                    self.cc.on_ack(&Acked {
+                        now: at,
+                        bytes: MSS,
+                        in_flight,
+                        rtt: Some(rtt),
+                        echo: false,
+                        limited: true,
+                        stage: Stage::Open,
+                    });
+                }
+                self.fill();
+            }
+            self.now = until;
+        }
+
+        pub(crate) fn congest(&mut self, kind: crate::CongestionKind) {
+            let in_flight = u64::try_from(self.flying.len()).unwrap() * MSS;
+            self.cc.on_congestion(&crate::Congestion {
+                now: self.now,
+                kind,
+                in_flight,
+                mss: MSS,
+            });
+        }
+
+        /// The mean of the window over a time.
+        pub(crate) fn mean_window(&mut self, span: Span) -> f64 {
+            let mut sum = 0.0;
+            for _ in 0..200 {
+                self.run(span / 200);
+                sum += self.window();
+            }
+            sum / 200.0
+        }
     }
 }

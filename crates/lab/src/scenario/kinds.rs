@@ -4,7 +4,7 @@ use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
 use sojourn_transport::ns2::Ns2Params;
-use sojourn_transport::{TcpParams, UdpParams};
+use sojourn_transport::{SackParams, TcpParams, UdpParams};
 use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, Time, nearest};
 
 use crate::error::{LabError, LabErrorKind, Result};
@@ -102,6 +102,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
     }
     match name {
         "tcp" => declared::<TcpParams>("TCP"),
+        "sack" => declared::<SackParams>("Selective acknowledgement"),
         "udp" => declared::<UdpParams>("UDP"),
         _ => FlowPart {
             params,
