@@ -291,7 +291,6 @@ impl CongestionControl for Cubic {
     fn on_start(&mut self, start: &Start) {
         self.window.start(start);
         self.srtt = start.rtt.unwrap_or_default();
-        self.least_rtt = start.rtt;
     }
 
     fn on_sent(&mut self, sent: &Sent) {

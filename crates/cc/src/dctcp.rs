@@ -113,7 +113,11 @@ impl CongestionControl for Dctcp {
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Ecn => {
-                let cut = scaled(self.window.cwnd, self.alpha / 2.0);
+                let mut cut = scaled(self.window.cwnd, self.alpha / 2.0);
+                if self.in_1024ths {
+                    // What is cut is rounded, not what is left.
+                    cut -= cut % self.window.mss;
+                }
                 self.window.fall(self.window.cwnd - cut, 2);
             }
             // A loss is answered as by Reno (RFC 8257 section 3.5).

@@ -178,7 +178,16 @@ pub struct Congestion {
 registry::algorithms! {
     reno = Reno(RenoParams);
     cubic = Cubic(CubicParams);
+    bbr = Bbr(BbrParams);
     dctcp = Dctcp(DctcpParams);
     vegas = Vegas(VegasParams);
     ledbat = Ledbat(LedbatParams);
+    westwood = Westwood(WestwoodParams);
+    highspeed = Highspeed(HighspeedParams);
+    scalable = Scalable(ScalableParams);
+    htcp = Htcp(HtcpParams);
+    bic = Bic(BicParams);
+    veno = Veno(VenoParams);
+    illinois = Illinois(IllinoisParams);
+    hybla = Hybla(HyblaParams);
 }

@@ -111,7 +111,6 @@ impl CongestionControl for Vegas {
 
     fn on_start(&mut self, start: &Start) {
         self.window.start(start);
-        self.base = start.rtt.map_or(u64::MAX, micros);
     }
 
     fn traits(&self) -> Traits {

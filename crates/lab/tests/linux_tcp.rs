@@ -106,8 +106,8 @@ label = "tcp"
 count = {flows}
 from = "a"
 to = "b"
-start = "{start}s"
-stagger = "{stagger}ms"
+start = "{start:.6}s"
+stagger = "{stagger:.3}ms"
 [[flows]]
 spec = "cbr rate=15680bps size=98B headers=0B"
 label = "echo"

@@ -77,6 +77,8 @@ pub(crate) struct Path {
     pub(crate) warm_up: Span,
     /// Gauges of each flow are taken so often.
     pub(crate) every: Option<Span>,
+    /// The congestion control of flows after the first, if it is another.
+    pub(crate) second_cc: Option<&'static str>,
 }
 
 impl Default for Path {
@@ -99,6 +101,7 @@ impl Default for Path {
             run: Span::from_secs(100),
             warm_up: Span::ZERO,
             every: None,
+            second_cc: None,
         }
     }
 }
@@ -157,7 +160,10 @@ impl Path {
         let mut flows = Vec::new();
         for flow in 0..self.flows {
             let name = format!("flow/{flow}");
-            let cc = registry::build(self.cc, cc_dialect, &self.control).unwrap();
+            let cc = match self.second_cc.filter(|_| flow > 0) {
+                Some(name) => registry::build(name, None, &[]).unwrap(),
+                None => registry::build(self.cc, cc_dialect, &self.control).unwrap(),
+            };
             let traits = cc.traits();
             if traits.timestamps {
                 sack.set("timestamps", "true").unwrap();
@@ -452,6 +458,82 @@ fn every_algorithm_fills_a_path_without_loss_or_marks() {
             outcome.sender()
         );
     }
+}
+
+#[test]
+fn bbr_holds_two_bandwidth_delay_products_and_keeps_the_queue_short() {
+    let outcome = Path {
+        cc: "bbr",
+        run: Span::from_secs(20),
+        warm_up: Span::from_secs(5),
+        every: Some(Span::from_ms(50)),
+        ..Path::default()
+    }
+    .run();
+    let full = 15 * 10_000_000 / 8 * MSS / 1040;
+    assert!(outcome.receivers[0].goodput_bytes > full / 100 * 96);
+    // 48 segments fill the path; twice that and a few is the most.
+    let most = outcome.gauges[0].iter().map(|g| g.cwnd_bytes).max();
+    assert!((90 * MSS..115 * MSS).contains(&most.unwrap()), "{most:?}");
+    // The least window while the delay is looked for.
+    let least = outcome.gauges[0].iter().map(|g| g.cwnd_bytes).min();
+    assert_eq!(least, Some(4 * MSS));
+    let flying: u64 = outcome.gauges[0].iter().map(|g| g.in_flight_bytes).sum();
+    let mean = flying / u64::try_from(outcome.gauges[0].len()).unwrap();
+    assert!((40 * MSS..62 * MSS).contains(&mean), "{mean}");
+}
+
+#[test]
+fn ledbat_keeps_its_target_and_a_late_comer_takes_more() {
+    let alone = Path {
+        cc: "ledbat",
+        run: Span::from_secs(60),
+        warm_up: Span::from_secs(40),
+        every: Some(Span::from_ms(100)),
+        ..Path::default()
+    }
+    .run();
+    let srtt = alone.gauges[0].last().unwrap().srtt.unwrap();
+    assert!(
+        srtt > Span::from_ms(135) && srtt < Span::from_ms(148),
+        "40 ms and 100 ms of queue: {srtt}"
+    );
+    // The second finds a standing queue and takes it for the base.
+    let both = Path {
+        cc: "ledbat",
+        flows: 2,
+        apart: Span::from_secs(60),
+        run: Span::from_secs(200),
+        warm_up: Span::from_secs(120),
+        ..Path::default()
+    }
+    .run();
+    let [first, second] = [0, 1].map(|flow| both.receivers[flow].goodput_bytes);
+    assert!(second > 3 * first, "{first} {second}");
+}
+
+#[test]
+fn ledbat_yields_to_reno() {
+    let share = |cc: &'static str| {
+        let mut path = Path {
+            cc,
+            forward: Fifo::of(60),
+            run: Span::from_secs(100),
+            warm_up: Span::from_secs(40),
+            flows: 2,
+            ..Path::default()
+        };
+        path.second_cc = Some("reno");
+        let outcome = path.run();
+        let [first, second] = [0, 1].map(|flow| outcome.receivers[flow].goodput_bytes);
+        first * 100 / (first + second)
+    };
+    let ledbat = share("ledbat");
+    let reno = share("reno");
+    assert!(
+        ledbat < reno && (35..=65).contains(&reno),
+        "{ledbat} {reno}"
+    );
 }
 
 proptest! {
