@@ -139,7 +139,7 @@ mod tests {
         pipe.cc.window.cwnd = 1000 * MSS;
         pipe.congest(CongestionKind::Loss);
         assert_eq!(pipe.cc.last_max, 1000);
-        let mut growth = |pipe: &mut Pipe<Bic>| {
+        let growth = |pipe: &mut Pipe<Bic>| {
             let before = pipe.window();
             pipe.run(Span::from_ms(102));
             pipe.window() - before

@@ -190,4 +190,10 @@ registry::algorithms! {
     veno = Veno(VenoParams);
     illinois = Illinois(IllinoisParams);
     hybla = Hybla(HyblaParams);
+    yeah = Yeah(YeahParams);
+    lp = Lp(LpParams);
+    compound = Compound(CompoundParams);
+    ledbat_plus = LedbatPlus(LedbatPlusParams);
+    copa = Copa(CopaParams);
+    prague = Prague(PragueParams);
 }

@@ -7,7 +7,8 @@
 //! Deviations beside those of [`crate::tcp`], which hold for every dialect:
 //! - Segments are sent again as they were sent: they are not cut or joined.
 //! - A receiver never gives up what it has told of (no reneging).
-//! - Timestamps have the resolution of the simulation, and the time at which a segment was sent is always known.
+//! - Timestamps have the resolution of the simulation, and the time at which a segment was sent is always known. The value that an
+//!   acknowledgement carries is the time at which the segment arrived that it echoes, so that the difference is its one-way delay.
 //! - Counting (RFC 6675) sends nothing that is neither lost nor new (no rule 3 of NextSeg, no rescue): the tail probe does.
 //! - While the window is reduced for an ECN echo it does not grow, in any dialect (RFC 3168 section 6.1.2 forbids it only on the
 //!   acknowledgement with the echo).

@@ -41,8 +41,9 @@ pub struct SackReceiver {
     next: u64,
     goodput: u64,
     acks: u64,
-    /// The timestamp to echo, and the last byte acknowledged.
+    /// The timestamp to echo, when the segment arrived that carried it, and the last byte acknowledged.
     echo_stamp: Time,
+    echo_arrived: Time,
     acknowledged: u64,
     /// Segments in order that are not acknowledged.
     unacked: u32,
@@ -92,6 +93,7 @@ impl SackReceiver {
             goodput: 0,
             acks: 0,
             echo_stamp: Time::ZERO,
+            echo_arrived: Time::ZERO,
             acknowledged: FIRST_BYTE,
             unacked: 0,
             delayed_ack: params.delayed_ack,
@@ -201,7 +203,7 @@ impl SackReceiver {
         }
         let mut side = Side::default();
         if self.timestamps {
-            side.timestamps = (host.now().as_ps(), self.echo_stamp.as_ps());
+            side.timestamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
         }
         if gap {
             out.size += self.fill_blocks(&mut side);
@@ -351,6 +353,7 @@ impl Agent for SackReceiver {
         }
         if packet.seq <= self.acknowledged {
             self.echo_stamp = packet.created;
+            self.echo_arrived = host.now();
         }
         self.on_data(packet.seq, packet.seq + bytes, host);
     }
