@@ -9,7 +9,7 @@
 //! use sojourn_units::Time;
 //!
 //! let mut cc = registry::build("reno", None, &[])?;
-//! cc.on_start(&Start { now: Time::ZERO, mss: 1460, initial_window: 14_600 });
+//! cc.on_start(&Start { now: Time::ZERO, mss: 1460, initial_window: 14_600, ..Start::default() });
 //! cc.on_ack(&Acked {
 //!     now: Time::ZERO,
 //!     bytes: 1460,
@@ -23,9 +23,14 @@
 //! # Ok::<(), sojourn_cc::BuildError>(())
 //! ```
 
+mod hystart;
+mod num;
 pub mod registry;
+mod sample;
+mod window;
 
 pub use registry::BuildError;
+pub use sample::{EcnUse, Phase, Sample, Traits, Undo};
 
 use sojourn_units::{Rate, Span, Time};
 
@@ -45,10 +50,37 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn ssthresh(&self) -> u64;
     /// The rate at which segments are to be spaced; `None` leaves sending to the acknowledgements' clock.
     fn pacing_rate(&self) -> Option<Rate>;
+
+    /// What it asks of the transport; the same through the life of a connection.
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+    /// What an acknowledgement has measured, before the transport looks for losses and before [`Self::on_ack`]. Only
+    /// transports with selective acknowledgement tell.
+    fn on_sample(&mut self, sample: &Sample) {
+        let _ = sample;
+    }
+    /// The same acknowledgement, after losses were looked for: where an algorithm that controls the window by a model sets
+    /// it ([`Traits::model`]). Other algorithms are not told.
+    fn on_model(&mut self, sample: &Sample) {
+        let _ = sample;
+    }
+    /// The transport's phase changes.
+    fn on_phase(&mut self, phase: Phase, now: Time) {
+        let _ = (phase, now);
+    }
+    /// The last reduction answered to a loss that was none (RFC 3522, RFC 5682, RFC 3708).
+    fn on_undo(&mut self, undo: &Undo) {
+        let _ = undo;
+    }
+    /// Its state as numbers, each with the name and the unit of a time series: `name (unit)`.
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let _ = tell;
+    }
 }
 
 /// A connection is established.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Start {
     /// When.
     pub now: Time,
@@ -56,6 +88,13 @@ pub struct Start {
     pub mss: u64,
     /// The window to begin with (RFC 5681 section 3.1, RFC 6928), bytes.
     pub initial_window: u64,
+    /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465 section 2.2); 0 for no
+    /// bound. Algorithms with a parameter of their own for it go by that.
+    pub slow_start_limit: u32,
+    /// Windows are whole segments.
+    pub whole_segments: bool,
+    /// The round-trip time of the handshake.
+    pub rtt: Option<Span>,
 }
 
 /// A data segment was sent.
@@ -138,4 +177,23 @@ pub struct Congestion {
 
 registry::algorithms! {
     reno = Reno(RenoParams);
+    cubic = Cubic(CubicParams);
+    bbr = Bbr(BbrParams);
+    dctcp = Dctcp(DctcpParams);
+    vegas = Vegas(VegasParams);
+    ledbat = Ledbat(LedbatParams);
+    westwood = Westwood(WestwoodParams);
+    highspeed = Highspeed(HighspeedParams);
+    scalable = Scalable(ScalableParams);
+    htcp = Htcp(HtcpParams);
+    bic = Bic(BicParams);
+    veno = Veno(VenoParams);
+    illinois = Illinois(IllinoisParams);
+    hybla = Hybla(HyblaParams);
+    yeah = Yeah(YeahParams);
+    lp = Lp(LpParams);
+    compound = Compound(CompoundParams);
+    ledbat_plus = LedbatPlus(LedbatPlusParams);
+    copa = Copa(CopaParams);
+    prague = Prague(PragueParams);
 }

@@ -95,103 +95,169 @@ pub fn build(
 }
 
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm.
+/// of the algorithm. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
-    ($($module:ident = $Type:ident($Params:ident);)+) => {
-        $(pub mod $module;)+
+    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident);)*) => {
+        pub mod $first;
+        $(pub mod $module;)*
 
         /// An algorithm of the registry, dispatched statically, or one that the registry does not know.
         #[derive(Debug)]
         pub enum AnyCc {
+            #[doc = concat!("See [`mod@", stringify!($first), "`].")]
+            $First($first::$First),
             $(
                 #[doc = concat!("See [`mod@", stringify!($module), "`].")]
-                $Type($module::$Type),
-            )+
+                $Type(Box<$module::$Type>),
+            )*
             /// An algorithm from outside this crate.
             Custom(Box<dyn CongestionControl>),
         }
 
         /// Every algorithm of this crate.
-        pub const ALGORITHMS: &[registry::Algorithm] = &[$(
+        pub const ALGORITHMS: &[registry::Algorithm] = &[
             registry::Algorithm {
+                name: stringify!($first),
+                doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
+                params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
+                dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
+                build: |dialect, pairs| {
+                    sojourn_units::build::<$first::$FirstParams>(dialect, pairs)
+                        .map(|params| AnyCc::$First($first::$First::new(&params)))
+                },
+            },
+            $(registry::Algorithm {
                 name: stringify!($module),
                 doc: <$module::$Params as sojourn_units::Params>::DOC,
                 params: <$module::$Params as sojourn_units::Params>::TABLE,
                 dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
                 build: |dialect, pairs| {
                     sojourn_units::build::<$module::$Params>(dialect, pairs)
-                        .map(|params| AnyCc::$Type($module::$Type::new(&params)))
+                        .map(|params| AnyCc::$Type(Box::new($module::$Type::new(&params))))
                 },
+            },)*
+        ];
+
+        impl AnyCc {
+            #[inline(never)]
+            fn other(&self) -> &dyn CongestionControl {
+                match self {
+                    AnyCc::$First(cc) => cc,
+                    $(AnyCc::$Type(cc) => &**cc,)*
+                    AnyCc::Custom(cc) => &**cc,
+                }
             }
-        ),+];
+
+            #[inline(never)]
+            fn other_mut(&mut self) -> &mut dyn CongestionControl {
+                match self {
+                    AnyCc::$First(cc) => cc,
+                    $(AnyCc::$Type(cc) => &mut **cc,)*
+                    AnyCc::Custom(cc) => &mut **cc,
+                }
+            }
+        }
 
         impl CongestionControl for AnyCc {
             #[inline]
             fn on_start(&mut self, start: &Start) {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.on_start(start),)+
-                    AnyCc::Custom(cc) => cc.on_start(start),
+                    AnyCc::$First(cc) => cc.on_start(start),
+                    other => other.other_mut().on_start(start),
                 }
             }
 
             #[inline]
             fn on_sent(&mut self, sent: &Sent) {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.on_sent(sent),)+
-                    AnyCc::Custom(cc) => cc.on_sent(sent),
+                    AnyCc::$First(cc) => cc.on_sent(sent),
+                    other => other.other_mut().on_sent(sent),
                 }
             }
 
             #[inline]
             fn on_ack(&mut self, acked: &Acked) {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.on_ack(acked),)+
-                    AnyCc::Custom(cc) => cc.on_ack(acked),
+                    AnyCc::$First(cc) => cc.on_ack(acked),
+                    other => other.other_mut().on_ack(acked),
                 }
             }
 
             #[inline]
             fn on_congestion(&mut self, congestion: &Congestion) {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.on_congestion(congestion),)+
-                    AnyCc::Custom(cc) => cc.on_congestion(congestion),
+                    AnyCc::$First(cc) => cc.on_congestion(congestion),
+                    other => other.other_mut().on_congestion(congestion),
                 }
             }
 
             #[inline]
             fn cwnd(&self) -> u64 {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.cwnd(),)+
-                    AnyCc::Custom(cc) => cc.cwnd(),
+                    AnyCc::$First(cc) => cc.cwnd(),
+                    other => other.other().cwnd(),
                 }
             }
 
             #[inline]
             fn ssthresh(&self) -> u64 {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.ssthresh(),)+
-                    AnyCc::Custom(cc) => cc.ssthresh(),
+                    AnyCc::$First(cc) => cc.ssthresh(),
+                    other => other.other().ssthresh(),
                 }
             }
 
             #[inline]
             fn pacing_rate(&self) -> Option<Rate> {
                 match self {
-                    $(AnyCc::$Type(cc) => cc.pacing_rate(),)+
-                    AnyCc::Custom(cc) => cc.pacing_rate(),
+                    AnyCc::$First(cc) => cc.pacing_rate(),
+                    other => other.other().pacing_rate(),
                 }
+            }
+
+            fn traits(&self) -> Traits {
+                self.other().traits()
+            }
+
+            #[inline]
+            fn on_sample(&mut self, sample: &Sample) {
+                match self {
+                    AnyCc::$First(cc) => cc.on_sample(sample),
+                    other => other.other_mut().on_sample(sample),
+                }
+            }
+
+            fn on_model(&mut self, sample: &Sample) {
+                self.other_mut().on_model(sample);
+            }
+
+            fn on_phase(&mut self, phase: Phase, now: Time) {
+                self.other_mut().on_phase(phase, now);
+            }
+
+            fn on_undo(&mut self, undo: &Undo) {
+                self.other_mut().on_undo(undo);
+            }
+
+            fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+                self.other().series(tell);
             }
         }
 
         #[cfg(test)]
         mod declared {
+            #[test]
+            fn $first() {
+                let checked = sojourn_units::check_declaration::<crate::$first::$FirstParams>();
+                assert_eq!(checked, Ok(()));
+            }
             $(
                 #[test]
                 fn $module() {
                     let checked = sojourn_units::check_declaration::<crate::$module::$Params>();
                     assert_eq!(checked, Ok(()));
                 }
-            )+
+            )*
         }
     };
 }
@@ -214,10 +280,10 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_exist_is_answered_with_the_nearest() {
-        assert_eq!(
-            build("rno", None, &[]).unwrap_err().to_string(),
-            "unknown congestion control \"rno\", did you mean \"reno\"? (algorithms: reno)"
-        );
+        let error = build("rno", None, &[]).unwrap_err().to_string();
+        let expected =
+            "unknown congestion control \"rno\", did you mean \"reno\"? (algorithms: reno, ";
+        assert!(error.starts_with(expected), "{error}");
     }
 
     #[test]
@@ -235,6 +301,7 @@ mod tests {
             now: sojourn_units::Time::ZERO,
             mss: 1000,
             initial_window: 3000,
+            ..crate::Start::default()
         });
         assert_eq!((cc.cwnd(), cc.pacing_rate()), (3000, None));
     }

@@ -1,13 +1,15 @@
 //! Reno: slow start, congestion avoidance, and half the window for a loss or a mark.
 //!
-//! Source: RFC 5681 sections 3.1, 3.2 and 4.1; byte counting of RFC 3465; ECN of RFC 3168 section 6.1.2.
+//! Source: RFC 5681 sections 3.1, 3.2 and 4.1; byte counting of RFC 3465; ECN of RFC 3168 section 6.1.2, or
+//! alternative backoff (RFC 8511) with `ecn_factor=0.8`.
 //! Fast recovery itself (RFC 5681 section 3.2 steps 3 to 6, RFC 6582) is the transport's, so this serves Reno and NewReno.
 //!
 //! Deviations: none from the RFCs in dialect `rfc`. Dialect `linux` counts bytes where the kernel counts segments, which
 //! is the same for full segments.
 
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start};
-use sojourn_units::{Bytes, Rate, choice, params};
+use crate::num::scaled;
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Undo};
+use sojourn_units::{Bytes, Rate, Ratio, choice, params};
 
 choice! {
     /// What makes the window grow in congestion avoidance.
@@ -39,6 +41,8 @@ params! {
         counting: Counting = "bytes", source "RFC 5681 section 3.1 (recommended)";
         /// What is halved for a loss or a mark.
         halved: Halved = "flight", source "RFC 5681 equation 4";
+        /// What an ECN echo leaves of the window: 0.8 is alternative backoff.
+        ecn_factor: Ratio = "0.5", source "RFC 3168 section 6.1.2; RFC 8511 section 3.1 for 0.8";
         /// Slow start threshold to begin with; none is as high as can be.
         initial_ssthresh: Option<Bytes> = "none", range "1B".., source "RFC 5681 section 3.1 (arbitrarily high)";
     }
@@ -69,6 +73,9 @@ pub struct Reno {
     halved: Halved,
     /// Slow start follows a timeout: L is 1 (RFC 3465 section 2.3).
     after_timeout: bool,
+    whole_segments: bool,
+    /// What an ECN echo leaves of the window, if that is not half of it.
+    ecn_factor: f64,
 }
 
 impl Reno {
@@ -84,6 +91,8 @@ impl Reno {
             counting: params.counting,
             halved: params.halved,
             after_timeout: false,
+            whole_segments: false,
+            ecn_factor: params.ecn_factor.get(),
         }
     }
 
@@ -120,6 +129,7 @@ impl CongestionControl for Reno {
         self.mss = start.mss.max(1);
         self.initial_window = start.initial_window.max(self.mss);
         self.cwnd = self.initial_window;
+        self.whole_segments = start.whole_segments;
     }
 
     #[inline]
@@ -154,10 +164,17 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let half = match self.halved {
-            Halved::Flight => congestion.in_flight / 2,
-            Halved::Cwnd => self.cwnd / 2,
+        let reduced = match self.halved {
+            Halved::Flight => congestion.in_flight,
+            Halved::Cwnd => self.cwnd,
         };
+        let mut half = reduced / 2;
+        if self.ecn_factor != 0.5 && congestion.kind == CongestionKind::Ecn {
+            half = scaled(reduced, self.ecn_factor);
+        }
+        if self.whole_segments {
+            half -= half % congestion.mss;
+        }
         let ssthresh = half.max(2 * congestion.mss);
         self.counted = 0;
         match congestion.kind {
@@ -190,6 +207,12 @@ impl CongestionControl for Reno {
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.cwnd = self.cwnd.max(undo.cwnd);
+        self.ssthresh = self.ssthresh.max(undo.ssthresh);
+        self.after_timeout = false;
+    }
 }
 
 #[cfg(test)]
@@ -205,6 +228,7 @@ mod tests {
             now: Time::ZERO,
             mss: MSS,
             initial_window: 4 * MSS,
+            ..Start::default()
         });
         reno
     }

@@ -4,7 +4,10 @@ use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
-use sojourn_transport::{Gauges, ReceiverReport, SenderReport, TcpReceiver, TcpSender, UdpSender};
+use sojourn_transport::{
+    Gauges, ReceiverReport, SackReceiver, SackSender, SenderReport, TcpReceiver, TcpSender,
+    UdpSender,
+};
 use sojourn_units::Time;
 
 /// An endpoint of a flow, in cache lines of its own.
@@ -16,6 +19,10 @@ pub enum Endpoint {
     Tcp(TcpSender<Timed>),
     /// Its receiver.
     TcpReceiver(TcpReceiver),
+    /// Sender of TCP with selective acknowledgement.
+    Sack(Box<SackSender<Timed>>),
+    /// Its receiver.
+    SackReceiver(Box<SackReceiver>),
     /// Sender of ns-2's one-way TCP.
     Ns2(Box<Ns2Sender<Timed>>),
     /// Its sink.
@@ -34,6 +41,8 @@ macro_rules! each {
             Endpoint::Udp($endpoint) => $call,
             Endpoint::Tcp($endpoint) => $call,
             Endpoint::TcpReceiver($endpoint) => $call,
+            Endpoint::Sack($endpoint) => $call,
+            Endpoint::SackReceiver($endpoint) => $call,
             Endpoint::Ns2($endpoint) => $call,
             Endpoint::Ns2Sink($endpoint) => $call,
             Endpoint::Ns3($endpoint) => $call,
@@ -73,6 +82,7 @@ impl Endpoint {
         match self {
             Endpoint::Udp(sender) => Some(*sender.report()),
             Endpoint::Tcp(sender) => Some(sender.report()),
+            Endpoint::Sack(sender) => Some(sender.report()),
             Endpoint::Ns2(sender) => Some(*sender.report()),
             Endpoint::Ns3(sender) => Some(*sender.report()),
             _ => None,
@@ -83,6 +93,7 @@ impl Endpoint {
     pub fn receiver_report(&self) -> Option<ReceiverReport> {
         match self {
             Endpoint::TcpReceiver(receiver) => Some(receiver.report()),
+            Endpoint::SackReceiver(receiver) => Some(receiver.report()),
             Endpoint::Ns2Sink(sink) => Some(*sink.report()),
             Endpoint::Ns3Receiver(receiver) => Some(*receiver.report()),
             Endpoint::PacketSink(sink) => Some(*sink.report()),
@@ -94,6 +105,7 @@ impl Endpoint {
     pub fn gauges(&self) -> Option<Gauges> {
         match self {
             Endpoint::Tcp(sender) => Some(sender.gauges()),
+            Endpoint::Sack(sender) => Some(sender.gauges()),
             Endpoint::Ns2(sender) => Some(sender.gauges()),
             Endpoint::Ns3(sender) => Some(sender.gauges()),
             _ => None,

@@ -1,21 +1,26 @@
 //! Flows by name: which endpoints, with which parameters, a flow specification means.
 //!
-//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `tahoe`), by its congestion control, or plainly `tcp`, which
-//! leaves both to its parameters. It sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the
-//! transport and of the congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP
-//! flow is named by its source.
+//! A TCP flow is named by its loss recovery (`reno`, `newreno`, `sack`, `tahoe`), by its congestion control (whose losses are
+//! repaired by selective acknowledgement unless it is told otherwise), or plainly `tcp`, which leaves both to its parameters. It
+//! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
+//! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
+//! source.
 
 use crate::endpoint::Endpoint;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
 use crate::timed::Timed;
-use sojourn_cc::registry as cc;
+use sojourn_cc::{CongestionControl, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
+use sojourn_transport::tcp::Recovery;
 use sojourn_transport::tcp::TcpConfig;
-use sojourn_transport::{TcpParams, TcpReceiver, TcpSender, UdpParams, UdpSender};
+use sojourn_transport::{
+    SackConfig, SackParams, SackReceiver, SackSender, TcpParams, TcpReceiver, TcpSender, UdpParams,
+    UdpSender,
+};
 use sojourn_units::{
     Bytes, DialectInfo, Packets, ParamError, ParamInfo, ParamValue, Params, Span, Spec, SpecValue,
     Time, UnitErrorKind, nearest,
@@ -103,7 +108,7 @@ struct TcpKind {
     congestion_control: Option<&'static str>,
 }
 
-const NAMED_TCP: [TcpKind; 4] = [
+const NAMED_TCP: [TcpKind; 5] = [
     TcpKind {
         name: "reno",
         doc: "TCP Reno: any new acknowledgement ends fast recovery.",
@@ -114,6 +119,12 @@ const NAMED_TCP: [TcpKind; 4] = [
         name: "newreno",
         doc: "TCP NewReno: fast recovery goes on until everything in flight at its start has arrived.",
         recovery: Some("newreno"),
+        congestion_control: Some("reno"),
+    },
+    TcpKind {
+        name: SACK,
+        doc: "TCP with selective acknowledgement and Reno's window.",
+        recovery: Some(SACK),
         congestion_control: Some("reno"),
     },
     TcpKind {
@@ -132,6 +143,9 @@ const NAMED_TCP: [TcpKind; 4] = [
 
 /// The recovery that only the agents of ns-2 and ns-3.24 have.
 const TAHOE: &str = "tahoe";
+
+/// The recovery that ns-2's agent here does not have.
+const SACK: &str = "sack";
 
 /// Parameters of a TCP flow that are not the transport's: its data.
 const DATA: [&str; 3] = ["bytes", "packets", "source"];
@@ -156,7 +170,12 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
 impl TcpKind {
     /// Whether ns-2's agent can be this flow.
     fn is_ns2s(&self) -> bool {
-        self.recovery.is_some() || self.congestion_control.is_none()
+        self.name != SACK && (self.recovery.is_some() || self.congestion_control.is_none())
+    }
+
+    /// Whether selective acknowledgement can repair its losses.
+    fn may_be_selective(&self) -> bool {
+        self.recovery.is_none_or(|recovery| recovery == SACK)
     }
 
     /// Whether ns-3.24's socket can be this flow.
@@ -170,6 +189,9 @@ impl TcpKind {
         if self.name != TAHOE {
             dialects.extend(TcpParams::DIALECTS);
             params.push(("tcp", TcpParams::TABLE));
+            if self.may_be_selective() {
+                params.push((SACK, SackParams::TABLE));
+            }
             if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
                 params.push((algorithm.name, algorithm.params));
             }
@@ -343,7 +365,21 @@ fn build_tcp(
             remedy,
         )
     })?;
-    check_keys(&args, &[TcpParams::TABLE, algorithm.params], &DATA)?;
+    if kind.recovery.is_none()
+        && algorithm.name != DEFAULT_CC
+        && args.iter().all(|(key, _)| key != "recovery")
+    {
+        args.push(("recovery".to_owned(), SACK.to_owned()));
+    }
+    let selective: &[ParamInfo] = match kind.may_be_selective() {
+        true => SackParams::TABLE,
+        false => &[],
+    };
+    check_keys(
+        &args,
+        &[TcpParams::TABLE, selective, algorithm.params],
+        &DATA,
+    )?;
     let params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
         &pairs_of(&args, TcpParams::TABLE),
@@ -363,6 +399,49 @@ fn build_tcp(
     let (mut source, data) = data(&args, dialect, params.mss)?;
     let ns3_numbers = request.number(&mut source);
     let resolved = Resolved::of(&params);
+    if params.recovery == Recovery::Sack {
+        let mut sack: SackParams = sojourn_units::build(
+            usable_dialect::<SackParams>(dialect),
+            &pairs_of(&args, SackParams::TABLE),
+        )?;
+        sack.timestamps |= built.traits().timestamps;
+        let receiver = SackReceiver::new(&params, &sack, built.traits().ecn);
+        let sack_resolved = Resolved::of(&sack);
+        let sender = SackSender::new(SackConfig {
+            flow: request.flow,
+            params,
+            sack,
+            cc: built,
+            source: Timed::new(source, request.start),
+            rng: request.stream("source"),
+            start: request.start,
+            stop: request.stop,
+        });
+        return Ok(BuiltFlow {
+            sender: Endpoint::Sack(Box::new(sender)),
+            receiver: Some(Endpoint::SackReceiver(Box::new(receiver))),
+            transport: Transport::Tcp,
+            ns3_numbers,
+            parts: vec![
+                ("tcp", resolved),
+                (SACK, sack_resolved),
+                (algorithm.name, cc_resolved),
+                data,
+            ],
+        });
+    }
+    if built.traits().samples {
+        return Err(wrong(
+            "recovery",
+            UnitErrorKind::UnknownChoice,
+            params.recovery.name(),
+            &format!(
+                "what {} can work with: it needs selective acknowledgement",
+                algorithm.name
+            ),
+            "leave it out, or write recovery=sack",
+        ));
+    }
     let receiver = TcpReceiver::new(&params);
     let sender = TcpSender::new(TcpConfig {
         flow: request.flow,

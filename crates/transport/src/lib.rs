@@ -7,10 +7,12 @@ pub mod app;
 pub mod ns2;
 pub mod ns3;
 pub mod report;
+pub mod sack;
 pub mod tcp;
 pub mod udp;
 
 pub use app::{Source, Write};
 pub use report::{Gauges, ReceiverReport, SenderReport};
+pub use sack::{SackConfig, SackParams, SackReceiver, SackSender};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 pub use udp::{UdpParams, UdpSender};

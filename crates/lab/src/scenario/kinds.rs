@@ -5,7 +5,7 @@ use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::{TcpParams, UdpParams};
+use sojourn_transport::{SackParams, TcpParams, UdpParams};
 use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, Time, nearest};
 
 use crate::error::{LabError, LabErrorKind, Result};
@@ -103,6 +103,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
     }
     match name {
         "tcp" => declared::<TcpParams>("TCP"),
+        "sack" => declared::<SackParams>("Selective acknowledgement"),
         "udp" => declared::<UdpParams>("UDP"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {

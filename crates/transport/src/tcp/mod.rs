@@ -18,9 +18,11 @@ mod sender;
 
 pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, TcpParams};
 pub use receiver::TcpReceiver;
+pub(crate) use rto::Rto;
+pub(crate) use sender::FIRST_BYTE;
 pub use sender::{TcpConfig, TcpSender};
 
 #[cfg(test)]
 pub(crate) mod double;
 #[cfg(test)]
-mod runs;
+pub(crate) mod runs;

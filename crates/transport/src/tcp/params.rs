@@ -3,12 +3,14 @@
 use sojourn_units::{Bytes, ParamError, Span, choice, params};
 
 choice! {
-    /// How losses that duplicate acknowledgements tell of are repaired.
+    /// How losses are repaired.
     pub enum Recovery {
         /// Any new acknowledgement ends fast recovery (RFC 5681 section 3.2).
         Reno = "reno",
         /// Partial acknowledgements repair one loss each until all data in flight at its start is acknowledged (RFC 6582).
         NewReno = "newreno",
+        /// Segment by segment, from selective acknowledgements (RFC 6675, RFC 8985), with the parameters of `sack`.
+        Sack = "sack",
     }
 }
 
@@ -57,7 +59,7 @@ choice! {
 }
 
 params! {
-    /// TCP (RFC 9293, RFC 5681) without options: Reno or NewReno recovery, retransmission timer of RFC 6298, classic ECN.
+    /// TCP (RFC 9293, RFC 5681): Reno, NewReno or selective recovery, retransmission timer of RFC 6298, classic ECN.
     pub struct TcpParams {
         /// Payload of a full segment.
         mss: Bytes = "1460B", range "1B".."65495B", source "RFC 9293 section 3.7.1 (1500 less 20 and 20)";
@@ -67,7 +69,7 @@ params! {
         window: Option<Bytes> = "none", range "1B".., source "RFC 7323 section 2 (scaled to what the path needs)";
         /// Segments sent at first; none takes 2, 3 or 4 by their size, as RFC 5681 section 3.1 says.
         initial_window: Option<u32> = "10", range "1".."1000", source "RFC 6928 section 2";
-        /// How losses that duplicate acknowledgements tell of are repaired.
+        /// How losses are repaired.
         recovery: Recovery = "newreno", source "RFC 6582";
         /// Duplicate acknowledgements that tell of a loss.
         dupthresh: u32 = "3", range "1".."1000", source "RFC 5681 section 3.2";

@@ -14,17 +14,17 @@ use sojourn_units::{Params, Rate, Span, Time};
 
 /// Tail drop; marks what finds `mark_at` packets waiting.
 #[derive(Clone, Debug)]
-struct Fifo {
+pub(crate) struct Fifo {
     limit: u64,
     mark_at: u64,
     waiting: u64,
-    drops: u64,
-    marks: u64,
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
     released: (u64, u64),
 }
 
 impl Fifo {
-    fn of(limit: u64) -> Fifo {
+    pub(crate) fn of(limit: u64) -> Fifo {
         Fifo {
             limit,
             mark_at: u64::MAX,
@@ -33,6 +33,10 @@ impl Fifo {
             marks: 0,
             released: (0, 0),
         }
+    }
+
+    pub(crate) fn marking(self, mark_at: u64) -> Fifo {
+        Fifo { mark_at, ..self }
     }
 }
 

@@ -264,6 +264,7 @@ impl<S: Source> TcpSender<S> {
             now,
             mss: self.mss,
             initial_window,
+            ..Start::default()
         });
         self.send_bare_ack(host);
         self.check_completion(now);

@@ -1,0 +1,558 @@
+//! BBR, version 1: sends at the bottleneck's rate, measured, with a window of two bandwidth-delay products.
+//!
+//! Sources: Cardwell et al. 2016 (BBR), draft-cardwell-iccrg-bbr-congestion-control-00, tcp_bbr.c of Linux 6.1 for the numbers that
+//! the paper leaves open (rounding of the window, aggregation, recovery).
+//!
+//! Deviations: rate limits by policers are not looked for. The first phase of a cycle is not random but the first cruising one.
+//! Acknowledgements that were delayed count as samples of the round-trip time.
+
+use crate::num::{rate, real, whole};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
+};
+use sojourn_units::{Rate, Span, Time, params};
+
+params! {
+    /// BBRv1: a model of the path, its rate and its round-trip time, decides; losses do not.
+    pub struct BbrParams {
+        /// Gain of rate and window while the rate is searched: 2 / ln 2.
+        high_gain: f64 = "2.885", range "1".."10", source "Cardwell et al. 2016 (2 / ln 2)";
+        /// Gain of the window afterwards.
+        cwnd_gain: f64 = "2", range "1".."10", source "Cardwell et al. 2016";
+        /// Round trips over which the greatest rate counts.
+        bw_rounds: u32 = "10", range "1".."100", source "Cardwell et al. 2016";
+        /// How long the shortest round-trip time counts.
+        min_rtt_window: Span = "10s", range "1ms".., source "Cardwell et al. 2016";
+        /// How long it is looked for with a small window.
+        probe_rtt: Span = "200ms", range "1ms".., source "Cardwell et al. 2016";
+        /// What is left of the rate for what the estimate is too high.
+        margin: f64 = "0.01", range "0".."0.5", source "tcp_bbr.c, bbr_pacing_margin_percent";
+    }
+    dialects {
+        /// As Linux has it; the paper leaves more open.
+        rfc = "bbr-v1" {}
+        /// TcpBbr of ns-3.
+        ns3 = "ns3-3.44" {}
+        /// tcp_bbr.c.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// Gains of the rate over one cycle, a round trip each.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The rate has grown if it has by a quarter; three rounds without end the search.
+const GROWTH: f64 = 1.25;
+const FLAT_ROUNDS: u32 = 3;
+/// Segments of the least window.
+const LEAST: u64 = 4;
+/// Longest time of aggregation that the window allows for.
+const AGGREGATION: Span = Span::from_ms(100);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// The greatest of the values of the last rounds (Kathleen Nichols' filter: the three best, each later than the one before).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Greatest {
+    best: [(u64, f64); 3],
+}
+
+impl Greatest {
+    pub(crate) fn get(&self) -> f64 {
+        self.best[0].1
+    }
+
+    pub(crate) fn add(&mut self, at: u64, value: f64, window: u64) {
+        let new = (at, value);
+        let best = &mut self.best;
+        if value >= best[0].1 || at - best[2].0 > window {
+            *best = [new; 3];
+            return;
+        }
+        if value >= best[1].1 {
+            best[1] = new;
+            best[2] = new;
+        } else if value >= best[2].1 {
+            best[2] = new;
+        }
+        let age = at - best[0].0;
+        if age > window {
+            *best = [best[1], best[2], new];
+            if at - best[0].0 > window {
+                *best = [best[1], best[2], new];
+            }
+        } else if best[1].0 == best[0].0 && age > window / 4 {
+            best[1] = new;
+            best[2] = new;
+        } else if best[2].0 == best[1].0 && age > window / 2 {
+            best[2] = new;
+        }
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    high_gain: f64,
+    cwnd_gain_steady: f64,
+    bw_rounds: u64,
+    min_rtt_window: Span,
+    probe_rtt: Span,
+    margin: f64,
+
+    mss: u64,
+    initial_window: u64,
+    cwnd: u64,
+    prior_cwnd: u64,
+    pacing: f64,
+    mode: Mode,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+
+    /// Bytes per second.
+    bw: Greatest,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    /// Round trips, by delivered bytes.
+    round: u64,
+    round_end: u64,
+    round_began: bool,
+
+    full_bw: f64,
+    flat: u32,
+    full: bool,
+    cycle: usize,
+    cycle_at: Time,
+    probe_until: Option<Time>,
+    probe_round: bool,
+    conserve: bool,
+    phase: Phase,
+    app_limited: bool,
+    idle_restart: bool,
+
+    /// Aggregation: bytes acknowledged since `epoch`, and what they were beyond the rate.
+    epoch: Time,
+    epoch_acked: u64,
+    extra: Greatest,
+}
+
+impl Bbr {
+    /// A connection that is not established yet.
+    pub fn new(params: &BbrParams) -> Bbr {
+        Bbr {
+            high_gain: params.high_gain,
+            cwnd_gain_steady: params.cwnd_gain,
+            bw_rounds: params.bw_rounds.into(),
+            min_rtt_window: params.min_rtt_window,
+            probe_rtt: params.probe_rtt,
+            margin: params.margin,
+            mss: 1,
+            initial_window: 0,
+            cwnd: 0,
+            prior_cwnd: 0,
+            pacing: 0.0,
+            mode: Mode::Startup,
+            pacing_gain: params.high_gain,
+            cwnd_gain: params.high_gain,
+            bw: Greatest::default(),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            round: 0,
+            round_end: 0,
+            round_began: false,
+            full_bw: 0.0,
+            flat: 0,
+            full: false,
+            cycle: 0,
+            cycle_at: Time::ZERO,
+            probe_until: None,
+            probe_round: false,
+            conserve: false,
+            phase: Phase::Open,
+            app_limited: false,
+            idle_restart: false,
+            epoch: Time::ZERO,
+            epoch_acked: 0,
+            extra: Greatest::default(),
+        }
+    }
+
+    /// Bytes that fill the path `gain` times; the initial window while it is unknown.
+    fn bdp(&self, gain: f64) -> u64 {
+        match self.min_rtt {
+            None => self.initial_window,
+            Some(rtt) => {
+                let bytes = self.bw.get() * rtt.as_secs_f64() * gain;
+                // Whole segments, rounded up.
+                whole(bytes).div_ceil(self.mss) * self.mss
+            }
+        }
+    }
+
+    /// The same with room for segments that leave in one piece: three of them, an even number, two more while probing.
+    fn inflight(&self, gain: f64) -> u64 {
+        let piece = if self.pacing < 150_000.0 { 1 } else { 2 };
+        let mut segments = self.bdp(gain) / self.mss + 3 * piece;
+        segments += segments % 2;
+        if self.mode == Mode::ProbeBw && self.cycle == 0 {
+            segments += 2;
+        }
+        segments * self.mss
+    }
+
+    fn update_bw(&mut self, sample: &Sample) {
+        self.round_began = false;
+        if sample.sampled == 0 {
+            return;
+        }
+        if sample.prior_delivered >= self.round_end {
+            self.round_end = sample.delivered;
+            self.round += 1;
+            self.round_began = true;
+            self.conserve = false;
+        }
+        if let Some(bw) = sample.rate()
+            && (!sample.app_limited || bw >= self.bw.get())
+        {
+            self.bw.add(self.round, bw, self.bw_rounds);
+        }
+        self.app_limited = sample.app_limited;
+    }
+
+    /// What acknowledgements bring in bursts, beyond the rate.
+    fn update_aggregation(&mut self, sample: &Sample) {
+        if sample.newly_delivered == 0 {
+            return;
+        }
+        let elapsed = sample.now.saturating_since(self.epoch).as_secs_f64();
+        let mut expected = whole(self.bw.get() * elapsed);
+        if self.epoch_acked <= expected {
+            self.epoch = sample.now;
+            self.epoch_acked = 0;
+            expected = 0;
+        }
+        self.epoch_acked += sample.newly_delivered;
+        let extra = self.epoch_acked.saturating_sub(expected).min(self.cwnd);
+        self.extra.add(self.round, real(extra), self.bw_rounds);
+    }
+
+    fn advance_cycle(&mut self, sample: &Sample) {
+        let full_length = self
+            .min_rtt
+            .is_some_and(|rtt| sample.now.saturating_since(self.cycle_at) > rtt);
+        let gain = CYCLE[self.cycle];
+        let next = if gain > 1.0 {
+            full_length && (sample.newly_lost > 0 || sample.in_flight_before >= self.inflight(gain))
+        } else if gain < 1.0 {
+            full_length || sample.in_flight_before <= self.inflight(1.0)
+        } else {
+            full_length
+        };
+        if next {
+            self.cycle = (self.cycle + 1) % CYCLE.len();
+            self.cycle_at = sample.now;
+        }
+    }
+
+    fn check_full(&mut self, sample: &Sample) {
+        if self.full || !self.round_began || sample.app_limited {
+            return;
+        }
+        if self.bw.get() >= self.full_bw * GROWTH {
+            self.full_bw = self.bw.get();
+            self.flat = 0;
+            return;
+        }
+        self.flat += 1;
+        self.full = self.flat >= FLAT_ROUNDS;
+    }
+
+    fn check_drain(&mut self, sample: &Sample) {
+        if self.mode == Mode::Startup && self.full {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && sample.in_flight <= self.inflight(1.0) {
+            self.enter_probe_bw(sample.now);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.mode = Mode::ProbeBw;
+        self.cycle = 2;
+        self.cycle_at = now;
+    }
+
+    fn update_min_rtt(&mut self, sample: &Sample) {
+        let now = sample.now;
+        let expired = now > self.min_rtt_at.saturating_add(self.min_rtt_window);
+        if let Some(rtt) = sample.rtt
+            && (expired || self.min_rtt.is_none_or(|least| rtt <= least))
+        {
+            self.min_rtt = Some(rtt);
+            self.min_rtt_at = now;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd();
+            self.probe_until = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            match self.probe_until {
+                None if sample.in_flight <= LEAST * self.mss => {
+                    self.probe_until = Some(now.saturating_add(self.probe_rtt));
+                    self.probe_round = false;
+                    self.round_end = sample.delivered;
+                }
+                None => {}
+                Some(until) => {
+                    self.probe_round |= self.round_began;
+                    if self.probe_round && now > until {
+                        self.min_rtt_at = now;
+                        self.cwnd = self.cwnd.max(self.prior_cwnd);
+                        if self.full {
+                            self.enter_probe_bw(now);
+                        } else {
+                            self.mode = Mode::Startup;
+                        }
+                    }
+                }
+            }
+        }
+        if sample.newly_delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn save_cwnd(&mut self) {
+        self.prior_cwnd = if self.phase < Phase::Recovery && self.mode != Mode::ProbeRtt {
+            self.cwnd
+        } else {
+            self.prior_cwnd.max(self.cwnd)
+        };
+    }
+
+    fn set_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (self.high_gain, self.high_gain),
+            Mode::Drain => (1.0 / self.high_gain, self.high_gain),
+            Mode::ProbeBw => (CYCLE[self.cycle], self.cwnd_gain_steady),
+            Mode::ProbeRtt => (1.0, 1.0),
+        };
+    }
+
+    fn set_pacing(&mut self) {
+        let bw = self.bw.get();
+        if bw == 0.0 {
+            return;
+        }
+        let rate = bw * self.pacing_gain * (1.0 - self.margin);
+        if self.full || rate > self.pacing {
+            self.pacing = rate;
+        }
+    }
+
+    fn set_cwnd(&mut self, sample: &Sample) {
+        let acked = sample.newly_delivered;
+        if acked > 0 && !self.recover(sample) {
+            let mut target = self.inflight(self.cwnd_gain);
+            if self.full {
+                let most = whole(self.bw.get() * AGGREGATION.as_secs_f64());
+                target += whole(self.extra.get()).min(most);
+                self.cwnd = (self.cwnd + acked).min(target);
+            } else if self.cwnd < target || sample.delivered < self.initial_window {
+                self.cwnd += acked;
+            }
+        }
+        self.cwnd = self.cwnd.max(LEAST * self.mss);
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(LEAST * self.mss);
+        }
+    }
+
+    /// While losses are repaired the window is what is delivered, for a round trip; true if that is all.
+    fn recover(&mut self, sample: &Sample) -> bool {
+        if sample.newly_lost > 0 {
+            self.cwnd = self.cwnd.saturating_sub(sample.newly_lost).max(self.mss);
+        }
+        let before = self.phase;
+        self.phase = sample.phase;
+        if self.phase == Phase::Recovery && before != Phase::Recovery {
+            self.conserve = true;
+            self.round_end = sample.delivered;
+            self.cwnd = sample.in_flight + sample.newly_delivered;
+        } else if before >= Phase::Recovery && self.phase < Phase::Recovery {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.conserve = false;
+        }
+        if self.conserve {
+            self.cwnd = self.cwnd.max(sample.in_flight + sample.newly_delivered);
+        }
+        self.conserve
+    }
+}
+
+impl CongestionControl for Bbr {
+    fn on_start(&mut self, start: &Start) {
+        self.mss = start.mss.max(1);
+        self.initial_window = start.initial_window.max(self.mss);
+        self.cwnd = self.initial_window;
+        self.min_rtt = start.rtt;
+        self.min_rtt_at = start.now;
+        self.epoch = start.now;
+        self.cycle_at = start.now;
+        let rtt = start.rtt.unwrap_or(Span::from_ms(1)).as_secs_f64();
+        self.pacing = real(self.cwnd) / rtt.max(1e-6) * self.high_gain * (1.0 - self.margin);
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.in_flight == sent.bytes && self.app_limited {
+            self.idle_restart = true;
+            self.epoch = sent.now;
+            self.epoch_acked = 0;
+            if self.mode == Mode::ProbeBw {
+                self.pacing = self.bw.get() * (1.0 - self.margin);
+            }
+        }
+    }
+
+    fn on_ack(&mut self, _acked: &Acked) {}
+
+    fn traits(&self) -> Traits {
+        Traits {
+            model: true,
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_model(&mut self, sample: &Sample) {
+        self.update_bw(sample);
+        self.update_aggregation(sample);
+        if self.mode == Mode::ProbeBw {
+            self.advance_cycle(sample);
+        }
+        self.check_full(sample);
+        self.check_drain(sample);
+        self.update_min_rtt(sample);
+        self.set_gains();
+        self.set_pacing();
+        self.set_cwnd(sample);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.save_cwnd();
+        if let CongestionKind::Timeout { .. } = congestion.kind {
+            self.full_bw = 0.0;
+            self.round_began = true;
+            self.phase = Phase::Loss;
+            self.cwnd = congestion.mss;
+        }
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        (self.pacing > 0.0).then(|| rate(self.pacing))
+    }
+
+    fn on_undo(&mut self, _undo: &Undo) {
+        self.full_bw = 0.0;
+        self.flat = 0;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("bw (bps)", self.bw.get() * 8.0);
+        tell("pacing_gain", self.pacing_gain);
+        tell("min_rtt (ms)", self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+
+    #[test]
+    fn the_model_finds_the_rate_of_the_bottleneck() {
+        let mut pipe = Pipe::new(Bbr::new(&BbrParams::default()), 1000.0, Span::from_ms(40));
+        pipe.run(Span::from_secs(4));
+        let bw = pipe.cc.bw.get() / real(MSS);
+        assert!((bw - 1000.0).abs() < 30.0, "{bw}");
+        assert!(pipe.cc.full);
+    }
+
+    #[test]
+    fn the_gain_cycle_has_eight_phases_of_a_round_trip() {
+        let mut bbr = Bbr::new(&BbrParams::default());
+        bbr.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            rtt: Some(Span::from_ms(40)),
+            ..Start::default()
+        });
+        bbr.full = true;
+        bbr.bw.add(0, 1e6, 10);
+        bbr.enter_probe_bw(Time::ZERO);
+        let mut gains = Vec::new();
+        for n in 1..=16u64 {
+            let at = Time::ZERO + Span::from_ms(41) * n;
+            bbr.advance_cycle(&Sample {
+                now: at,
+                in_flight_before: 60 * MSS,
+                ..Sample::default()
+            });
+            gains.push(CYCLE[bbr.cycle]);
+        }
+        let cruise = [1.0; 5];
+        let cycle = [&cruise[..], &[1.25, 0.75, 1.0]].concat();
+        assert_eq!(gains, [&cycle[..], &cycle[..]].concat());
+    }
+
+    #[test]
+    fn the_search_ends_after_three_rounds_without_growth() {
+        let mut bbr = Bbr::new(&BbrParams::default());
+        bbr.bw.add(0, 1e6, 10);
+        let ended = (1..10).find(|_| {
+            bbr.round_began = true;
+            bbr.check_full(&Sample::default());
+            bbr.full
+        });
+        assert_eq!(ended, Some(4));
+    }
+
+    #[test]
+    fn the_delay_is_looked_for_with_four_segments_every_ten_seconds() {
+        let mut pipe = Pipe::new(Bbr::new(&BbrParams::default()), 1000.0, Span::from_ms(40));
+        let mut small = 0;
+        for _ in 0..3000 {
+            pipe.run(Span::from_ms(10));
+            small += u32::from(pipe.cc.cwnd() == LEAST * MSS);
+        }
+        // At least two in 30 s, each of 200 ms and a round trip.
+        assert!((40..=90).contains(&small), "{small}");
+    }
+
+    #[test]
+    fn the_greatest_value_is_forgotten_after_its_window() {
+        let mut filter = Greatest::default();
+        for (round, value) in [(1, 5.0), (2, 9.0), (3, 4.0), (8, 3.0)] {
+            filter.add(round, value, 10);
+        }
+        assert_eq!(filter.get(), 9.0);
+        filter.add(13, 2.0, 10);
+        assert!(filter.get() < 9.0 && filter.get() >= 3.0, "{filter:?}");
+    }
+}

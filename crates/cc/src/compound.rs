@@ -1,0 +1,216 @@
+//! Compound TCP: Reno's window and beside it one that grows while the delay says that the path is idle.
+//!
+//! Sources: Tan, Song, Zhang and Sridharan 2006; draft-sridharan-tcpm-ctcp-02 sections 3 and 4.
+//! Deviation: gamma is fixed (the draft tunes it).
+
+use crate::num::{micros, real, whole};
+use crate::window::{Round, Window};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Traits, Undo,
+};
+use sojourn_units::{Rate, params};
+
+params! {
+    /// Compound TCP: the sum of a window by loss and a window by delay.
+    pub struct CompoundParams {
+        /// Growth of the delay window: alpha times the window to the power k, per round trip.
+        alpha: f64 = "0.125", range "0.001".."10", source "draft-sridharan-tcpm-ctcp-02 section 3";
+        /// What a loss takes off the sum.
+        beta: f64 = "0.5", range "0.01".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
+        /// See `alpha`.
+        k: f64 = "0.75", range "0.1".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
+        /// Segments in queues from which on the delay window shrinks.
+        gamma: u32 = "30", range "1".."10000", source "Tan et al. 2006";
+        /// How fast it shrinks: segments per segment in queues.
+        zeta: f64 = "1", range "0.001".."100", source "Tan et al. 2006";
+        /// Window from which on there is a delay window, segments.
+        low_window: u32 = "38", range .."100000", source "Tan et al. 2006 (as HighSpeed TCP)";
+    }
+    dialects {
+        /// The paper and the draft.
+        rfc = "ctcp-02" {}
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    /// Reno's part.
+    window: Window,
+    /// The other part, segments.
+    delay_window: f64,
+    alpha: f64,
+    beta: f64,
+    k: f64,
+    gamma: f64,
+    zeta: f64,
+    low_window: u64,
+    round: Round,
+    base: u64,
+    least: u64,
+}
+
+impl Compound {
+    /// A connection that is not established yet.
+    pub fn new(params: &CompoundParams) -> Compound {
+        Compound {
+            window: Window::new(),
+            delay_window: 0.0,
+            alpha: params.alpha,
+            beta: params.beta,
+            k: params.k,
+            gamma: f64::from(params.gamma),
+            zeta: params.zeta,
+            low_window: params.low_window.into(),
+            round: Round::default(),
+            base: u64::MAX,
+            least: u64::MAX,
+        }
+    }
+
+    fn sum(&self) -> u64 {
+        self.window.cwnd + whole(self.delay_window) * self.window.mss
+    }
+
+    /// Once per round trip.
+    fn judge(&mut self) {
+        if self.least == u64::MAX || self.window.in_slow_start() {
+            return;
+        }
+        let mss = real(self.window.mss);
+        let segments = real(self.sum()) / mss;
+        if segments < real(self.low_window) {
+            return;
+        }
+        let waiting = segments * (1.0 - real(self.base) / real(self.least.max(1)));
+        if waiting < self.gamma {
+            // Reno's segment per round trip is part of the growth.
+            self.delay_window += (self.alpha * libm::pow(segments, self.k) - 1.0).max(0.0);
+        } else {
+            self.delay_window = (self.delay_window - self.zeta * waiting).max(0.0);
+        }
+    }
+}
+
+impl CongestionControl for Compound {
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.window.sent(sent);
+        if sent.after_idle {
+            self.delay_window = 0.0;
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(rtt) = sample.rtt {
+            let rtt = micros(rtt);
+            self.base = self.base.min(rtt);
+            self.least = self.least.min(rtt);
+        }
+        if self.round.passed(sample) {
+            self.judge();
+            self.least = u64::MAX;
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Stage::Exit { .. } = acked.stage {
+            let delay_window = self.delay_window;
+            self.window.admit(acked);
+            self.delay_window = delay_window;
+            return;
+        }
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                let sum = self.sum();
+                self.window.grow(bytes, sum);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let mss = real(self.window.mss);
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => {
+                let left = real(self.sum()) / mss * (1.0 - self.beta);
+                self.window.fall_by(0.5);
+                self.delay_window = (left - real(self.window.cwnd) / mss).max(0.0);
+            }
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(self.sum() / 2, again);
+                self.delay_window = 0.0;
+            }
+        }
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.sum()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        let part = whole(self.delay_window) * self.window.mss;
+        self.window.ssthresh.saturating_add(part)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        let part = whole(self.delay_window) * self.window.mss;
+        self.window.undo(&Undo {
+            cwnd: undo.cwnd.saturating_sub(part),
+            ssthresh: undo.ssthresh.saturating_sub(part),
+            ..*undo
+        });
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("delay_window (segments)", self.delay_window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+    use sojourn_units::Span;
+
+    #[test]
+    fn without_a_queue_the_sum_grows_by_the_power_of_the_window() {
+        let cc = Compound::new(&CompoundParams::default());
+        let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
+        pipe.cc.window.cwnd = 100 * MSS;
+        pipe.cc.window.ssthresh = 0;
+        pipe.run(Span::from_ms(210));
+        let before = pipe.window();
+        pipe.run(Span::from_ms(1010));
+        // 0.125 * 100^0.75 = 4.0 per round trip, a little more as the window grows.
+        let growth = pipe.window() - before;
+        assert!((38.0..58.0).contains(&growth), "{growth}");
+    }
+
+    #[test]
+    fn with_gamma_segments_in_the_queue_the_delay_window_stops() {
+        let cc = Compound::new(&CompoundParams::default());
+        let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(100));
+        pipe.cc.window.cwnd = 60 * MSS;
+        pipe.cc.window.ssthresh = 0;
+        pipe.run(Span::from_secs(4));
+        let early = pipe.cc.delay_window;
+        pipe.run(Span::from_secs(30));
+        assert!(pipe.window() - 101.0 > 30.0, "{}", pipe.window());
+        assert!(early > 5.0 && pipe.cc.delay_window < 1.0, "{early}");
+    }
+}

@@ -1,0 +1,535 @@
+//! CUBIC: the window is a cubic function of the time since the last reduction.
+//!
+//! Sources: RFC 9438 sections 4.1 to 4.8, HyStart++ (RFC 9406) in slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
+//! segments and milliseconds, at most one update of the growth per tick, HyStart.
+//!
+//! Deviations: dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
+//! idle does not count in either dialect.
+
+use crate::hystart::{HyStart, HyStartPlus};
+use crate::num::{micros, millis, real, scaled, whole};
+use crate::window::Window;
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo,
+};
+use sojourn_units::{Rate, Ratio, Span, Time, choice, params};
+
+choice! {
+    /// How slow start ends before a loss ends it.
+    pub enum Exit {
+        /// It does not.
+        Loss = "loss",
+        /// HyStart: acknowledgement trains and delay.
+        HyStart = "hystart",
+        /// HyStart++ (RFC 9406).
+        HyStartPlus = "hystart_plus",
+    }
+}
+
+choice! {
+    /// How the curve is followed.
+    pub enum Curve {
+        /// In real numbers, at each acknowledgement (RFC 9438).
+        Real = "real",
+        /// In whole segments and milliseconds, once per millisecond (Linux).
+        Ticks = "ticks",
+    }
+}
+
+params! {
+    /// CUBIC (RFC 9438): after a loss the window returns to where it was and stays there for long, then searches upwards.
+    pub struct CubicParams {
+        /// The steepness of the curve, segments per second cubed (C); fixed where it is followed in ticks.
+        c: f64 = "0.4", range "0.001".."100", source "RFC 9438 section 5.1";
+        /// What a loss leaves of the window (beta_cubic).
+        beta: Ratio = "0.7", source "RFC 9438 section 4.6";
+        /// What an ECN echo leaves of it.
+        ecn_factor: Ratio = "0.7", source "RFC 9438 section 4.6; RFC 8511 section 3.1 for 0.85";
+        /// Whether a flow whose window has shrunk gives way further.
+        fast_convergence: bool = "true", source "RFC 9438 section 4.7";
+        /// Whether it grows at least as Reno would.
+        reno_friendly: bool = "true", source "RFC 9438 section 4.3";
+        /// How slow start ends before a loss ends it.
+        exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406";
+        /// How the curve is followed.
+        curve: Curve = "real", source "RFC 9438 section 4.2";
+    }
+    dialects {
+        /// RFC 9438 as printed.
+        rfc = "rfc9438" {}
+        /// TcpCubic of ns-3, with HyStart.
+        ns3 = "ns3-3.44" { exit = "hystart" from "tcp-cubic.cc, HyStart"; }
+        /// tcp_cubic.c.
+        linux = "linux-6.1" {
+            exit = "hystart" from "tcp_cubic.c, hystart";
+            curve = "ticks" from "tcp_cubic.c, bictcp_update";
+        }
+    }
+}
+
+/// beta, and the scales of tcp_cubic.c: 1024ths, the cubic factor 41 * 10 / 2^40 of (1/1024 s)^3.
+const SCALE: u64 = 1024;
+const LINUX_BETA: u64 = 717;
+const CUBE_SHIFT: u32 = 40;
+const CUBE_SCALE: u64 = 410;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: Window,
+    c: f64,
+    beta: f64,
+    ecn_factor: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    exit: Exit,
+    curve: Curve,
+    hystart: HyStart,
+    plus: HyStartPlus,
+    /// When congestion avoidance began, if it has.
+    epoch: Option<Time>,
+    /// The window before the last reduction, segments; at its beginning, and the time to reach the former.
+    w_max: f64,
+    k: f64,
+    origin: f64,
+    /// What Reno's window would be, segments, and where its growth becomes that of Reno.
+    w_est: f64,
+    w_prior: f64,
+    srtt: Span,
+    least_rtt: Option<Span>,
+    last_sent: Time,
+    linux: Ticks,
+}
+
+/// The state of dialect linux, segments and ticks of a millisecond.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ticks {
+    /// Acknowledged segments for one of growth.
+    per: u64,
+    last_max: u64,
+    last_cwnd: u64,
+    last_time: u64,
+    origin: u64,
+    /// 1/1024 s.
+    k: u64,
+    acked: u64,
+    reno: u64,
+}
+
+impl Cubic {
+    /// A connection that is not established yet.
+    pub fn new(params: &CubicParams) -> Cubic {
+        Cubic {
+            window: Window::new(),
+            c: params.c,
+            beta: params.beta.get(),
+            ecn_factor: params.ecn_factor.get(),
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            exit: params.exit,
+            curve: params.curve,
+            hystart: HyStart::default(),
+            plus: HyStartPlus::new(),
+            epoch: None,
+            w_max: 0.0,
+            k: 0.0,
+            origin: 0.0,
+            w_est: 0.0,
+            w_prior: 0.0,
+            srtt: Span::ZERO,
+            least_rtt: None,
+            last_sent: Time::ZERO,
+            linux: Ticks::default(),
+        }
+    }
+
+    fn segments(&self) -> f64 {
+        real(self.window.cwnd) / real(self.window.mss)
+    }
+
+    /// The window at so many seconds after the epoch began, segments (RFC 9438 equation 1).
+    fn w_cubic(&self, seconds: f64) -> f64 {
+        let t = seconds - self.k;
+        self.c * t * t * t + self.origin
+    }
+
+    fn begin_epoch(&mut self, now: Time) {
+        self.epoch = Some(now);
+        let cwnd = self.segments();
+        self.w_est = cwnd;
+        if cwnd < self.w_max {
+            self.k = libm::cbrt((self.w_max - cwnd) / self.c);
+            self.origin = self.w_max;
+        } else {
+            self.k = 0.0;
+            self.origin = cwnd;
+        }
+    }
+
+    /// RFC 9438 sections 4.2 to 4.5.
+    fn avoid(&mut self, bytes: u64, now: Time) {
+        if self.epoch.is_none() {
+            self.begin_epoch(now);
+        }
+        let elapsed = self.epoch.map_or(0.0, |epoch| {
+            now.saturating_since(epoch).as_secs_f64()
+        });
+        let cwnd = self.segments();
+        let acked = real(bytes) / real(self.window.mss);
+        let target = self
+            .w_cubic(elapsed + self.srtt.as_secs_f64())
+            .clamp(cwnd, 1.5 * cwnd);
+        let mut next = cwnd + (target - cwnd) / cwnd * acked;
+        if self.reno_friendly {
+            let alpha = if self.w_est < self.w_prior {
+                3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+            } else {
+                1.0
+            };
+            self.w_est += alpha * acked / cwnd;
+            if self.w_cubic(elapsed) < self.w_est {
+                next = next.max(self.w_est);
+            }
+        }
+        self.window.cwnd = whole(next * real(self.window.mss));
+    }
+
+    /// bictcp_update: how many acknowledged segments make the window grow by one.
+    fn tick(&mut self, acked: u64, now: Time) {
+        let cwnd = self.window.segments();
+        let ms = millis(now.since(Time::ZERO));
+        let ticks = &mut self.linux;
+        ticks.acked += acked;
+        if ticks.last_cwnd == cwnd && ms - ticks.last_time <= 1000 / 32 {
+            return;
+        }
+        let same_tick = self.epoch.is_some() && ms == ticks.last_time;
+        if !same_tick {
+            ticks.last_cwnd = cwnd;
+            ticks.last_time = ms;
+            if self.epoch.is_none() {
+                self.epoch = Some(now);
+                ticks.acked = acked;
+                ticks.reno = cwnd;
+                if ticks.last_max <= cwnd {
+                    ticks.k = 0;
+                    ticks.origin = cwnd;
+                } else {
+                    let cubed = (1u64 << CUBE_SHIFT) / CUBE_SCALE * (ticks.last_max - cwnd);
+                    ticks.k = whole(libm::cbrt(real(cubed)));
+                    ticks.origin = ticks.last_max;
+                }
+            }
+            let epoch = self.epoch.map_or(ms, |epoch| millis(epoch.since(Time::ZERO)));
+            let t = ms - epoch + self.least_rtt.map_or(0, millis);
+            let t = t * SCALE / 1000;
+            let away = u128::from(t.abs_diff(ticks.k));
+            let delta = (u128::from(CUBE_SCALE) * away * away * away) >> CUBE_SHIFT;
+            let delta = u64::try_from(delta).unwrap_or(u64::MAX);
+            let target = if t < ticks.k {
+                ticks.origin.saturating_sub(delta)
+            } else {
+                ticks.origin.saturating_add(delta)
+            };
+            ticks.per = if target > cwnd {
+                cwnd / (target - cwnd)
+            } else {
+                100 * cwnd
+            };
+            if ticks.last_max == 0 {
+                ticks.per = ticks.per.min(20);
+            }
+        }
+        if self.reno_friendly {
+            // 8 (1 + beta) / (3 (1 - beta)) in 1024ths, over 8: acknowledged windows per segment of Reno's growth.
+            let scale = 8 * (SCALE + LINUX_BETA) / 3 / (SCALE - LINUX_BETA);
+            let delta = (cwnd * scale) >> 3;
+            while delta > 0 && ticks.acked > delta {
+                ticks.acked -= delta;
+                ticks.reno += 1;
+            }
+            if ticks.reno > cwnd {
+                ticks.per = ticks.per.min(cwnd / (ticks.reno - cwnd));
+            }
+        }
+        ticks.per = ticks.per.max(2);
+    }
+
+    /// Remembers the window before a reduction (RFC 9438 section 4.7).
+    fn remember(&mut self) {
+        self.epoch = None;
+        let cwnd = self.segments();
+        self.w_prior = cwnd;
+        self.w_max = if self.fast_convergence && cwnd < self.w_max {
+            cwnd * (1.0 + self.beta) / 2.0
+        } else {
+            cwnd
+        };
+        let segments = self.window.segments();
+        self.linux.last_max = if self.fast_convergence && segments < self.linux.last_max {
+            segments * (SCALE + LINUX_BETA) / (2 * SCALE)
+        } else {
+            segments
+        };
+    }
+
+    fn reduced(&self, factor: f64) -> u64 {
+        match self.curve {
+            Curve::Ticks if factor == 0.7 => {
+                (self.window.segments() * LINUX_BETA / SCALE).max(2) * self.window.mss
+            }
+            Curve::Real | Curve::Ticks => scaled(self.window.cwnd, factor),
+        }
+    }
+
+    fn end_slow_start(&mut self) {
+        self.window.ssthresh = self.window.cwnd;
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+        self.srtt = start.rtt.unwrap_or_default();
+    }
+
+    fn on_sent(&mut self, sent: &Sent) {
+        self.window.sent(sent);
+        if sent.in_flight == sent.bytes
+            && let Some(epoch) = &mut self.epoch
+        {
+            // Idle time is no time on the curve (RFC 9438 section 4.2, application-limited).
+            *epoch = epoch.saturating_add(sent.now.saturating_since(self.last_sent)).min(sent.now);
+        }
+        self.last_sent = sent.now;
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        self.srtt = sample.srtt.unwrap_or(self.srtt);
+        let slow = self.window.in_slow_start();
+        match self.exit {
+            Exit::Loss => {}
+            Exit::HyStartPlus => {
+                if slow && self.plus.on_sample(sample) {
+                    self.end_slow_start();
+                }
+            }
+            Exit::HyStart => {}
+        }
+        let Some(rtt) = sample.rtt else {
+            return;
+        };
+        // Delays right after a recovery are not those of the path.
+        if self.curve == Curve::Ticks
+            && let Some(epoch) = self.epoch
+            && millis(sample.now.saturating_since(epoch)) < 1000
+        {
+            return;
+        }
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        if self.exit == Exit::HyStart && slow {
+            let segments = self.window.segments();
+            let found = self
+                .hystart
+                .on_delay(sample, segments, micros(rtt), micros(least));
+            if found {
+                self.end_slow_start();
+            }
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(rtt) = acked.rtt
+            && self.srtt.is_zero()
+        {
+            self.srtt = rtt;
+        }
+        let Some(mut bytes) = self.window.admit(acked) else {
+            return;
+        };
+        if self.window.in_slow_start() {
+            bytes = self.window.slow_start(bytes / self.plus.divisor());
+            if bytes == 0 {
+                return;
+            }
+        }
+        match self.curve {
+            Curve::Real => self.avoid(bytes, acked.now),
+            Curve::Ticks => {
+                self.tick(bytes / self.window.mss, acked.now);
+                self.window.grow(bytes, self.linux.per * self.window.mss);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let factor = match congestion.kind {
+            CongestionKind::Ecn => self.ecn_factor,
+            CongestionKind::Loss | CongestionKind::Timeout { .. } => self.beta,
+        };
+        let to = self.reduced(factor);
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => {
+                self.remember();
+                self.window.fall(to, 2);
+            }
+            CongestionKind::Timeout { again } => {
+                self.remember();
+                self.window.time_out(to, again);
+                if self.curve == Curve::Ticks {
+                    self.linux = Ticks::default();
+                    self.least_rtt = None;
+                }
+                self.hystart.restart();
+                self.plus = HyStartPlus::new();
+            }
+        }
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.window.cwnd
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.window.undo(undo);
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("w_max (segments)", self.w_max);
+        tell("k (s)", self.k);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stage;
+    use sojourn_units::Params;
+
+    const MSS: u64 = 1000;
+
+    fn started(params: &CubicParams) -> Cubic {
+        let mut cubic = Cubic::new(params);
+        cubic.on_start(&Start {
+            mss: MSS,
+            initial_window: 100 * MSS,
+            rtt: Some(Span::from_ms(100)),
+            whole_segments: true,
+            ..Start::default()
+        });
+        cubic
+    }
+
+    fn lose(cubic: &mut Cubic, now: Time) {
+        cubic.on_congestion(&Congestion {
+            now,
+            kind: CongestionKind::Loss,
+            in_flight: cubic.cwnd(),
+            mss: MSS,
+        });
+    }
+
+    /// A window of segments is acknowledged evenly in each round trip of 100 ms; the window after each.
+    fn rounds(cubic: &mut Cubic, from: Time, rounds: u64) -> Vec<f64> {
+        let mut windows = Vec::new();
+        for round in 0..rounds {
+            let acks = cubic.cwnd() / MSS;
+            for n in 0..acks {
+                let now = from + Span::from_ms(100) * round + Span::from_ms(100) * n / acks;
+                cubic.on_ack(&Acked {
+                    now,
+                    bytes: MSS,
+                    in_flight: cubic.cwnd(),
+                    rtt: Some(Span::from_ms(100)),
+                    echo: false,
+                    limited: true,
+                    stage: Stage::Open,
+                });
+            }
+            windows.push(real(cubic.cwnd()) / real(MSS));
+        }
+        windows
+    }
+
+    #[test]
+    fn the_window_follows_the_cubic_curve_between_losses() {
+        for dialect in ["rfc", "linux"] {
+            let mut params = CubicParams::in_dialect(dialect).unwrap();
+            params.set("reno_friendly", "false").unwrap();
+            let mut cubic = started(&params);
+            let start = Time::ZERO + Span::from_secs(1);
+            lose(&mut cubic, start);
+            assert_eq!(cubic.cwnd(), 70 * MSS);
+            let windows = rounds(&mut cubic, start, 70);
+            // K = cbrt(30 / 0.4) = 4.217 s: back at 100 segments, then up again.
+            let k = libm::cbrt(30.0 / 0.4);
+            for (round, window) in windows.iter().enumerate() {
+                let t = 0.1 * real(u64::try_from(round).unwrap() + 1);
+                let curve = 0.4 * (t - k) * (t - k) * (t - k) + 100.0;
+                assert!(
+                    (window - curve).abs() < 0.02 * curve + 1.0,
+                    "{dialect}: {window} at {t} s, the curve has {curve}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn in_short_round_trips_it_grows_as_reno_with_the_same_average_would() {
+        // alpha = 3 (1 - beta) / (1 + beta) = 0.529 segments per round trip.
+        let mut params = CubicParams::default();
+        params.set("c", "0.001").unwrap();
+        let mut cubic = started(&params);
+        let start = Time::ZERO + Span::from_secs(1);
+        lose(&mut cubic, start);
+        let growth = rounds(&mut cubic, start, 20)[19] - 70.0;
+        assert!((growth - 20.0 * 0.529).abs() < 1.0, "{growth}");
+    }
+
+    #[test]
+    fn a_flow_whose_window_shrinks_gives_way_further() {
+        let mut cubic = started(&CubicParams::default());
+        lose(&mut cubic, Time::ZERO);
+        assert_eq!(cubic.w_max, 100.0);
+        lose(&mut cubic, Time::ZERO);
+        // 70 segments, less than 100 before: (1 + 0.7) / 2 of them.
+        assert!((cubic.w_max - 59.5).abs() < 1e-9, "{}", cubic.w_max);
+    }
+
+    #[test]
+    fn alternative_backoff_leaves_more_of_the_window() {
+        let mut params = CubicParams::default();
+        params.set("ecn_factor", "0.85").unwrap();
+        let mut cubic = started(&params);
+        cubic.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Ecn,
+            in_flight: 0,
+            mss: MSS,
+        });
+        assert_eq!(cubic.cwnd(), 85 * MSS);
+    }
+
+    #[test]
+    fn a_timeout_begins_anew() {
+        let mut cubic = started(&CubicParams::in_dialect("linux").unwrap());
+        cubic.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Timeout { again: false },
+            in_flight: 0,
+            mss: MSS,
+        });
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (MSS, 70 * MSS));
+    }
+}

@@ -1,0 +1,177 @@
+//! DCTCP: the window falls by as much as the part of the data that was marked.
+//!
+//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths.
+
+use crate::num::{real, scaled};
+use crate::window::{Round, Window, by_window};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Start, Traits,
+};
+use sojourn_units::{Ratio, params};
+
+params! {
+    /// DCTCP (RFC 8257): reacts to the fraction of marked bytes; for data centres whose queues mark early.
+    pub struct DctcpParams {
+        /// Weight of a new observation (g).
+        g: Ratio = "0.0625", source "RFC 8257 section 4.2 (1/16)";
+        /// Fraction assumed at first (alpha).
+        alpha: Ratio = "1", source "RFC 8257 section 3.3, item 4";
+        /// Whether the fraction is kept in 1024ths, so that small ones vanish.
+        in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)";
+    }
+    dialects {
+        /// RFC 8257.
+        rfc = "rfc8257" {}
+        /// TcpDctcp of ns-3.
+        ns3 = "ns3-3.44" {}
+        /// tcp_dctcp.c.
+        linux = "linux-6.1" { in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha"; }
+    }
+}
+
+const UNIT: u64 = 1024;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    window: Window,
+    g: f64,
+    alpha: f64,
+    in_1024ths: bool,
+    round: Round,
+    delivered: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    /// A connection that is not established yet.
+    pub fn new(params: &DctcpParams) -> Dctcp {
+        Dctcp {
+            window: Window::new(),
+            g: params.g.get(),
+            alpha: params.alpha.get(),
+            in_1024ths: params.in_1024ths,
+            round: Round::default(),
+            delivered: 0,
+            marked: 0,
+        }
+    }
+
+    /// RFC 8257 section 3.3, items 5 to 8.
+    fn update(&mut self) {
+        if self.in_1024ths {
+            let old = scaled(UNIT, self.alpha);
+            // What is too small to fall further vanishes.
+            let step = scaled(old, self.g);
+            let mut alpha = old - if step == 0 { old } else { step };
+            if self.marked > 0 {
+                let part = scaled(UNIT, self.g) * self.marked / self.delivered.max(1);
+                alpha = (alpha + part).min(UNIT);
+            }
+            self.alpha = real(alpha) / real(UNIT);
+        } else if self.delivered > 0 {
+            let fraction = real(self.marked) / real(self.delivered);
+            self.alpha = self.alpha * (1.0 - self.g) + self.g * fraction.min(1.0);
+        }
+        self.delivered = 0;
+        self.marked = 0;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            ecn: EcnUse::PerSegment,
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        self.delivered += sample.newly_delivered;
+        self.marked += sample.marked;
+        if self.round.passed(sample) {
+            self.update();
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                self.window.grow(bytes, self.window.cwnd);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        match congestion.kind {
+            CongestionKind::Ecn => {
+                let mut cut = scaled(self.window.cwnd, self.alpha / 2.0);
+                if self.in_1024ths {
+                    // What is cut is rounded, not what is left.
+                    cut -= cut % self.window.mss;
+                }
+                self.window.fall(self.window.cwnd - cut, 2);
+            }
+            // A loss is answered as by Reno (RFC 8257 section 3.5).
+            CongestionKind::Loss => self.window.fall_by(0.5),
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(self.window.cwnd / 2, again);
+            }
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("alpha", self.alpha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::Pipe;
+    use sojourn_units::{Params, Span};
+
+    #[test]
+    fn alpha_settles_where_growth_and_marks_balance() {
+        // Alizadeh et al. 2011: at a marking threshold K, alpha = sqrt(2 / (C RTT + K)) in segments; here 100 + 20.
+        let mut pipe = Pipe::new(
+            Dctcp::new(&DctcpParams::default()),
+            10_000.0,
+            Span::from_ms(10),
+        );
+        pipe.mark_above = Some(Span::from_ms(2));
+        pipe.run(Span::from_secs(5));
+        let mut sum = 0.0;
+        for _ in 0..400 {
+            pipe.run(Span::from_ms(7));
+            sum += pipe.cc.alpha;
+        }
+        let alpha = sum / 400.0;
+        let expected = (2.0f64 / 120.0).sqrt();
+        assert!((alpha / expected - 1.0).abs() < 0.2, "{alpha} {expected}");
+        let window = pipe.mean_window(Span::from_secs(2));
+        assert!((110.0..130.0).contains(&window), "{window}");
+    }
+
+    #[test]
+    fn in_1024ths_a_small_fraction_vanishes() {
+        let mut params = DctcpParams::in_dialect("linux").unwrap();
+        params.set("alpha", "0.02").unwrap();
+        let mut dctcp = Dctcp::new(&params);
+        dctcp.delivered = 1000;
+        dctcp.update();
+        assert_eq!(dctcp.alpha, 19.0 / 1024.0);
+        for _ in 0..5 {
+            dctcp.update();
+        }
+        assert_eq!(dctcp.alpha, 0.0);
+    }
+}

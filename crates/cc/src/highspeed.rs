@@ -1,0 +1,132 @@
+//! HighSpeed TCP: growth and fall depend on the window, so that large ones are reached at loss rates that exist.
+//!
+//! Source: RFC 3649 sections 5 and 6, the formulas instead of the table.
+
+use crate::num::{real, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
+use sojourn_units::{Ratio, params};
+
+params! {
+    /// HighSpeed TCP (RFC 3649): Reno up to 38 segments, steeper above.
+    pub struct HighspeedParams {
+        /// Window up to which it is Reno, segments (Low_Window).
+        low_window: u32 = "38", range "1".."100000", source "RFC 3649 section 5";
+        /// Window reached at the loss rate `high_p`, segments (High_Window).
+        high_window: u32 = "83000", range "2".., source "RFC 3649 section 5";
+        /// That loss rate (High_P).
+        high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)";
+        /// What a loss takes off a window of that size (High_Decrease).
+        high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
+    }
+    dialects {
+        /// RFC 3649.
+        rfc = "rfc3649" {}
+        /// TcpHighSpeed of ns-3.
+        ns3 = "ns3-3.44" {}
+        /// tcp_highspeed.c, whose table holds the same figures.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Highspeed {
+    window: Window,
+    low: f64,
+    high: f64,
+    low_p: f64,
+    high_p: f64,
+    high_decrease: f64,
+}
+
+impl Highspeed {
+    /// A connection that is not established yet.
+    pub fn new(params: &HighspeedParams) -> Highspeed {
+        let low = f64::from(params.low_window);
+        Highspeed {
+            window: Window::new(),
+            low,
+            high: f64::from(params.high_window).max(low + 1.0),
+            // Reno's law, w = 1.2 / sqrt(p).
+            low_p: 1.5 / (low * low),
+            high_p: params.high_p,
+            high_decrease: params.high_decrease.get(),
+        }
+    }
+
+    /// Where a window lies between both, in logarithms.
+    fn place(&self, window: f64) -> f64 {
+        (libm::log(window) - libm::log(self.low)) / (libm::log(self.high) - libm::log(self.low))
+    }
+
+    /// b(w): the part that a loss takes off.
+    fn decrease(&self, window: f64) -> f64 {
+        if window <= self.low {
+            return 0.5;
+        }
+        (0.5 + (self.high_decrease - 0.5) * self.place(window)).max(self.high_decrease)
+    }
+
+    /// a(w): segments per round trip.
+    fn increase(&self, window: f64) -> f64 {
+        if window <= self.low {
+            return 1.0;
+        }
+        let ratio = libm::log(self.high_p) - libm::log(self.low_p);
+        let p = libm::exp(libm::log(self.low_p) + self.place(window) * ratio);
+        let b = self.decrease(window);
+        (window * window * p * 2.0 * b / (2.0 - b)).max(1.0)
+    }
+}
+
+impl CongestionControl for Highspeed {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                let cwnd = real(self.window.cwnd);
+                let steps = self.increase(cwnd / real(self.window.mss));
+                self.window.grow(bytes, whole(cwnd / steps));
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let window = real(self.window.cwnd);
+        let left = 1.0 - self.decrease(window / real(self.window.mss));
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(whole(window * left), again);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_and_fall_are_those_of_the_table_of_the_rfc() {
+        let cc = Highspeed::new(&HighspeedParams::default());
+        // RFC 3649 appendix B: w, a(w), b(w).
+        for (window, a, b) in [
+            (38.0, 1.0, 0.50),
+            (1058.0, 8.0, 0.33),
+            (10661.0, 30.0, 0.21),
+            (83981.0, 70.0, 0.10),
+        ] {
+            let (ours_a, ours_b) = (cc.increase(window), cc.decrease(window));
+            assert!((ours_a / a - 1.0).abs() < 0.12, "{window}: {ours_a}");
+            assert!((ours_b - b).abs() < 0.012, "{window}: {ours_b}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! H-TCP: growth depends on the time since the last loss, the fall on how much the delay varies.
+//!
+//! Source: Leith and Shorten 2004, draft-leith-tcp-htcp-06; as in tcp_htcp.c of Linux 6.1 the fall adapts.
+//! Deviation: growth is not scaled by the round-trip time.
+
+use crate::num::{real, seconds, whole};
+use crate::window::{Round, Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{Span, Time, params};
+
+params! {
+    /// H-TCP: the longer no loss, the faster it grows.
+    pub struct HtcpParams {
+        /// Time after a loss for which it is Reno (Delta_L).
+        low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3.1";
+        /// Whether the fall adapts to the delays seen.
+        adaptive: bool = "true", source "draft-leith-tcp-htcp-06 section 3.2";
+    }
+    dialects {
+        /// The draft.
+        rfc = "htcp-06" {}
+        /// TcpHtcp of ns-3.
+        ns3 = "ns3-3.44" {}
+        /// tcp_htcp.c.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    window: Window,
+    low_time: Span,
+    adaptive: bool,
+    last_loss: Time,
+    least: Option<Span>,
+    most: Span,
+    beta: f64,
+    /// Bytes per second, of the round now and when the last loss came.
+    round: Round,
+    round_at: Time,
+    bytes: u64,
+    rate: f64,
+    old_rate: f64,
+}
+
+impl Htcp {
+    /// A connection that is not established yet.
+    pub fn new(params: &HtcpParams) -> Htcp {
+        Htcp {
+            window: Window::new(),
+            low_time: params.low_time,
+            adaptive: params.adaptive,
+            last_loss: Time::ZERO,
+            least: None,
+            most: Span::ZERO,
+            beta: 0.5,
+            round: Round::default(),
+            round_at: Time::ZERO,
+            bytes: 0,
+            rate: 0.0,
+            old_rate: 0.0,
+        }
+    }
+
+    /// Segments per round trip.
+    fn alpha(&self, now: Time) -> f64 {
+        let since = now.saturating_since(self.last_loss);
+        let late = since.saturating_sub(self.low_time);
+        let d = seconds(late);
+        let alpha = if late.is_zero() {
+            1.0
+        } else {
+            1.0 + 10.0 * d + d * d / 4.0
+        };
+        (2.0 * (1.0 - self.beta) * alpha).max(1.0)
+    }
+
+    fn adapt(&mut self) {
+        let steady = (self.rate - self.old_rate).abs() <= 0.2 * self.old_rate;
+        self.old_rate = self.rate;
+        self.beta = match self.least {
+            Some(least) if self.adaptive && steady && !self.most.is_zero() => {
+                (seconds(least) / seconds(self.most)).clamp(0.5, 0.8)
+            }
+            _ => 0.5,
+        };
+        self.most = Span::ZERO;
+    }
+}
+
+impl CongestionControl for Htcp {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+        self.last_loss = start.now;
+        self.round_at = start.now;
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(rtt) = sample.rtt {
+            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+            self.most = self.most.max(rtt);
+        }
+        self.bytes += sample.newly_delivered;
+        if self.round.passed(sample) {
+            let elapsed = seconds(sample.now.saturating_since(self.round_at));
+            if elapsed > 0.0 {
+                self.rate = real(self.bytes) / elapsed;
+            }
+            self.round_at = sample.now;
+            self.bytes = 0;
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                let per = real(self.window.cwnd) / self.alpha(acked.now);
+                self.window.grow(bytes, whole(per));
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.adapt();
+        self.last_loss = congestion.now;
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(self.beta),
+            CongestionKind::Timeout { again } => {
+                let to = whole(real(self.window.cwnd) * self.beta);
+                self.window.time_out(to, again);
+            }
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("beta", self.beta);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_that_of_reno_for_a_second_and_then_quadratic() {
+        let mut htcp = Htcp::new(&HtcpParams::default());
+        htcp.last_loss = Time::ZERO;
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        assert_eq!(htcp.alpha(at(900)), 1.0);
+        assert_eq!(htcp.alpha(at(3000)), 1.0 + 20.0 + 1.0);
+        htcp.beta = 0.8;
+        assert!((htcp.alpha(at(3000)) - 0.4 * 22.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_fall_leaves_what_empties_the_queue() {
+        let mut htcp = Htcp::new(&HtcpParams::default());
+        htcp.least = Some(Span::from_ms(70));
+        htcp.most = Span::from_ms(100);
+        htcp.rate = 100.0;
+        htcp.old_rate = 100.0;
+        htcp.adapt();
+        assert!((htcp.beta - 0.7).abs() < 1e-9);
+        htcp.rate = 200.0;
+        htcp.most = Span::from_ms(100);
+        htcp.adapt();
+        assert_eq!(htcp.beta, 0.5, "the rate has changed too much");
+    }
+}

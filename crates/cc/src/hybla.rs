@@ -1,0 +1,126 @@
+//! Hybla: grows as a connection with a short round trip would.
+//!
+//! Source: Caini and Firrincieli 2004.
+
+use crate::num::{real, seconds, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{Span, params};
+
+params! {
+    /// Hybla: the window grows by the square of how many times longer the round trip is than a reference.
+    pub struct HyblaParams {
+        /// The reference.
+        rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
+    }
+    dialects {
+        /// The paper.
+        rfc = "hybla-2004" {}
+        /// TcpHybla of ns-3.
+        ns3 = "ns3-3.44" { rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
+        /// tcp_hybla.c.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// Most times longer that counts: windows stay finite.
+const MOST: f64 = 40.0;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Hybla {
+    window: Window,
+    rtt0: f64,
+    /// How many times longer, at least 1.
+    rho: f64,
+    rest: f64,
+}
+
+impl Hybla {
+    /// A connection that is not established yet.
+    pub fn new(params: &HyblaParams) -> Hybla {
+        Hybla {
+            window: Window::new(),
+            rtt0: seconds(params.rtt0),
+            rho: 1.0,
+            rest: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for Hybla {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(rtt) = sample.min_rtt {
+            self.rho = (seconds(rtt) / self.rtt0).clamp(1.0, MOST);
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        let Some(bytes) = self.window.admit(acked) else {
+            return;
+        };
+        let (bytes, mss) = (real(bytes), real(self.window.mss));
+        let slow = self.window.in_slow_start();
+        let growth = if slow {
+            (libm::pow(2.0, self.rho.min(16.0)) - 1.0) * bytes
+        } else {
+            self.rho * self.rho * bytes * mss / real(self.window.cwnd)
+        };
+        let next = real(self.window.cwnd) + self.rest + growth;
+        self.window.cwnd = whole(next);
+        self.rest = next - real(self.window.cwnd);
+        if slow {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(0.5),
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(self.window.cwnd / 2, again);
+            }
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("rho", self.rho);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+
+    #[test]
+    fn the_rate_grows_as_fast_whatever_the_round_trip() {
+        // Reno at 25 ms gains 40 segments per second, which is a rate of 40 / 25 ms more.
+        for ms in [50, 100, 200] {
+            let cc = Hybla::new(&HyblaParams::default());
+            let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(ms));
+            pipe.cc.window.ssthresh = 0;
+            pipe.cc.window.cwnd = 100 * MSS;
+            pipe.run(Span::from_secs(1));
+            let before = pipe.window();
+            pipe.run(Span::from_secs(4));
+            let per_second = (pipe.window() - before) / 4.0;
+            let expected = 40.0 * real(ms) / 25.0;
+            // The window is as many times larger as the round trip is longer.
+            assert!((per_second / expected - 1.0).abs() < 0.1, "{per_second}");
+        }
+    }
+}

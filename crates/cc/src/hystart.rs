@@ -1,0 +1,226 @@
+//! Leaving slow start before it overflows the path.
+//!
+//! Sources: HyStart (Ha and Rhee 2011) as Linux 6.1 has it: acknowledgement trains and delay; HyStart++ (RFC 9406).
+//! Deviation: HyStart's allowance for segments that leave a host in one piece is its greatest, a millisecond.
+
+use crate::Sample;
+use crate::num::micros;
+use sojourn_units::Time;
+
+/// Segments below which HyStart does not look.
+const LOW_WINDOW: u64 = 16;
+/// Samples of delay in a round before it is judged (RFC 9406 section 4.2, N_RTT_SAMPLE; HYSTART_MIN_SAMPLES).
+const SAMPLES: u32 = 8;
+/// Bounds of the rise in delay that ends slow start, microseconds (MIN_RTT_THRESH, MAX_RTT_THRESH).
+const LEAST_RISE: u64 = 4_000;
+const MOST_RISE: u64 = 16_000;
+/// Acknowledgements closer than this form a train, microseconds.
+const TRAIN_GAP: u64 = 2_000;
+/// The time that a train may be longer than the delay, microseconds.
+const TRAIN_SLACK: u64 = 1_000;
+/// Rounds of conservative slow start, and how much slower it is (CSS_ROUNDS, CSS_GROWTH_DIVISOR).
+const SLOW_ROUNDS: u32 = 5;
+const SLOWER: u64 = 4;
+
+fn rise(delay: u64) -> u64 {
+    (delay / 8).clamp(LEAST_RISE, MOST_RISE)
+}
+
+/// HyStart as in Linux.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStart {
+    /// The round ends when this byte is acknowledged.
+    end: u64,
+    round_start: u64,
+    last_ack: u64,
+    least: u64,
+    samples: u32,
+    begun: bool,
+    found: bool,
+}
+
+impl HyStart {
+    /// A new connection, or slow start after a timeout.
+    pub(crate) fn restart(&mut self) {
+        *self = HyStart::default();
+    }
+
+    fn round(&mut self, sample: &Sample) {
+        self.begun = true;
+        self.round_start = now_us(sample.now);
+        self.last_ack = self.round_start;
+        self.end = sample.next;
+        self.least = u64::MAX;
+        self.samples = 0;
+    }
+
+    /// A delay was measured in slow start with a window of so many segments; `least` is the shortest ever. All in
+    /// microseconds. True if slow start is to end.
+    pub(crate) fn on_delay(
+        &mut self,
+        sample: &Sample,
+        segments: u64,
+        delay: u64,
+        least: u64,
+    ) -> bool {
+        if self.found {
+            return false;
+        }
+        if !self.begun || sample.una > self.end {
+            self.round(sample);
+        }
+        if segments < LOW_WINDOW {
+            return false;
+        }
+        let now = now_us(sample.now);
+        if now - self.last_ack <= TRAIN_GAP {
+            self.last_ack = now;
+            self.found |= now - self.round_start > (least + TRAIN_SLACK) / 2;
+        }
+        self.least = self.least.min(delay);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            self.found |= self.least > least + rise(least);
+        }
+        self.found
+    }
+}
+
+fn now_us(now: Time) -> u64 {
+    now.as_ps() / 1_000_000
+}
+
+/// HyStart++.
+#[derive(Clone, Debug)]
+pub(crate) struct HyStartPlus {
+    end: u64,
+    samples: u32,
+    current: u64,
+    last: u64,
+    /// The least delay of the round in which conservative slow start began.
+    baseline: u64,
+    slow_rounds: u32,
+    slow: bool,
+    done: bool,
+}
+
+impl HyStartPlus {
+    pub(crate) fn new() -> HyStartPlus {
+        HyStartPlus {
+            end: 0,
+            samples: 0,
+            current: u64::MAX,
+            last: u64::MAX,
+            baseline: u64::MAX,
+            slow_rounds: 0,
+            slow: false,
+            done: false,
+        }
+    }
+
+    /// By how much less than in slow start the window grows now.
+    pub(crate) fn divisor(&self) -> u64 {
+        if self.slow { SLOWER } else { 1 }
+    }
+
+    /// An acknowledgement in slow start (RFC 9406 section 4.2). True if slow start is to end.
+    pub(crate) fn on_sample(&mut self, sample: &Sample) -> bool {
+        if self.done {
+            return false;
+        }
+        let mut ends = false;
+        if sample.una > self.end {
+            // A round is over.
+            if self.slow {
+                self.slow_rounds += 1;
+                ends = self.slow_rounds >= SLOW_ROUNDS;
+            }
+            self.end = sample.next;
+            self.last = self.current;
+            self.current = u64::MAX;
+            self.samples = 0;
+        }
+        if let Some(rtt) = sample.rtt {
+            self.current = self.current.min(micros(rtt));
+            self.samples += 1;
+        }
+        if self.samples >= SAMPLES && self.current != u64::MAX && self.last != u64::MAX {
+            if !self.slow {
+                if self.current >= self.last.saturating_add(rise(self.last)) {
+                    self.slow = true;
+                    self.slow_rounds = 0;
+                    self.baseline = self.current;
+                }
+            } else if self.current < self.baseline {
+                // It was jitter: slow start goes on.
+                self.slow = false;
+                self.baseline = u64::MAX;
+            }
+        }
+        self.done = ends;
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::Span;
+
+    fn sample(us: u64, una: u64, next: u64, rtt_us: u64) -> Sample {
+        Sample {
+            now: Time::ZERO + Span::from_us(us),
+            una,
+            next,
+            rtt: Some(Span::from_us(rtt_us)),
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn a_train_longer_than_half_the_delay_ends_slow_start() {
+        let mut hystart = HyStart::default();
+        let found = (0..30).find(|n| {
+            let us = 100_000 + 1000 * n;
+            hystart.on_delay(&sample(us, 1, 100, 40_000), 20, 40_000, 40_000)
+        });
+        // More than (40 + 1) / 2 ms after the round began.
+        assert_eq!(found, Some(21));
+    }
+
+    #[test]
+    fn a_delay_that_has_risen_by_an_eighth_ends_slow_start_after_eight_samples() {
+        let mut hystart = HyStart::default();
+        let found = (0..30).find(|n| {
+            let us = 100_000 + 5000 * n;
+            hystart.on_delay(&sample(us, 1, 100, 46_000), 20, 46_000, 40_000)
+        });
+        assert_eq!(found, Some(8));
+        hystart.restart();
+        assert!(!hystart.on_delay(&sample(0, 1, 100, 46_000), 15, 46_000, 40_000));
+    }
+
+    #[test]
+    fn conservative_slow_start_lasts_five_rounds_or_until_the_delay_falls() {
+        let run = |delays: &[u64]| {
+            let mut plus = HyStartPlus::new();
+            let mut slow = Vec::new();
+            for (round, &delay) in (0u64..).zip(delays) {
+                for n in 0..10 {
+                    let una = 1 + round * 100 + n;
+                    if plus.on_sample(&sample(0, una, 101 + round * 100 - 1, delay)) {
+                        return (slow, true);
+                    }
+                }
+                slow.push(plus.divisor() == 4);
+            }
+            (slow, false)
+        };
+        let (slow, ended) = run(&[40_000, 46_000, 46_000, 46_000, 46_000, 46_000, 46_000]);
+        assert_eq!(slow, [false, true, true, true, true, true]);
+        assert!(ended);
+        let (slow, ended) = run(&[40_000, 46_000, 41_000, 41_000]);
+        assert_eq!((slow, ended), (vec![false, true, false, false], false));
+    }
+}

@@ -1,0 +1,228 @@
+//! LEDBAT: fills the path with a fixed queueing delay at most, and gives way to others.
+//!
+//! Sources: RFC 6817 sections 2.4 and 2.5. Deviation: a base delay older than the history is forgotten by minutes, as in the
+//! RFC; clocks do not drift. Its 12 bytes of timestamps are on the wire only if the headers count them.
+
+use crate::num::{real, seconds, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{Span, Time, params};
+use std::collections::VecDeque;
+
+params! {
+    /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
+    pub struct LedbatParams {
+        /// Queueing delay to keep (TARGET).
+        target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)";
+        /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
+        gain: f64 = "1", range "0.001".."1", source "RFC 6817 section 2.5 (at most 1)";
+        /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
+        allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5";
+        /// Minutes over which the least delay is kept (BASE_HISTORY).
+        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5";
+        /// Samples of which the least is the current delay (CURRENT_FILTER).
+        current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1";
+        /// Segments sent at first (INIT_CWND).
+        init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
+        /// Least window, segments (MIN_CWND).
+        min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
+        /// Whether it begins with slow start.
+        slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
+    }
+    dialects {
+        /// RFC 6817.
+        rfc = "rfc6817" {}
+        /// TcpLedbat of ns-3.
+        ns3 = "ns3-3.44" {
+            slow_start = "true" from "tcp-ledbat.cc, SSParam";
+        }
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    window: Window,
+    target: f64,
+    gain: f64,
+    allowed_increase: u64,
+    init_cwnd: u64,
+    min_cwnd: u64,
+    slow_start: bool,
+    delays: Delays,
+    /// A part of a byte that growth has left.
+    rest: f64,
+}
+
+/// The least one-way delay of each of the last minutes, and the last samples.
+#[derive(Clone, Debug)]
+struct Delays {
+    base: VecDeque<Span>,
+    history: usize,
+    minute: u64,
+    current: VecDeque<Span>,
+    filter: usize,
+}
+
+impl Delays {
+    fn add(&mut self, delay: Span, now: Time) {
+        let minute = now.as_ps() / Span::from_secs(60).as_ps();
+        if self.base.is_empty() || minute != self.minute {
+            self.minute = minute;
+            self.base.push_back(delay);
+            if self.base.len() > self.history {
+                self.base.pop_front();
+            }
+        } else if let Some(last) = self.base.back_mut() {
+            *last = delay.min(*last);
+        }
+        self.current.push_back(delay);
+        if self.current.len() > self.filter {
+            self.current.pop_front();
+        }
+    }
+
+    /// The queueing delay, if it was measured.
+    fn queueing(&self) -> Option<Span> {
+        let current = self.current.iter().min()?;
+        let base = self.base.iter().min()?;
+        Some(current.saturating_sub(*base))
+    }
+}
+
+impl Ledbat {
+    /// A connection that is not established yet.
+    pub fn new(params: &LedbatParams) -> Ledbat {
+        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Ledbat {
+            window: Window::new(),
+            target: seconds(params.target),
+            gain: params.gain,
+            allowed_increase: params.allowed_increase.into(),
+            init_cwnd: params.init_cwnd.into(),
+            min_cwnd: params.min_cwnd.into(),
+            slow_start: params.slow_start,
+            delays: Delays {
+                base: VecDeque::new(),
+                history: size(params.base_history),
+                minute: 0,
+                current: VecDeque::new(),
+                filter: size(params.current_filter),
+            },
+            rest: 0.0,
+        }
+    }
+}
+
+impl CongestionControl for Ledbat {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        let initial_window = start.initial_window.min(self.init_cwnd * start.mss);
+        self.window.start(&Start {
+            initial_window,
+            ..*start
+        });
+        if !self.slow_start {
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            timestamps: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(delay) = sample.one_way {
+            self.delays.add(delay, sample.now);
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        let Some(bytes) = self.window.admit(acked) else {
+            return;
+        };
+        if self.window.in_slow_start() {
+            self.window.slow_start(bytes);
+            return;
+        }
+        let Some(queueing) = self.delays.queueing() else {
+            return;
+        };
+        let window = real(self.window.cwnd);
+        let mss = real(self.window.mss);
+        let off_target = (self.target - seconds(queueing)) / self.target;
+        let grown = window + self.rest + self.gain * off_target * real(bytes) * mss / window;
+        let allowed = real(acked.in_flight + bytes) + real(self.allowed_increase) * mss;
+        let least = real(self.min_cwnd) * mss;
+        let next = grown.min(allowed.max(window.min(grown))).max(least);
+        self.window.cwnd = whole(next);
+        self.rest = next - real(self.window.cwnd);
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let half = self.window.cwnd / 2;
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => {
+                self.window.fall(half, self.min_cwnd);
+            }
+            CongestionKind::Timeout { again } => self.window.time_out(half, again),
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let queueing = self.delays.queueing().unwrap_or_default();
+        tell("queueing_delay (ms)", seconds(queueing) * 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+    use sojourn_units::Params;
+
+    #[test]
+    fn the_standing_queue_is_the_target() {
+        for target in [25, 60, 100] {
+            let mut params = LedbatParams::default();
+            params.set("target", &format!("{target}ms")).unwrap();
+            let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+            pipe.run(Span::from_secs(60));
+            let queue = seconds(pipe.queue()) * 1e3;
+            assert!((queue - f64::from(target)).abs() < 3.0, "{queue} {target}");
+        }
+    }
+
+    #[test]
+    fn it_gives_way_at_one_segment_per_round_trip_at_twice_the_target() {
+        let mut ledbat = Ledbat::new(&LedbatParams::default());
+        ledbat.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Start::default()
+        });
+        ledbat.window.cwnd = 20 * MSS;
+        ledbat.delays.add(Span::from_ms(10), Time::ZERO);
+        for _ in 0..4 {
+            ledbat.delays.add(Span::from_ms(210), Time::ZERO);
+        }
+        for _ in 0..20 {
+            ledbat.on_ack(&Acked {
+                now: Time::ZERO,
+                bytes: MSS,
+                in_flight: 20 * MSS,
+                rtt: None,
+                echo: false,
+                limited: true,
+                stage: crate::Stage::Open,
+            });
+        }
+        let lost = 20.0 - real(ledbat.window.cwnd) / real(MSS);
+        assert!((lost - 1.0).abs() < 0.1, "{lost}");
+    }
+}

@@ -1,0 +1,194 @@
+//! TCP-LP: uses what others leave, by one-way delay.
+//!
+//! Source: Kuzmanovic and Knightly 2003 (early congestion at 15 % of the delay range, which slow start finds out; inference phase); tcp_lp.c of Linux 6.1.
+
+use crate::num::{micros, real};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{Ratio, Span, Time, params};
+
+params! {
+    /// TCP-LP: low priority; half the window at the first sign of delay, one segment at the second.
+    pub struct LpParams {
+        /// Where in the range of delays congestion is seen (delta).
+        threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003";
+        /// Weight of a new sample of delay (gamma).
+        weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
+    }
+    dialects {
+        /// The paper.
+        rfc = "lp-2003" {}
+        /// TcpLp of ns-3.
+        ns3 = "ns3-3.44" {}
+        /// tcp_lp.c.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// Round trips of the inference phase.
+const INFERENCE: u64 = 3;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Lp {
+    window: Window,
+    threshold: f64,
+    weight: f64,
+    /// Microseconds.
+    least: f64,
+    most: f64,
+    smoothed: Option<f64>,
+    srtt: Span,
+    /// A loss has shown how long the delay can be; before that there is no threshold.
+    calibrated: bool,
+    /// Congestion was seen; until then it is not believed to be over.
+    inference_until: Option<Time>,
+}
+
+impl Lp {
+    /// A connection that is not established yet.
+    pub fn new(params: &LpParams) -> Lp {
+        Lp {
+            window: Window::new(),
+            threshold: params.threshold.get(),
+            weight: params.weight.get(),
+            least: f64::INFINITY,
+            most: 0.0,
+            smoothed: None,
+            srtt: Span::ZERO,
+            calibrated: false,
+            inference_until: None,
+        }
+    }
+}
+
+impl CongestionControl for Lp {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            timestamps: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        self.srtt = sample.srtt.unwrap_or(self.srtt);
+        if let Some(delay) = sample.one_way {
+            let delay = real(micros(delay));
+            self.least = self.least.min(delay);
+            self.most = self.most.max(delay);
+            let old = self.smoothed.unwrap_or(delay);
+            self.smoothed = Some(old + self.weight * (delay - old));
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        let Some(bytes) = self.window.admit(acked) else {
+            return;
+        };
+        let limit = self.least + self.threshold * (self.most - self.least);
+        let congested = self
+            .smoothed
+            .is_some_and(|delay| self.calibrated && delay > limit);
+        let inferring = self.inference_until.is_some_and(|until| acked.now < until);
+        if !congested {
+            if !inferring {
+                self.inference_until = None;
+                let bytes = self.window.slow_start(bytes);
+                if bytes > 0 {
+                    self.window.grow(bytes, self.window.cwnd);
+                }
+            }
+            return;
+        }
+        match self.inference_until {
+            // It goes on after the first answer: one segment.
+            Some(_) if !inferring => {
+                self.window.cwnd = self.window.mss;
+                self.window.ssthresh = self.window.ssthresh.min(2 * self.window.mss);
+                self.inference_until = Some(acked.now.saturating_add(self.srtt * INFERENCE));
+            }
+            Some(_) => {}
+            None => {
+                self.window.fall(self.window.cwnd / 2, 1);
+                self.inference_until = Some(acked.now.saturating_add(self.srtt * INFERENCE));
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        self.calibrated = true;
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(0.5),
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(self.window.cwnd / 2, again);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::MSS;
+    use sojourn_units::Span;
+
+    fn cc() -> Lp {
+        let mut cc = Lp::new(&LpParams::default());
+        cc.on_start(&Start {
+            mss: MSS,
+            initial_window: 40 * MSS,
+            ..Start::default()
+        });
+        cc.calibrated = true;
+        cc
+    }
+
+    fn step(cc: &mut Lp, ms: u64, delay_ms: u64) {
+        let now = Time::ZERO + Span::from_ms(ms);
+        cc.on_sample(&Sample {
+            now,
+            one_way: Some(Span::from_ms(delay_ms)),
+            srtt: Some(Span::from_ms(100)),
+            ..Sample::default()
+        });
+        cc.on_ack(&Acked {
+            now,
+            bytes: 0,
+            in_flight: 0,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: crate::Stage::Open,
+        });
+    }
+
+    #[test]
+    fn delay_halves_the_window_and_lasting_delay_leaves_one_segment() {
+        let mut cc = cc();
+        step(&mut cc, 0, 20);
+        for ms in 1..30 {
+            step(&mut cc, ms, 60);
+        }
+        assert_eq!(cc.cwnd(), 20 * MSS, "once in the inference phase");
+        step(&mut cc, 400, 60);
+        assert_eq!(cc.cwnd(), MSS);
+    }
+
+    #[test]
+    fn a_delay_in_the_lowest_part_of_the_range_does_not_count() {
+        let mut cc = cc();
+        step(&mut cc, 0, 20);
+        cc.most = 120_000.0;
+        for ms in 1..30 {
+            step(&mut cc, ms, 33);
+        }
+        assert_eq!(cc.cwnd(), 40 * MSS);
+    }
+}

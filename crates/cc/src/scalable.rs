@@ -1,0 +1,121 @@
+//! Scalable TCP: grows by a fixed part of what is acknowledged, so that it recovers from a loss in the same number of round
+//! trips whatever the window.
+//!
+//! Source: Kelly 2003; dialect `linux`: tcp_scalable.c of Linux 6.1.
+
+use crate::num::{real, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
+use sojourn_units::{Ratio, params};
+
+params! {
+    /// Scalable TCP: one hundredth of a segment per acknowledgement, an eighth off for a loss.
+    pub struct ScalableParams {
+        /// Segments of growth per segment acknowledged.
+        growth: f64 = "0.01", range "0.0001".."1", source "Kelly 2003 (a)";
+        /// What a loss takes off the window.
+        decrease: Ratio = "0.125", source "Kelly 2003 (b)";
+        /// Window up to which it is Reno, segments.
+        low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)";
+    }
+    dialects {
+        /// The paper.
+        rfc = "scalable-2003" {}
+        /// TcpScalable of ns-3.
+        ns3 = "ns3-3.44" {
+            growth = "0.02" from "tcp-scalable.cc, AIFactor 50";
+            low_window = "0" from "tcp-scalable.cc: the lesser of window and factor";
+        }
+        /// tcp_scalable.c.
+        linux = "linux-6.1" {
+            low_window = "0" from "tcp_scalable.c: the lesser of window and TCP_SCALABLE_AI_CNT, 100";
+        }
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Scalable {
+    window: Window,
+    growth: f64,
+    decrease: f64,
+    low_window: u64,
+}
+
+impl Scalable {
+    /// A connection that is not established yet.
+    pub fn new(params: &ScalableParams) -> Scalable {
+        Scalable {
+            window: Window::new(),
+            growth: params.growth,
+            decrease: params.decrease.get(),
+            low_window: params.low_window.into(),
+        }
+    }
+
+    fn is_reno(&self) -> bool {
+        self.window.segments() <= self.low_window
+    }
+}
+
+impl CongestionControl for Scalable {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                let per = whole(real(self.window.mss) / self.growth);
+                let per = if self.is_reno() {
+                    self.window.cwnd
+                } else {
+                    per.min(self.window.cwnd)
+                };
+                self.window.grow(bytes, per);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let left = if self.is_reno() {
+            0.5
+        } else {
+            1.0 - self.decrease
+        };
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
+            CongestionKind::Timeout { again } => {
+                self.window
+                    .time_out(whole(real(self.window.cwnd) * left), again);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+    use sojourn_units::Span;
+
+    #[test]
+    fn recovery_takes_the_same_round_trips_at_any_window() {
+        // ln(1 / 0.875) / ln(1.01) = 13.4.
+        for window in [200, 2000] {
+            let cc = Scalable::new(&ScalableParams::default());
+            let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
+            pipe.cc.window.cwnd = window * MSS;
+            pipe.congest(CongestionKind::Loss);
+            let rounds = (1..100).find(|_| {
+                pipe.run(Span::from_us(100_100));
+                pipe.cc.window.cwnd >= window * MSS
+            });
+            let rounds = rounds.unwrap();
+            assert!((13..=16).contains(&rounds), "{rounds}");
+        }
+    }
+}

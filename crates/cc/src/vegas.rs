@@ -1,0 +1,206 @@
+//! Vegas: the window is held where a few segments of it wait in queues.
+//!
+//! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments), as tcp_vegas.c of Linux 6.1 and tcp-vegas.cc of
+//! ns-3 compute it: once per round trip, from the shortest round-trip time of the round and of all.
+
+use crate::num::{micros, real};
+use crate::window::{Round, Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits};
+use sojourn_units::{Time, params};
+
+params! {
+    /// Vegas: congestion shows as delay; `alpha` to `beta` segments are kept in queues.
+    pub struct VegasParams {
+        /// Segments in queues below which the window grows.
+        alpha: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
+        /// Segments in queues above which it shrinks.
+        beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995";
+        /// Segments in queues that end slow start.
+        gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
+    }
+    dialects {
+        /// The paper.
+        rfc = "vegas-1995" {}
+        /// tcp-vegas.cc.
+        ns3 = "ns3-3.44" {
+            alpha = "2" from "tcp-vegas.cc, Alpha";
+            beta = "4" from "tcp-vegas.cc, Beta";
+        }
+        /// tcp_vegas.c.
+        linux = "linux-6.1" {
+            alpha = "2" from "tcp_vegas.c, alpha";
+            beta = "4" from "tcp_vegas.c, beta";
+        }
+    }
+}
+
+/// Samples below which a round is not judged: they may all be of delayed acknowledgements.
+const FEW: u32 = 2;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    window: Window,
+    alpha: u64,
+    beta: u64,
+    gamma: u64,
+    /// Nothing is missing: delay is what counts.
+    open: bool,
+    round: Round,
+    /// A round has passed with the acknowledgement at hand.
+    passed: bool,
+    /// Microseconds; of all, and of the round.
+    base: u64,
+    least: u64,
+    samples: u32,
+}
+
+impl Vegas {
+    /// A connection that is not established yet.
+    pub fn new(params: &VegasParams) -> Vegas {
+        Vegas {
+            window: Window::new(),
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            open: true,
+            round: Round::default(),
+            passed: false,
+            base: u64::MAX,
+            least: u64::MAX,
+            samples: 0,
+        }
+    }
+
+    fn reno(&mut self, bytes: u64) {
+        let bytes = self.window.slow_start(bytes);
+        if bytes > 0 {
+            self.window.grow(bytes, self.window.cwnd);
+        }
+    }
+
+    /// Once per round trip.
+    fn judge(&mut self, bytes: u64) {
+        let mss = self.window.mss;
+        let cwnd = self.window.segments();
+        let target = cwnd * self.base / self.least.max(1);
+        let waiting = cwnd * (self.least - self.base) / self.base.max(1);
+        if waiting > self.gamma && self.window.in_slow_start() {
+            self.window.cwnd = cwnd.min(target + 1) * mss;
+            self.lower_threshold();
+        } else if self.window.in_slow_start() {
+            self.window.slow_start(bytes);
+        } else if waiting > self.beta {
+            self.window.cwnd -= mss;
+            self.lower_threshold();
+        } else if waiting < self.alpha {
+            self.window.cwnd += mss;
+        }
+        self.window.cwnd = self.window.cwnd.max(2 * mss);
+    }
+
+    fn lower_threshold(&mut self) {
+        let below = self.window.cwnd.saturating_sub(self.window.mss);
+        let least = 2 * self.window.mss;
+        self.window.ssthresh = self.window.ssthresh.min(below.max(least)).max(least);
+    }
+}
+
+impl CongestionControl for Vegas {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_phase(&mut self, phase: Phase, _now: Time) {
+        self.open = phase == Phase::Open;
+        if self.open {
+            self.least = u64::MAX;
+            self.samples = 0;
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(rtt) = sample.rtt {
+            let rtt = micros(rtt) + 1;
+            self.base = self.base.min(rtt);
+            self.least = self.least.min(rtt);
+            self.samples += 1;
+        }
+        self.passed |= self.round.passed(sample);
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        let Some(bytes) = self.window.admit(acked) else {
+            return;
+        };
+        if !self.open {
+            self.reno(bytes);
+        } else if std::mem::take(&mut self.passed) {
+            if self.samples <= FEW || self.least == u64::MAX {
+                self.reno(bytes);
+            } else {
+                self.judge(bytes);
+            }
+            self.least = u64::MAX;
+            self.samples = 0;
+        } else if self.window.in_slow_start() {
+            self.window.slow_start(bytes);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(0.5),
+            CongestionKind::Timeout { again } => {
+                self.window.time_out(self.window.cwnd / 2, again);
+            }
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("base_rtt (ms)", real(self.base) / 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::Pipe;
+    use sojourn_units::{Params, Span};
+
+    #[test]
+    fn between_alpha_and_beta_segments_wait_in_steady_state() {
+        for (dialect, alpha, beta) in [("rfc", 1.0, 3.0), ("linux", 2.0, 4.0)] {
+            let params = VegasParams::in_dialect(dialect).unwrap();
+            let mut pipe = Pipe::new(Vegas::new(&params), 1000.0, Span::from_ms(40));
+            pipe.run(Span::from_secs(20));
+            // 40 segments and the one in transmission fill the path.
+            let waiting = pipe.mean_window(Span::from_secs(5)) - 41.0;
+            assert!(
+                (alpha - 1.0..=beta + 1.0).contains(&waiting),
+                "{dialect}: {waiting}"
+            );
+        }
+    }
+
+    #[test]
+    fn slow_start_ends_by_delay_within_a_doubling() {
+        let mut pipe = Pipe::new(
+            Vegas::new(&VegasParams::default()),
+            1000.0,
+            Span::from_ms(40),
+        );
+        pipe.run(Span::from_secs(2));
+        assert!(!pipe.cc.window.in_slow_start());
+        assert!(pipe.window() < 160.0, "{}", pipe.window());
+    }
+}

@@ -1,0 +1,143 @@
+//! Westwood+: after a loss the window becomes what the measured rate needs.
+//!
+//! Sources: Mascolo et al. 2001 (the idea), Grieco and Mascolo 2004 (the rate per round trip, filtered), tcp_westwood.c of Linux
+//! 6.1 for the filter: two low-pass filters of 7/8 in a row, over at least 50 ms.
+
+use crate::num::{real, seconds, whole};
+use crate::window::{Window, by_window};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
+use sojourn_units::{Ratio, Span, Time, params};
+
+params! {
+    /// Westwood+: Reno whose window falls to bandwidth times least round-trip time.
+    pub struct WestwoodParams {
+        /// What of the old estimate stays in each filter.
+        filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)";
+        /// Least time over which the rate is taken.
+        least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
+    }
+    dialects {
+        /// Westwood+ as Linux has it.
+        rfc = "westwood-2004" {}
+        /// tcp_westwood.c.
+        linux = "linux-6.1" {}
+    }
+}
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    window: Window,
+    filter: f64,
+    least_interval: Span,
+    /// Bytes per second: filtered once, and twice.
+    once: Option<f64>,
+    rate: f64,
+    least_rtt: Option<Span>,
+    rtt: Span,
+    since: Time,
+    bytes: u64,
+}
+
+impl Westwood {
+    /// A connection that is not established yet.
+    pub fn new(params: &WestwoodParams) -> Westwood {
+        Westwood {
+            window: Window::new(),
+            filter: params.filter.get(),
+            least_interval: params.least_interval,
+            once: None,
+            rate: 0.0,
+            least_rtt: None,
+            rtt: Span::ZERO,
+            since: Time::ZERO,
+            bytes: 0,
+        }
+    }
+
+    fn needed(&self) -> u64 {
+        whole(self.rate * self.least_rtt.map_or(0.0, seconds))
+    }
+}
+
+impl CongestionControl for Westwood {
+    by_window!();
+
+    fn on_start(&mut self, start: &Start) {
+        self.window.start(start);
+        self.since = start.now;
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        if let Some(rtt) = sample.rtt {
+            self.rtt = rtt;
+            self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        self.bytes += sample.newly_delivered;
+        let elapsed = sample.now.saturating_since(self.since);
+        if !self.rtt.is_zero() && elapsed > self.rtt.max(self.least_interval) {
+            let now = real(self.bytes) / seconds(elapsed);
+            let keep = self.filter;
+            match self.once {
+                None => {
+                    self.once = Some(now);
+                    self.rate = now;
+                }
+                Some(once) => {
+                    let once = keep * once + (1.0 - keep) * now;
+                    self.once = Some(once);
+                    self.rate = keep * self.rate + (1.0 - keep) * once;
+                }
+            }
+            self.bytes = 0;
+            self.since = sample.now;
+        }
+    }
+
+    fn on_ack(&mut self, acked: &Acked) {
+        if let Some(bytes) = self.window.admit(acked) {
+            let bytes = self.window.slow_start(bytes);
+            if bytes > 0 {
+                self.window.grow(bytes, self.window.cwnd);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let to = self.needed();
+        match congestion.kind {
+            CongestionKind::Loss | CongestionKind::Ecn => {
+                self.window.fall(to, 2);
+            }
+            CongestionKind::Timeout { again } => self.window.time_out(to, again),
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("bw (bps)", self.rate * 8.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+
+    #[test]
+    fn a_loss_leaves_what_fills_the_path_without_a_queue() {
+        let cc = Westwood::new(&WestwoodParams::default());
+        let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(100));
+        pipe.cc.window.ssthresh = 120 * MSS;
+        pipe.run(Span::from_secs(10));
+        pipe.congest(CongestionKind::Loss);
+        // 1000 segments per second times 101 ms.
+        assert!((pipe.window() - 101.0).abs() < 4.0, "{}", pipe.window());
+    }
+}

@@ -1,0 +1,92 @@
+//! What TCP with selective acknowledgement is told beside the parameters that every TCP has.
+
+use sojourn_units::{Span, choice, params};
+
+choice! {
+    /// How selective acknowledgements tell of losses.
+    pub enum Detection {
+        /// By the time since what was sent later has arrived (RFC 8985).
+        Rack = "rack",
+        /// By the number of segments above that have arrived (RFC 6675 section 4).
+        Count = "count",
+    }
+}
+
+choice! {
+    /// How the window falls while losses are repaired.
+    pub enum Reduction {
+        /// In proportion to what arrives; slow start up to the threshold if nothing more is lost (RFC 9937).
+        Prr = "prr",
+        /// The same, counted in segments from the congestion window (Linux 6.1).
+        PrrLinux = "prr_linux",
+        /// At once (RFC 6675 section 5).
+        Halt = "halt",
+    }
+}
+
+params! {
+    /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
+    pub struct SackParams {
+        /// How selective acknowledgements tell of losses.
+        detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
+        /// How the window falls while losses are repaired.
+        reduction: Reduction = "prr", source "RFC 9937 section 6";
+        /// Whether an ECN echo lets it fall that way too.
+        reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
+        /// Whether a segment probes for the loss of the last ones.
+        tail_probe: bool = "true", source "RFC 8985 section 7";
+        /// Whether a timeout is examined before it is believed (F-RTO).
+        frto: bool = "true", source "RFC 5682 section 3";
+        /// Whether reductions that prove to be for nothing are taken back.
+        undo: bool = "true", source "RFC 3522, RFC 3708";
+        /// Whether acknowledgements echo timestamps. Their 12 bytes are among the `headers`.
+        timestamps: bool = "false", source "RFC 7323 section 3 (optional)";
+        /// Blocks in an acknowledgement.
+        sack_blocks: u32 = "3", range "1".."3", source "RFC 2018 section 3 (3 beside timestamps)";
+        /// Whether duplicates are reported.
+        dsack: bool = "true", source "RFC 2883";
+        /// Segments by which an acknowledgement opens the window at most in slow start (L); 0 for no bound.
+        abc_limit: u32 = "2", range .."1000", source "RFC 3465 section 2.2";
+        /// Segments acknowledged one by one at first, and after a duplicate.
+        quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
+        /// How long an acknowledgement of data behind a gap may wait, from the fourth one on; at most a twentieth of a round trip.
+        compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
+        /// Whether windows are counted in whole segments.
+        whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
+    }
+    dialects {
+        /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.
+        rfc = "rfc9293" {}
+        /// ns-3: counting, PRR, no probe.
+        ns3 = "ns3-3.44" {
+            detection = "count" from "tcp-tx-buffer.cc, IsLost";
+            tail_probe = "false" from "tcp-socket-base.cc has none";
+            frto = "false" from "tcp-socket-base.cc has none";
+            undo = "false" from "tcp-socket-base.cc has none";
+            timestamps = "true" from "tcp-socket-base.cc, Timestamp";
+            dsack = "false" from "tcp-rx-buffer.cc has none";
+            abc_limit = "1" from "tcp-congestion-ops.cc, TcpNewReno::SlowStart";
+        }
+        /// Linux 6.1.
+        linux = "linux-6.1" {
+            reduction = "prr_linux" from "tcp_input.c, tcp_cwnd_reduction";
+            reduction_for_ecn = "true" from "tcp_input.c, tcp_enter_cwr";
+            timestamps = "true" from "ip-sysctl: tcp_timestamps";
+            abc_limit = "0" from "tcp_cong.c, tcp_slow_start";
+            quick_acks = "16" from "tcp_input.c, TCP_MAX_QUICKACKS";
+            compressed_ack = "1ms" from "ip-sysctl: tcp_comp_sack_delay_ns";
+            whole_segments = "true" from "tcp_cong.c counts segments";
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::check_declaration;
+
+    #[test]
+    fn the_declaration_holds_together() {
+        assert_eq!(check_declaration::<SackParams>(), Ok(()));
+    }
+}

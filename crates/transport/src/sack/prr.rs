@@ -1,0 +1,111 @@
+//! Proportional rate reduction: how much may be sent for each acknowledgement while the window falls.
+//!
+//! Sources: RFC 9937 sections 6 and 7 (RFC 6937), and Linux 6.1 (segments; the window, not the flight, is what falls).
+
+/// The state of one reduction, bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prr {
+    /// What was in flight, or allowed to be, when the reduction began (RecoverFS).
+    before: u64,
+    /// Delivered and sent since then.
+    delivered: u64,
+    out: u64,
+    /// What may be in flight now.
+    window: u64,
+    /// What is counted: a segment, or a byte.
+    unit: u64,
+    mss: u64,
+}
+
+impl Prr {
+    /// A reduction begins.
+    pub(crate) fn begin(before: u64, unit: u64, mss: u64) -> Prr {
+        Prr {
+            before: before.max(1),
+            delivered: 0,
+            out: 0,
+            window: 0,
+            unit: unit.max(1),
+            mss,
+        }
+    }
+
+    /// What is counted.
+    pub(crate) fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// What may be in flight.
+    #[inline]
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// A segment was sent.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, bytes: u64) {
+        self.out += bytes;
+    }
+
+    /// An acknowledgement has delivered so many bytes; `pipe` are in flight. `progress`: it advances and shows no further loss.
+    pub(crate) fn on_ack(&mut self, delivered: u64, pipe: u64, ssthresh: u64, progress: bool) {
+        if delivered == 0 {
+            return;
+        }
+        self.delivered += delivered;
+        let mut allowed = if pipe > ssthresh {
+            // In proportion, rounded up to the unit.
+            let per = u128::from(ssthresh / self.unit) * u128::from(self.delivered / self.unit);
+            let before = u128::from((self.before / self.unit).max(1));
+            let sent = u64::try_from(per.div_ceil(before)).unwrap_or(u64::MAX) * self.unit;
+            sent.saturating_sub(self.out)
+        } else {
+            let mut most = self.delivered.saturating_sub(self.out).max(delivered);
+            if progress {
+                most += self.mss;
+            }
+            most.min(ssthresh - pipe)
+        };
+        if self.out == 0 {
+            // The first retransmission goes at once.
+            allowed = allowed.max(self.mss);
+        }
+        self.window = pipe + allowed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_falls_in_proportion_to_what_arrives() {
+        // 20 segments, to 10: one is sent for every two that arrive.
+        let mut prr = Prr::begin(20, 1, 1);
+        let mut pipe = 19;
+        let mut sent = 0;
+        for n in 1..=16 {
+            pipe -= 1;
+            prr.on_ack(1, pipe, 10, false);
+            while pipe < prr.window() {
+                pipe += 1;
+                sent += 1;
+                prr.on_sent(1);
+            }
+            assert_eq!(sent, (n + 1) / 2, "{n}");
+        }
+        assert_eq!(pipe, 11);
+    }
+
+    #[test]
+    fn below_the_threshold_progress_allows_one_segment_more_than_arrives() {
+        let mut prr = Prr::begin(20, 1, 1);
+        prr.on_sent(1);
+        prr.on_ack(1, 5, 10, false);
+        assert_eq!(prr.window(), 6);
+        prr.on_ack(1, 5, 10, true);
+        assert_eq!(prr.window(), 7);
+        prr.on_ack(9, 9, 10, true);
+        assert_eq!(prr.window(), 10);
+    }
+}

@@ -1,0 +1,228 @@
+//! RACK: a segment is lost when one that was sent later has arrived, and time enough for reordering has passed.
+//!
+//! Source: RFC 8985 section 6. Deviation: the least round-trip time is that of the whole connection.
+
+use super::scoreboard::{Scoreboard, Segment};
+use sojourn_units::{Span, Time};
+
+/// Recoveries for which a wider reordering window is kept (section 6.2, step 4).
+const PERSIST: u8 = 16;
+
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// The segment sent last of those delivered: when, and its last byte.
+    sent: Time,
+    end: u64,
+    /// Its round-trip time.
+    rtt: Span,
+    /// That changed since losses were last looked for.
+    advanced: bool,
+    /// Reordering was seen.
+    reordered: bool,
+    /// Quarters of the least round-trip time to wait.
+    steps: u64,
+    persist: u8,
+    /// A duplicate told of a needless retransmission, at this count of delivered bytes.
+    duplicate: bool,
+    last_delivered: u64,
+}
+
+impl Rack {
+    pub(crate) fn new() -> Rack {
+        Rack {
+            sent: Time::ZERO,
+            end: 0,
+            rtt: Span::ZERO,
+            advanced: false,
+            reordered: false,
+            steps: 1,
+            persist: 0,
+            duplicate: false,
+            last_delivered: 0,
+        }
+    }
+
+    /// A segment is delivered (section 6.2, step 2).
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, segment: &Segment, min_rtt: Option<Span>, now: Time) {
+        let rtt = now.saturating_since(segment.sent);
+        if segment.was_retransmitted() && min_rtt.is_some_and(|least| rtt < least) {
+            // It answers to an earlier transmission.
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        if (segment.sent, segment.end()) > (self.sent, self.end) {
+            self.sent = segment.sent;
+            self.end = segment.end();
+        }
+    }
+
+    /// Something arrived out of its order.
+    pub(crate) fn on_reordering(&mut self) {
+        self.reordered = true;
+    }
+
+    /// A duplicate was reported.
+    pub(crate) fn on_duplicate(&mut self) {
+        self.duplicate = true;
+    }
+
+    /// Widens the reordering window once per round trip that saw a duplicate (section 6.2, step 4).
+    #[inline]
+    pub(crate) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
+        if self.duplicate && prior_delivered < self.last_delivered {
+            self.duplicate = false;
+        }
+        if self.duplicate {
+            self.steps = (self.steps + 1).min(255);
+            self.duplicate = false;
+            self.last_delivered = delivered;
+            self.persist = PERSIST;
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// A recovery has ended.
+    pub(crate) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+    }
+
+    /// The time that reordering is given (section 6.2, step 4).
+    pub(crate) fn window(
+        &self,
+        repairing: bool,
+        enough_sacked: bool,
+        min_rtt: Option<Span>,
+        srtt: Option<Span>,
+    ) -> Span {
+        if !self.reordered && (repairing || enough_sacked) {
+            return Span::ZERO;
+        }
+        let quarter = min_rtt.unwrap_or_default() / 4;
+        quarter
+            .saturating_mul(self.steps)
+            .min(srtt.unwrap_or_default())
+    }
+
+    /// How long a segment has still to wait; `None` if it is lost now.
+    pub(crate) fn remaining(&self, segment: &Segment, window: Span, now: Time) -> Option<Span> {
+        let due = segment.sent + self.rtt + window;
+        due.checked_since(now).filter(|span| !span.is_zero())
+    }
+
+    /// Calls lost what is due; the longest time that others have still to wait, if any are (section 6.2, step 5).
+    pub(crate) fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        window: Span,
+        now: Time,
+    ) -> Option<Span> {
+        self.advanced = false;
+        let mut wait: Option<Span> = None;
+        let mut next = board.oldest();
+        while let Some(id) = next {
+            next = board.newer(id);
+            let segment = board.get(id);
+            if (segment.sent, segment.end()) >= (self.sent, self.end) {
+                break;
+            }
+            match self.remaining(segment, window, now) {
+                None => board.lose(id),
+                Some(remaining) => {
+                    wait = Some(wait.map_or(remaining, |longest| longest.max(remaining)));
+                }
+            }
+        }
+        wait
+    }
+
+    #[inline]
+    pub(crate) fn advanced(&self) -> bool {
+        self.advanced
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// Segments sent each millisecond from 1 ms on.
+    fn board(segments: u64) -> Scoreboard {
+        let mut board = Scoreboard::new();
+        for n in 0..segments {
+            let mut segment = Segment::new(n * MSS, 1000);
+            segment.sent = at(n + 1);
+            board.push(segment);
+        }
+        board
+    }
+
+    #[test]
+    fn what_was_sent_before_a_delivered_segment_is_lost_after_the_window() {
+        let mut board = board(4);
+        let mut rack = Rack::new();
+        let delivered = board.sack(2).unwrap();
+        rack.on_delivered(&delivered, None, at(103));
+        let window = Span::from_ms(25);
+        // Sent at 1 and 2 ms; lost a round trip and the window later.
+        let wait = rack.detect(&mut board, window, at(103));
+        assert_eq!((wait, board.lost()), (Some(Span::from_ms(24)), 0));
+        let wait = rack.detect(&mut board, window, at(126));
+        assert_eq!((wait, board.lost()), (Some(Span::from_ms(1)), MSS));
+        assert_eq!(rack.detect(&mut board, window, at(127)), None);
+        assert_eq!(board.lost(), 2 * MSS);
+    }
+
+    #[test]
+    fn a_retransmission_is_lost_again_if_a_later_one_arrives() {
+        let mut board = board(3);
+        let mut rack = Rack::new();
+        board.lose(0);
+        board.lose(1);
+        for (id, ms) in [(0, 50), (1, 51)] {
+            board.retransmit(id);
+            board.get_mut(id).sent = at(ms);
+        }
+        let delivered = board.sack(1).unwrap();
+        rack.on_delivered(&delivered, Some(Span::from_ms(90)), at(151));
+        rack.detect(&mut board, Span::ZERO, at(151));
+        assert!(board.get(0).is_lost() && !board.get(0).is_retransmitted());
+    }
+
+    #[test]
+    fn no_time_is_given_to_reordering_before_it_was_seen_once_three_segments_have_passed() {
+        let mut rack = Rack::new();
+        let (least, smoothed) = (Some(Span::from_ms(40)), Some(Span::from_ms(50)));
+        assert_eq!(rack.window(false, true, least, smoothed), Span::ZERO);
+        assert_eq!(rack.window(true, false, least, smoothed), Span::ZERO);
+        assert_eq!(
+            rack.window(false, false, least, smoothed),
+            Span::from_ms(10)
+        );
+        rack.on_reordering();
+        assert_eq!(rack.window(true, true, least, smoothed), Span::from_ms(10));
+        for _ in 0..9 {
+            rack.on_duplicate();
+            rack.adapt(1, 1);
+        }
+        assert_eq!(
+            rack.window(true, true, least, smoothed),
+            Span::from_ms(50),
+            "at most the smoothed round trip"
+        );
+        for _ in 0..16 {
+            rack.on_recovered();
+        }
+        rack.adapt(2, 2);
+        assert_eq!(rack.window(true, true, least, smoothed), Span::from_ms(10));
+    }
+}

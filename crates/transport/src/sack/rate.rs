@@ -1,0 +1,176 @@
+//! Samples of the delivery rate.
+//!
+//! Source: draft-ietf-ccwg-bbr-04 section 4.1 (draft-cheng-iccrg-delivery-rate-estimation-02): the bytes delivered between
+//! the sending of a segment and its acknowledgement, over the longer of the time in which they were sent and the time in which they were acknowledged.
+
+use super::scoreboard::Segment;
+use sojourn_units::{Span, Time};
+
+/// Counters of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct DeliveryRate {
+    /// Bytes delivered so far, and when the last of them were.
+    delivered: u64,
+    delivered_at: Time,
+    /// When the segment was sent that begins the current sample.
+    first_sent: Time,
+    /// Samples up to this count of delivered bytes are of a sender that its application held back; 0 if none are.
+    limited_until: u64,
+}
+
+/// The segment that an acknowledgement samples: the one sent last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Picked {
+    pub(crate) prior_delivered: u64,
+    prior_at: Time,
+    sent: Time,
+    first_sent: Time,
+    pub(crate) in_flight: u64,
+    pub(crate) lost: u64,
+    pub(crate) app_limited: bool,
+    set: bool,
+}
+
+impl DeliveryRate {
+    pub(crate) fn new(now: Time) -> DeliveryRate {
+        DeliveryRate {
+            delivered: 0,
+            delivered_at: now,
+            first_sent: now,
+            limited_until: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Notes the state in a segment that is sent, again or for the first time; `idle` if nothing was in flight.
+    #[inline]
+    pub(crate) fn on_send(&mut self, segment: &mut Segment, idle: bool, now: Time) {
+        if idle {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        segment.sent = now;
+        segment.first_sent = self.first_sent;
+        segment.delivered_at = self.delivered_at;
+        segment.delivered = self.delivered;
+        segment.set_app_limited(self.limited_until != 0);
+    }
+
+    /// A segment is delivered.
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, segment: &Segment, picked: &mut Picked) {
+        self.delivered += u64::from(segment.bytes);
+        if !picked.set
+            || segment.delivered > picked.prior_delivered
+            || segment.delivered == picked.prior_delivered && segment.sent > picked.sent
+        {
+            *picked = Picked {
+                prior_delivered: segment.delivered,
+                prior_at: segment.delivered_at,
+                sent: segment.sent,
+                first_sent: segment.first_sent,
+                in_flight: u64::from(segment.in_flight),
+                lost: segment.lost,
+                app_limited: segment.is_app_limited(),
+                set: true,
+            };
+            self.first_sent = segment.sent;
+        }
+    }
+
+    /// All of an acknowledgement is counted: bytes and the interval of the sample, which is not shorter than any round trip.
+    #[inline]
+    pub(crate) fn finish(
+        &mut self,
+        picked: &Picked,
+        min_rtt: Option<Span>,
+        now: Time,
+    ) -> (u64, Span) {
+        if self.limited_until != 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        if !picked.set {
+            return (0, Span::ZERO);
+        }
+        self.delivered_at = now;
+        let sending = picked.sent.saturating_since(picked.first_sent);
+        let acknowledging = now.saturating_since(picked.prior_at);
+        let interval = sending.max(acknowledging);
+        if min_rtt.is_none_or(|least| interval < least) {
+            return (0, Span::ZERO);
+        }
+        (self.delivered - picked.prior_delivered, interval)
+    }
+
+    /// The application has nothing more to send while `in_flight` bytes are.
+    #[inline]
+    pub(crate) fn limit(&mut self, in_flight: u64) {
+        self.limited_until = (self.delivered + in_flight).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_over_the_time_it_took() {
+        let mut rate = DeliveryRate::new(Time::ZERO);
+        let mut segments = Vec::new();
+        for n in 0..4 {
+            let mut segment = Segment::new(n * 1000, 1000);
+            rate.on_send(&mut segment, n == 0, at(10));
+            segments.push(segment);
+        }
+        // One each 10 ms after a round trip of 100 ms.
+        for (segment, ms) in segments.iter().zip([110, 120, 130, 140]) {
+            let mut picked = Picked::default();
+            rate.on_delivered(segment, &mut picked);
+            let (bytes, interval) = rate.finish(&picked, Some(Span::from_ms(100)), at(ms));
+            assert_eq!(bytes, rate.delivered());
+            assert_eq!(interval, Span::from_ms(ms - 10));
+        }
+        // A segment sent at 140 ms, 130 ms after the one sampled last: itself and nothing else in that time.
+        let mut segment = Segment::new(4000, 1000);
+        rate.on_send(&mut segment, false, at(140));
+        let mut picked = Picked::default();
+        rate.on_delivered(&segment, &mut picked);
+        let sample = rate.finish(&picked, Some(Span::from_ms(100)), at(250));
+        assert_eq!(sample, (1000, Span::from_ms(130)));
+    }
+
+    #[test]
+    fn an_interval_shorter_than_any_round_trip_is_no_sample() {
+        let mut rate = DeliveryRate::new(Time::ZERO);
+        let mut segment = Segment::new(0, 1000);
+        rate.on_send(&mut segment, true, at(10));
+        let mut picked = Picked::default();
+        rate.on_delivered(&segment, &mut picked);
+        assert_eq!(
+            rate.finish(&picked, Some(Span::from_ms(100)), at(20)),
+            (0, Span::ZERO)
+        );
+    }
+
+    #[test]
+    fn samples_of_an_idle_application_are_marked_until_what_was_in_flight_is_delivered() {
+        let mut rate = DeliveryRate::new(Time::ZERO);
+        rate.limit(1000);
+        for expected in [true, true, false] {
+            let mut segment = Segment::new(0, 1000);
+            rate.on_send(&mut segment, false, at(1));
+            assert_eq!(segment.is_app_limited(), expected);
+            let mut picked = Picked::default();
+            rate.on_delivered(&segment, &mut picked);
+            rate.finish(&picked, None, at(2));
+        }
+    }
+}

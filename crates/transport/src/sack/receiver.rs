@@ -1,0 +1,388 @@
+//! The receiving end of a connection with selective acknowledgement.
+//!
+//! Sources: RFC 2018 section 4, RFC 2883 (duplicates), RFC 5681 section 4.2 (when to acknowledge), RFC 7323 section 4.3
+//! (which timestamp is echoed), RFC 3168 section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2 (echoes of marks).
+//! In dialect linux also quick acknowledgements, and acknowledgements held together behind a gap.
+
+use super::params::SackParams;
+use super::ranges::Held;
+use crate::report::ReceiverReport;
+use crate::tcp::{FIRST_BYTE, TcpParams};
+use sojourn_cc::EcnUse;
+use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Timers};
+use sojourn_units::{Span, Time};
+
+/// Timers, in the order in which those due at one instant fire.
+const SYN_ACK: usize = 0;
+const DELAYED_ACK: usize = 1;
+const COMPRESSED: usize = 2;
+
+/// Bytes of a selective acknowledgement option: two of padding, kind and length, eight for each block.
+const SACK_OPTION: u32 = 4;
+const SACK_BLOCK: u32 = 8;
+
+/// Acknowledgements behind a gap that are not held together (tcp_input.c, TCP_FASTRETRANS_THRESH).
+const PROMPT: u32 = 3;
+/// Most that are held together (ip-sysctl: tcp_comp_sack_nr).
+const COMPRESSED_MOST: u32 = 44;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Listen,
+    SynReceived,
+    Established,
+}
+
+/// The receiving end of a connection. What a segment in order touches comes first.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct SackReceiver {
+    /// The byte expected next.
+    next: u64,
+    goodput: u64,
+    acks: u64,
+    /// The timestamp to echo, when the segment arrived that carried it, and the last byte acknowledged.
+    echo_stamp: Time,
+    echo_arrived: Time,
+    acknowledged: u64,
+    /// Segments in order that are not acknowledged.
+    unacked: u32,
+    delayed_ack: u32,
+    /// Acknowledgements still to be sent without delay.
+    quick: u32,
+    flow: u32,
+    headers: u32,
+    state: State,
+    /// ECN was negotiated.
+    ecn: bool,
+    ecn_use: EcnUse,
+    /// Acknowledgements echo a mark.
+    echo: bool,
+    delays: bool,
+    compresses: bool,
+    timestamps: bool,
+    dsack: bool,
+    held: Held,
+    /// The duplicate to report with the next acknowledgement.
+    duplicate: Option<(u64, u64)>,
+    sack_blocks: u32,
+    /// Acknowledgements behind the gap at `gap_at` so far, and those held together.
+    gap_at: u64,
+    prompt: u32,
+    together: u32,
+    quick_acks: u32,
+    compressed_ack: Span,
+    delayed_ack_timeout: Span,
+    /// Segments and bytes that arrived marked.
+    marked: [u64; 2],
+    timers: Timers<3>,
+    duplicates: u64,
+    wants_ecn: bool,
+    /// The round-trip time of the handshake, half of what the receiver knows of the path.
+    asked_at: Time,
+    rtt: Option<Span>,
+    syn_ack_rto: Span,
+    max_rto: Span,
+}
+
+impl SackReceiver {
+    /// A receiver that waits for a SYN, for a sender that uses ECN so.
+    pub fn new(params: &TcpParams, sack: &SackParams, ecn_use: EcnUse) -> SackReceiver {
+        SackReceiver {
+            next: FIRST_BYTE,
+            goodput: 0,
+            acks: 0,
+            echo_stamp: Time::ZERO,
+            echo_arrived: Time::ZERO,
+            acknowledged: FIRST_BYTE,
+            unacked: 0,
+            delayed_ack: params.delayed_ack,
+            quick: sack.quick_acks,
+            flow: 0,
+            headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
+            state: State::Listen,
+            ecn: false,
+            ecn_use,
+            echo: false,
+            delays: false,
+            compresses: false,
+            timestamps: sack.timestamps,
+            dsack: sack.dsack,
+            held: Held::default(),
+            duplicate: None,
+            sack_blocks: sack.sack_blocks,
+            gap_at: 0,
+            prompt: 0,
+            together: 0,
+            quick_acks: sack.quick_acks,
+            compressed_ack: sack.compressed_ack,
+            delayed_ack_timeout: params.delayed_ack_timeout,
+            marked: [0; 2],
+            timers: Timers::default(),
+            duplicates: 0,
+            wants_ecn: params.ecn || ecn_use != EcnUse::Classic,
+            asked_at: Time::ZERO,
+            rtt: None,
+            syn_ack_rto: params.initial_rto,
+            max_rto: params.max_rto,
+        }
+    }
+
+    /// What it has got.
+    pub fn report(&self) -> ReceiverReport {
+        ReceiverReport {
+            goodput_bytes: self.goodput,
+            duplicates: self.duplicates,
+            acks: self.acks,
+        }
+    }
+
+    /// Bytes that wait behind a gap.
+    pub fn held_bytes(&self) -> u64 {
+        self.held.bytes()
+    }
+
+    fn on_syn<H: Host>(&mut self, syn: &Packet, host: &mut H) {
+        match self.state {
+            State::Listen => {
+                self.state = State::SynReceived;
+                self.asked_at = host.now();
+                self.ecn = self.wants_ecn && syn.flags.has(Flags::ECE.with(Flags::CWR));
+                self.send_syn_ack(Flags::NONE, host);
+            }
+            State::SynReceived => self.send_syn_ack(Flags::RETRANSMIT, host),
+            State::Established => self.acknowledge(host),
+        }
+    }
+
+    fn send_syn_ack<H: Host>(&mut self, more: Flags, host: &mut H) {
+        let mut flags = Flags::SYN.with(more);
+        if self.ecn {
+            flags = flags.with(Flags::ECE);
+        }
+        let out = Outgoing {
+            size: self.headers,
+            ack: FIRST_BYTE,
+            kind: Kind::Segment,
+            flags,
+            ..Outgoing::default()
+        };
+        host.send(self.flow, out);
+        let at = host.now().saturating_add(self.syn_ack_rto);
+        self.timers.set(SYN_ACK, at, host);
+    }
+
+    #[inline]
+    fn acknowledge<H: Host>(&mut self, host: &mut H) {
+        self.unacked = 0;
+        self.quick = self.quick.saturating_sub(1);
+        if self.delays {
+            self.delays = false;
+            self.timers.clear(DELAYED_ACK);
+        }
+        if self.compresses {
+            self.compresses = false;
+            self.together = 0;
+            self.timers.clear(COMPRESSED);
+        }
+        self.acks += 1;
+        self.acknowledged = self.next;
+        let mut out = Outgoing {
+            size: self.headers,
+            seq: FIRST_BYTE,
+            ack: self.next,
+            kind: Kind::Ack,
+            flags: if self.echo { Flags::ECE } else { Flags::NONE },
+            ..Outgoing::default()
+        };
+        let gap = !self.held.is_empty() || self.duplicate.is_some();
+        let counts = self.ecn && self.ecn_use == EcnUse::Scalable;
+        if !self.timestamps && !gap && !counts {
+            host.send(self.flow, out);
+            return;
+        }
+        let mut side = Side::default();
+        if self.timestamps {
+            side.timestamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
+        }
+        if gap {
+            out.size += self.fill_blocks(&mut side);
+        }
+        if counts {
+            side.words = self.marked;
+        }
+        host.send_with(self.flow, out, side);
+    }
+
+    /// Puts the blocks in; the bytes that the option takes.
+    fn fill_blocks(&mut self, side: &mut Side) -> u32 {
+        let most = side.sack.len().min(sojourn_sim::to_usize(self.sack_blocks));
+        let told = self.duplicate.take().into_iter();
+        let told = told.chain(self.held.blocks().iter().copied()).take(most);
+        let mut size = SACK_OPTION;
+        for (slot, block) in side.sack.iter_mut().zip(told) {
+            *slot = block;
+            size += SACK_BLOCK;
+        }
+        size
+    }
+
+    #[inline]
+    fn on_data<H: Host>(&mut self, first: u64, end: u64, host: &mut H) {
+        if end <= self.next {
+            self.on_duplicate(first, end, host);
+        } else if first > self.next {
+            if self.held.insert(first, end) {
+                self.acknowledge_gap(host);
+            } else {
+                self.on_duplicate(first, end, host);
+            }
+        } else {
+            let before = self.next;
+            let gap = !self.held.is_empty();
+            self.next = if gap { self.held.release(end) } else { end };
+            self.goodput += self.next - before;
+            self.unacked += 1;
+            if gap && !self.held.is_empty() && self.unacked < self.delayed_ack {
+                self.acknowledge_gap(host);
+            } else if gap || self.unacked >= self.delayed_ack || self.quick > 0 {
+                self.acknowledge(host);
+            } else if !self.delays {
+                let at = host.now().saturating_add(self.delayed_ack_timeout);
+                self.timers.set(DELAYED_ACK, at, host);
+                self.delays = true;
+            }
+        }
+    }
+
+    fn on_duplicate<H: Host>(&mut self, first: u64, end: u64, host: &mut H) {
+        self.duplicates += 1;
+        self.quick = self.quick_acks;
+        if self.dsack {
+            self.duplicate = Some((first, end));
+        }
+        self.acknowledge(host);
+    }
+
+    /// Data behind a gap has arrived: at once, or together with more of it.
+    fn acknowledge_gap<H: Host>(&mut self, host: &mut H) {
+        if self.compressed_ack.is_zero() {
+            self.acknowledge(host);
+            return;
+        }
+        if self.gap_at != self.next {
+            self.gap_at = self.next;
+            self.prompt = 0;
+        }
+        if self.prompt < PROMPT {
+            self.prompt += 1;
+            self.acknowledge(host);
+            return;
+        }
+        self.together += 1;
+        if self.together >= COMPRESSED_MOST {
+            self.acknowledge(host);
+        } else if !self.compresses {
+            self.compresses = true;
+            let part = self.rtt.map_or(self.compressed_ack, |rtt| rtt / 20);
+            let at = host.now().saturating_add(part.min(self.compressed_ack));
+            self.timers.set(COMPRESSED, at, host);
+        }
+    }
+
+    fn on_ecn<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let marked = packet.ecn() == Ecn::Ce;
+        match self.ecn_use {
+            EcnUse::Classic => {
+                if packet.flags.has(Flags::CWR) {
+                    self.echo = false;
+                }
+                if marked {
+                    if !self.echo {
+                        // An echo is not delayed: the sender's window may be small.
+                        self.quick = self.quick.max(self.quick_acks.min(2));
+                    }
+                    self.echo = true;
+                }
+            }
+            EcnUse::PerSegment => {
+                if marked != self.echo {
+                    // What was received before the change is acknowledged with the state it had.
+                    if self.unacked > 0 {
+                        self.acknowledge(host);
+                    }
+                    self.echo = marked;
+                    // And the segment that changed it at once.
+                    self.quick = self.quick.max(1);
+                }
+            }
+            EcnUse::Scalable => {
+                if marked {
+                    self.marked[0] += 1;
+                    self.marked[1] += u64::from(packet.size.saturating_sub(self.headers));
+                }
+            }
+        }
+    }
+}
+
+impl Agent for SackReceiver {
+    fn on_start<H: Host>(&mut self, _host: &mut H) {}
+
+    #[inline]
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        if packet.flags.has(Flags::SYN) {
+            self.flow = packet.flow;
+            self.on_syn(packet, host);
+            return;
+        }
+        if self.state != State::Established {
+            if self.state == State::Listen {
+                return;
+            }
+            self.state = State::Established;
+            self.rtt = Some(host.now().since(self.asked_at));
+            self.timers.clear(SYN_ACK);
+        }
+        let bytes = u64::from(packet.size.saturating_sub(self.headers));
+        if bytes == 0 {
+            return;
+        }
+        if self.ecn {
+            self.on_ecn(packet, host);
+        }
+        if packet.seq <= self.acknowledged {
+            self.echo_stamp = packet.created;
+            self.echo_arrived = host.now();
+        }
+        self.on_data(packet.seq, packet.seq + bytes, host);
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(timer) = self.timers.due(now) {
+            match timer {
+                DELAYED_ACK => {
+                    self.delays = false;
+                    self.acknowledge(host);
+                }
+                COMPRESSED => {
+                    self.compresses = false;
+                    self.together = 0;
+                    self.acknowledge(host);
+                }
+                _ => {
+                    self.syn_ack_rto = self.syn_ack_rto.saturating_mul(2).min(self.max_rto);
+                    self.send_syn_ack(Flags::RETRANSMIT, host);
+                }
+            }
+        }
+        self.timers.relist(host);
+    }
+
+    fn start_measuring(&mut self, _now: Time) {
+        self.goodput = 0;
+        self.duplicates = 0;
+        self.acks = 0;
+    }
+}

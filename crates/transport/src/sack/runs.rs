@@ -1,0 +1,614 @@
+//! Whole connections with selective acknowledgement over a network, in lazy and eager mode, for every congestion control.
+
+use super::{SackConfig, SackParams, SackReceiver, SackSender};
+use crate::app::tests::Script;
+use crate::report::{Gauges, ReceiverReport, SenderReport};
+use crate::tcp::TcpParams;
+use crate::tcp::runs::Fifo;
+use proptest::prelude::*;
+use sojourn_cc::{ALGORITHMS, CongestionControl, registry};
+use sojourn_sim::trace::NoTrace;
+use sojourn_sim::{
+    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Loss, Network, NetworkSpec, Packet,
+    Stream, Ties, TxRounding,
+};
+use sojourn_units::{Params, Rate, Span, Time};
+
+#[derive(Debug)]
+enum End {
+    Sender(Box<SackSender<Script>>),
+    Receiver(Box<SackReceiver>),
+}
+
+impl Agent for End {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        match self {
+            End::Sender(end) => end.on_start(host),
+            End::Receiver(end) => end.on_start(host),
+        }
+    }
+
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        match self {
+            End::Sender(end) => {
+                end.on_packet(packet, host);
+                let gauges = end.gauges();
+                assert!(
+                    end.congestion_control().cwnd() >= 1000 || gauges.cwnd_bytes == 0,
+                    "a window below one segment"
+                );
+            }
+            End::Receiver(end) => end.on_packet(packet, host),
+        }
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        match self {
+            End::Sender(end) => end.on_wake(host),
+            End::Receiver(end) => end.on_wake(host),
+        }
+    }
+
+    fn start_measuring(&mut self, now: Time) {
+        match self {
+            End::Sender(end) => end.start_measuring(now),
+            End::Receiver(end) => end.start_measuring(now),
+        }
+    }
+}
+
+/// Flows between two nodes: 10 Mbps and 20 ms each way, segments of 1000 bytes, unless a test says otherwise.
+pub(crate) struct Path {
+    pub(crate) dialect: &'static str,
+    pub(crate) cc: &'static str,
+    pub(crate) tcp: Vec<(&'static str, &'static str)>,
+    pub(crate) sack: Vec<(&'static str, &'static str)>,
+    pub(crate) control: Vec<(String, String)>,
+    pub(crate) source: Script,
+    pub(crate) flows: u32,
+    pub(crate) apart: Span,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) forward: Fifo,
+    pub(crate) impair: [ImpairmentSpec; 2],
+    pub(crate) seed: u64,
+    pub(crate) eager: bool,
+    pub(crate) run: Span,
+    pub(crate) warm_up: Span,
+    /// Gauges of each flow are taken so often.
+    pub(crate) every: Option<Span>,
+    /// The congestion control of flows after the first, if it is another.
+    pub(crate) second_cc: Option<&'static str>,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Path {
+            dialect: "rfc",
+            cc: "reno",
+            tcp: vec![("mss", "1000B")],
+            sack: Vec::new(),
+            control: Vec::new(),
+            source: Script::Unlimited,
+            flows: 1,
+            apart: Span::from_ms(7),
+            rate: Rate::mbps(10),
+            delay: Span::from_ms(20),
+            forward: Fifo::of(10_000),
+            impair: Default::default(),
+            seed: 1,
+            eager: false,
+            run: Span::from_secs(100),
+            warm_up: Span::ZERO,
+            every: None,
+            second_cc: None,
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) senders: Vec<SenderReport>,
+    pub(crate) receivers: Vec<ReceiverReport>,
+    held: u64,
+    pub(crate) drops: u64,
+    pub(crate) marks: u64,
+    sent_bytes: u64,
+    delay_sum: u128,
+    /// Gauges by flow.
+    pub(crate) gauges: Vec<Vec<Gauges>>,
+}
+
+impl Path {
+    pub(crate) fn bytes(bytes: u64) -> Path {
+        Path {
+            source: Script::bytes(bytes),
+            ..Path::default()
+        }
+    }
+
+    /// Loses the forward packets with these numbers: the SYN is 0, the first data segment 2.
+    fn losing(mut self, numbers: &[u64]) -> Path {
+        self.impair[0].loss = Loss::List(numbers.to_vec());
+        self
+    }
+
+    pub(crate) fn with(mut self, pairs: &[(&'static str, &'static str)]) -> Path {
+        self.tcp.extend(pairs);
+        self
+    }
+
+    pub(crate) fn sack(mut self, pairs: &[(&'static str, &'static str)]) -> Path {
+        self.sack.extend(pairs);
+        self
+    }
+
+    pub(crate) fn run(self) -> Outcome {
+        let mut params = TcpParams::in_dialect(self.dialect).unwrap();
+        for (key, value) in &self.tcp {
+            params.set(key, value).unwrap();
+        }
+        let mut sack = SackParams::in_dialect(self.dialect).unwrap();
+        for (key, value) in &self.sack {
+            sack.set(key, value).unwrap();
+        }
+        let algorithm = registry::find(self.cc).unwrap();
+        let known = algorithm.dialects.iter().any(|d| d.name == self.dialect);
+        let cc_dialect = known.then_some(self.dialect);
+        let mut agents = Vec::new();
+        let mut flows = Vec::new();
+        for flow in 0..self.flows {
+            let name = format!("flow/{flow}");
+            let cc = match self.second_cc.filter(|_| flow > 0) {
+                Some(name) => registry::build(name, None, &[]).unwrap(),
+                None => registry::build(self.cc, cc_dialect, &self.control).unwrap(),
+            };
+            let traits = cc.traits();
+            if traits.timestamps {
+                sack.set("timestamps", "true").unwrap();
+            }
+            let sender = SackSender::new(SackConfig {
+                flow,
+                params: params.clone(),
+                sack: sack.clone(),
+                cc,
+                source: self.source.clone(),
+                rng: Stream::derive(self.seed, 0, &name),
+                start: Time::ZERO + self.apart * u64::from(flow),
+                stop: None,
+            });
+            agents.push(AgentSpec {
+                name: format!("{name}/sender"),
+                node: 0,
+                agent: End::Sender(Box::new(sender)),
+            });
+            let receiver = SackReceiver::new(&params, &sack, traits.ecn);
+            agents.push(AgentSpec {
+                name: format!("{name}/receiver"),
+                node: 1,
+                agent: End::Receiver(Box::new(receiver)),
+            });
+            flows.push(FlowSpec {
+                name,
+                source: 0,
+                sink: 1,
+                sender: 2 * flow,
+                receiver: Some(2 * flow + 1),
+            });
+        }
+        let link =
+            |name: &str, ends: (u32, u32), port: Fifo, impairments: &ImpairmentSpec| LinkSpec {
+                name: name.to_owned(),
+                from: ends.0,
+                to: ends.1,
+                rate: self.rate,
+                delay: self.delay,
+                rounding: TxRounding::Carry,
+                device_queue: 0,
+                impairments: impairments.clone(),
+                port,
+            };
+        let spec = NetworkSpec {
+            nodes: vec!["a".to_owned(), "b".to_owned()],
+            links: vec![
+                link(
+                    "link/forward",
+                    (0, 1),
+                    self.forward.clone(),
+                    &self.impair[0],
+                ),
+                link("link/back", (1, 0), Fifo::of(u64::MAX), &self.impair[1]),
+            ],
+            agents,
+            flows,
+            ties: Ties::DeparturesFirst,
+            eager: self.eager,
+            seed: self.seed,
+            replication: 0,
+        };
+        let mut network = Network::build(spec, NoTrace).unwrap();
+        let mut gauges = vec![Vec::new(); usize::try_from(self.flows).unwrap()];
+        if !self.warm_up.is_zero() {
+            network.run_before(Time::ZERO + self.warm_up);
+            network.start_measuring();
+        }
+        if let Some(every) = self.every {
+            let mut at = Time::ZERO + self.warm_up + every;
+            while at < Time::ZERO + self.run {
+                network.run_before(at);
+                for (flow, taken) in gauges.iter_mut().enumerate() {
+                    if let End::Sender(sender) = network.agent(2 * flow) {
+                        taken.push(sender.gauges());
+                    }
+                }
+                at += every;
+            }
+        }
+        network.run_before(Time::ZERO + self.run);
+        network.finish();
+        let mut outcome = Outcome {
+            senders: Vec::new(),
+            receivers: Vec::new(),
+            held: 0,
+            drops: network.port(0).drops,
+            marks: network.port(0).marks,
+            sent_bytes: network.sent(0).1,
+            delay_sum: 0,
+            gauges,
+        };
+        for flow in 0..usize::try_from(self.flows).unwrap() {
+            if let End::Sender(sender) = network.agent(2 * flow) {
+                outcome.senders.push(sender.report());
+            }
+            if let End::Receiver(receiver) = network.agent(2 * flow + 1) {
+                outcome.receivers.push(receiver.report());
+                outcome.held += receiver.held_bytes();
+            }
+            outcome.delay_sum += network.flow(flow)[0].delay_sum;
+        }
+        outcome
+    }
+}
+
+impl Outcome {
+    pub(crate) fn sender(&self) -> &SenderReport {
+        &self.senders[0]
+    }
+
+    /// Retransmissions, timeouts, recoveries of the first flow.
+    fn repairs(&self) -> (u64, u64, u64) {
+        let sender = self.sender();
+        (
+            sender.retransmissions,
+            sender.timeouts,
+            sender.fast_recoveries,
+        )
+    }
+
+    fn assert_delivered(&self, bytes: u64) {
+        for (sender, receiver) in self.senders.iter().zip(&self.receivers) {
+            assert_eq!(sender.bytes_acked, bytes, "acknowledged");
+            assert_eq!(receiver.goodput_bytes, bytes, "received");
+            assert!(sender.completed.is_some(), "completed");
+        }
+        assert_eq!(self.held, 0);
+    }
+}
+
+const MSS: u64 = 1000;
+
+#[test]
+fn a_transfer_without_loss_sends_every_byte_once() {
+    for dialect in ["rfc", "linux"] {
+        let outcome = Path {
+            dialect,
+            ..Path::bytes(300 * MSS + 7)
+        }
+        .run();
+        outcome.assert_delivered(300 * MSS + 7);
+        assert_eq!(outcome.repairs(), (0, 0, 0), "{dialect}");
+    }
+}
+
+#[test]
+fn many_losses_of_a_window_are_repaired_in_one_recovery_each_once() {
+    for detection in ["rack", "count"] {
+        for reduction in ["prr", "prr_linux", "halt"] {
+            let lost = [60, 62, 65, 66, 67, 70, 74];
+            let outcome = Path::bytes(400 * MSS)
+                .losing(&lost)
+                .sack(&[("detection", detection), ("reduction", reduction)])
+                .run();
+            outcome.assert_delivered(400 * MSS);
+            assert_eq!(outcome.repairs(), (7, 0, 1), "{detection} {reduction}");
+            assert_eq!(outcome.receivers[0].duplicates, 0);
+        }
+    }
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_time_and_not_by_counting() {
+    // Of the packets sent after the loss was noticed, one is the retransmission.
+    let timeouts = |detection: &'static str| -> Vec<u64> {
+        (20..60)
+            .filter_map(|n| {
+                let outcome = Path::bytes(120 * MSS)
+                    .losing(&[12, n])
+                    .sack(&[("detection", detection), ("frto", "false")])
+                    .run();
+                outcome.assert_delivered(120 * MSS);
+                (outcome.sender().timeouts > 0).then_some(n)
+            })
+            .collect()
+    };
+    assert_eq!(timeouts("count").len(), 1);
+    assert_eq!(timeouts("rack"), []);
+}
+
+#[test]
+fn the_last_segments_are_probed_for_unless_probing_is_off() {
+    let run = |probe| {
+        Path::bytes(40 * MSS)
+            .losing(&[40, 41])
+            .sack(&[("tail_probe", probe)])
+            .run()
+    };
+    let probed = run("true");
+    probed.assert_delivered(40 * MSS);
+    assert_eq!(probed.sender().timeouts, 0);
+    let waited = run("false");
+    waited.assert_delivered(40 * MSS);
+    assert_eq!(waited.sender().timeouts, 1);
+    assert!(probed.sender().completed < waited.sender().completed);
+}
+
+#[test]
+fn reordering_costs_nothing_once_it_was_seen() {
+    let mut path = Path::bytes(4000 * MSS).sack(&[("timestamps", "true")]);
+    path.rate = Rate::gbps(1);
+    path.impair[0] = ImpairmentSpec {
+        jitter: Span::from_ms(4),
+        reorder: true,
+        ..ImpairmentSpec::default()
+    };
+    let outcome = path.run();
+    outcome.assert_delivered(4000 * MSS);
+    assert_eq!(outcome.sender().timeouts, 0);
+    assert!(outcome.sender().retransmissions < 40, "{outcome:?}");
+}
+
+#[test]
+fn a_delay_that_fires_the_timer_for_nothing_is_recognised() {
+    // 3 s of delay appear after 0.5 s: what is in flight then arrives late, nothing is lost.
+    let run = |frto, timestamps| {
+        let mut path = Path::bytes(300 * MSS)
+            .sack(&[("frto", frto), ("timestamps", timestamps), ("undo", "true")])
+            .with(&[("min_rto", "200ms")]);
+        path.impair[1] = ImpairmentSpec {
+            jitter: Span::from_ms(900),
+            reorder: false,
+            ..ImpairmentSpec::default()
+        };
+        path.run()
+    };
+    let with = run("true", "true");
+    with.assert_delivered(300 * MSS);
+    let without = run("false", "false");
+    without.assert_delivered(300 * MSS);
+    assert!(
+        with.sender().retransmissions < without.sender().retransmissions,
+        "{with:?} {without:?}"
+    );
+}
+
+#[test]
+fn marks_take_the_place_of_losses_in_both_ways_of_reduction() {
+    for over_a_round_trip in ["true", "false"] {
+        let outcome = Path {
+            forward: Fifo::of(1000).marking(50),
+            warm_up: Span::from_secs(20),
+            ..Path::default()
+        }
+        .with(&[("ecn", "true")])
+        .sack(&[("reduction_for_ecn", over_a_round_trip)])
+        .run();
+        assert_eq!((outcome.drops, outcome.repairs()), (0, (0, 0, 0)));
+        let reductions = outcome.sender().ecn_reductions;
+        assert!((15..=70).contains(&reductions), "{reductions}");
+        let full = 80 * 10_000_000 / 8 * MSS / 1040;
+        assert!(outcome.receivers[0].goodput_bytes > full / 100 * 97);
+    }
+}
+
+#[test]
+fn quick_acknowledgements_come_first_and_delayed_ones_follow() {
+    let acks = |quick| {
+        let outcome = Path::bytes(1000 * MSS).sack(&[("quick_acks", quick)]).run();
+        outcome.assert_delivered(1000 * MSS);
+        outcome.receivers[0].acks
+    };
+    assert_eq!(acks("0"), 500);
+    assert_eq!(acks("16"), 508);
+}
+
+#[test]
+fn every_algorithm_fills_a_path_without_loss_or_marks() {
+    for algorithm in ALGORITHMS {
+        let outcome = Path {
+            cc: algorithm.name,
+            run: Span::from_secs(60),
+            warm_up: Span::from_secs(20),
+            forward: Fifo::of(100).marking(
+                if algorithm.name == "dctcp" || algorithm.name == "prague" {
+                    20
+                } else {
+                    u64::MAX
+                },
+            ),
+            ..Path::default()
+        }
+        .run();
+        let full = 40 * 10_000_000 / 8 * MSS / 1052;
+        let goodput = outcome.receivers[0].goodput_bytes;
+        assert!(
+            goodput > full / 100 * 85,
+            "{}: {goodput} of {full}, {:?}",
+            algorithm.name,
+            outcome.sender()
+        );
+    }
+}
+
+#[test]
+fn bbr_holds_two_bandwidth_delay_products_and_keeps_the_queue_short() {
+    let outcome = Path {
+        cc: "bbr",
+        run: Span::from_secs(20),
+        warm_up: Span::from_secs(5),
+        every: Some(Span::from_ms(50)),
+        ..Path::default()
+    }
+    .run();
+    let full = 15 * 10_000_000 / 8 * MSS / 1040;
+    assert!(outcome.receivers[0].goodput_bytes > full / 100 * 96);
+    // 48 segments fill the path; twice that and a few is the most.
+    let most = outcome.gauges[0].iter().map(|g| g.cwnd_bytes).max();
+    assert!((90 * MSS..115 * MSS).contains(&most.unwrap()), "{most:?}");
+    // The least window while the delay is looked for.
+    let least = outcome.gauges[0].iter().map(|g| g.cwnd_bytes).min();
+    assert_eq!(least, Some(4 * MSS));
+    let flying: u64 = outcome.gauges[0].iter().map(|g| g.in_flight_bytes).sum();
+    let mean = flying / u64::try_from(outcome.gauges[0].len()).unwrap();
+    assert!((40 * MSS..62 * MSS).contains(&mean), "{mean}");
+}
+
+#[test]
+fn ledbat_keeps_its_target_and_a_late_comer_takes_more() {
+    let alone = Path {
+        cc: "ledbat",
+        run: Span::from_secs(60),
+        warm_up: Span::from_secs(40),
+        every: Some(Span::from_ms(100)),
+        ..Path::default()
+    }
+    .run();
+    let srtt = alone.gauges[0].last().unwrap().srtt.unwrap();
+    assert!(
+        srtt > Span::from_ms(135) && srtt < Span::from_ms(148),
+        "40 ms and 100 ms of queue: {srtt}"
+    );
+    // The second finds a standing queue and takes it for the base.
+    let both = Path {
+        cc: "ledbat",
+        flows: 2,
+        apart: Span::from_secs(60),
+        run: Span::from_secs(200),
+        warm_up: Span::from_secs(120),
+        ..Path::default()
+    }
+    .run();
+    let [first, second] = [0, 1].map(|flow| both.receivers[flow].goodput_bytes);
+    assert!(second > 3 * first, "{first} {second}");
+}
+
+#[test]
+fn ledbat_yields_to_reno() {
+    let share = |cc: &'static str, control: Vec<(String, String)>| {
+        let mut path = Path {
+            cc,
+            control,
+            forward: Fifo::of(150),
+            run: Span::from_secs(100),
+            warm_up: Span::from_secs(40),
+            flows: 2,
+            ..Path::default()
+        };
+        path.second_cc = Some("reno");
+        let outcome = path.run();
+        let [first, second] = [0, 1].map(|flow| outcome.receivers[flow].goodput_bytes);
+        first * 100 / (first + second)
+    };
+    // Reno's queue is above the target for most of the time.
+    let target = ("target".to_owned(), "25ms".to_owned());
+    let ledbat = share("ledbat", vec![target]);
+    let reno = share("reno", Vec::new());
+    assert!(ledbat < 15 && (35..=65).contains(&reno), "{ledbat} {reno}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_once_whatever_the_network_does(
+        seed in any::<u64>(),
+        algorithm in 0..ALGORITHMS.len(),
+        loss in prop_oneof![Just(0.0), 0.0..0.2f64],
+        loss_back in prop_oneof![Just(0.0), 0.0..0.2f64],
+        duplicate in prop_oneof![Just(0.0), 0.0..0.1f64],
+        jitter_us in prop_oneof![Just(0u64), 0..30_000u64],
+        reorder in any::<bool>(),
+        limit in 2..60u64,
+        mark_at in prop_oneof![Just(u64::MAX), 1..20u64],
+        writes in prop::collection::vec((0..3_000u64, 0..60_000u64), 0..6),
+        linux in any::<bool>(),
+        detection in prop_oneof![Just("rack"), Just("count")],
+        reduction in prop_oneof![Just("prr"), Just("prr_linux"), Just("halt")],
+        blocks in prop_oneof![Just("1"), Just("3")],
+        window in prop_oneof![Just("none"), Just("1460B"), Just("20kB")],
+        min_rto in prop_oneof![Just("1s"), Just("200ms"), Just("0s")],
+        switches in prop::collection::vec(any::<bool>(), 6),
+        flows in 1..3u32,
+    ) {
+        let flag = |index: usize| if switches[index] { "true" } else { "false" };
+        let mut at = Time::ZERO;
+        let writes: Vec<_> = writes
+            .iter()
+            .map(|&(ms, bytes)| {
+                at += Span::from_ms(ms);
+                (at, bytes)
+            })
+            .collect();
+        let bytes = writes.iter().map(|write| write.1).sum();
+        let path = |eager| Path {
+            flows,
+            dialect: if linux { "linux" } else { "rfc" },
+            cc: ALGORITHMS[algorithm].name,
+            source: Script::writes(&writes),
+            forward: Fifo::of(limit).marking(mark_at),
+            impair: [loss, loss_back].map(|loss| ImpairmentSpec {
+                loss: Loss::Bernoulli(loss),
+                duplicate,
+                jitter: Span::from_us(jitter_us),
+                reorder,
+                ..ImpairmentSpec::default()
+            }),
+            seed,
+            eager,
+            run: Span::from_secs(20_000),
+            ..Path::default()
+        }
+        .with(&[
+            ("window", window),
+            ("min_rto", min_rto),
+            ("limited_transmit", flag(0)),
+            ("validate_window", flag(1)),
+            ("nagle", flag(1)),
+            ("ecn", if mark_at == u64::MAX { "false" } else { "true" }),
+        ])
+        .sack(&[
+            ("detection", detection),
+            ("reduction", reduction),
+            ("sack_blocks", blocks),
+            ("tail_probe", flag(2)),
+            ("frto", flag(3)),
+            ("timestamps", flag(4)),
+            ("undo", flag(5)),
+            ("dsack", flag(0)),
+        ])
+        .run();
+        let lazy = path(false);
+        lazy.assert_delivered(bytes);
+        prop_assert_eq!(lazy, path(true));
+    }
+}

@@ -1,0 +1,573 @@
+//! The segments that are in flight, and what is known of each: received, lost, sent again.
+//!
+//! Sources: RFC 2018 section 5, RFC 6675 sections 3 and 4 (IsLost, pipe), RFC 8985 section 5.1 (the time at which each
+//! segment was last sent, and the segments in that order).
+//!
+//! Segments stand in a ring in order of their bytes, one cache line each. A second order, by the time at which they were
+//! last sent, is a list through the same records, which holds those that are neither received nor known to be lost.
+
+use sojourn_units::Time;
+use std::collections::VecDeque;
+
+/// No segment.
+pub(crate) const NONE: u32 = u32::MAX;
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// A retransmission is in flight.
+const RETRANSMITTED: u8 = 4;
+/// Was sent more than once.
+const EVER: u8 = 8;
+const APP_LIMITED: u8 = 16;
+/// Is in the list by time.
+const LISTED: u8 = 32;
+
+/// What was sent, and the state of the connection then (draft-ietf-ccwg-bbr section 4.1.2.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub(crate) seq: u64,
+    /// When it was last sent.
+    pub(crate) sent: Time,
+    /// Bytes delivered then, and when the last of them were.
+    pub(crate) delivered: u64,
+    pub(crate) delivered_at: Time,
+    /// When the segment was sent that began the sample then.
+    pub(crate) first_sent: Time,
+    /// Bytes lost then.
+    pub(crate) lost: u64,
+    /// Bytes in flight then, itself included.
+    pub(crate) in_flight: u32,
+    older: u32,
+    newer: u32,
+    pub(crate) bytes: u16,
+    flags: u8,
+}
+
+impl Segment {
+    pub(crate) fn new(seq: u64, bytes: u16) -> Segment {
+        Segment {
+            seq,
+            sent: Time::ZERO,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            in_flight: 0,
+            older: NONE,
+            newer: NONE,
+            bytes,
+            flags: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn end(&self) -> u64 {
+        self.seq + u64::from(self.bytes)
+    }
+
+    #[inline]
+    pub(crate) fn is_sacked(&self) -> bool {
+        self.flags & SACKED != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_lost(&self) -> bool {
+        self.flags & LOST != 0
+    }
+
+    /// A retransmission of it is in flight.
+    #[inline]
+    pub(crate) fn is_retransmitted(&self) -> bool {
+        self.flags & RETRANSMITTED != 0
+    }
+
+    /// It was sent more than once.
+    #[inline]
+    pub(crate) fn was_retransmitted(&self) -> bool {
+        self.flags & EVER != 0
+    }
+
+    #[inline]
+    pub(crate) fn is_app_limited(&self) -> bool {
+        self.flags & APP_LIMITED != 0
+    }
+
+    pub(crate) fn set_app_limited(&mut self, limited: bool) {
+        self.flags = self.flags & !APP_LIMITED | if limited { APP_LIMITED } else { 0 };
+    }
+}
+
+/// The segments in flight of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    ring: VecDeque<Segment>,
+    /// The number of the first one; numbers go on for ever.
+    base: u32,
+    oldest: u32,
+    newest: u32,
+    /// Bytes in each state.
+    outstanding: u64,
+    sacked: u64,
+    lost: u64,
+    retransmitted: u64,
+    /// Below this number nothing waits to be sent again.
+    hint: u32,
+    /// Below this number everything not received has been called lost by counting.
+    counted: u32,
+    /// One past the highest byte that was selectively acknowledged.
+    highest: u64,
+    /// Bytes called lost since the connection began.
+    lost_total: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Scoreboard {
+        Scoreboard {
+            ring: VecDeque::new(),
+            base: 0,
+            oldest: NONE,
+            newest: NONE,
+            outstanding: 0,
+            sacked: 0,
+            lost: 0,
+            retransmitted: 0,
+            hint: 0,
+            counted: 0,
+            highest: 0,
+            lost_total: 0,
+        }
+    }
+
+    /// Bytes believed to be in flight (pipe of RFC 6675).
+    #[inline]
+    pub(crate) fn pipe(&self) -> u64 {
+        self.outstanding + self.retransmitted - self.sacked - self.lost
+    }
+
+    #[inline]
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    #[inline]
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    #[inline]
+    pub(crate) fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
+    #[inline]
+    pub(crate) fn lost_total(&self) -> u64 {
+        self.lost_total
+    }
+
+    /// One past the highest byte that was selectively acknowledged, if it is above `una`.
+    #[inline]
+    pub(crate) fn highest(&self) -> u64 {
+        self.highest
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Segment> {
+        self.ring.front()
+    }
+
+    #[inline]
+    fn index(&self, id: u32) -> usize {
+        sojourn_sim::slab::to_usize(id.wrapping_sub(self.base))
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> &Segment {
+        &self.ring[self.index(id)]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: u32) -> &mut Segment {
+        let index = self.index(id);
+        &mut self.ring[index]
+    }
+
+    /// The number after the last one.
+    #[inline]
+    fn after(&self) -> u32 {
+        self.base.wrapping_add(count(self.ring.len()))
+    }
+
+    /// A segment sent for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, segment: Segment) {
+        let id = self.after();
+        self.outstanding += u64::from(segment.bytes);
+        self.ring.push_back(segment);
+        self.append(id);
+    }
+
+    /// The last segment sent.
+    pub(crate) fn last(&self) -> Option<u32> {
+        (!self.ring.is_empty()).then(|| self.after().wrapping_sub(1))
+    }
+
+    // The list by time.
+
+    #[inline]
+    fn append(&mut self, id: u32) {
+        let newest = self.newest;
+        let segment = self.get_mut(id);
+        segment.flags |= LISTED;
+        segment.older = newest;
+        segment.newer = NONE;
+        if newest == NONE {
+            self.oldest = id;
+        } else {
+            self.get_mut(newest).newer = id;
+        }
+        self.newest = id;
+    }
+
+    #[inline]
+    fn unlink(&mut self, id: u32) {
+        let segment = self.get_mut(id);
+        if segment.flags & LISTED == 0 {
+            return;
+        }
+        segment.flags &= !LISTED;
+        let (older, newer) = (segment.older, segment.newer);
+        if older == NONE {
+            self.oldest = newer;
+        } else {
+            self.get_mut(older).newer = newer;
+        }
+        if newer == NONE {
+            self.newest = older;
+        } else {
+            self.get_mut(newer).older = older;
+        }
+    }
+
+    /// The segment that was sent longest ago, of those neither received nor lost.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The one sent next after it.
+    pub(crate) fn newer(&self, id: u32) -> Option<u32> {
+        let newer = self.get(id).newer;
+        (newer != NONE).then_some(newer)
+    }
+
+    // Fates.
+
+    /// Takes the first segment out if `ack` covers it; what is left of it stays if that covers a part.
+    #[inline]
+    pub(crate) fn pop_acked(&mut self, ack: u64) -> Option<Segment> {
+        let first = self.ring.front()?;
+        if first.end() > ack {
+            if first.seq < ack {
+                self.trim(ack);
+            }
+            return None;
+        }
+        let id = self.base;
+        self.unlink(id);
+        let segment = self.ring.pop_front()?;
+        self.base = self.base.wrapping_add(1);
+        let bytes = u64::from(segment.bytes);
+        self.outstanding -= bytes;
+        if segment.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
+            if segment.is_sacked() {
+                self.sacked -= bytes;
+            }
+            if segment.is_lost() {
+                self.lost -= bytes;
+            }
+            if segment.is_retransmitted() {
+                self.retransmitted -= bytes;
+            }
+        }
+        Some(segment)
+    }
+
+    /// An acknowledgement within the first segment.
+    fn trim(&mut self, ack: u64) {
+        let Some(first) = self.ring.front_mut() else {
+            return;
+        };
+        let cut = ack - first.seq;
+        first.seq = ack;
+        first.bytes -= u16::try_from(cut).unwrap_or(first.bytes);
+        let flags = first.flags;
+        self.outstanding -= cut;
+        for (flag, bytes) in [
+            (SACKED, &mut self.sacked),
+            (LOST, &mut self.lost),
+            (RETRANSMITTED, &mut self.retransmitted),
+        ] {
+            if flags & flag != 0 {
+                *bytes -= cut;
+            }
+        }
+    }
+
+    /// The first segment that begins at `seq` or later.
+    pub(crate) fn at(&self, seq: u64) -> u32 {
+        let index = self.ring.partition_point(|segment| segment.seq < seq);
+        self.base.wrapping_add(count(index))
+    }
+
+    /// The segment of that number, if there is one.
+    pub(crate) fn try_get(&self, id: u32) -> Option<&Segment> {
+        self.ring.get(self.index(id))
+    }
+
+    /// It was received out of order; returns it as it was before, unless that was known.
+    pub(crate) fn sack(&mut self, id: u32) -> Option<Segment> {
+        let before = *self.get(id);
+        if before.is_sacked() {
+            return None;
+        }
+        self.unlink(id);
+        let bytes = u64::from(before.bytes);
+        self.sacked += bytes;
+        if before.is_lost() {
+            self.lost -= bytes;
+        }
+        if before.is_retransmitted() {
+            self.retransmitted -= bytes;
+        }
+        let segment = self.get_mut(id);
+        segment.flags = segment.flags & !(LOST | RETRANSMITTED) | SACKED;
+        self.highest = self.highest.max(before.end());
+        Some(before)
+    }
+
+    /// It is lost, or its retransmission is.
+    pub(crate) fn lose(&mut self, id: u32) {
+        let segment = *self.get(id);
+        let bytes = u64::from(segment.bytes);
+        if segment.is_sacked() || segment.is_lost() && !segment.is_retransmitted() {
+            return;
+        }
+        self.unlink(id);
+        self.lost_total += bytes;
+        if segment.is_lost() {
+            self.retransmitted -= bytes;
+            self.get_mut(id).flags &= !RETRANSMITTED;
+        } else {
+            self.lost += bytes;
+            if segment.is_retransmitted() {
+                self.retransmitted -= bytes;
+            }
+            let segment = self.get_mut(id);
+            segment.flags = segment.flags & !RETRANSMITTED | LOST;
+        }
+        if self.index(id) < self.place(self.hint) {
+            self.hint = id;
+        }
+    }
+
+    /// The place of a number in the ring; the first one for what has left it.
+    fn place(&self, id: u32) -> usize {
+        let index = self.index(id);
+        if index > self.ring.len() { 0 } else { index }
+    }
+
+    /// Nothing was lost after all.
+    pub(crate) fn unlose(&mut self) {
+        self.counted = self.base;
+        for index in 0..self.ring.len() {
+            let segment = &mut self.ring[index];
+            if segment.is_lost() {
+                segment.flags &= !LOST;
+                let bytes = u64::from(segment.bytes);
+                let listed = segment.flags & LISTED != 0;
+                self.lost -= bytes;
+                if !listed {
+                    let id = self.base.wrapping_add(count(index));
+                    self.append(id);
+                }
+            }
+        }
+    }
+
+    /// Calls lost what is not received below `dupthresh` received segments (IsLost of RFC 6675 section 4).
+    pub(crate) fn lose_by_count(&mut self, dupthresh: u32, mss: u64) {
+        let mut above = 0;
+        let enough = u64::from(dupthresh.max(1) - 1) * mss;
+        let mut index = self.index(self.at(self.highest));
+        // Down from the highest received segment until more than DupThresh - 1 segments of bytes are above.
+        while index > 0 {
+            let segment = &self.ring[index - 1];
+            if segment.is_sacked() {
+                above += u64::from(segment.bytes);
+                if above > enough {
+                    break;
+                }
+            }
+            index -= 1;
+        }
+        if index == 0 {
+            return;
+        }
+        let from = self.place(self.counted);
+        for lost in from..index {
+            let segment = &self.ring[lost];
+            if !segment.is_sacked() && !segment.is_lost() {
+                self.lose(self.base.wrapping_add(count(lost)));
+            }
+        }
+        if index > from {
+            self.counted = self.base.wrapping_add(count(index));
+        }
+    }
+
+    /// The lowest lost segment that is to be sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<u32> {
+        if self.lost == 0 {
+            return None;
+        }
+        let mut index = self.place(self.hint);
+        while let Some(segment) = self.ring.get(index) {
+            if segment.is_lost() && !segment.is_retransmitted() {
+                self.hint = self.base.wrapping_add(count(index));
+                return Some(self.hint);
+            }
+            index += 1;
+        }
+        self.hint = self.after();
+        None
+    }
+
+    /// It is sent again.
+    pub(crate) fn retransmit(&mut self, id: u32) {
+        self.unlink(id);
+        let segment = self.get_mut(id);
+        let bytes = u64::from(segment.bytes);
+        let was = segment.is_retransmitted();
+        segment.flags |= RETRANSMITTED | EVER;
+        if !was {
+            self.retransmitted += bytes;
+        }
+        self.append(id);
+    }
+
+    /// Numbers of all segments, in order of their bytes.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> + use<> {
+        let base = self.base;
+        (0..count(self.ring.len())).map(move |offset| base.wrapping_add(offset))
+    }
+}
+
+#[inline]
+fn count(len: usize) -> u32 {
+    u32::try_from(len).expect("fewer than 2^32 segments in flight")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// Ten segments of 1000 bytes from byte 1 on.
+    fn board() -> Scoreboard {
+        let mut board = Scoreboard::new();
+        for n in 0..10 {
+            board.push(Segment::new(1 + n * MSS, 1000));
+        }
+        board
+    }
+
+    fn by_time(board: &Scoreboard) -> Vec<u64> {
+        let mut ids = Vec::new();
+        let mut next = board.oldest();
+        while let Some(id) = next {
+            ids.push((board.get(id).seq - 1) / MSS);
+            next = board.newer(id);
+        }
+        ids
+    }
+
+    #[test]
+    fn a_segment_fills_a_cache_line() {
+        assert_eq!(size_of::<Segment>(), 64);
+    }
+
+    #[test]
+    fn pipe_leaves_out_what_is_received_or_lost_and_counts_what_is_sent_again() {
+        let mut board = board();
+        assert_eq!(board.pipe(), 10 * MSS);
+        for n in 3..6 {
+            assert!(board.sack(n).is_some());
+        }
+        assert!(board.sack(3).is_none());
+        assert_eq!((board.pipe(), board.highest()), (7 * MSS, 1 + 6 * MSS));
+        board.lose(0);
+        board.lose(0);
+        assert_eq!((board.pipe(), board.lost_total()), (6 * MSS, MSS));
+        assert_eq!(board.next_lost(), Some(0));
+        board.retransmit(0);
+        assert_eq!((board.pipe(), board.next_lost()), (7 * MSS, None));
+        board.lose(0);
+        assert_eq!((board.pipe(), board.next_lost()), (6 * MSS, Some(0)));
+    }
+
+    #[test]
+    fn counting_loses_what_three_segments_have_passed() {
+        let mut board = board();
+        board.sack(2);
+        board.sack(4);
+        board.lose_by_count(3, MSS);
+        assert_eq!(board.lost(), 0);
+        board.sack(5);
+        board.lose_by_count(3, MSS);
+        assert_eq!((board.lost(), board.get(3).is_lost()), (2 * MSS, false));
+        board.sack(6);
+        board.lose_by_count(3, MSS);
+        assert_eq!((board.lost(), board.get(3).is_lost()), (3 * MSS, true));
+    }
+
+    #[test]
+    fn the_list_by_time_holds_what_is_neither_received_nor_lost() {
+        let mut board = board();
+        board.lose(0);
+        board.sack(5);
+        board.lose(3);
+        assert_eq!(by_time(&board), [1, 2, 4, 6, 7, 8, 9]);
+        board.retransmit(3);
+        assert_eq!(by_time(&board), [1, 2, 4, 6, 7, 8, 9, 3]);
+        while board.pop_acked(1 + 9 * MSS).is_some() {}
+        assert_eq!(by_time(&board), [9]);
+        assert_eq!((board.pipe(), board.len()), (MSS, 1));
+    }
+
+    #[test]
+    fn an_acknowledgement_within_a_segment_cuts_it() {
+        let mut board = board();
+        assert!(board.pop_acked(1 + MSS + 300).is_some());
+        assert!(board.pop_acked(1 + MSS + 300).is_none());
+        let first = board.front().unwrap();
+        assert_eq!((first.seq, first.bytes), (1301, 700));
+        assert_eq!(board.pipe(), 8 * MSS + 700);
+    }
+
+    #[test]
+    fn what_was_not_lost_after_all_counts_again() {
+        let mut board = board();
+        for id in board.ids() {
+            board.lose(id);
+        }
+        assert_eq!(board.pipe(), 0);
+        board.unlose();
+        assert_eq!((board.pipe(), board.lost()), (10 * MSS, 0));
+        assert_eq!(by_time(&board).len(), 10);
+    }
+}

@@ -1,0 +1,1530 @@
+//! The sending end of a connection with selective acknowledgement.
+//!
+//! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
+//! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
+//! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
+
+use super::params::{Detection, Reduction, SackParams};
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rate::{DeliveryRate, Picked};
+use super::scoreboard::{Scoreboard, Segment};
+use crate::app::{Feed, Source};
+use crate::report::{Gauges, SenderReport};
+use crate::tcp::{FIRST_BYTE, Rto, TcpParams};
+use sojourn_cc::{
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent,
+    Stage, Start, Traits, Undo,
+};
+use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers};
+use sojourn_units::{Span, Time};
+
+/// Timers, in the order in which those due at one instant fire.
+const RETRANSMIT: usize = 0;
+const PACE: usize = 1;
+const APPLICATION: usize = 2;
+
+/// Least wait of the timers that look for losses (tcp.h, TCP_TIMEOUT_MIN: two ticks).
+const LEAST_WAIT: Span = Span::from_ms(2);
+
+/// Most segments by which reordering raises the count that tells of a loss (ip-sysctl: tcp_max_reordering).
+const MOST_REORDERING: u64 = 300;
+
+/// What a sender is made of.
+#[derive(Debug)]
+pub struct SackConfig<S> {
+    /// The number of its flow in the network.
+    pub flow: u32,
+    /// Its parameters, those of the receiver too.
+    pub params: TcpParams,
+    /// Those of selective acknowledgement.
+    pub sack: SackParams,
+    /// Its congestion control, not started.
+    pub cc: AnyCc,
+    /// Where its data comes from.
+    pub source: S,
+    /// The random stream of the source.
+    pub rng: Stream,
+    /// When the connection is opened.
+    pub start: Time,
+    /// From when on the source gives no more data.
+    pub stop: Option<Time>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Closed,
+    SynSent,
+    Established,
+}
+
+/// For what the retransmission timer is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pending {
+    Nothing,
+    Timeout,
+    Probe,
+    Reordering,
+}
+
+/// What an acknowledgement has shown so far.
+#[derive(Debug)]
+struct Event {
+    now: Time,
+    /// Bytes acknowledged cumulatively.
+    acked: u64,
+    /// Something was selectively acknowledged for the first time.
+    sacked: bool,
+    /// A duplicate was reported.
+    duplicate: bool,
+    /// The duplicate is that of the tail probe.
+    probe_duplicate: bool,
+    /// Something that was sent twice was acknowledged.
+    resent_acked: bool,
+    /// Something sent once, before the recovery began, was delivered.
+    original: bool,
+    /// A retransmission was lost.
+    resent_lost: bool,
+    echo: bool,
+    /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
+    acked_sent: Option<(Time, Time)>,
+    sacked_sent: Option<(Time, Time)>,
+    /// The lowest byte delivered for the first time that was sent once.
+    lowest: u64,
+    picked: Picked,
+    /// The timestamp that came back, and the one-way delay it tells.
+    stamp: Option<Time>,
+    one_way: Option<Span>,
+}
+
+/// The sending end of a connection. What every acknowledgement touches comes first.
+#[derive(Debug)]
+pub struct SackSender<S> {
+    /// First byte that is not acknowledged.
+    una: u64,
+    /// Byte to send next.
+    nxt: u64,
+    /// One past the last byte that the application has written; `u64::MAX` without end.
+    end: u64,
+    /// Most bytes outstanding that the receiver allows.
+    window: u64,
+    mss: u64,
+    /// One past the highest byte sent when the phase began.
+    high: u64,
+    headers: u32,
+    flow: u32,
+    state: State,
+    phase: Phase,
+    pending: Pending,
+    /// The window falls by rate reduction.
+    reducing: bool,
+    /// Nothing but new data is sent until it is known whether a timeout was spurious.
+    doubt: bool,
+    /// The next retransmission does not wait for the window.
+    forced: bool,
+    ecn: bool,
+    cwr_due: bool,
+    /// The congestion window holds the sender back (RFC 7661): in the window of data up to `usage_end`, with the most bytes outstanding in it.
+    limited: bool,
+    usage_end: u64,
+    usage: u64,
+    last_sent: Time,
+    /// The next segment is not sent before.
+    paced_until: Time,
+    traits: Traits,
+    board: Scoreboard,
+    rate: DeliveryRate,
+    rack: Rack,
+    prr: Prr,
+    min_rtt: Option<Span>,
+    timers: Timers<3>,
+    cc: AnyCc,
+    rto: Rto,
+    bytes_acked: u64,
+    /// Blocks of the last acknowledgement that had any, all of them taken in.
+    known: [(u64, u64); 3],
+    /// What was in flight beside the window when the timer fired.
+    spared: u64,
+    /// Bytes that limited transmit has sent.
+    beyond: u64,
+    /// Segments of reordering that are taken for no loss.
+    dupthresh: u32,
+    /// One past the highest byte when the tail probe was sent, 0 for none; it was a retransmission.
+    probe_high: u64,
+    probe_resent: bool,
+    /// What to restore if the reduction was for nothing, the first byte of the recovery, retransmissions not reported as
+    /// duplicates (`None` before the first), and when the first was sent.
+    undo: Option<Undo>,
+    undo_from: Option<u64>,
+    undo_resent: Option<u64>,
+    resent_at: Option<Time>,
+    /// Bytes that the receiver has counted as marked.
+    marked: u64,
+    timeout_una: u64,
+    options: Options,
+    cold: Box<Cold<S>>,
+}
+
+/// The parameters that are asked later.
+#[derive(Debug)]
+struct Options {
+    detection: Detection,
+    reduction: Reduction,
+    reduction_for_ecn: bool,
+    tail_probe: bool,
+    frto: bool,
+    undo: bool,
+    timestamps: bool,
+    idle_restart: bool,
+    validate_window: bool,
+    nagle: bool,
+    limited_transmit: bool,
+    dupthresh: u32,
+    /// What a probe for a single segment waits beyond two round trips.
+    probe_delay: Span,
+}
+
+/// What is not needed for every acknowledgement.
+#[derive(Debug)]
+struct Cold<S> {
+    feed: Feed<S>,
+    initial_window: u64,
+    abc_limit: u32,
+    start: Time,
+    opened: Time,
+    wants_ecn: bool,
+    syn_lost: bool,
+    report: SenderReport,
+}
+
+impl<S: Source> SackSender<S> {
+    /// A sender that has not begun.
+    pub fn new(config: SackConfig<S>) -> SackSender<S> {
+        let SackConfig {
+            flow,
+            params,
+            sack,
+            cc,
+            source,
+            rng,
+            start,
+            stop,
+        } = config;
+        let feed = Feed::new(source, rng, stop);
+        let traits = cc.traits();
+        let linux = sack.reduction == Reduction::PrrLinux;
+        let mss = params.mss.get();
+        SackSender {
+            una: 0,
+            nxt: 0,
+            end: if feed.unlimited() {
+                u64::MAX
+            } else {
+                FIRST_BYTE
+            },
+            window: params.window.map_or(u64::MAX, |window| window.get()),
+            mss,
+            high: 0,
+            headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
+            flow,
+            state: State::Closed,
+            phase: Phase::Open,
+            pending: Pending::Nothing,
+            reducing: false,
+            doubt: false,
+            forced: false,
+            ecn: false,
+            cwr_due: false,
+            limited: false,
+            usage_end: 0,
+            usage: 0,
+            last_sent: Time::ZERO,
+            paced_until: Time::ZERO,
+            traits,
+            board: Scoreboard::new(),
+            rate: DeliveryRate::new(Time::ZERO),
+            rack: Rack::new(),
+            prr: Prr::default(),
+            min_rtt: None,
+            timers: Timers::default(),
+            cc,
+            rto: Rto::new(&params),
+            bytes_acked: 0,
+            known: [(0, 0); 3],
+            spared: 0,
+            beyond: 0,
+            dupthresh: params.dupthresh,
+            probe_high: 0,
+            probe_resent: false,
+            undo: None,
+            undo_from: None,
+            undo_resent: None,
+            resent_at: None,
+            marked: 0,
+            timeout_una: u64::MAX,
+            options: Options {
+                detection: sack.detection,
+                reduction: sack.reduction,
+                reduction_for_ecn: sack.reduction_for_ecn,
+                tail_probe: sack.tail_probe,
+                frto: sack.frto,
+                undo: sack.undo,
+                timestamps: sack.timestamps,
+                idle_restart: params.idle_restart,
+                validate_window: params.validate_window,
+                nagle: params.nagle,
+                limited_transmit: params.limited_transmit,
+                dupthresh: params.dupthresh,
+                probe_delay: if linux {
+                    params.min_rto
+                } else {
+                    params.delayed_ack_timeout
+                },
+            },
+            cold: Box::new(Cold {
+                feed,
+                initial_window: params.initial_window_bytes(),
+                abc_limit: sack.abc_limit,
+                start,
+                opened: Time::ZERO,
+                wants_ecn: params.ecn || traits.ecn != EcnUse::Classic,
+                syn_lost: false,
+                report: SenderReport::default(),
+            }),
+        }
+        .counting_segments(sack.whole_segments)
+    }
+
+    fn counting_segments(mut self, whole: bool) -> Self {
+        // The unit in which reductions count, until they need it.
+        self.prr = Prr::begin(1, if whole { self.mss } else { 1 }, self.mss);
+        self
+    }
+
+    /// The number of its flow in the network.
+    pub fn set_flow(&mut self, flow: u32) {
+        self.flow = flow;
+    }
+
+    /// What it has done.
+    pub fn report(&self) -> SenderReport {
+        SenderReport {
+            bytes_acked: self.bytes_acked,
+            ..self.cold.report
+        }
+    }
+
+    /// Its state at this moment.
+    pub fn gauges(&self) -> Gauges {
+        let ssthresh = self.cc.ssthresh();
+        Gauges {
+            cwnd_bytes: self.cwnd(),
+            ssthresh_bytes: (ssthresh != u64::MAX).then_some(ssthresh),
+            in_flight_bytes: self.board.pipe(),
+            srtt: self.rto.srtt(),
+            rto: self.rto.timeout(),
+        }
+    }
+
+    /// What it is doing about losses.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Its congestion control.
+    pub fn congestion_control(&self) -> &AnyCc {
+        &self.cc
+    }
+
+    /// Where its data comes from.
+    pub fn source(&self) -> &S {
+        self.cold.feed.source()
+    }
+
+    /// Whether both ends agreed to use ECN.
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// What may be in flight now.
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        if self.traits.model {
+            return self.cc.cwnd();
+        }
+        match self.phase {
+            Phase::Reducing | Phase::Recovery if self.reducing => self.prr.window(),
+            Phase::Loss => self.cc.cwnd() + self.spared,
+            _ => self.cc.cwnd(),
+        }
+    }
+
+    // Connection.
+
+    fn open<H: Host>(&mut self, host: &mut H) {
+        self.state = State::SynSent;
+        self.cold.report.started = Some(host.now());
+        self.cold.opened = host.now();
+        self.send_syn(host);
+    }
+
+    fn send_syn<H: Host>(&mut self, host: &mut H) {
+        let mut flags = Flags::SYN;
+        if self.cold.wants_ecn {
+            flags = flags.with(Flags::ECE).with(Flags::CWR);
+        }
+        if self.cold.syn_lost {
+            flags = flags.with(Flags::RETRANSMIT);
+        }
+        let out = Outgoing {
+            size: self.headers,
+            kind: Kind::Segment,
+            flags,
+            ..Outgoing::default()
+        };
+        host.send(self.flow, out);
+        self.pending = Pending::Timeout;
+        let at = host.now().saturating_add(self.rto.timeout());
+        self.timers.set(RETRANSMIT, at, host);
+    }
+
+    fn establish<H: Host>(&mut self, syn_ack: &Packet, host: &mut H) {
+        let now = host.now();
+        self.state = State::Established;
+        self.una = FIRST_BYTE;
+        self.nxt = FIRST_BYTE;
+        self.high = FIRST_BYTE;
+        self.last_sent = now;
+        self.rate = DeliveryRate::new(now);
+        self.disarm();
+        let mut initial_window = self.cold.initial_window;
+        if self.cold.syn_lost {
+            // RFC 6298 section 5.7; RFC 5681 section 3.1.
+            self.rto.restart_after_lost_syn();
+            initial_window = self.mss;
+        } else {
+            let rtt = now.since(self.cold.opened);
+            self.min_rtt = Some(rtt);
+            self.rto.sample(rtt);
+            self.cold.report.record_rtt(rtt);
+        }
+        self.ecn =
+            self.cold.wants_ecn && syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
+        self.cc.on_start(&Start {
+            now,
+            mss: self.mss,
+            initial_window,
+            slow_start_limit: self.cold.abc_limit,
+            whole_segments: self.whole_segments(),
+            rtt: self.min_rtt,
+        });
+        self.send_bare_ack(host);
+        self.check_completion(now);
+        self.send(host);
+    }
+
+    fn whole_segments(&self) -> bool {
+        self.prr.unit() == self.mss && self.mss > 1
+    }
+
+    /// The third packet of the handshake.
+    fn send_bare_ack<H: Host>(&self, host: &mut H) {
+        let out = Outgoing {
+            size: self.headers,
+            seq: self.nxt,
+            ack: FIRST_BYTE,
+            kind: Kind::Ack,
+            ..Outgoing::default()
+        };
+        host.send(self.flow, out);
+    }
+
+    // Application.
+
+    fn on_application<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        if self.state == State::Closed {
+            self.open(host);
+        }
+        while let Some(at) = self.cold.feed.due() {
+            if at > now {
+                self.timers.set(APPLICATION, at, host);
+                break;
+            }
+            self.end += self.cold.feed.take().unwrap_or_default();
+        }
+        if self.cold.feed.unlimited() {
+            let stop = self.cold.feed.stop();
+            if stop <= now {
+                self.end = self.nxt.max(FIRST_BYTE);
+            } else if stop < Time::MAX {
+                self.timers.set(APPLICATION, stop, host);
+            }
+        }
+        if self.state == State::Established {
+            self.check_completion(now);
+            self.send(host);
+        }
+    }
+
+    fn check_completion(&mut self, now: Time) {
+        if self.una == self.end && self.source_has_ended() && self.cold.report.completed.is_none() {
+            self.cold.report.completed = Some(now);
+        }
+    }
+
+    fn source_has_ended(&self) -> bool {
+        self.end != u64::MAX && self.cold.feed.due().is_none()
+    }
+
+    // Sending.
+
+    /// Sends what window, pacing and application allow: what is lost first, then new data.
+    fn send<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        let mut sent_new = false;
+        let mut held = false;
+        let mut sent_any = false;
+        loop {
+            if self.paced_until > now && self.cc.pacing_rate().is_some() {
+                self.timers.set(PACE, self.paced_until, host);
+                // What waits for its turn is held back by the window as far as growth is concerned.
+                held = self.board.pipe() + self.mss > self.cwnd();
+                break;
+            }
+            let pipe = self.board.pipe();
+            let window = self.cwnd();
+            if self.board.lost() > 0
+                && !self.doubt
+                && let Some(id) = self.board.next_lost()
+            {
+                let bytes = u64::from(self.board.get(id).bytes);
+                if pipe + bytes > window && !self.forced {
+                    held = true;
+                    break;
+                }
+                self.forced = false;
+                self.retransmit(id, host);
+                sent_any = true;
+                continue;
+            }
+            let bytes = self.mss.min(self.end - self.nxt);
+            if bytes == 0 {
+                if pipe < window {
+                    self.rate.limit(pipe);
+                }
+                break;
+            }
+            let outstanding = self.nxt - self.una;
+            // Without limited transmit, what was selectively acknowledged still fills the window until a loss is known.
+            let counted = if self.phase == Phase::Disorder && !self.options.limited_transmit {
+                outstanding
+            } else {
+                pipe
+            };
+            if counted + bytes > window {
+                held = true;
+                break;
+            }
+            if outstanding + bytes > self.window {
+                break;
+            }
+            if self.options.nagle && bytes < self.mss && outstanding > 0 && !self.source_has_ended()
+            {
+                break;
+            }
+            self.transmit(bytes, host);
+            sent_new = true;
+            sent_any = true;
+        }
+        self.forced = false;
+        if sent_any || held {
+            self.note_usage(held);
+        }
+        if sent_new {
+            self.schedule_probe(host);
+        }
+    }
+
+    /// Keeps the strongest sign in a window of data that the congestion window was used up (RFC 7661; tcp_cwnd_validate).
+    #[inline]
+    fn note_usage(&mut self, held: bool) {
+        let outstanding = self.nxt - self.una;
+        if self.una >= self.usage_end || held || (!self.limited && outstanding > self.usage) {
+            self.limited = held;
+            self.usage = outstanding;
+            self.usage_end = self.nxt;
+        }
+    }
+
+    /// Whether the window is what holds the sender back.
+    #[inline]
+    fn is_limited(&self) -> bool {
+        !self.options.validate_window
+            || self.limited
+            || (self.cc.cwnd() < self.cc.ssthresh() && self.cc.cwnd() < 2 * self.usage)
+    }
+
+    /// New data.
+    #[inline]
+    fn transmit<H: Host>(&mut self, bytes: u64, host: &mut H) {
+        let now = host.now();
+        let idle = self.nxt == self.una;
+        let after_idle =
+            idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout();
+        let mut flags = Flags::NONE;
+        let mut ecn = Ecn::NotEct;
+        if self.ecn {
+            ecn = match self.traits.ecn {
+                EcnUse::Scalable => Ecn::Ect1,
+                EcnUse::Classic | EcnUse::PerSegment => Ecn::Ect0,
+            };
+            if self.cwr_due {
+                self.cwr_due = false;
+                flags = Flags::CWR;
+            }
+        }
+        let seq = self.nxt;
+        let mut segment = Segment::new(seq, short(bytes));
+        self.rate.on_send(&mut segment, idle, now);
+        segment.in_flight = narrow(self.board.pipe() + bytes);
+        segment.lost = self.board.lost_total();
+        self.board.push(segment);
+        self.nxt += bytes;
+        if self.phase == Phase::Disorder {
+            self.beyond += bytes;
+        }
+        self.account(bytes, false, after_idle, host);
+        if idle || self.pending == Pending::Nothing {
+            self.arm_timeout(host);
+        }
+        self.put(seq, bytes, ecn, flags, host);
+    }
+
+    /// A segment again.
+    fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
+        let now = host.now();
+        let first = self.board.front().map(|segment| segment.seq);
+        let lost_total = self.board.lost_total();
+        let in_flight = narrow(self.board.pipe() + u64::from(self.board.get(id).bytes));
+        let segment = self.board.get_mut(id);
+        self.rate.on_send(segment, false, now);
+        segment.in_flight = in_flight;
+        segment.lost = lost_total;
+        let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
+        self.board.retransmit(id);
+        self.cold.report.retransmissions += 1;
+        if self.resent_at.is_none() {
+            self.resent_at = Some(now);
+        }
+        self.undo_resent = Some(self.undo_resent.unwrap_or(0) + 1);
+        self.account(bytes, true, false, host);
+        if first == Some(seq) && self.pending != Pending::Reordering {
+            self.arm_timeout(host);
+        }
+        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark.
+        let ecn = match self.traits.ecn {
+            EcnUse::Scalable if self.ecn => Ecn::Ect1,
+            _ => Ecn::NotEct,
+        };
+        self.put(seq, bytes, ecn, Flags::RETRANSMIT, host);
+    }
+
+    #[inline]
+    fn account<H: Host>(&mut self, bytes: u64, again: bool, after_idle: bool, host: &mut H) {
+        let now = host.now();
+        self.last_sent = now;
+        if self.reducing {
+            self.prr.on_sent(bytes);
+        }
+        self.cc.on_sent(&Sent {
+            now,
+            bytes,
+            in_flight: self.board.pipe(),
+            retransmission: again,
+            after_idle,
+        });
+        if let Some(rate) = self.cc.pacing_rate()
+            && !rate.is_zero()
+        {
+            let from = self.paced_until.max(now);
+            self.paced_until = from.saturating_add(rate.serialization(bytes));
+        }
+    }
+
+    #[inline]
+    fn put<H: Host>(&mut self, seq: u64, bytes: u64, ecn: Ecn, flags: Flags, host: &mut H) {
+        let out = Outgoing {
+            size: self.headers + narrow(bytes),
+            seq,
+            ack: FIRST_BYTE,
+            kind: Kind::Segment,
+            tos: ecn.bits(),
+            flags,
+        };
+        host.send(self.flow, out);
+    }
+
+    // Timer.
+
+    fn arm<H: Host>(&mut self, pending: Pending, wait: Span, host: &mut H) {
+        self.pending = pending;
+        let at = host.now().saturating_add(wait);
+        self.timers.set(RETRANSMIT, at, host);
+    }
+
+    fn disarm(&mut self) {
+        self.pending = Pending::Nothing;
+        self.timers.clear(RETRANSMIT);
+    }
+
+    /// The retransmission timer: from now on, or from the first segment on where another wait went before.
+    fn arm_timeout<H: Host>(&mut self, host: &mut H) {
+        if self.nxt == self.una {
+            self.disarm();
+            return;
+        }
+        let rto = self.rto.timeout();
+        let wait = match self.pending {
+            Pending::Probe | Pending::Reordering => self.until_timeout(host.now()),
+            Pending::Nothing | Pending::Timeout => rto,
+        };
+        self.arm(Pending::Timeout, wait, host);
+    }
+
+    /// What is left of the timeout of the first segment.
+    fn until_timeout(&self, now: Time) -> Span {
+        let rto = self.rto.timeout();
+        self.board.front().map_or(rto, |first| {
+            let left = first.sent.saturating_add(rto).checked_since(now);
+            left.unwrap_or_default().max(Span::from_us(1))
+        })
+    }
+
+    /// A probe instead of the timeout, where the last segments may be lost unseen (RFC 8985 section 7.2).
+    #[inline]
+    fn schedule_probe<H: Host>(&mut self, host: &mut H) -> bool {
+        if !self.options.tail_probe
+            || self.nxt == self.una
+            || !matches!(self.phase, Phase::Open | Phase::Reducing)
+            || self.board.sacked() > 0
+        {
+            return false;
+        }
+        let Some(srtt) = self.rto.srtt() else {
+            return false;
+        };
+        let mut wait = 2 * srtt;
+        wait += if self.board.len() == 1 {
+            self.options.probe_delay
+        } else {
+            LEAST_WAIT
+        };
+        self.arm(
+            Pending::Probe,
+            wait.min(self.until_timeout(host.now())),
+            host,
+        );
+        true
+    }
+
+    fn on_timer<H: Host>(&mut self, host: &mut H) {
+        if self.state == State::SynSent {
+            self.rto.back_off();
+            self.cold.syn_lost = true;
+            self.cold.report.handshake_retransmissions += 1;
+            self.send_syn(host);
+            return;
+        }
+        let pending = std::mem::replace(&mut self.pending, Pending::Nothing);
+        if self.nxt == self.una {
+            return;
+        }
+        match pending {
+            Pending::Probe => self.probe(host),
+            Pending::Reordering => self.on_reordering_timer(host),
+            Pending::Timeout | Pending::Nothing => self.on_timeout(host),
+        }
+    }
+
+    /// New data if there is some, else the last segment again (RFC 8985 section 7.3).
+    fn probe<H: Host>(&mut self, host: &mut H) {
+        self.pending = Pending::Probe;
+        if self.probe_high == 0 {
+            let bytes = self.mss.min(self.end - self.nxt);
+            if bytes > 0 && self.nxt - self.una + bytes <= self.window {
+                self.probe_resent = false;
+                self.transmit(bytes, host);
+                self.probe_high = self.nxt;
+            } else if let Some(last) = self.board.last()
+                && !self.board.get(last).is_sacked()
+            {
+                self.probe_resent = true;
+                self.probe_high = self.nxt;
+                self.retransmit(last, host);
+            }
+        }
+        // From the first segment on.
+        self.pending = Pending::Probe;
+        self.arm_timeout(host);
+    }
+
+    fn on_reordering_timer<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        let before = self.board.lost_total();
+        self.pending = Pending::Reordering;
+        self.look_for_losses(now, host);
+        let newly_lost = self.board.lost_total() - before;
+        if newly_lost > 0 {
+            if self.phase != Phase::Recovery && self.phase != Phase::Loss {
+                self.enter_recovery(false, now);
+                if self.reducing {
+                    let pipe = self.board.pipe();
+                    self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false);
+                }
+            }
+            let sample = Sample {
+                newly_lost,
+                ..self.sample_of(now)
+            };
+            if self.traits.model {
+                self.cc.on_model(&sample);
+            }
+            self.send(host);
+        }
+        if self.pending == Pending::Reordering && self.timers.deadline(RETRANSMIT).is_none() {
+            self.arm_timeout(host);
+        }
+    }
+
+    /// A sample that has measured nothing.
+    fn sample_of(&self, now: Time) -> Sample {
+        Sample {
+            now,
+            una: self.una,
+            next: self.nxt,
+            min_rtt: self.min_rtt,
+            srtt: self.rto.srtt(),
+            delivered: self.rate.delivered(),
+            in_flight_before: self.board.pipe(),
+            in_flight: self.board.pipe(),
+            phase: self.phase,
+            limited: self.is_limited(),
+            ..Sample::default()
+        }
+    }
+
+    fn on_timeout<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        self.cold.report.timeouts += 1;
+        let repeated = self.phase == Phase::Loss && self.timeout_una == self.una;
+        // A window that is reduced already is not reduced again.
+        let again = repeated
+            || matches!(self.phase, Phase::Reducing | Phase::Recovery) && self.una < self.high;
+        self.timeout_una = self.una;
+        let doubtful = self.options.frto && (!self.is_repairing() || repeated);
+        let outstanding = self.board.pipe();
+        // RFC 8985 section 6.3: what was sent a moment ago may still arrive.
+        let window = self.rack_window();
+        let recent =
+            |rack: &Rack, segment: &Segment| rack.remaining(segment, window, now).is_some();
+        for (place, id) in self.board.ids().enumerate() {
+            let spare = place > 0
+                && self.options.detection == Detection::Rack
+                && recent(&self.rack, self.board.get(id));
+            if !spare {
+                self.board.lose(id);
+            }
+        }
+        if !again {
+            self.begin_undo(now, true);
+        }
+        self.rto.back_off();
+        self.spared = self.board.pipe();
+        self.cc.on_congestion(&Congestion {
+            now,
+            kind: CongestionKind::Timeout { again },
+            in_flight: outstanding,
+            mss: self.mss,
+        });
+        self.cwr_due = self.ecn;
+        self.reducing = false;
+        self.high = self.nxt;
+        self.probe_high = 0;
+        self.doubt = false;
+        self.set_phase(Phase::Loss, now);
+        self.paced_until = now;
+        self.forced = true;
+        if let Some(first) = self.board.front().map(|first| first.seq) {
+            let id = self.board.at(first);
+            self.forced = false;
+            if !self.board.get(id).is_sacked() {
+                self.retransmit(id, host);
+            }
+        }
+        self.doubt = doubtful;
+        self.arm(Pending::Timeout, self.rto.timeout(), host);
+        self.send(host);
+    }
+
+    fn is_repairing(&self) -> bool {
+        matches!(self.phase, Phase::Recovery | Phase::Loss)
+    }
+
+    // Acknowledgements.
+
+    fn set_phase(&mut self, phase: Phase, now: Time) {
+        if self.phase != phase {
+            if self.phase == Phase::Recovery {
+                self.rack.on_recovered();
+            }
+            self.phase = phase;
+            if phase != Phase::Disorder {
+                self.beyond = 0;
+            }
+            if phase == Phase::Open || phase == Phase::Disorder {
+                self.reducing = false;
+                self.spared = 0;
+                self.doubt = false;
+            }
+            self.cc.on_phase(phase, now);
+        }
+    }
+
+    fn on_acknowledgement<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let ack = packet.ack;
+        if ack > self.nxt {
+            return;
+        }
+        let now = host.now();
+        let side = host.side(packet).copied();
+        let outstanding_before = self.nxt - self.una;
+        let pipe_before = self.board.pipe();
+        let delivered_before = self.rate.delivered();
+        let lost_before = self.board.lost_total();
+        let highest_before = self.board.highest().max(self.una);
+        let mut event = Event {
+            now,
+            acked: 0,
+            sacked: false,
+            duplicate: false,
+            probe_duplicate: false,
+            resent_acked: false,
+            original: false,
+            resent_lost: false,
+            echo: false,
+            acked_sent: None,
+            sacked_sent: None,
+            lowest: u64::MAX,
+            picked: Picked::default(),
+            stamp: None,
+            one_way: None,
+        };
+        if let Some(side) = &side {
+            self.take_side(side, ack, &mut event);
+        }
+        if ack > self.una {
+            self.take_cumulative(ack, &mut event);
+        } else if outstanding_before == 0 {
+            return;
+        }
+        if event.lowest < highest_before {
+            self.note_reordering(event.lowest);
+        }
+        let rtt = self.measure(&event);
+        let delivered = self.rate.delivered() - delivered_before;
+        let marked = self.take_marks(packet, side.as_ref(), delivered);
+        event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
+        let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
+        let limited = self.is_limited();
+        let mut sample = Sample {
+            now,
+            una: self.una,
+            next: self.nxt,
+            acked: event.acked,
+            newly_delivered: delivered,
+            marked,
+            rtt,
+            min_rtt: self.min_rtt,
+            srtt: self.rto.srtt(),
+            one_way: event.one_way,
+            delivered: self.rate.delivered(),
+            prior_delivered: event.picked.prior_delivered,
+            sampled,
+            interval,
+            app_limited: event.picked.app_limited,
+            in_flight_before: pipe_before,
+            in_flight: self.board.pipe(),
+            tx_in_flight: event.picked.in_flight,
+            lost_since: self.board.lost_total() - event.picked.lost.min(self.board.lost_total()),
+            newly_lost: 0,
+            phase: self.phase,
+            limited,
+        };
+        self.cc.on_sample(&sample);
+        if event.acked > 0 || delivered > 0 {
+            self.rack
+                .adapt(event.picked.prior_delivered, self.rate.delivered());
+        }
+        if self.probe_high != 0 {
+            self.judge_probe(ack, &event);
+        }
+        if event.acked > 0 {
+            if self.una == self.nxt {
+                self.disarm();
+                if self.una == self.end {
+                    self.check_completion(now);
+                }
+            } else if !self.schedule_probe(host) {
+                self.pending = Pending::Timeout;
+                self.arm_timeout(host);
+            }
+        }
+        // An acknowledgement that neither advances nor tells of anything counts as dubious too.
+        if event.acked == 0
+            || event.sacked
+            || event.duplicate
+            || event.echo
+            || self.phase != Phase::Open
+        {
+            self.alert(&mut event, host);
+        }
+        sample.newly_lost = self.board.lost_total() - lost_before;
+        sample.lost_since =
+            self.board.lost_total() - event.picked.lost.min(self.board.lost_total());
+        sample.in_flight = self.board.pipe();
+        sample.phase = self.phase;
+        self.control(&sample, limited);
+        self.send(host);
+    }
+
+    /// Adapts the window, or what may be sent while it falls.
+    #[inline]
+    fn control(&mut self, sample: &Sample, limited: bool) {
+        if self.traits.model {
+            self.cc.on_model(sample);
+        } else if self.reducing {
+            let progress = sample.acked > 0 && sample.newly_lost == 0;
+            self.prr.on_ack(
+                sample.newly_delivered,
+                sample.in_flight,
+                self.cc.ssthresh(),
+                progress,
+            );
+        } else if !matches!(self.phase, Phase::Recovery | Phase::Reducing)
+            && (sample.acked > 0
+                || (self.dupthresh > self.options.dupthresh && sample.newly_delivered > 0))
+        {
+            self.cc.on_ack(&Acked {
+                now: sample.now,
+                bytes: sample.newly_delivered,
+                in_flight: sample.in_flight,
+                rtt: sample.rtt,
+                echo: false,
+                limited,
+                stage: Stage::Open,
+            });
+        }
+    }
+
+    /// Blocks, timestamps.
+    fn take_side(&mut self, side: &Side, ack: u64, event: &mut Event) {
+        if self.options.timestamps {
+            let (value, echo) = side.timestamps;
+            let (value, echo) = (Time::from_ps(value), Time::from_ps(echo));
+            event.stamp = Some(echo);
+            event.one_way = value.checked_since(echo);
+        }
+        let [first, second, _] = side.sack;
+        if first.1 == 0 {
+            return;
+        }
+        // RFC 2883 section 4: below the acknowledgement, or within the second block.
+        let duplicate =
+            first.1 <= ack || (second.1 != 0 && first.0 >= second.0 && first.1 <= second.1);
+        if duplicate {
+            event.duplicate = true;
+            event.probe_duplicate =
+                self.probe_high != 0 && self.probe_resent && first.1 == self.probe_high;
+            if !event.probe_duplicate {
+                self.rack.on_duplicate();
+            }
+            if let (Some(from), Some(resent)) = (self.undo_from, &mut self.undo_resent)
+                && first.1 > from
+            {
+                *resent = resent.saturating_sub(1);
+            }
+        }
+        let una = self.una.max(ack);
+        let known = self.known;
+        for (index, &(from, to)) in side.sack.iter().enumerate() {
+            if to > una && to <= self.nxt && !(duplicate && index == 0) {
+                self.take_block(from.max(self.una), to, &known, event);
+            }
+        }
+        self.known = side.sack;
+    }
+
+    /// What is new in a block.
+    fn take_block(&mut self, from: u64, to: u64, known: &[(u64, u64); 3], event: &mut Event) {
+        let mut at = from;
+        while at < to {
+            if let Some(block) = known.iter().find(|block| block.0 <= at && at < block.1) {
+                at = block.1;
+                continue;
+            }
+            let next_known = known.iter().filter(|block| block.0 > at).map(|b| b.0).min();
+            let until = next_known.unwrap_or(to).min(to);
+            let mut id = self.board.at(at);
+            while let Some(segment) = self.board.try_get(id)
+                && segment.end() <= until
+            {
+                if let Some(before) = self.board.sack(id) {
+                    self.deliver(&before, false, event);
+                }
+                id = id.wrapping_add(1);
+            }
+            at = until;
+        }
+    }
+
+    /// A segment is delivered for the first time.
+    #[inline]
+    fn deliver(&mut self, segment: &Segment, cumulatively: bool, event: &mut Event) {
+        self.rate.on_delivered(segment, &mut event.picked);
+        self.rack.on_delivered(segment, self.min_rtt, event.now);
+        if !cumulatively {
+            event.sacked = true;
+        }
+        if segment.was_retransmitted() {
+            return;
+        }
+        event.lowest = event.lowest.min(segment.seq);
+        event.original |= segment.end() <= self.high;
+        let times = if cumulatively {
+            &mut event.acked_sent
+        } else {
+            &mut event.sacked_sent
+        };
+        let (first, last) = times.unwrap_or((segment.sent, segment.sent));
+        *times = Some((first.min(segment.sent), last.max(segment.sent)));
+    }
+
+    #[inline]
+    fn take_cumulative(&mut self, ack: u64, event: &mut Event) {
+        event.acked = ack - self.una;
+        self.una = ack;
+        self.bytes_acked += event.acked;
+        while let Some(segment) = self.board.pop_acked(ack) {
+            event.resent_acked |= segment.was_retransmitted();
+            if !segment.is_sacked() {
+                self.deliver(&segment, true, event);
+            }
+        }
+    }
+
+    /// The round-trip time that the acknowledgement measures (RFC 6298 section 3, RFC 7323 section 4.1): the timer goes by
+    /// the first segment, the congestion control by the last.
+    #[inline]
+    fn measure(&mut self, event: &Event) -> Option<Span> {
+        let now = event.now;
+        let (mut first, mut last) = match event.acked_sent {
+            Some((first, last)) if !event.resent_acked => (Some(first), Some(last)),
+            _ => (None, None),
+        };
+        if let Some((sacked_first, sacked_last)) = event.sacked_sent {
+            first = first.or(Some(sacked_first));
+            last = Some(sacked_last);
+        }
+        if first.is_none() && event.acked > 0 {
+            first = event.stamp;
+            last = event.stamp;
+        }
+        let smoothed = now.checked_since(first?)?;
+        let rtt = now.checked_since(last?)?;
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.rto.sample(smoothed);
+        self.cold.report.record_rtt(smoothed);
+        Some(rtt)
+    }
+
+    /// Bytes of those just delivered that arrived marked.
+    #[inline]
+    fn take_marks(&mut self, packet: &Packet, side: Option<&Side>, delivered: u64) -> u64 {
+        if !self.ecn {
+            return 0;
+        }
+        match self.traits.ecn {
+            EcnUse::Classic => 0,
+            EcnUse::PerSegment if packet.flags.has(Flags::ECE) => delivered,
+            EcnUse::PerSegment => 0,
+            EcnUse::Scalable => {
+                let counted = side.map_or(self.marked, |side| side.words[1]);
+                let marked = counted.saturating_sub(self.marked);
+                self.marked = self.marked.max(counted);
+                marked
+            }
+        }
+    }
+
+    /// What was sent once has arrived after what was sent later (RFC 8985 section 6.2 step 3).
+    fn note_reordering(&mut self, lowest: u64) {
+        let distance = self.board.highest().saturating_sub(lowest);
+        let segments = distance.div_ceil(self.mss).min(MOST_REORDERING);
+        self.dupthresh = self
+            .dupthresh
+            .max(u32::try_from(segments).unwrap_or(u32::MAX));
+        self.rack.on_reordering();
+    }
+
+    // Losses.
+
+    /// Whether the tail probe has repaired a loss: that is answered as a loss is (RFC 8985 section 7.4).
+    fn judge_probe(&mut self, ack: u64, event: &Event) {
+        if ack < self.probe_high {
+            return;
+        }
+        if !self.probe_resent || event.probe_duplicate {
+            self.probe_high = 0;
+        } else if ack > self.probe_high {
+            self.probe_high = 0;
+            if matches!(self.phase, Phase::Open | Phase::Disorder) {
+                self.undo = None;
+                self.undo_from = None;
+                self.reduce(CongestionKind::Loss, event.now);
+                self.finish_reduction(event.now);
+            }
+        } else if event.acked == 0 && !event.sacked {
+            self.probe_high = 0;
+        }
+    }
+
+    /// Looks for losses by the chosen rule.
+    fn look_for_losses<H: Host>(&mut self, now: Time, host: &mut H) {
+        match self.options.detection {
+            Detection::Count => self.board.lose_by_count(self.dupthresh, self.mss),
+            Detection::Rack => {
+                let window = self.rack_window();
+                if let Some(wait) = self.rack.detect(&mut self.board, window, now) {
+                    self.arm(Pending::Reordering, wait + LEAST_WAIT, host);
+                }
+            }
+        }
+    }
+
+    fn rack_window(&self) -> Span {
+        let enough = u64::from(self.dupthresh) * self.mss;
+        self.rack.window(
+            self.is_repairing(),
+            self.board.sacked() >= enough,
+            self.min_rtt,
+            self.rto.srtt(),
+        )
+    }
+
+    fn identify<H: Host>(&mut self, event: &mut Event, host: &mut H) {
+        if self.board.len() == 0 {
+            return;
+        }
+        let resent = self.board.retransmitted();
+        match self.options.detection {
+            Detection::Count if event.sacked => self.look_for_losses(event.now, host),
+            Detection::Rack if self.rack.advanced() => self.look_for_losses(event.now, host),
+            _ => {}
+        }
+        event.resent_lost = self.board.retransmitted() < resent;
+    }
+
+    /// The phases (tcp_fastretrans_alert).
+    fn alert<H: Host>(&mut self, event: &mut Event, host: &mut H) {
+        let now = event.now;
+        if event.echo {
+            // The network says itself that it is congested.
+            self.undo = None;
+        }
+        if self.phase == Phase::Open {
+            self.resent_at = None;
+        } else if self.una >= self.high {
+            match self.phase {
+                // CWR is to reach the receiver before the next reduction.
+                Phase::Reducing if self.una > self.high => self.finish_reduction(now),
+                Phase::Recovery => {
+                    self.try_undo(self.may_undo(event), now);
+                    self.finish_reduction(now);
+                }
+                _ => {}
+            }
+        }
+        match self.phase {
+            Phase::Recovery => {
+                if event.acked > 0 && self.try_undo_partial(event) {
+                    return;
+                }
+                if self.undone_by_duplicates() {
+                    self.try_undo(true, now);
+                    self.finish_reduction(now);
+                    self.keep_open(now);
+                }
+                self.identify(event, host);
+                if self.phase != Phase::Recovery && self.board.lost() > 0 {
+                    self.enter_recovery(event.echo, now);
+                }
+            }
+            Phase::Loss => {
+                self.in_loss(event);
+                self.identify(event, host);
+                if self.phase == Phase::Open || event.resent_lost {
+                    self.in_order(event, host);
+                }
+            }
+            _ => self.in_order(event, host),
+        }
+    }
+
+    fn in_order<H: Host>(&mut self, event: &mut Event, host: &mut H) {
+        let now = event.now;
+        if matches!(self.phase, Phase::Open | Phase::Disorder) && self.undone_by_duplicates() {
+            self.try_undo(true, now);
+        }
+        self.identify(event, host);
+        if self.board.lost() > 0 {
+            self.enter_recovery(event.echo, now);
+            return;
+        }
+        if !self.any_resent() {
+            self.resent_at = None;
+        }
+        if event.echo && self.phase < Phase::Reducing {
+            self.undo = None;
+            self.undo_from = None;
+            self.reduce(CongestionKind::Ecn, now);
+            self.cold.report.ecn_reductions += 1;
+            self.set_phase(Phase::Reducing, now);
+        }
+        if self.phase != Phase::Reducing {
+            self.keep_open(now);
+        }
+    }
+
+    fn any_resent(&self) -> bool {
+        self.board.retransmitted() > 0 || self.board.front().is_some_and(Segment::was_retransmitted)
+    }
+
+    fn keep_open(&mut self, now: Time) {
+        let missing = self.board.sacked() > 0 || self.board.lost() > 0 || self.any_resent();
+        let phase = if missing {
+            Phase::Disorder
+        } else {
+            Phase::Open
+        };
+        if self.phase != phase {
+            self.high = self.nxt;
+            self.set_phase(phase, now);
+        }
+    }
+
+    /// The window is to fall; recovery may or may not follow.
+    fn reduce(&mut self, kind: CongestionKind, now: Time) {
+        let before = match self.options.reduction {
+            Reduction::PrrLinux => self.cwnd(),
+            Reduction::Prr | Reduction::Halt => self.board.pipe() + self.board.lost(),
+        };
+        // RFC 5681 section 3.2 step 2: not what limited transmit has added.
+        let flight = (self.nxt - self.una).saturating_sub(self.beyond);
+        self.cc.on_congestion(&Congestion {
+            now,
+            kind,
+            in_flight: flight.max(self.mss),
+            mss: self.mss,
+        });
+        self.high = self.nxt;
+        self.probe_high = 0;
+        self.cwr_due = self.ecn;
+        self.reducing = !self.traits.model
+            && self.options.reduction != Reduction::Halt
+            && (kind == CongestionKind::Loss || self.options.reduction_for_ecn);
+        let unit = self.prr.unit();
+        self.prr = Prr::begin(before, unit, self.mss);
+    }
+
+    /// The window is what it was to fall to.
+    fn finish_reduction(&mut self, now: Time) {
+        if !self.traits.model && (self.phase == Phase::Reducing || self.undo_from.is_some()) {
+            self.cc.on_ack(&Acked {
+                now,
+                bytes: 0,
+                in_flight: self.board.pipe(),
+                rtt: None,
+                echo: false,
+                limited: true,
+                stage: Stage::Exit { at_most: u64::MAX },
+            });
+        }
+        self.reducing = false;
+        self.set_phase(Phase::Open, now);
+    }
+
+    fn enter_recovery(&mut self, echo: bool, now: Time) {
+        if self.phase == Phase::Reducing {
+            // The window is falling already.
+            self.undo = None;
+            self.undo_from = Some(self.una);
+            self.reducing |= !self.traits.model && self.options.reduction != Reduction::Halt;
+        } else {
+            self.begin_undo(now, !echo);
+            self.reduce(CongestionKind::Loss, now);
+        }
+        self.cold.report.fast_recoveries += 1;
+        self.forced = true;
+        self.set_phase(Phase::Recovery, now);
+    }
+
+    /// Loss after a timeout (RFC 5682 section 3.1; tcp_process_loss).
+    fn in_loss(&mut self, event: &mut Event) {
+        let now = event.now;
+        let recovered = self.una >= self.high;
+        if event.acked > 0 && self.may_undo(event) {
+            self.try_undo(true, now);
+            self.board.unlose();
+            self.set_phase(Phase::Open, now);
+            return;
+        }
+        if self.doubt {
+            if event.original && self.options.undo && self.undo.is_some() {
+                // Something that was not sent again has arrived: the timeout was spurious.
+                self.try_undo(true, now);
+                self.board.unlose();
+                self.set_phase(Phase::Open, now);
+                return;
+            }
+            if self.nxt > self.high {
+                if event.sacked || event.acked == 0 {
+                    self.doubt = false;
+                }
+            } else if event.acked > 0 && !recovered {
+                self.high = self.nxt;
+                let bytes = self.mss.min(self.end - self.nxt);
+                if bytes > 0 && self.nxt - self.una + bytes <= self.window {
+                    // New data goes out in place of retransmissions.
+                    return;
+                }
+                self.doubt = false;
+            } else if event.acked == 0 {
+                self.doubt = false;
+            }
+        }
+        if recovered {
+            self.try_undo(self.may_undo(event), now);
+            self.set_phase(Phase::Open, now);
+        }
+    }
+
+    // Undo.
+
+    fn begin_undo(&mut self, now: Time, allowed: bool) {
+        self.undo_from = Some(self.una);
+        self.undo_resent =
+            (self.board.retransmitted() > 0).then(|| self.board.retransmitted() / self.mss);
+        self.undo = (allowed && self.options.undo).then(|| Undo {
+            now,
+            cwnd: self.cwnd(),
+            ssthresh: self.cc.ssthresh(),
+        });
+        self.resent_at = None;
+    }
+
+    /// The acknowledgement answers to a segment that was sent before the first retransmission (RFC 3522).
+    fn is_early(&self, event: &Event) -> bool {
+        match (event.stamp, self.resent_at) {
+            (Some(stamp), Some(resent)) => stamp < resent,
+            _ => false,
+        }
+    }
+
+    /// Every retransmission was reported as a duplicate (RFC 3708).
+    fn undone_by_duplicates(&self) -> bool {
+        self.undo_from.is_some() && self.undo_resent == Some(0)
+    }
+
+    fn may_undo(&self, event: &Event) -> bool {
+        self.undo_from.is_some() && (self.undone_by_duplicates() || self.is_early(event))
+    }
+
+    fn try_undo(&mut self, allowed: bool, now: Time) {
+        if !allowed || !self.options.undo {
+            return;
+        }
+        if let Some(undo) = self.undo.take() {
+            self.cc.on_undo(&Undo { now, ..undo });
+        }
+        self.undo_from = None;
+        self.reducing = false;
+    }
+
+    /// A partial acknowledgement of what was sent before the first retransmission; true if nothing else is to be done.
+    fn try_undo_partial(&mut self, event: &Event) -> bool {
+        if self.undo_from.is_none() || !self.is_early(event) || !self.options.undo {
+            return false;
+        }
+        self.rack.on_reordering();
+        if self.board.retransmitted() > 0 {
+            return true;
+        }
+        self.try_undo(true, event.now);
+        self.board.unlose();
+        self.finish_reduction(event.now);
+        self.keep_open(event.now);
+        true
+    }
+}
+
+impl<S: Source> Agent for SackSender<S> {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        let start = self.cold.start;
+        self.timers.set(APPLICATION, start, host);
+    }
+
+    #[inline]
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        if self.state != State::Established || packet.flags.has(Flags::SYN) {
+            if packet.flags.has(Flags::SYN) && packet.ack == FIRST_BYTE {
+                match self.state {
+                    State::Closed => {}
+                    State::SynSent => self.establish(packet, host),
+                    State::Established => self.send_bare_ack(host),
+                }
+            }
+            return;
+        }
+        self.on_acknowledgement(packet, host);
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(timer) = self.timers.due(now) {
+            match timer {
+                RETRANSMIT => self.on_timer(host),
+                PACE => self.send(host),
+                _ => self.on_application(host),
+            }
+        }
+        self.timers.relist(host);
+    }
+
+    fn start_measuring(&mut self, _now: Time) {
+        self.bytes_acked = 0;
+        self.cold.report.start_measuring();
+    }
+}
+
+/// In-flight bytes and packet sizes fit 32 bits.
+#[inline]
+fn narrow(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// A segment's payload has at most 65 495 bytes.
+#[inline]
+fn short(bytes: u64) -> u16 {
+    u16::try_from(bytes).unwrap_or(u16::MAX)
+}
