@@ -1,6 +1,6 @@
 """Writes what is generated from the command: `make generate`; `--check` tells whether anything is out of date.
 
-- docs/reference/schema.json: what `sojourn schema` prints; the pages in docs/ that `sojourn docs` writes.
+- docs/reference/schema.json: what `sojourn schema` prints; the pages and figures in docs/ that `sojourn docs` writes.
 - The output below every command of a `console` block in the documents: the command is run, in a directory of the
   document's own. A `toml` or `csv` block with `file=NAME` is written there first.
 """
@@ -111,7 +111,7 @@ def generate(sojourn: Path) -> Iterator[tuple[Path, str]]:
     yield SCHEMA, schema
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([str(sojourn), "docs", scratch], check=True, timeout=TIMEOUT_S)
-        for page in sorted(Path(scratch).rglob("*.md")):
+        for page in sorted(p for p in Path(scratch).rglob("*") if p.is_file()):
             yield DOCS / page.relative_to(scratch), page.read_text(encoding="utf-8")
     for document in documents():
         text = document.read_text(encoding="utf-8")

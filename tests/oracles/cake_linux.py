@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
-"""CAKE's shaper, flow queueing and COBALT for one tin, as Linux runs them: an oracle.
+"""CAKE's shaper, tins, flow queueing with host isolation and COBALT, as Linux runs them: an oracle.
 
 Sources: T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE", LANMAN 2018, for what each part is for, and net/sched/sch_cake.c
-of Linux 6.1 for what it does; COBALT has no other definition. One best-effort tin, isolation by flows, no overhead, no ACK
-filter; each flow has a queue of its own (the hash, free of collisions).
+of Linux 6.1 for what it does; COBALT has no other definition. No overhead, no ACK filter, no ingress; the hashes are free of
+collisions.
 
 * Shaper: the time of the next packet moves on by what the packet takes at the bandwidth; it starts anew at the present when
   a packet meets an empty queue. (The failsafe of the kernel moves faster, and so never decides here.)
+* Tins: a DSCP chooses one. Each has a rate, of which its target, interval and quantum follow. With a bandwidth the last tin with
+  flows that is on schedule is served, else the one that is due first (the later one of equal ones); a packet moves the time of its tin on
+  by what it takes at the tin's rate, from the present at least once that time has come. Without a bandwidth tins take turns by
+  deficits.
+* Isolation: what shares a queue is a flow, a host or a pair of hosts. With both hosts and flows a flow's quantum is divided by the
+  number of bulk flows of its source, of its destination or of the busier one, in its tin. A flow is a bulk flow once it has used up
+  its quantum and holds more packets; one that is empty then becomes one with its next packet.
 * Flows: new ones first, then those in rotation, as in DRR++: a flow whose deficit is used up gets a quantum and goes to the end of
   the rotation, with a dither of 16 random bits below a byte. A flow found empty decays: it is looked at first at the next
   request, until COBALT is at rest.
@@ -20,8 +27,9 @@ The random stream is that of the queue in `sojourn replay`; 32 bits are the uppe
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from replay_io import PS_PER_NS, Arrival, Log, Outcome
 from shaper import drive, ns
@@ -62,12 +70,17 @@ def memory(size: int) -> int:
     return data + 256
 
 
-def bucket(flow: int) -> int:
-    """The number of the queue of a flow: Sojourn's hash, SplitMix64's finalizer of twice the flow, cut to its upper 32 bits."""
-    word = (2 * flow + 0x9E3779B97F4A7C15) & (2**64 - 1)
+def word_of(number: int, purpose: int) -> int:
+    """Sojourn's hash, SplitMix64's finalizer with a key for flows (0), sources (1) and destinations (2), cut to its upper 32 bits."""
+    word = ((number ^ purpose << 60) + 0x9E3779B97F4A7C15) & (2**64 - 1)
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
-    return ((word ^ (word >> 31)) >> 32) % 1024
+    return (word ^ (word >> 31)) >> 32
+
+
+def bucket(flow: int) -> int:
+    """The number of the queue of a flow, which are counted from 0 there."""
+    return word_of(2 * flow, 0) % 1024
 
 
 class Pace:
@@ -159,36 +172,189 @@ class Cobalt:
         return marked, decision
 
 
+def table(tins: dict[int, int], rest: int) -> list[int]:
+    return [tins.get(dscp, rest) for dscp in range(64)]
+
+
+# What the source lists for each DSCP.
+EF, VA, TOS4 = 46, 44, 4
+VIDEO = (16, *range(18, 23, 2), *range(24, 31, 2), *range(34, 39, 2), TOS4)
+TINS: dict[str, list[int]] = {
+    "besteffort": table({}, 0),
+    "precedence": [dscp >> 3 for dscp in range(64)],
+    "diffserv3": table({1: 1, 8: 1, TOS4: 2, VA: 2, EF: 2, 48: 2, 56: 2}, 0),
+    "diffserv4": table(
+        {1: 1, 8: 1, **dict.fromkeys(VIDEO, 2), **dict.fromkeys((32, 40, VA, EF, 48, 56), 3)}, 0
+    ),
+    "diffserv8": table(
+        {
+            1: 0,
+            2: 1,
+            **dict.fromkeys((8, 10, 12, 14), 1),
+            **dict.fromkeys((24, 26, 28, 30, 34, 36, 38), 3),
+            **dict.fromkeys((TOS4, 18, 20, 22), 4),
+            16: 5,
+            **dict.fromkeys((32, 40, VA, EF), 6),
+            48: 7,
+            56: 7,
+        },
+        2,
+    ),
+}
+
+
+def shares(tins: str, rate: int) -> list[tuple[int, int]]:
+    """Rate, in bytes per second, and quantum of each tin."""
+    if tins == "besteffort":
+        return [(rate, 65535)]
+    if tins == "diffserv3":
+        return [(rate, 1024), (rate >> 4, 64), (rate >> 2, 256)]
+    if tins == "diffserv4":
+        return [(rate, 1024), (rate >> 4, 64), (rate >> 1, 512), (rate >> 2, 256)]
+    found, quantum = [], 256
+    for _ in range(8):
+        found.append((rate, quantum))
+        rate, quantum = rate * 7 >> 3, quantum * 7 >> 3
+    return found
+
+
 class Flow:
-    def __init__(self, rank: int, cobalt: Cobalt) -> None:
+    def __init__(self, rank: int, cobalt: Cobalt, hosts: list[tuple[str, int]]) -> None:
         self.rank = rank
         self.cobalt = cobalt
+        # The hosts whose bulk flows count.
+        self.hosts = hosts
         self.fifo: deque[Arrival] = deque()
         self.size = 0
         self.deficit = 0
-        self.decays = False
-        self.listed = False
+        # "", "sparse", "wait" (empty, in the rotation of bulk flows), "bulk" or "decays".
+        self.kind = ""
+
+
+class Tin:
+    def __init__(self, rate: int | None, quantum: int, mtu: int, draws: Stream) -> None:
+        self.pace = Pace(rate * 8) if rate is not None else None
+        mtu_time = self.pace.span(mtu) if self.pace else 0
+        target = max(5_000_000, mtu_time * 3 // 2)
+        interval = max(100_000_000 + target - 5_000_000, 2 * target)
+        self._cobalt = (interval, target, mtu_time, draws)
+        self._draws = draws
+        self._quantum = 1514
+        if rate is not None:
+            self._quantum = min(1514, max(300, rate >> 12))
+        self.turn = quantum
+        self.deficit = 0
+        self.next = 0
+        self.packets = 0
+        self.flows: dict[object, Flow] = {}
+        self._bulk: Counter[tuple[str, int]] = Counter()
+        self._new: deque[Flow] = deque()
+        self._old: deque[Flow] = deque()
+        self._decaying: deque[Flow] = deque()
+
+    def has_flows(self) -> bool:
+        return any(flow.kind in ("sparse", "wait", "bulk") for flow in self.flows.values())
+
+    def flow(self, key: object, rank: int, hosts: list[tuple[str, int]]) -> Flow:
+        if key not in self.flows:
+            assert rank not in [flow.rank for flow in self.flows.values()], "hashes collide"
+            self.flows[key] = Flow(rank, Cobalt(*self._cobalt), hosts)
+        return self.flows[key]
+
+    def _share(self, flow: Flow) -> int:
+        return 65535 // max([1, *(self._bulk[host] for host in flow.hosts)])
+
+    def _become(self, flow: Flow, kind: str) -> None:
+        if flow.kind == "bulk":
+            self._bulk.subtract(flow.hosts)
+        flow.kind = kind
+        if kind == "bulk":
+            self._bulk.update(flow.hosts)
+
+    def wake(self, flow: Flow) -> None:
+        """A packet has come to the flow."""
+        if flow.kind == "decays":
+            self._decaying.remove(flow)
+        if flow.kind in ("decays", ""):
+            flow.deficit = self._quantum * self._share(flow) >> 16
+            self._become(flow, "sparse")
+            self._new.append(flow)
+        elif flow.kind == "wait":
+            self._become(flow, "bulk")
+
+    def head(self, first: bool) -> deque[Flow] | None:
+        """The list whose first flow is in turn."""
+        lists = [self._new, self._old]
+        lists.insert(0 if first else 2, self._decaying)
+        return next((flows for flows in lists if flows), None)
+
+    def grant(self, flows: deque[Flow]) -> None:
+        flow = flows.popleft()
+        if flow.kind == "sparse":
+            self._become(flow, "bulk" if flow.fifo else "wait")
+        dither = self._draws.bits() >> 32 >> 16
+        flow.deficit += (self._quantum * self._share(flow) + dither) >> 16
+        self._old.append(flow)
+
+    def retire(self, flows: deque[Flow], now: int) -> None:
+        flow = flows.popleft()
+        flow.cobalt.empty(now)
+        rests = flow.cobalt.at_rest(now)
+        self._become(flow, "" if rests else "decays")
+        if not rests:
+            self._decaying.append(flow)
+
+    def charge(self, flow: Flow, size: int, now: int) -> None:
+        if self.pace:
+            span = self.pace.span(size)
+            if self.next < now:
+                self.next += span
+            elif self.next < now + span:
+                self.next = now + span
+        flow.deficit -= size
+        self.deficit -= size
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What the packets of each flow are: DSCP, source and destination; and their order among all flows."""
+
+    dscps: Mapping[int, int] = field(default_factory=dict)
+    hosts: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    flows: Sequence[int] = ()
+
+    def nodes(self, flow: int) -> tuple[int, int]:
+        """As `sojourn replay` numbers them: behind the flows' own."""
+        source, destination = self.hosts[flow]
+        first = 2 + len(self.flows)
+        return first + source, first + destination
 
 
 class CakeQueue:
     def __init__(
-        self, log: Log, bandwidth: int | None, limit: int, seed: int, mtu: int = 1514
+        self,
+        log: Log,
+        bandwidth: int | None,
+        limit: int,
+        seed: int,
+        mtu: int = 1514,
+        tins: str = "besteffort",
+        isolation: str = "flows",
+        kinds: Kinds | None = None,
     ) -> None:
         self._log = log
-        self._draws = Stream(seed, 0, SCHEDULER)
-        self._pace = Pace(bandwidth) if bandwidth is not None else None
-        mtu_time = self._pace.span(mtu) if self._pace else 0
-        target = max(5_000_000, mtu_time * 3 // 2)
-        interval = max(100_000_000 + target - 5_000_000, 2 * target)
-        self._cobalt = (interval, target, mtu_time)
-        self._quantum = 1514
-        if bandwidth is not None:
-            self._quantum = min(1514, max(300, bandwidth // 8 >> 12))
+        draws = Stream(seed, 0, SCHEDULER)
+        rate = bandwidth // 8 if bandwidth is not None else None
+        self._tins = [
+            Tin(of_rate if rate is not None else None, max(1, quantum), mtu, draws)
+            for of_rate, quantum in shares(tins, rate or 0)
+        ]
+        self._pace = self._tins[0].pace
+        self._table = TINS[tins]
+        self._isolation = isolation
+        self._kinds = kinds or Kinds()
         self._limit = limit
-        self._flows: dict[int, Flow] = {}
-        self._new: deque[Flow] = deque()
-        self._old: deque[Flow] = deque()
-        self._decaying: deque[Flow] = deque()
+        self._current = 0
         self._next = 0
         self._packets = 0
         self._memory = 0
@@ -196,29 +362,65 @@ class CakeQueue:
     def __len__(self) -> int:
         return self._packets
 
+    def _flow_of(self, tin: Tin, packet: Arrival) -> Flow:
+        if self._isolation == "flows":
+            return tin.flow(packet.flow, bucket(packet.flow), [])
+        if self._isolation == "flowblind":
+            return tin.flow(0, 0, [])
+        source, destination = self._kinds.nodes(packet.flow)
+        if self._isolation == "srchost":
+            return tin.flow(source, word_of(source, 1) % 1024, [])
+        if self._isolation == "dsthost":
+            return tin.flow(destination, word_of(destination, 2) % 1024, [])
+        if self._isolation == "hosts":
+            rank = (word_of(source, 1) ^ word_of(destination, 2)) % 1024
+            return tin.flow((source, destination), rank, [])
+        counted = {"dual-srchost": "s", "dual-dsthost": "d", "triple-isolate": "sd"}
+        ends = [("s", source), ("d", destination)]
+        hosts = [end for end in ends if end[0] in counted[self._isolation]]
+        own = self._kinds.flows.index(packet.flow)
+        return tin.flow(packet.flow, word_of(2 * own, 0) % 1024, hosts)
+
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         now = ns(now_ps)
-        flow = self._flows.get(packet.flow)
-        if flow is None:
-            flow = Flow(bucket(packet.flow), Cobalt(*self._cobalt, self._draws))
-            self._flows[packet.flow] = flow
+        tin = self._tins[self._table[self._kinds.dscps.get(packet.flow, 0)]]
+        flow = self._flow_of(tin, packet)
+        if tin.packets == 0:
+            tin.next = max(tin.next, now)
         if self._packets == 0:
             self._next = max(self._next, now)
-        self._count(flow, packet, 1)
+        self._count(tin, flow, packet, 1)
         flow.fifo.append(packet)
-        if flow.decays:
-            self._decaying.remove(flow)
-        if flow.decays or not flow.listed:
-            flow.decays, flow.listed = False, True
-            flow.deficit = self._quantum * 65535 >> 16
-            self._new.append(flow)
+        tin.wake(flow)
         while self._memory > self._limit:
             # The longest; of equal ones that of the lowest number.
-            victim = max(self._flows.values(), key=lambda f: (f.size, -f.rank))
+            everyone = [
+                (flow.size, -number, -flow.rank, tin, flow)
+                for number, tin in enumerate(self._tins)
+                for flow in tin.flows.values()
+            ]
+            *_, longest, victim = max(everyone, key=lambda entry: entry[:3])
             dropped = victim.fifo.popleft()
-            self._count(victim, dropped, -1)
+            self._count(longest, victim, dropped, -1)
             victim.cobalt.full(now)
             self._log.dropped(dropped, OVERFLOW)
+
+    def _tin_in_turn(self, now: int) -> Tin:
+        if self._pace:
+            best = None
+            for tin in self._tins:
+                wait = tin.next - now
+                if tin.has_flows() and (best is None or wait <= 0 or wait <= best[0]):
+                    best = (wait, tin)
+            assert best is not None, "packets wait in no flow"
+            return best[1]
+        while True:
+            tin = self._tins[self._current]
+            if tin.deficit >= 0 and tin.has_flows():
+                return tin
+            if tin.deficit <= 0:
+                tin.deficit += tin.turn
+            self._current = (self._current + 1) % len(self._tins)
 
     def dequeue(self, now_ps: int) -> Arrival | None:
         now = ns(now_ps)
@@ -226,37 +428,27 @@ class CakeQueue:
         while self._packets:
             if self._pace and self._next > now:
                 return None
-            lists = [self._new, self._old]
-            lists.insert(0 if first else 2, self._decaying)
-            first = False
-            heads = next(flows for flows in lists if flows)
-            flow = heads[0]
-            if flow.deficit <= 0:
-                dither = self._draws.bits() >> 32 >> 16
-                flow.deficit += (self._quantum * 65535 + dither) >> 16
-                heads.popleft()
-                self._old.append(flow)
-                flow.decays = False
-                continue
-            packet = self._give(flow, now)
-            if packet is None:
-                flow.cobalt.empty(now)
-                heads.popleft()
-                flow.decays = not flow.cobalt.at_rest(now)
-                flow.listed = flow.decays
-                if flow.decays:
-                    self._decaying.append(flow)
-                continue
-            if self._pace:
-                self._next += self._pace.span(packet.size)
-            flow.deficit -= packet.size
-            return packet
+            tin = self._tin_in_turn(now)
+            while (heads := tin.head(first)) is not None:
+                first = False
+                flow = heads[0]
+                if flow.deficit <= 0:
+                    tin.grant(heads)
+                    continue
+                packet = self._give(tin, flow, now)
+                if packet is None:
+                    tin.retire(heads, now)
+                    break
+                tin.charge(flow, packet.size, now)
+                if self._pace:
+                    self._next += self._pace.span(packet.size)
+                return packet
         return None
 
-    def _give(self, flow: Flow, now: int) -> Arrival | None:
+    def _give(self, tin: Tin, flow: Flow, now: int) -> Arrival | None:
         while flow.fifo:
             packet = flow.fifo.popleft()
-            self._count(flow, packet, -1)
+            self._count(tin, flow, packet, -1)
             sojourn = now - ns(packet.time_ps)
             marked, reason = flow.cobalt.signal(now, sojourn, packet.ecn != 0)
             if reason is None or not flow.fifo:
@@ -266,8 +458,9 @@ class CakeQueue:
             self._log.dropped(packet, reason)
         return None
 
-    def _count(self, flow: Flow, packet: Arrival, sign: int) -> None:
+    def _count(self, tin: Tin, flow: Flow, packet: Arrival, sign: int) -> None:
         flow.size += sign * packet.size
+        tin.packets += sign
         self._packets += sign
         self._memory += sign * memory(packet.size)
 
@@ -281,7 +474,11 @@ def run(
     bandwidth: int | None,
     limit: int = 4 << 20,
     seed: int = 1,
+    tins: str = "besteffort",
+    isolation: str = "flows",
+    kinds: Kinds | None = None,
 ) -> list[Outcome]:
     """What becomes of every arrival at a link of this rate behind CAKE with this bandwidth, None for no shaper."""
     log = Log(arrivals)
-    return drive(arrivals, link_bps, CakeQueue(log, bandwidth, limit, seed), log)
+    queue = CakeQueue(log, bandwidth, limit, seed, tins=tins, isolation=isolation, kinds=kinds)
+    return drive(arrivals, link_bps, queue, log)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -263,15 +263,26 @@ def read_arrivals(source: Path | str | IO[str]) -> list[Arrival]:
     return rows
 
 
-def write_arrivals(arrivals: Iterable[Arrival], target: Path | str | IO[str]) -> None:
+# DSCP, source and destination of the packets of a flow.
+Kind = tuple[int, int, int]
+
+
+def write_arrivals(
+    arrivals: Iterable[Arrival],
+    target: Path | str | IO[str],
+    kinds: Mapping[int, Kind] | None = None,
+) -> None:
+    """The input of `sojourn replay`; with the further columns if the kinds of the flows are given."""
     if isinstance(target, (str, Path)):
         with open(target, "w", newline="", encoding="utf-8") as file:
-            write_arrivals(arrivals, file)
+            write_arrivals(arrivals, file, kinds)
         return
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(INPUT_COLUMNS)
+    further = ("dscp", "source", "destination") if kinds is not None else ()
+    writer.writerow((*INPUT_COLUMNS, *further))
     for packet in arrivals:
-        writer.writerow((packet.time_ps // PS_PER_NS, packet.size, packet.flow, packet.ecn))
+        row = (packet.time_ps // PS_PER_NS, packet.size, packet.flow, packet.ecn)
+        writer.writerow((*row, *(kinds[packet.flow] if kinds is not None else ())))
 
 
 def write_outcomes(outcomes: Iterable[Outcome], target: IO[str]) -> None:

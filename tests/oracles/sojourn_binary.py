@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compare import Row, parse_rows
-from replay_io import Arrival, write_arrivals
+from replay_io import Arrival, Kind, write_arrivals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TIMEOUT_S = 120
@@ -37,11 +37,17 @@ def find() -> Path:
 
 
 def replay(
-    binary: Path, arrivals: Sequence[Arrival], queue: str, rate: str, scratch: Path, seed: int = 1
+    binary: Path,
+    arrivals: Sequence[Arrival],
+    queue: str,
+    rate: str,
+    scratch: Path,
+    seed: int = 1,
+    kinds: Mapping[int, Kind] | None = None,
 ) -> list[Row]:
     """The rows of `sojourn replay` on these arrivals."""
     path = scratch / "arrivals.csv"
-    write_arrivals(arrivals, path)
+    write_arrivals(arrivals, path, kinds)
     command = [str(binary), "replay", str(path), "--queue", queue, "--rate", rate]
     command += ["--seed", str(seed)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)

@@ -19,7 +19,7 @@ S = 10**12
 
 @pytest.fixture(scope="module")
 def many_flows() -> list[Case]:
-    return cases(flows=4, packets=1000)[:12]
+    return cases(flows=6, packets=1000)[:12]
 
 
 def served(classes: list[Settings], root: Settings | None, flows: int, seconds: int) -> list[int]:
@@ -83,12 +83,28 @@ def test_one_class_without_borrowing_is_a_token_bucket_with_a_packet_of_credit(
         assert compare.compare(compare.rows_of(ours), compare.rows_of(strict)) is not None
 
 
+def test_siblings_share_what_their_parent_has_before_it_borrows() -> None:
+    inner = Settings(4_000_000, 10_000_000, children=(Settings(1_000_000, 10_000_000),) * 2)
+    outer = Settings(6_000_000, 10_000_000)
+    root = Settings(10_000_000, 10_000_000)
+    # All have packets: the parent's 4 Mbps stay in its subtree.
+    shares = served([inner, outer], root, 3, 3)
+    assert near(shares[2], 6_000_000)
+    assert near(shares[0], 2_000_000)
+    assert near(shares[1], 2_000_000)
+
+
+def test_a_subtree_keeps_to_the_ceil_of_its_parent() -> None:
+    leaf = Settings(1_000_000, 10_000_000, quantum=1000)
+    inner = Settings(2_000_000, 3_000_000, children=(leaf, leaf))
+    shares = served([inner, leaf], Settings(10_000_000, 10_000_000), 3, 3)
+    assert near(shares[0] + shares[1], 3_000_000)
+    assert near(shares[2], 7_000_000)
+
+
 FAULTS: dict[str, Edits] = {
     "no credit": [
-        (
-            "return CAN if self.rate.count + elapsed >= 0",
-            "return CAN if self.rate.count + elapsed >= 10**6",
-        )
+        ("elif self.rate.count + elapsed < 0:", "elif self.rate.count + elapsed < 10**6:")
     ],
     "one that borrows is charged too": [
         (
@@ -96,30 +112,49 @@ FAULTS: dict[str, Edits] = {
             "            self.rate.charge(size, elapsed)\n",
         )
     ],
-    "the root is not charged for what a class sends by itself": [
-        (
-            "self._root.charge(packet.size, now, False)",
-            "self._root.charge(packet.size, now, way == CAN)",
-        )
+    "those above are not charged for what a class sends by itself": [
+        ("borrowed=one.level < level", "borrowed=one.level != level")
     ],
     "the ceil is not looked at": [("if self.ceil.count + elapsed < 0:", "if False:")],
-    "priorities from the highest number": [("in self._prios:", "in reversed(self._prios):")],
-    "a quantum for each packet": [("if one.deficit[way] < 0:", "if True:")],
-    "one deficit for both ways": [
-        ("{CAN: 0, BORROW: 0}\n\n    def mode", "{CAN: 0, BORROW: 1500}\n\n    def mode")
+    "priorities from the highest number": [
+        (
+            "            for prio in self._prios:\n",
+            "            for prio in reversed(self._prios):\n",
+        )
+    ],
+    "a quantum for each packet": [("if leaf.deficit[level] < 0:", "if True:")],
+    "one deficit for all levels": [
+        ("self.deficit = [0] * LEVELS", "self.deficit = [0] + [1500] * (LEVELS - 1)")
     ],
     "the turn is lost": [
-        ("self._turn = None if self._remembers else self._after(gone)", "self._turn = None")
+        ("self.turn = None if self._remembers else self._after(gone)", "self.turn = None")
+    ],
+    "the place is not found again": [("self.turn = self._after(self._lost - 1)", "pass")],
+    "the turn above stays": [("                    path[-1].step()\n", "")],
+    "from the root down": [
+        (
+            "for level in range(LEVELS):\n            due",
+            "for level in reversed(range(LEVELS)):\n            due",
+        )
+    ],
+    "levels from the leaves": [
+        ("(parent.level if parent else LEVELS) - 1", "1 + (parent is None)")
     ],
 }
 
 
 def case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
-    def one(share: int, ceil: int, prio: int) -> object:
-        return module.Settings(rate * share // 20, rate * ceil // 20, prio, quantum=1500)
+    def one(share: int, ceil: int, prio: int, *children: object) -> object:
+        rates = (rate * share // 20, rate * ceil // 20)
+        return module.Settings(*rates, prio, quantum=1500, children=children)
 
+    limit = Limit(packets=30)
     classes = [one(2, 12, 1), one(3, 16, 0), one(1, 8, 1), one(2, 16, 1)]
-    outcomes: list[Outcome] = module.run(rows, rate, classes, one(9, 16, 0), Limit(packets=30))
+    flat = rows[-1].time_ps // 1000 % 3 == 0
+    if not flat:
+        inner = one(4, 9, 0, one(1, 9, 1), one(1, 9, 1), one(1, 4, 0))
+        classes = [one(6, 16, 0, inner, one(2, 16, 1)), one(2, 5, 1), one(1, 16, 1)]
+    outcomes: list[Outcome] = module.run(rows, rate, classes, one(9, 16, 0), limit)
     return outcomes
 
 

@@ -42,3 +42,35 @@ def test_htb_agrees_with_linux_as_described(
     if quantum is not None:
         spec += f" quantum={quantum}B"
     agree(sojourn_binary.replay(sojourn, rows, spec, link, tmp_path), oracle, seed, reasons=False)
+
+
+def written(one: Settings) -> str:
+    """A class as `classes` has it."""
+    text = f"{one.rate}bps/{one.ceil}bps"
+    if one.children:
+        return text + "{" + ",".join(map(written, one.children)) + "}"
+    return f"{text}@{one.prio}[burst:{one.burst}B;cburst:{one.cburst}B;quantum:{one.quantum}B]"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("rooted", [True, False], ids=["root", "no root"])
+def test_trees_of_classes_agree_with_linux_as_described(
+    sojourn: Path, tmp_path: Path, rooted: bool, seed: int
+) -> None:
+    rows, link = process(seed, flows=8)
+    bps = parse_rate(link)
+
+    def one(share: int, ceil: int, prio: int, *children: Settings) -> Settings:
+        burst, quantum = (1600, 3000, 5000)[share % 3], (1000, 1514, 4000)[ceil % 3]
+        if children:
+            return Settings(bps * share // 20, bps * ceil // 20, children=children)
+        return Settings(bps * share // 20, bps * ceil // 20, prio, burst, 2000, quantum)
+
+    deep = one(4, 9, 0, one(1, 9, 1), one(1, 9, 1), one(2, 5, 0, one(1, 4, 0), one(1, 5, 1)))
+    classes = [one(6, 16, 0, deep, one(2, 16, 1)), one(2, 12, 0, one(1, 12, 1), one(1, 3, 1))]
+    classes.append(one(1, 16, 1))
+    root = Settings(bps * 15 // 20, bps * 15 // 20)
+    oracle = htb_linux.run(rows, bps, classes, root if rooted else None, Limit(packets=30))
+    spec = f"htb rate={root.rate}bps" if rooted else "htb rate=none"
+    spec += f" classes={','.join(map(written, classes))} each=(droptail limit=30p)"
+    agree(sojourn_binary.replay(sojourn, rows, spec, link, tmp_path), oracle, seed, reasons=False)

@@ -153,7 +153,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// CSV file with the columns time_ns,bytes,flow,ecn; - for standard input.
+    /// CSV file with the columns time_ns,bytes,flow,ecn, and if wanted dscp,source,destination; - for standard input.
     pub(crate) arrivals: PathBuf,
     /// The queue, such as 'codel target=5ms limit=100p'.
     #[arg(long)]
@@ -167,6 +167,12 @@ pub(crate) struct ReplayArgs {
     /// Seed of random disciplines.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Write samples of backlog, internal state and the queues of schedulers to this CSV file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) series: Option<PathBuf>,
+    /// Time between samples.
+    #[arg(long, default_value = "10ms", requires = "series")]
+    pub(crate) step: String,
 }
 
 #[derive(Args, Debug)]

@@ -50,7 +50,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {
-    for (name, text) in reference::pages() {
+    for (name, text) in reference::pages().into_iter().chain(reference::figures()?) {
         let path = args.dir.join(name);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)

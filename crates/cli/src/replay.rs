@@ -2,9 +2,11 @@
 
 use crate::Failure;
 use crate::args::ReplayArgs;
-use sojourn_lab::replay::{read_arrivals, replay as run, write_decisions};
+use sojourn_lab::replay::{
+    read_arrivals, replay as run, replay_sampled, write_decisions, write_series,
+};
 use sojourn_lab::{LabError, LabErrorKind};
-use sojourn_units::{Rate, Spec};
+use sojourn_units::{Rate, Span, Spec};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
 
@@ -38,13 +40,41 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<(), Failure> {
         Box::new(BufReader::new(opened))
     };
     let arrivals = read_arrivals(input, &file)?;
-    let decisions = run(&arrivals, &queue, rate, args.dialect.as_deref(), args.seed)
-        .map_err(|error| error.in_file("--queue"))?;
+    let (dialect, seed) = (args.dialect.as_deref(), args.seed);
+    let decisions = match &args.series {
+        None => run(&arrivals, &queue, rate, dialect, seed),
+        Some(path) => {
+            let step = step(&args.step)?;
+            let sampled = replay_sampled(&arrivals, &queue, rate, dialect, seed, step);
+            sampled.and_then(|(decisions, series)| {
+                let file = File::create(path)
+                    .map_err(|error| LabError::io(path, "write the samples", &error))?;
+                write_series(BufWriter::new(file), &series).map_err(|error| {
+                    let error = std::io::Error::other(error.to_string());
+                    LabError::io(path, "write the samples", &error)
+                })?;
+                Ok(decisions)
+            })
+        }
+    };
+    let decisions = decisions.map_err(|error| error.in_file("--queue"))?;
     let output = BufWriter::new(std::io::stdout().lock());
     write_decisions(output, &arrivals, &decisions).map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => Failure::from(error),
         other => Failure::from(std::io::Error::other(format!("{other:?}"))),
     })
+}
+
+/// The time between samples.
+fn step(given: &str) -> Result<Span, LabError> {
+    let step: Span = given
+        .parse()
+        .map_err(|error: sojourn_units::UnitError| option("--step", given, error.to_string()))?;
+    if step.is_zero() {
+        let problem = "samples need some time between them";
+        return Err(option("--step", given, problem.to_owned()));
+    }
+    Ok(step)
 }
 
 fn option(name: &str, given: &str, problem: String) -> LabError {

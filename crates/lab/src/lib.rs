@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod compile;
 pub mod document;
 pub mod error;
+pub mod expect;
 pub mod model;
 pub mod oneline;
 pub mod outcome;

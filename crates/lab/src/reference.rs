@@ -3,6 +3,8 @@
 use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
 use sojourn_units::{ParamInfo, Spec};
 
+use crate::error::LabError;
+use crate::expect::expectation;
 use crate::results::reference::{metrics_markdown, results_markdown};
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
 use crate::schema::Tables;
@@ -63,6 +65,28 @@ fn kind_word(entry: &CatalogueEntry) -> &'static str {
     }
 }
 
+/// What a discipline does, and a figure of what to expect.
+fn with_figure(entry: &CatalogueEntry) -> String {
+    let caption = expectation(entry).caption;
+    format!(
+        "{}\n\n![{}](../../images/queues/{}.svg)\n\n*{caption}*",
+        entry.about, entry.title, entry.name
+    )
+}
+
+/// The figures of the pages: file in `docs`, and SVG.
+///
+/// # Errors
+/// If a run fails.
+pub fn figures() -> Result<Vec<(String, String)>, LabError> {
+    let figure = |entry: &CatalogueEntry| {
+        let picture = expectation(entry).picture(entry)?;
+        let name = format!("images/queues/{}.svg", entry.name);
+        Ok((name, sojourn_report::svg(&picture)))
+    };
+    registry::catalogue().iter().map(figure).collect()
+}
+
 /// The page of a queue discipline, in Markdown.
 pub fn queue_markdown(entry: &CatalogueEntry) -> String {
     let mut page = format!(
@@ -74,7 +98,7 @@ pub fn queue_markdown(entry: &CatalogueEntry) -> String {
             [] => String::new(),
             aliases => format!("; also `{}`", aliases.join("`, `")),
         },
-        entry.about
+        with_figure(entry)
     );
     for info in entry.dialects {
         page.push_str(&format!(

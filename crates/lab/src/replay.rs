@@ -1,15 +1,18 @@
 //! Replay: a recorded arrival process through one discipline and one link.
 //!
-//! Input is CSV with the columns `time_ns,bytes,flow,ecn` (ecn 0 to 3) and times that do not decrease; output is CSV with
-//! one row per input row, in input order. The link has no propagation and adds no header; departures at or before t precede
+//! Input is CSV with the columns `time_ns,bytes,flow,ecn` (ecn 0 to 3) and times that do not decrease, and if wanted `dscp` (0 to 63),
+//! `source` and `destination` (numbers of hosts, the same in all rows of a flow); output is CSV with one row per input row, in input order. The link has no propagation and adds no header; departures at or before t precede
 //! an arrival at t; after the last arrival the queue drains.
 
 use crate::error::{LabError, LabErrorKind};
+use crate::outcome::SeriesOutcome;
+use crate::series::{InnerQueues, count};
+use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
     Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Outgoing,
-    Packet, Ties, TxRounding,
+    Packet, Ties, TxRounding, to_usize,
 };
 use sojourn_units::{Rate, Span, Spec, Time};
 use std::collections::BTreeMap;
@@ -27,6 +30,25 @@ pub struct Arrival {
     pub flow: u64,
     /// ECN codepoint, 0 to 3.
     pub ecn: u8,
+    /// Differentiated services codepoint, 0 to 63.
+    pub dscp: u8,
+    /// Numbers of the hosts that it goes from and to; without them each flow has a source of its own, and all have one
+    /// destination.
+    pub hosts: (Option<u32>, Option<u32>),
+}
+
+impl Arrival {
+    /// A packet that cannot be marked, of no particular service or hosts.
+    pub fn plain(time: Time, bytes: u32, flow: u64) -> Arrival {
+        Arrival {
+            time,
+            bytes,
+            flow,
+            ecn: 0,
+            dscp: 0,
+            hosts: (None, None),
+        }
+    }
 }
 
 /// What became of a packet.
@@ -80,6 +102,9 @@ pub fn read_arrivals(input: impl Read, file: &str) -> Result<Vec<Arrival>, LabEr
         column("flow")?,
         column("ecn")?,
     ];
+    let optional = ["dscp", "source", "destination"]
+        .map(|name| (name, headers.iter().position(|h| h == name)));
+    let mut hosts = BTreeMap::new();
     let mut arrivals: Vec<Arrival> = Vec::new();
     let mut row = csv::StringRecord::new();
     while reader.read_record(&mut row).map_err(|e| unreadable(&e))? {
@@ -134,15 +159,51 @@ pub fn read_arrivals(input: impl Read, file: &str) -> Result<Vec<Arrival>, LabEr
                 "write the codepoint, 0 to 3",
             ));
         };
-        arrivals.push(Arrival {
+        let mut further = [None; 3];
+        for (value, (name, column)) in further.iter_mut().zip(optional) {
+            let Some(column) = column else {
+                continue;
+            };
+            let given = number(column, name)?;
+            let most = if name == "dscp" { 63 } else { MOST_HOST };
+            *value = Some(
+                u32::try_from(given)
+                    .ok()
+                    .filter(|given| *given <= most)
+                    .ok_or_else(|| {
+                        bad(
+                            line,
+                            format!("{name}: {given} is out of range"),
+                            &format!("write a number from 0 to {most}"),
+                        )
+                    })?,
+            );
+        }
+        let arrival = Arrival {
             time,
             bytes,
             flow: number(columns[2], "flow")?,
             ecn,
-        });
+            dscp: further[0].map_or(0, |dscp| u8::try_from(dscp).unwrap_or(0)),
+            hosts: (further[1], further[2]),
+        };
+        if *hosts.entry(arrival.flow).or_insert(arrival.hosts) != arrival.hosts {
+            return Err(bad(
+                line,
+                format!("flow {} goes between other hosts than before", arrival.flow),
+                "give each flow one source and one destination",
+            ));
+        }
+        arrivals.push(arrival);
     }
     Ok(arrivals)
 }
+
+/// Samples after which no more are taken of what still waits after the last arrival.
+pub const MOST_SAMPLES: usize = 1_000_000;
+
+/// The greatest number of a host.
+const MOST_HOST: u32 = 999_999;
 
 /// Feeds arrivals to a discipline; the decisions are in the order of the arrivals.
 ///
@@ -155,6 +216,103 @@ pub fn replay(
     dialect: Option<&str>,
     seed: u64,
 ) -> Result<Vec<Decision>, LabError> {
+    let mut network = prepare(arrivals, queue, rate, dialect, seed)?;
+    network.run_before(Time::MAX);
+    network.finish();
+    Ok(network.into_tracer().0.into_iter().flatten().collect())
+}
+
+/// As [`replay`], with samples of the discipline's state, its backlog and the queues inside it: the first after a `step`, the last
+/// when nothing waits after the last arrival, or [`MOST_SAMPLES`] are taken.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_sampled(
+    arrivals: &[Arrival],
+    queue: &Spec,
+    rate: Rate,
+    dialect: Option<&str>,
+    seed: u64,
+    step: Span,
+) -> Result<(Vec<Decision>, Vec<SeriesOutcome>), LabError> {
+    let mut network = prepare(arrivals, queue, rate, dialect, seed)?;
+    let names = ["backlog_packets", "backlog_bytes"]
+        .iter()
+        .chain(network.port(0).state_names());
+    let first = Time::ZERO + step;
+    let mut series: Vec<SeriesOutcome> = names
+        .map(|quantity| SeriesOutcome {
+            of: "queue".to_owned(),
+            quantity: (*quantity).to_owned(),
+            first,
+            step,
+            values: Vec::new(),
+        })
+        .collect();
+    let mut inner = InnerQueues::default();
+    let last = arrivals.last().map_or(Time::ZERO, |arrival| arrival.time);
+    let mut at = first;
+    loop {
+        network.run_before(at);
+        network.settle(0);
+        let port = network.port(0);
+        let account = port.account();
+        let mut values = vec![
+            count(account.backlog_packets()),
+            count(account.backlog_bytes()),
+        ];
+        port.state(&mut values);
+        for (series, value) in series.iter_mut().zip(values) {
+            series.values.push(value);
+        }
+        inner.sample(port, "queue", at, step);
+        let waits = account.backlog_packets() > 0;
+        if at >= last && (!waits || series[0].values.len() >= MOST_SAMPLES) {
+            break;
+        }
+        at += step;
+    }
+    network.run_before(Time::MAX);
+    network.finish();
+    series.extend(inner.into_series());
+    let decisions = network.into_tracer().0.into_iter().flatten().collect();
+    Ok((decisions, series))
+}
+
+/// Writes samples as rows of `time_ns,of,quantity,value`; a value that is not there is empty.
+///
+/// # Errors
+/// If `output` cannot be written.
+pub fn write_series(output: impl Write, series: &[SeriesOutcome]) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(["time_ns", "of", "quantity", "value"])?;
+    for series in series {
+        for (value, index) in series.values.iter().zip(0u64..) {
+            let time = series.first + series.step * index;
+            writer.write_record([
+                (time.as_ps() / 1000).to_string(),
+                series.of.clone(),
+                series.quantity.clone(),
+                if value.is_finite() {
+                    value.to_string()
+                } else {
+                    String::new()
+                },
+            ])?;
+        }
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+/// The network of one link, before anything arrives.
+fn prepare(
+    arrivals: &[Arrival],
+    queue: &Spec,
+    rate: Rate,
+    dialect: Option<&str>,
+    seed: u64,
+) -> Result<Network<QueuePort, Recorded, Decisions>, LabError> {
     // Flows get dense numbers in the order of their numbers in the file; each has a source node of its own, so that
     // classification by address sees different sources.
     let mut flows: BTreeMap<u64, u32> = arrivals.iter().map(|a| (a.flow, 0)).collect();
@@ -164,7 +322,7 @@ pub fn replay(
     let count = u32::try_from(flows.len()).unwrap_or(u32::MAX);
     let cx = BuildContext {
         dialect: dialect.map(str::to_owned),
-        flow_nodes: (0..count).map(|flow| (2 + flow, 1)).collect::<Arc<[_]>>(),
+        flow_nodes: nodes_of_flows(arrivals, &flows),
         per_flow: false,
         ..BuildContext::plain(seed, "link/replay/queue")
     };
@@ -212,11 +370,8 @@ pub fn replay(
         replication: 0,
     };
     let decisions = vec![None; arrivals.len()];
-    let mut network = Network::build_one_way(spec, Decisions(decisions))
-        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
-    network.run_before(Time::MAX);
-    network.finish();
-    Ok(network.into_tracer().0.into_iter().flatten().collect())
+    Network::build_one_way(spec, Decisions(decisions))
+        .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
 }
 
 /// Writes decisions as `sojourn replay` prints them.
@@ -265,6 +420,22 @@ pub fn write_decisions(
     Ok(())
 }
 
+/// Source and destination of each flow, for classification by address: hosts have numbers above those of the network's nodes.
+fn nodes_of_flows(arrivals: &[Arrival], flows: &BTreeMap<u64, u32>) -> Arc<[(u32, u32)]> {
+    let mut nodes: Vec<(u32, u32)> = (0..).zip(flows).map(|(flow, _)| (2 + flow, 1)).collect();
+    let first = 2 + u32::try_from(flows.len()).unwrap_or(u32::MAX - 2);
+    for arrival in arrivals {
+        let pair = flows
+            .get(&arrival.flow)
+            .and_then(|dense| nodes.get_mut(to_usize(*dense)));
+        if let Some((source, destination)) = pair {
+            *source = arrival.hosts.0.map_or(*source, |host| first + host);
+            *destination = arrival.hosts.1.map_or(*destination, |host| first + host);
+        }
+    }
+    nodes.into()
+}
+
 /// The source: sends each arrival at its time. Packets are numbered in the order of the file.
 struct Recorded {
     arrivals: Vec<(Arrival, u32)>,
@@ -290,7 +461,7 @@ impl Agent for Recorded {
             let packet = Outgoing {
                 size: arrival.bytes,
                 seq: u64::try_from(self.next).unwrap_or(0),
-                tos: arrival.ecn,
+                tos: arrival.dscp << 2 | arrival.ecn,
                 ..Outgoing::default()
             };
             host.send(*flow, packet);
@@ -369,6 +540,64 @@ mod tests {
                 "2,1000000,1000,1,sent,,2000000,1000000",
                 "3,1000001,1000,1,dropped,overlimit,,",
             ]
+        );
+    }
+
+    #[test]
+    fn deficits_of_the_queues_of_a_scheduler_are_sampled() {
+        let input = "time_ns,bytes,flow,ecn\n0,1000,7,0\n1,600,7,0\n2,600,7,0\n3,600,9,0\n";
+        let arrivals = read_arrivals(input.as_bytes(), "in.csv").expect("readable");
+        let queue = "drr quantum=1000B".parse().expect("a spec");
+        let step = Span::from_us(600);
+        let (decisions, series) =
+            replay_sampled(&arrivals, &queue, Rate::mbps(8), None, 1, step).expect("it runs");
+        assert_eq!(
+            decisions,
+            replay(&arrivals, &queue, Rate::mbps(8), None, 1).expect("it runs")
+        );
+        let values = |of: &str, quantity: &str| -> Vec<f64> {
+            let mut all = series.iter();
+            let found = all.find(|s| s.of == of && s.quantity == quantity);
+            found.expect(of).values.clone()
+        };
+        // At 1 ms flow 7 sends 600 of a quantum of 1000 and has 400 left, too little for its third packet: flow 9 sends at 1.6 ms.
+        let seven = values("queue/queue-0", "queue_deficit_bytes");
+        assert_eq!(seven[..4], [0.0, 400.0, 400.0, 0.0]);
+        assert_eq!(
+            values("queue/queue-0", "queue_bytes")[..4],
+            [1200.0, 600.0, 600.0, 0.0]
+        );
+        assert_eq!(
+            values("queue/queue-1", "queue_packets")[..4],
+            [1.0, 1.0, 0.0, 0.0]
+        );
+        assert_eq!(
+            values("queue", "backlog_packets")[..4],
+            [3.0, 2.0, 1.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn hosts_and_services_of_packets_are_read() {
+        let error = |text: &str| {
+            read_arrivals(text.as_bytes(), "in.csv")
+                .expect_err("wrong")
+                .to_string()
+        };
+        let head = "time_ns,bytes,flow,ecn,dscp,source,destination\n";
+        let text = format!("{head}5,100,1,2,46,3,4\n");
+        let arrivals = read_arrivals(text.as_bytes(), "in.csv").expect("readable");
+        assert_eq!(
+            (arrivals[0].dscp, arrivals[0].hosts),
+            (46, (Some(3), Some(4)))
+        );
+        assert_eq!(
+            error(&format!("{head}5,100,1,0,64,0,0\n")),
+            "in.csv:2: dscp: 64 is out of range; write a number from 0 to 63"
+        );
+        assert_eq!(
+            error(&format!("{head}5,100,1,0,0,0,0\n6,100,1,0,0,0,1\n")),
+            "in.csv:3: flow 1 goes between other hosts than before; give each flow one source and one destination"
         );
     }
 

@@ -5,11 +5,13 @@ use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::SeriesOutcome;
 use crate::run::LabNetwork;
+use sojourn_queue::QueuePort;
 use sojourn_sim::trace::Tracer;
 use sojourn_units::{Span, Time};
+use std::collections::BTreeMap;
 
 /// The quantities that can be recorded, and what each is.
-pub const QUANTITIES: [(&str, &str); 7] = [
+pub const QUANTITIES: [(&str, &str); 8] = [
     (
         "backlog",
         "packets and bytes that wait in each observed queue",
@@ -37,6 +39,10 @@ pub const QUANTITIES: [(&str, &str); 7] = [
     (
         "state",
         "internal state of the discipline of each observed queue",
+    ),
+    (
+        "queues",
+        "packets, bytes and deficit of the single queues inside each observed scheduler, such as left-right/queue-0",
     ),
 ];
 
@@ -80,8 +86,63 @@ pub(crate) struct Recorder {
     series: Vec<SeriesOutcome>,
 }
 
+/// Queues of one scheduler that are recorded at most: those that come first.
+const MOST_QUEUES: usize = 64;
+
+/// What is recorded of a queue inside a scheduler; the last only where there are deficits.
+const OF_A_QUEUE: [&str; 3] = ["queue_packets", "queue_bytes", "queue_deficit_bytes"];
+
+/// The queues inside a scheduler: their numbers, and what was recorded of each since it came.
+#[derive(Default)]
+pub(crate) struct InnerQueues {
+    queues: BTreeMap<u32, [SeriesOutcome; 3]>,
+}
+
+impl InnerQueues {
+    /// Takes a sample at `at`, the one before and the one after it a `step` away. A queue that is not there has none.
+    pub(crate) fn sample(&mut self, port: &QueuePort, of: &str, at: Time, step: Span) {
+        port.queues(&mut |queue| {
+            if !self.queues.contains_key(&queue.number) {
+                if self.queues.len() == MOST_QUEUES {
+                    return;
+                }
+                let open = |quantity: &str| SeriesOutcome {
+                    of: format!("{of}/queue-{}", queue.number),
+                    quantity: quantity.to_owned(),
+                    first: at,
+                    step,
+                    values: Vec::new(),
+                };
+                self.queues.insert(queue.number, OF_A_QUEUE.map(open));
+            }
+            if let Some(series) = self.queues.get_mut(&queue.number) {
+                let values = [
+                    count(queue.packets),
+                    count(queue.bytes),
+                    queue.deficit.map_or(f64::NAN, signed),
+                ];
+                push(series, &values);
+            }
+        });
+        for series in self.queues.values_mut() {
+            let taken = at.since(series[0].first).as_ps() / step.as_ps() + 1;
+            if u64::try_from(series[0].values.len()).is_ok_and(|length| length < taken) {
+                push(series, &[f64::NAN; 3]);
+            }
+        }
+    }
+
+    /// What was recorded, queue by queue.
+    pub(crate) fn into_series(self) -> impl Iterator<Item = SeriesOutcome> {
+        let all = self.queues.into_values().flatten();
+        all.filter(|series| series.values.iter().any(|value| value.is_finite()))
+    }
+}
+
 struct ObservedQueue {
     link: usize,
+    name: String,
+    inner: InnerQueues,
     /// Sojourn sum, packets sent and packets dropped at the last sample.
     last: (u128, u64, u64),
     first_series: usize,
@@ -128,6 +189,8 @@ impl Recorder {
             recorder.open("state", &link.name, state, first);
             recorder.queues.push(ObservedQueue {
                 link: index,
+                name: link.name.clone(),
+                inner: InnerQueues::default(),
                 last: (0, 0, 0),
                 first_series,
                 state: state.len(),
@@ -182,6 +245,7 @@ impl Recorder {
     }
 
     pub(crate) fn sample<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+        let at = self.next;
         self.next += self.step;
         let wants = |name: &str| self.wanted.contains(&name);
         for queue in &mut self.queues {
@@ -215,6 +279,9 @@ impl Recorder {
                 port.state(&mut values);
             }
             push(&mut self.series[queue.first_series..], &values);
+            if wants("queues") {
+                queue.inner.sample(port, &queue.name, at, self.step);
+            }
         }
         for flow in &mut self.flows {
             let bytes = network.flow(flow.flow)[0].delivered_bytes;
@@ -248,7 +315,10 @@ impl Recorder {
     }
 
     pub(crate) fn into_series(self) -> Vec<SeriesOutcome> {
-        self.series
+        let inner = self.queues.into_iter().map(|queue| queue.inner);
+        let mut series = self.series;
+        series.extend(inner.flat_map(InnerQueues::into_series));
+        series
     }
 }
 
@@ -256,6 +326,14 @@ fn push(series: &mut [SeriesOutcome], values: &[f64]) {
     for (series, value) in series.iter_mut().zip(values) {
         series.values.push(*value);
     }
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a sample of a series: 53 bits are plenty"
+)]
+fn signed(value: i64) -> f64 {
+    value as f64
 }
 
 fn seconds(picoseconds: u128) -> f64 {
@@ -266,7 +344,7 @@ fn seconds(picoseconds: u128) -> f64 {
     clippy::cast_precision_loss,
     reason = "a sample of a series: 53 bits are plenty"
 )]
-fn count(value: u64) -> f64 {
+pub(crate) fn count(value: u64) -> f64 {
     value as f64
 }
 

@@ -398,10 +398,8 @@ fn linux(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
             let mut now = from;
             while now < until {
                 arrivals.push(Arrival {
-                    time: now,
-                    bytes: FRAME,
-                    flow,
                     ecn,
+                    ..Arrival::plain(now, FRAME, flow)
                 });
                 now += Span::from_ns(*gap);
             }

@@ -44,10 +44,8 @@ fn trace(name: &str) -> (Vec<Arrival>, Totals) {
             Span::ZERO
         };
         arrivals.push(Arrival {
-            time: sent + HALF_RTT - lead,
-            bytes,
-            flow: 0,
             ecn,
+            ..Arrival::plain(sent + HALF_RTT - lead, bytes, 0)
         });
         if columns[3] == "-1" {
             drops += 1.0;

@@ -76,6 +76,54 @@ fn a_run_reads_back_as_it_was_to_the_last_bit() {
 }
 
 #[test]
+fn the_deficit_of_each_queue_of_a_scheduler_is_recorded_on_request() {
+    let text = STUDY
+        .replace("throughput, cwnd", "queues")
+        .replace(r#""codel"]"#, r#""drr quantum=700B"]"#);
+    let document = Document::parse(&text, "study.toml").expect("TOML");
+    let study = Study::from_document(&document).expect("a study");
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = ResultDir::create(
+        temp.path(),
+        study.manifest("sojourn study").expect("a manifest"),
+        Taking::default(),
+    );
+    let dir = dir.expect("a result directory");
+    let inner = |number: u64, quantity: &str| {
+        let point = &study.points[usize::try_from(number).expect("small")];
+        let outcome = run::run(&point.scenario, 0).expect("a run");
+        dir.write_run(number, &outcome).expect("written");
+        let mut series = dir.read_series(number, 0).expect("series");
+        series.retain(|series| series.quantity == quantity && series.of.starts_with("left-right"));
+        series
+    };
+    assert!(inner(0, "queue_deficit_bytes").is_empty());
+    let deficits = inner(1, "queue_deficit_bytes");
+    let names: Vec<&str> = deficits.iter().map(|series| series.of.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "left-right/queue-0",
+            "left-right/queue-1",
+            "left-right/queue-2"
+        ]
+    );
+    let seen: Vec<f64> = deficits.iter().flat_map(|s| s.values.clone()).collect();
+    assert!(seen.iter().any(|deficit| *deficit > 0.0));
+    // Below a quantum and the largest packet.
+    assert!(
+        seen.iter()
+            .all(|deficit| deficit.is_nan() || *deficit < 700.0 + 1500.0)
+    );
+    let packets = inner(1, "queue_packets");
+    let whole = inner(1, "backlog_packets");
+    for (sample, total) in whole[0].values.iter().enumerate() {
+        let parts: f64 = packets.iter().map(|s| s.values[sample]).sum();
+        assert!((parts - total).abs() < 0.5, "{parts} {total}");
+    }
+}
+
+#[test]
 fn a_run_without_its_last_file_or_with_half_a_file_is_not_there() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());

@@ -12,7 +12,7 @@ use crate::child::Child;
 use crate::classify::Classifier;
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, SpecError};
-use crate::scheduler::SchedulerCx;
+use crate::scheduler::{QueueState, SchedulerCx};
 use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets};
 use std::collections::VecDeque;
@@ -237,6 +237,13 @@ impl FlowQueue {
         ]);
     }
 
+    /// Shows the queues; credits are deficits.
+    pub fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (queue, number) in self.queues.iter().zip(0..) {
+            show(QueueState::of(number, &queue.child, Some(queue.credits)));
+        }
+    }
+
     #[inline]
     fn leave(&mut self, is_new: bool) {
         match is_new {
@@ -370,6 +377,9 @@ macro_rules! schedule_flow_queue {
             }
             fn state(&self, out: &mut Vec<f64>) {
                 self.0.state(out);
+            }
+            fn queues(&self, show: &mut dyn FnMut($crate::scheduler::QueueState)) {
+                self.0.queues(show);
             }
         }
     };

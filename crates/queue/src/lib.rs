@@ -29,6 +29,6 @@ pub use child::Child;
 pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
-pub use scheduler::{Scheduler, SchedulerCx};
+pub use scheduler::{QueueState, Scheduler, SchedulerCx};
 pub use store::{List, Store};
 pub use weights::Weights;

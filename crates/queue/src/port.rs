@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Store;
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
@@ -114,6 +114,13 @@ impl QueuePort {
         match &self.discipline {
             Discipline::Aqm(aqm) => aqm.state(out),
             Discipline::Scheduler(port) => port.scheduler.state(out),
+        }
+    }
+
+    /// Shows the queues of a scheduler; an AQM has none to show.
+    pub fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        if let Discipline::Scheduler(port) = &self.discipline {
+            port.scheduler.queues(show);
         }
     }
 

@@ -173,7 +173,8 @@ impl CatalogueEntry {
         }
     }
 
-    /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph and each item of a list.
+    /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph, each item of a list and each row
+    /// of a table.
     pub fn sources(&self) -> String {
         reflowed(self.head)
     }
@@ -191,7 +192,7 @@ fn reflowed(head: &str) -> String {
     let mut open = false;
     for line in head.lines().skip(1) {
         let line = line.strip_prefix("//!").unwrap_or(line).trim();
-        let begins = ["* ", "- "].iter().any(|mark| line.starts_with(mark));
+        let begins = ["* ", "- ", "|"].iter().any(|mark| line.starts_with(mark));
         match blocks.last_mut() {
             _ if line.is_empty() => {
                 if open {
@@ -467,7 +468,7 @@ macro_rules! register {
 
         use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
         use crate::registry::{BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
-        use crate::scheduler::{Scheduler, SchedulerCx};
+        use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
         use sojourn_sim::Packet;
         use sojourn_units::{Span, Time};
 
@@ -615,6 +616,12 @@ macro_rules! register {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.state(out),)*
                     AnyScheduler::Custom(s) => s.state(out),
+                }
+            }
+            fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.queues(show),)*
+                    AnyScheduler::Custom(s) => s.queues(show),
                 }
             }
         }

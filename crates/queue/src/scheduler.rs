@@ -1,5 +1,6 @@
 //! The scheduler trait: a discipline that owns child queues, classification and the overflow victim.
 
+use crate::child::Child;
 use crate::store::Store;
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
 use sojourn_units::{Rate, Time};
@@ -33,6 +34,31 @@ impl SchedulerCx<'_> {
             self.marks.push((packet.label(), reason));
         }
         marked
+    }
+}
+
+/// One of the queues of a scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueState {
+    /// Its number within the scheduler.
+    pub number: u32,
+    /// Packets that wait in it.
+    pub packets: u64,
+    /// Bytes that wait in it.
+    pub bytes: u64,
+    /// Bytes that it may still send in its turn, if the scheduler counts them; negative after more than its share.
+    pub deficit: Option<i64>,
+}
+
+impl QueueState {
+    /// A child queue and its deficit.
+    pub fn of(number: u32, child: &Child, deficit: Option<i64>) -> QueueState {
+        QueueState {
+            number,
+            packets: child.packets(),
+            bytes: child.bytes(),
+            deficit,
+        }
     }
 }
 
@@ -72,5 +98,10 @@ pub trait Scheduler {
     /// The internal state, in the order of [`Scheduler::state_names`].
     fn state(&self, out: &mut Vec<f64>) {
         let _ = out;
+    }
+
+    /// Shows the queues that there are, by their numbers; a number belongs to the same queue for the whole run.
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        let _ = show;
     }
 }

@@ -170,6 +170,38 @@ fn names_are_unique_and_pages_are_written() {
     }
 }
 
+#[test]
+fn the_queues_that_a_scheduler_shows_hold_what_it_holds() {
+    let shows =
+        |entry: &&CatalogueEntry| entry.kind == DisciplineKind::Scheduler && entry.name != "tbf";
+    for entry in catalogue().iter().filter(shows) {
+        for dialect in entry.dialects {
+            let text = format!("{} dialect={}", entry.name, dialect.name);
+            let mut bench = Bench::new(port(&text.parse().expect("a spec"), 1, "shown"));
+            let mut now = Time::ZERO;
+            for packet in 0..300_u32 {
+                now += Span::from_us(400);
+                bench.offer(packet % 7, 200 + packet % 11 * 100, 0, now);
+                if packet % 2 == 0 {
+                    bench.take(now);
+                }
+                let (mut packets, mut bytes) = (0, 0);
+                let mut numbers = Vec::new();
+                bench.port.queues(&mut |queue| {
+                    packets += queue.packets;
+                    bytes += queue.bytes;
+                    numbers.push(queue.number);
+                });
+                let account = bench.port.account();
+                let held = (account.backlog_packets(), account.backlog_bytes());
+                assert_eq!((packets, bytes), held, "{text}");
+                assert!(numbers.is_sorted_by(|a, b| a < b), "{text}: {numbers:?}");
+            }
+            bench.port.finish(&bench.ring, now, &mut bench.sink);
+        }
+    }
+}
+
 /// What the properties below run over; shown with `--nocapture`.
 #[test]
 #[allow(clippy::print_stdout, reason = "a list for whoever asks for it")]

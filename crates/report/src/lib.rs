@@ -68,6 +68,7 @@ mod load;
 mod markdown;
 mod number;
 mod palette;
+mod picture;
 mod render;
 mod summary;
 mod table;
@@ -76,6 +77,7 @@ pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
 pub use load::{SUMMARY_FILE, load};
 pub use palette::{Palette, Theme};
+pub use picture::{Drawn, Panel, Picture, svg};
 pub use render::{Rendered, render};
 pub use summary::{
     Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Kind, Note,

@@ -65,7 +65,7 @@ impl Theme {
         }
     }
 
-    fn colours(self) -> &'static [&'static str; COLOURS] {
+    pub(crate) fn colours(self) -> &'static [&'static str; COLOURS] {
         match self {
             Self::Light => &LIGHT,
             Self::Dark => &DARK,

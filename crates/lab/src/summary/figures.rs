@@ -497,7 +497,12 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>>
 
 /// Whether a time series is of what a figure asks for: the bottleneck, or all flows in the direction under study.
 fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOutcome>) -> bool {
-    let queue = run.and_then(|run| run.queues.iter().find(|queue| queue.link == series.of));
+    // The name of a link, or with that of a queue inside its scheduler behind it.
+    let at_link = |link: &str| {
+        let rest = series.of.strip_prefix(link);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("/queue-"))
+    };
+    let queue = run.and_then(|run| run.queues.iter().find(|queue| at_link(&queue.link)));
     let flow = run.and_then(|run| run.flows.iter().find(|flow| flow.name == series.of));
     match of {
         None | Some("bottleneck" | "forward") => {
@@ -505,7 +510,11 @@ fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOutcome>) -> 
         }
         Some("reverse") => flow.is_some_and(|flow| !flow.forward),
         Some("all") => flow.is_some(),
-        Some(name) => series.of == name || flow.is_some_and(|flow| flow.label == name),
+        Some(name) => {
+            series.of == name
+                || queue.is_some_and(|queue| queue.link == name)
+                || flow.is_some_and(|flow| flow.label == name)
+        }
     }
 }
 

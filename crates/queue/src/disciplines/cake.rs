@@ -34,7 +34,7 @@ use crate::disciplines::cobalt::{CobaltLaw, CobaltVars};
 use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::{self, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
@@ -475,6 +475,21 @@ impl Scheduler for Cake {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (tin, first) in self.tins.iter().zip((0..).step_by(at(QUEUES))) {
+            for (flow, number) in tin.flows.iter().zip(first..) {
+                if flow.set != Set::None {
+                    show(QueueState {
+                        number,
+                        packets: flow.queue.len(),
+                        bytes: flow.bytes,
+                        deficit: Some(flow.deficit),
+                    });
+                }
+            }
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {

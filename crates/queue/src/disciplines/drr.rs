@@ -27,7 +27,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
@@ -228,6 +228,12 @@ impl Scheduler for Drr {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (queue, number) in self.queues.iter().zip(0..) {
+            show(QueueState::of(number, &queue.child, Some(queue.deficit)));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {

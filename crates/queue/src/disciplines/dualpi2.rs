@@ -16,6 +16,10 @@
 //! | native AQM | a ramp from `min_th` to `min_th` + `range`, while more than `th_len` packets wait | a step above `min_th` (`range=0s`), whatever the rest decides |
 //! | overload | k p' from 1 on: L4S packets are dropped with p'^2, the rest marked with k p'; Classic packets are all dropped, none marked, from p'^2 = 1/k^2 on | k p' above 1: as rfc9332, but L4S packets that are not dropped are all marked; with `drop_overload=false` p' is at most 1/k |
 //! | no decision while | - | less than two packets of 1514 bytes are left in both queues |
+//! | L4S packets | ECT(1) and CE | with `ect=any` ECT(0) too |
+//! | decisions are taken | when a packet leaves | or, with `drop_early`, when it comes; the step always when it leaves |
+//! | `th_len` | packets that wait when it leaves, itself included | packets that wait when it comes |
+//! | memory | - | is limited too, counted as for FQ-CoDel |
 //! | arithmetic | floating point | p' in units of 2^-32, delays in ns, gains in 1/256 |
 //!
 //! Scheduler: `wrr` is Linux's credit, whose sign chooses the queue when both have packets and which a sent packet moves by its size
@@ -23,16 +27,27 @@
 //! older by more than `tshift`. RFC 9332 leaves the scheduler open and recommends a weighted one.
 //!
 //! Left open by the RFC: p' is kept within 0 and 1, and k p' counts as 1 at most in recur(); laqm() is given the wait of the packet that leaves, which counts for `th_len`; the limit
-//! counts the arriving packet. Not here: Linux's `drop_early`, `any_ect`, `min_qlen_step`, `memlimit`, filters and splitting of large
-//! packets. The queues are the algorithm, so that they take no other AQM (`each`).
+//! counts the arriving packet. Not here: Linux's filters, its step in packets and its splitting of large packets. The queues are the algorithm, so that they take no other AQM (`each`).
 
 use crate::disciplines::step::{Ramp, ramp};
+use crate::flow_queue::memory_of;
 use crate::registry::{BuildContext, Entry, SpecError};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::{List, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
+use std::collections::VecDeque;
+
+choice! {
+    /// Which packets go to the L4S queue.
+    pub enum Capable {
+        /// ECT(1) and CE.
+        L4s = "l4s",
+        /// Every ECN-capable one.
+        Any = "any",
+    }
+}
 
 choice! {
     /// Which queue is served when both have packets.
@@ -63,7 +78,7 @@ params! {
         min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh";
         /// Width of the ramp above `min_th`; zero for a step.
         range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range";
-        /// While so many packets or fewer wait in the L4S queue nothing is marked natively.
+        /// While so many packets or fewer wait in the L4S queue nothing is marked natively; in dialect linux a packet that finds fewer there is not.
         th_len: u64 = "1", range "0".., source "RFC 9332, appendix A: Th_len 1 packet";
         /// Which queue is served when both have packets.
         schedule: Between = "wrr", source "RFC 9332, appendix A: a weighted scheduler is recommended";
@@ -73,6 +88,12 @@ params! {
         tshift: Span = "40ms", range "0s".."10s", source "the authors' first implementation for Linux; the RFC leaves it open";
         /// Drop L4S packets under overload instead of letting the queue fill; dialect linux.
         drop_overload: bool = "true", source "RFC 9332, A.2";
+        /// Decide by the base probability when a packet comes instead of when it leaves; dialect linux.
+        drop_early: bool = "false", source "RFC 9332, appendix A: at dequeue";
+        /// Which packets go to the L4S queue; any in dialect linux.
+        ect: Capable = "l4s", source "RFC 9331 section 5.1: ECT(1) and CE";
+        /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux, where none is 3028 bytes for each packet of the limit.
+        memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 9332 gives none; sch_dualpi2.c: get_memory_limit";
     }
     dialects {
         /// RFC 9332.
@@ -96,7 +117,14 @@ pub struct DualPi2 {
     gains: Option<(i64, i64)>,
     l4s: List,
     classic: List,
+    /// Of both, and of the L4S queue.
     bytes: u64,
+    l4s_bytes: u64,
+    /// Whether the step applies to each packet of the L4S queue; dialect linux.
+    steps: VecDeque<bool>,
+    /// What the packets that wait take, and may take; dialect linux.
+    memory: u64,
+    memory_limit: u64,
     /// p', and in units of 2^-32.
     base: f64,
     base_linux: u32,
@@ -134,6 +162,13 @@ impl Entry for DualPi2 {
                 "drop_overload=false, which only dialect linux has; leave it out or choose dialect linux",
             ));
         }
+        if !linux
+            && (params.drop_early || params.ect != Capable::L4s || params.memory_limit.is_some())
+        {
+            return Err(contradiction(
+                "drop_early, ect=any or memory_limit, which only dialect linux has; leave it out or choose dialect linux",
+            ));
+        }
         let mut gains = None;
         if linux {
             if !params.range.is_zero() {
@@ -154,6 +189,16 @@ impl Entry for DualPi2 {
             l4s: List::default(),
             classic: List::default(),
             bytes: 0,
+            l4s_bytes: 0,
+            steps: VecDeque::new(),
+            memory: 0,
+            memory_limit: match (params.memory_limit, params.limit) {
+                (Some(limit), _) => limit.get(),
+                (None, Limit::Packets(limit)) if linux => {
+                    limit.get().saturating_mul(2 * MTU.unsigned_abs())
+                }
+                _ => u64::MAX,
+            },
             base: 0.0,
             base_linux: 0,
             delay: Span::ZERO,
@@ -168,37 +213,70 @@ impl Entry for DualPi2 {
     }
 
     fn tc(params: &DualPi2Params) -> Option<Line> {
-        Some(
-            Line::root("dualpi2")
-                .packets("limit", Some(params.limit))
-                .time("target", params.target)
-                .time("tupdate", params.tupdate)
-                .option("alpha", params.alpha)
-                .option("beta", params.beta)
-                .option("coupling_factor", params.coupling)
-                .time("step_thresh", params.min_th)
-                .option("min_qlen_step", params.th_len)
-                .word(if params.drop_overload {
-                    "drop_on_overload"
-                } else {
-                    "overflow"
-                })
-                .option("classic_protection", format!("{}%", params.c_protection)),
-        )
+        let line = Line::root("dualpi2")
+            .packets("limit", Some(params.limit))
+            .time("target", params.target)
+            .time("tupdate", params.tupdate)
+            .option("alpha", params.alpha)
+            .option("beta", params.beta)
+            .option("coupling_factor", params.coupling)
+            .time("step_thresh", params.min_th)
+            .option("min_qlen_step", params.th_len)
+            .word(if params.drop_overload {
+                "drop_on_overload"
+            } else {
+                "overflow"
+            })
+            .word(if params.drop_early {
+                "drop_enqueue"
+            } else {
+                "drop_dequeue"
+            })
+            .word(match params.ect {
+                Capable::L4s => "l4s_ect",
+                Capable::Any => "any_ect",
+            })
+            .option("classic_protection", format!("{}%", params.c_protection));
+        Some(match params.memory_limit {
+            Some(limit) => line.option("memlimit", limit.get()),
+            None => line,
+        })
     }
 }
 
 impl Scheduler for DualPi2 {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) {
         self.tick(cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
-        if !self.params.limit.admits(packets, Bytes::new(bytes)) {
+        let memory = self.memory + memory_of(packet.size);
+        if !self.params.limit.admits(packets, Bytes::new(bytes)) || memory > self.memory_limit {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        self.bytes = bytes;
-        if matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce) {
+        let to_l4s = match packet.ecn() {
+            Ecn::Ect1 | Ecn::Ce => true,
+            Ecn::Ect0 => self.params.ect == Capable::Any,
+            Ecn::NotEct => false,
+        };
+        if self.params.drop_early {
+            match self.roll(&packet, to_l4s, cx) {
+                Fate::Passes => {}
+                Fate::Marked => {
+                    cx.mark(&mut packet, MarkReason::Early);
+                }
+                Fate::Dropped => {
+                    cx.drop(packet, DropReason::Early);
+                    return;
+                }
+            }
+        }
+        (self.bytes, self.memory) = (bytes, memory);
+        if to_l4s {
+            self.l4s_bytes += u64::from(packet.size);
+            if self.gains.is_some() {
+                self.steps.push_back(self.l4s.len() >= self.params.th_len);
+            }
             cx.store.push_back(&mut self.l4s, packet);
         } else {
             cx.store.push_back(&mut self.classic, packet);
@@ -220,6 +298,10 @@ impl Scheduler for DualPi2 {
                 return None;
             };
             self.bytes -= u64::from(packet.size);
+            self.memory -= memory_of(packet.size);
+            if from_l4s {
+                self.l4s_bytes -= u64::from(packet.size);
+            }
             let fate = match (self.gains.is_some(), from_l4s) {
                 (false, true) => self.judge_l4s(&packet, cx.now),
                 (false, false) => self.judge_classic(&packet),
@@ -249,6 +331,19 @@ impl Scheduler for DualPi2 {
 
     fn backlog(&self) -> (u64, u64) {
         (self.l4s.len() + self.classic.len(), self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        let classic_bytes = self.bytes - self.l4s_bytes;
+        let queues = [(&self.l4s, self.l4s_bytes), (&self.classic, classic_bytes)];
+        for ((queue, bytes), number) in queues.into_iter().zip(0..) {
+            show(QueueState {
+                number,
+                packets: queue.len(),
+                bytes,
+                deficit: None,
+            });
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -331,18 +426,28 @@ impl DualPi2 {
         from_l4s: bool,
         cx: &mut SchedulerCx<'_>,
     ) -> Fate {
-        let fate = if self.bytes < 2 * MTU.unsigned_abs() {
+        let fate = match self.params.drop_early {
+            true => Fate::Passes,
+            false => self.roll(packet, from_l4s, cx),
+        };
+        let applies = from_l4s && self.steps.pop_front() == Some(true);
+        let waited = cx.now.since(packet.arrived()).as_ns();
+        if fate == Fate::Passes && applies && waited > self.params.min_th.as_ns() {
+            // One that was marked when it came stays so.
+            marked(packet.ecn() != Ecn::Ce || !self.params.drop_early)
+        } else {
+            fate
+        }
+    }
+
+    /// What the base probability makes of a packet in dialect linux.
+    fn roll(&self, packet: &Packet, l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
+        if self.bytes < 2 * MTU.unsigned_abs() {
             Fate::Passes
-        } else if from_l4s {
+        } else if l4s {
             self.roll_l4s(cx)
         } else {
             self.roll_classic(packet, cx)
-        };
-        let step = from_l4s && cx.now.since(packet.arrived()) > self.params.min_th;
-        if fate == Fate::Passes && step {
-            Fate::Marked
-        } else {
-            fate
         }
     }
 
@@ -615,6 +720,20 @@ mod tests {
     }
 
     #[test]
+    fn linux_decides_early_on_request_and_limits_memory() {
+        let mut bench = Bench::new("dialect=linux drop_early=true tupdate=10s");
+        bench.queue.base_linux = u32::MAX;
+        // Less than two packets of 1514 bytes wait before the fifth.
+        let dropped: Vec<usize> = (0..6).map(|_| bench.arrive(0)).collect();
+        assert_eq!(dropped, [0, 0, 0, 0, 1, 1]);
+        let mut bench = Bench::new("dialect=linux memory_limit=6kB ect=any");
+        let dropped: Vec<usize> = (0..3).map(|_| bench.arrive(2)).collect();
+        // A packet of 1000 bytes takes 2304.
+        assert_eq!(dropped, [0, 0, 1]);
+        assert_eq!(bench.queue.l4s.len(), 2);
+    }
+
+    #[test]
     fn the_limit_counts_both_queues() {
         let mut bench = Bench::new("limit=3p");
         assert_eq!(bench.arrive(0) + bench.arrive(1) + bench.arrive(2), 0);
@@ -626,6 +745,8 @@ mod tests {
     fn what_a_dialect_has_not_is_an_error() {
         for (spec, expected) in [
             ("drop_overload=false", "only dialect linux"),
+            ("drop_early=true", "only dialect linux"),
+            ("ect=any", "only dialect linux"),
             ("dialect=linux range=1ms", "only a step"),
             ("dialect=linux alpha=0.16", "1/256"),
         ] {

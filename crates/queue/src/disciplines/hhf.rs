@@ -17,7 +17,7 @@
 use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash, mix};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
@@ -229,6 +229,12 @@ impl Scheduler for Hhf {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (bucket, number) in self.buckets.iter().zip(0..) {
+            show(QueueState::of(number, &bucket.child, Some(bucket.deficit)));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {

@@ -1,24 +1,27 @@
-//! HTB: hierarchical token bucket, with one level of classes under a root.
+//! HTB: hierarchical token bucket.
 //!
 //! Source: net/sched/sch_htb.c of Linux 6.1 and the description at its head (M. Devera, "HTB Linux queuing discipline: user guide and
 //! theory"); there is no other definition. A class has tokens for its rate and for its ceil. It can send while both are at least
-//! zero, may borrow while only those of the ceil are, and can not send otherwise; the last packet is on credit. A class that
-//! can send goes first, the least priority number before others; one that may borrow sends while the root can. A packet is
-//! charged to the ceil of its class, to rate and ceil of the root and, unless borrowed, to the rate of its class. Classes of one
-//! priority take turns by deficit round robin, with a deficit for each way of sending. Modes change when a class is charged and
-//! when its tokens come back to zero; between the two nothing is computed. Times and tokens are whole nanoseconds, costs as in
+//! zero, may borrow while only those of the ceil are, and can not send otherwise; the last packet is on credit. A leaf that
+//! can send goes first, the least priority number before others; one that may borrow feeds the class above it, and sends when that,
+//! or the next one above that may not only borrow, can send. Leaves are at level 0, classes with children at level 7 or one below
+//! their parent; lower levels go first. A packet is charged to the ceils of its leaf and of all above, and to the rates of the class
+//! that lent and of all above. Those that send at a level, and those that feed a class, take turns by deficit round robin, with a deficit for
+//! each level that a leaf sends at. Modes change when a class is charged and when its tokens come back to zero, which is
+//! seen when its level is looked at; between the two nothing is computed. Times and tokens are whole nanoseconds, costs as in
 //! [`psched`](crate::psched), bursts in the ticks of 64 ns in which `tc` hands them over, rounded up. There is no hysteresis (its
 //! module parameter is 0 by default).
 //!
-//! Deviations: one level of classes under a root, where Linux has up to eight; no `direct` class, what belongs to no class is in
-//! the last one. A leaf whose AQM drops all it holds is found empty and passed over, where Linux warns and tries the next one.
-//! The counting in whole jiffies by which Linux ends a long run of mode changes is not here.
+//! Deviations: classes are numbered from the top down in the order of the text, where Linux orders turns by the class ids that the user
+//! gives; no `direct` class, what belongs to no class is in the last one. A leaf whose AQM drops all it holds is found empty and
+//! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
+//! changes is not here.
 
 use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::tc::Line;
 use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Kind, ParamValue, Rate, Spec, Time, UnitError, UnitErrorKind, params};
@@ -28,7 +31,7 @@ params! {
     pub struct HtbParams {
         /// Rate and ceil of the root, from which classes borrow; none for classes without a root, which do not borrow.
         rate: Option<Rate> = "1Mbps", range "8bps".., source "tc has no default: it requires one";
-        /// The classes in order, with commas between: `rate/ceil@priority`, where ceil (the rate) and priority (0) may be left out. Class i has the packets whose class by `classify` is i; `46+34:2Mbps/5Mbps@0` has those of the classes 46 and 34. What belongs to none is in the last.
+        /// The classes in order, with commas between: `rate/ceil@priority`, where ceil (the rate) and priority (0) may be left out. Leaf i has the packets whose class by `classify` is i; `46+34:2Mbps/5Mbps@0` has those of the classes 46 and 34. What belongs to none is in the last. `4Mbps/8Mbps{1Mbps/8Mbps,2Mbps/4Mbps}` is a class with classes of its own, which borrow from it. `2Mbps[burst:3000B;cburst:2000B;quantum:1500B]` has its own of these.
         classes: HtbClasses = "500kbps/1Mbps,500kbps/1Mbps", source "tc has no default: it requires one for each class";
         /// What tells the packets of one class from those of another.
         classify: Classify = "flow", source "sch_htb.c: filters; here one rule";
@@ -60,13 +63,20 @@ struct ClassText {
     rate: Rate,
     ceil: Rate,
     prio: u8,
+    burst: Option<Bytes>,
+    cburst: Option<Bytes>,
+    quantum: Option<Bytes>,
+    children: Vec<ClassText>,
 }
 
 /// Priorities: TC_HTB_NUMPRIO.
-const PRIORITIES: u8 = 8;
+const PRIORITIES: usize = 8;
 
-/// Classes: the bits of a mask.
-const MOST_CLASSES: usize = 32;
+/// Levels: TC_HTB_MAXDEPTH.
+const LEVELS: usize = 8;
+
+/// Classes in all: the bits of a mask.
+const MOST_CLASSES: usize = 64;
 
 impl ParamValue for HtbClasses {
     fn kind() -> Kind {
@@ -74,28 +84,67 @@ impl ParamValue for HtbClasses {
     }
 
     fn parse_text(text: &str) -> Result<HtbClasses, UnitError> {
-        let classes: Option<Vec<ClassText>> = text.split(',').map(read_class).collect();
-        classes
-            .filter(|classes| classes.len() <= MOST_CLASSES)
+        read_classes(text)
+            .filter(|classes| {
+                // With a root there is one more of each.
+                let count: usize = classes.iter().map(ClassText::count).sum();
+                let depth = classes.iter().map(ClassText::depth).max();
+                count < MOST_CLASSES && depth.unwrap_or(0) < LEVELS
+            })
             .map(HtbClasses)
             .ok_or_else(|| {
                 UnitError::new(
                     UnitErrorKind::Malformed,
                     text,
                     "a list of classes",
-                    "write up to 32 of rate/ceil@priority with commas between, such as 2Mbps/5Mbps@0,3Mbps/5Mbps@1; \
-                     the ceil is not below the rate, the priority is from 0 to 7",
+                    "write up to 63 of rate/ceil@priority with commas between, such as 2Mbps/5Mbps@0,3Mbps/5Mbps@1, or with classes of \
+                     their own, such as 4Mbps/8Mbps{1Mbps/8Mbps,3Mbps/8Mbps}, in up to 7 levels; the ceil is not below the rate, the priority is \
+                     from 0 to 7 and that of a class without others below it, and so are the classes of packets before a colon",
                 )
             })
     }
 
     fn to_text(&self) -> String {
-        let texts: Vec<String> = self.0.iter().map(ClassText::to_text).collect();
-        texts.join(",")
+        written(&self.0)
     }
 }
 
+fn written(classes: &[ClassText]) -> String {
+    let texts: Vec<String> = classes.iter().map(ClassText::to_text).collect();
+    texts.join(",")
+}
+
+/// Classes with commas between.
+fn read_classes(text: &str) -> Option<Vec<ClassText>> {
+    let (mut depth, mut start) = (0_i32, 0);
+    let mut classes = Vec::new();
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                classes.push(read_class(&text[start..place])?);
+                start = place + 1;
+            }
+            _ => {}
+        }
+        if depth < 0 {
+            return None;
+        }
+    }
+    classes.push(read_class(&text[start..])?);
+    (depth == 0).then_some(classes)
+}
+
 fn read_class(text: &str) -> Option<ClassText> {
+    let (text, children) = match text.split_once('{') {
+        Some((text, below)) => (text, read_classes(below.strip_suffix('}')?)?),
+        None => (text, Vec::new()),
+    };
+    let (text, options) = match text.split_once('[') {
+        Some((text, options)) => (text, options.strip_suffix(']')?),
+        None => (text, ""),
+    };
     let (selects, text) = match text.split_once(':') {
         Some((selects, text)) => {
             let numbers: Option<Vec<u32>> = selects.split('+').map(|n| n.parse().ok()).collect();
@@ -104,38 +153,96 @@ fn read_class(text: &str) -> Option<ClassText> {
         None => (Vec::new(), text),
     };
     let (rates, prio) = match text.split_once('@') {
-        Some((rates, prio)) => (rates, prio.parse().ok().filter(|p| *p < PRIORITIES)?),
-        None => (text, 0),
+        Some((rates, prio)) => (rates, Some(prio.parse().ok()?)),
+        None => (text, None),
     };
+    let of_leaves = !selects.is_empty() || prio.is_some();
+    let prio = prio.unwrap_or(0);
     let (rate, ceil) = rates.split_once('/').unwrap_or((rates, rates));
     let (rate, ceil): (Rate, Rate) = (rate.parse().ok()?, ceil.parse().ok()?);
+    let known = usize::from(prio) < PRIORITIES && (children.is_empty() || !of_leaves);
     let usable = rate.as_bps() >= 8 && ceil >= rate;
-    usable.then_some(ClassText {
+    let mut class = ClassText {
         selects,
         rate,
         ceil,
         prio,
-    })
+        burst: None,
+        cburst: None,
+        quantum: None,
+        children,
+    };
+    for option in options.split(';').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once(':')?;
+        let bytes: Bytes = value.parse().ok()?;
+        let place = match name {
+            "burst" => &mut class.burst,
+            "cburst" => &mut class.cburst,
+            "quantum" => &mut class.quantum,
+            _ => return None,
+        };
+        *place = Some(bytes).filter(|bytes| (1..=100_000_000).contains(&bytes.get()));
+        place.as_ref()?;
+    }
+    (usable && known).then_some(class)
 }
 
 impl ClassText {
     fn to_text(&self) -> String {
         let selects: Vec<String> = self.selects.iter().map(u32::to_string).collect();
         let colon = if selects.is_empty() { "" } else { ":" };
-        let (rate, ceil, prio) = (self.rate, self.ceil, self.prio);
-        format!("{}{colon}{rate}/{ceil}@{prio}", selects.join("+"))
+        let mut text = format!("{}{colon}{}/{}", selects.join("+"), self.rate, self.ceil);
+        if self.children.is_empty() {
+            text.push_str(&format!("@{}", self.prio));
+        }
+        let options = [
+            ("burst", self.burst),
+            ("cburst", self.cburst),
+            ("quantum", self.quantum),
+        ];
+        let given = options
+            .iter()
+            .filter_map(|(name, bytes)| bytes.map(|bytes| format!("{name}:{bytes}")));
+        let given: Vec<String> = given.collect();
+        if !given.is_empty() {
+            text.push_str(&format!("[{}]", given.join(";")));
+        }
+        if !self.children.is_empty() {
+            text.push_str(&format!("{{{}}}", written(&self.children)));
+        }
+        text
+    }
+
+    /// It and the classes below it.
+    fn count(&self) -> usize {
+        1 + self.children.iter().map(ClassText::count).sum::<usize>()
+    }
+
+    /// Levels of classes below it, itself included.
+    fn depth(&self) -> usize {
+        1 + self
+            .children
+            .iter()
+            .map(ClassText::depth)
+            .max()
+            .unwrap_or(0)
     }
 }
 
 /// The discipline.
 pub struct Htb {
-    leaves: Vec<Leaf>,
-    root: Option<Bucket>,
-    /// Leaves that send by themselves.
-    own: [Turns; 8],
-    /// Leaves that borrow.
-    borrowing: [Turns; 8],
-    texts: Vec<ClassText>,
+    /// From the top down, each before the classes below it.
+    tree: Vec<Class>,
+    /// The classes without others below them.
+    leaves: Vec<usize>,
+    /// Those that can send, by level and priority.
+    sending: [[Turns; PRIORITIES]; LEVELS],
+    /// No class of a level has an event before this.
+    events: [i64; LEVELS],
+    /// The events that are due at a level, while they are looked at.
+    due: Vec<(i64, usize)>,
+    /// What each leaf selects.
+    selects: Vec<Vec<u32>>,
     classes: Classifier,
     /// The leaf of each class of packets, in the order in which the classifier found them.
     leaf_of: Vec<usize>,
@@ -145,15 +252,23 @@ pub struct Htb {
     bytes: u64,
 }
 
+struct Class {
+    parent: Option<usize>,
+    level: usize,
+    bucket: Bucket,
+    /// Priorities in which it takes turns, or would if it could send or might borrow: bit i for priority i.
+    activity: u8,
+    /// What feeds it, by priority.
+    fed: [Turns; PRIORITIES],
+    leaf: Option<Leaf>,
+}
+
 struct Leaf {
     child: Child,
-    bucket: Bucket,
     prio: usize,
     quantum: i64,
-    /// While it sends by itself, and while it borrows.
-    deficits: [i64; 2],
-    /// It takes part in the turns.
-    active: bool,
+    /// For each level that it sends at.
+    deficits: [i64; LEVELS],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,10 +355,10 @@ fn depth(rate: Rate, burst: Bytes) -> i64 {
     i64::try_from(ticks * 64).unwrap_or(i64::MAX)
 }
 
-/// Leaves of one priority that take turns: bit i for leaf i.
+/// Classes that take turns: bit i for class i.
 #[derive(Clone, Copy, Default)]
 struct Turns {
-    members: u32,
+    members: u64,
     /// The one in turn; none at the end of the round.
     turn: Option<usize>,
     /// The one that was in turn when it left.
@@ -253,7 +368,7 @@ struct Turns {
 impl Turns {
     /// The first member from `number` on.
     fn from(&self, number: usize) -> Option<usize> {
-        let rest = u64::from(self.members) >> number;
+        let rest = u128::from(self.members) >> number;
         (rest != 0).then(|| number + at(rest.trailing_zeros()))
     }
 
@@ -261,7 +376,7 @@ impl Turns {
         self.members |= 1 << number;
     }
 
-    /// A leaf that sends by itself leaves: the next one is in turn.
+    /// One that sends leaves: the next one is in turn.
     fn remove(&mut self, number: usize) {
         if self.turn == Some(number) {
             self.turn = self.from(number + 1);
@@ -269,7 +384,7 @@ impl Turns {
         self.members &= !(1 << number);
     }
 
-    /// A leaf that borrows leaves: its place is found again when it is needed.
+    /// One that feeds a class leaves: its place is found again when it is needed.
     fn forget(&mut self, number: usize) {
         if self.turn == Some(number) {
             (self.turn, self.lost) = (None, Some(number));
@@ -277,15 +392,14 @@ impl Turns {
         self.members &= !(1 << number);
     }
 
-    /// The member in turn; there is one.
-    fn current(&mut self) -> usize {
+    /// The member in turn; none at the end of the round, when it begins anew.
+    fn current(&mut self) -> Option<usize> {
         let lost = self.lost.take();
-        if self.turn.is_none() {
-            self.turn = lost.and_then(|number| self.from(number));
-        }
-        let turn = self.turn.or_else(|| self.from(0));
-        self.turn = turn;
-        turn.unwrap_or(0)
+        let turn = self
+            .turn
+            .or_else(|| lost.and_then(|number| self.from(number)));
+        self.turn = turn.or_else(|| self.from(0));
+        turn
     }
 
     fn step(&mut self) {
@@ -293,76 +407,120 @@ impl Turns {
     }
 }
 
+/// The priorities in a mask.
+fn priorities(mask: u8) -> impl Iterator<Item = usize> {
+    (0..PRIORITIES).filter(move |prio| mask >> prio & 1 == 1)
+}
+
 impl Entry for Htb {
     const NAME: &'static str = "htb";
     const TITLE: &'static str = "HTB";
-    const ABOUT: &'static str = "Hierarchical token bucket, as Linux has it. Each class gets its `rate` whenever it has packets, and borrows from the root up to \
-        its `ceil` what the others leave; of those that want to borrow the lowest priority number goes first, and equal ones \
-        share by their quanta. One level of classes under a root.\n\n\
+    const ABOUT: &'static str = "Hierarchical token bucket, as Linux has it. Each class gets its `rate` whenever it has packets, and borrows from the class above it, up to \
+        its `ceil`, what the others leave; of those that want to borrow the lowest priority number goes first, and equal ones \
+        share by their quanta.\n\n\
         `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all others in the second. \
-        `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. Each class has a queue with an \
-        AQM of its own, such as `each=(codel)`.\n\n\
+        `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. \
+        `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes under one: what one of them leaves goes to the other \
+        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`.\n\n\
         Expect each class to have at least its rate if the rates do not add up to more than the root's; otherwise HTB \
         gives more than the root has, as every class that has tokens may send.";
     type Params = HtbParams;
 
     fn build(params: HtbParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let bucket = |rate, ceil| Bucket::new(rate, ceil, params.burst, params.cburst);
-        let mut leaves = Vec::new();
-        for text in &params.classes.0 {
-            let by_rate = text.rate.as_bps() / 8 / u64::from(params.r2q);
-            let quantum = params
-                .quantum
-                .map_or(by_rate.clamp(1000, 200_000), Bytes::get);
-            leaves.push(Leaf {
-                child: Child::new(build_aqm(&params.each, cx)?),
-                bucket: bucket(text.rate, text.ceil),
-                prio: usize::from(text.prio),
-                quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
-                deficits: [0; 2],
-                active: false,
-            });
-        }
-        Ok(Htb {
-            leaves,
-            root: params.rate.map(|rate| bucket(rate, rate)),
-            own: [Turns::default(); 8],
-            borrowing: [Turns::default(); 8],
-            texts: params.classes.0,
+        let mut htb = Htb {
+            tree: Vec::new(),
+            leaves: Vec::new(),
+            sending: [[Turns::default(); PRIORITIES]; LEVELS],
+            events: [i64::MAX; LEVELS],
+            due: Vec::new(),
+            selects: Vec::new(),
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             leaf_of: Vec::new(),
             now: 0,
             packets: 0,
             bytes: 0,
-        })
+        };
+        for top in params.tops() {
+            htb.grow(&top, None, &params, cx)?;
+        }
+        Ok(htb)
     }
 
     fn tc(params: &HtbParams) -> Option<Line> {
-        let line = Line::at("root handle 1:", "htb")
+        let mut classes = Vec::new();
+        for top in params.tops() {
+            number_classes(top, 0, &mut classes);
+        }
+        let mut line = Line::at("root handle 1:", "htb")
             .option("r2q", params.r2q)
-            .option("default", 1);
-        let line = match params.rate {
-            Some(rate) => line.note(&format!("the classes share {rate}: tc class replace dev DEV parent 1: classid 1:ffff htb rate {}bit", rate.as_bps())),
-            None => line,
-        };
-        Some(
-            line.note(&format!(
-                "classes={}, as rate and ceil: tc class replace dev DEV parent 1:ffff classid 1:N htb rate RATE ceil CEIL burst {} cburst {}",
-                params.classes.to_text(),
-                params.burst.get(),
-                params.cburst.get()
-            ))
-            .note(&format!("the queue of each class N, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.each)),
-        )
+            .option("default", format!("{:x}", classes.len()));
+        for (number, parent, class) in classes {
+            let above = if parent == 0 {
+                String::new()
+            } else {
+                format!("{parent:x}")
+            };
+            let prio = match class.children.is_empty() {
+                true => format!(" prio {}", class.prio),
+                false => String::new(),
+            };
+            let quantum = class.quantum.or(params.quantum);
+            let quantum = quantum.map_or_else(String::new, |q| format!(" quantum {}", q.get()));
+            line = line.note(&format!(
+                "tc class replace dev DEV parent 1:{above} classid 1:{number:x} htb rate {}bit ceil {}bit burst {} cburst {}{prio}{quantum}",
+                class.rate.as_bps(),
+                class.ceil.as_bps(),
+                class.burst.unwrap_or(params.burst).get(),
+                class.cburst.unwrap_or(params.cburst).get(),
+            ));
+            if class.children.is_empty() {
+                line = line.note(&format!(
+                    "tc qdisc replace dev DEV parent 1:{number:x} ..., as each={}",
+                    params.each
+                ));
+            }
+        }
+        Some(line)
+    }
+}
+
+/// Classes with their numbers from 1 and those of their parents, 0 for none.
+fn number_classes(class: ClassText, parent: usize, classes: &mut Vec<(usize, usize, ClassText)>) {
+    let number = classes.len() + 1;
+    classes.push((number, parent, class.clone()));
+    for child in class.children {
+        number_classes(child, number, classes);
+    }
+}
+
+impl HtbParams {
+    /// The classes without one above them: the root, if there is one.
+    fn tops(&self) -> Vec<ClassText> {
+        let classes = self.classes.0.clone();
+        match self.rate {
+            None => classes,
+            Some(rate) => vec![ClassText {
+                selects: Vec::new(),
+                rate,
+                ceil: rate,
+                prio: 0,
+                burst: None,
+                cburst: None,
+                quantum: None,
+                children: classes,
+            }],
+        }
     }
 }
 
 impl Scheduler for Htb {
     fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
         let number = self.leaf_of(&packet);
-        if self.with_child(number, |child| child.enqueue(packet, cx)) && !self.leaves[number].active
+        if self.with_leaf(number, |leaf| leaf.child.enqueue(packet, cx))
+            && self.tree[number].activity == 0
         {
-            self.leaves[number].active = true;
+            let prio = self.with_leaf(number, |leaf| leaf.prio);
+            self.tree[number].activity = 1 << prio;
             self.join(number);
         }
     }
@@ -372,14 +530,10 @@ impl Scheduler for Htb {
             return None;
         }
         self.now = ktime(cx.now);
-        self.look_at_modes();
-        let lends = self
-            .root
-            .as_ref()
-            .is_some_and(|root| root.mode == Mode::CanSend);
-        for way in [0, 1].into_iter().take(1 + usize::from(lends)) {
-            for prio in 0..usize::from(PRIORITIES) {
-                if let Some(packet) = self.send(way, prio, cx) {
+        for level in 0..LEVELS {
+            self.look_at_modes(level);
+            for prio in 0..PRIORITIES {
+                if let Some(packet) = self.send(level, prio, cx) {
                     return Some(packet);
                 }
             }
@@ -392,16 +546,20 @@ impl Scheduler for Htb {
     }
 
     fn ready_at(&mut self, _: Time) -> Time {
-        let buckets = self.leaves.iter().map(|leaf| &leaf.bucket);
-        let event = buckets
-            .chain(&self.root)
-            .map(|bucket| bucket.event)
-            .fold(self.now + WATCHDOG_NS, i64::min);
+        let events = self.tree.iter().map(|class| class.bucket.event);
+        let event = events.fold(self.now + WATCHDOG_NS, i64::min);
         time_of(event.max(self.now + 1))
     }
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        let leaves = self.tree.iter().filter_map(|class| class.leaf.as_ref());
+        for (leaf, number) in leaves.zip(0..) {
+            show(QueueState::of(number, &leaf.child, Some(leaf.deficits[0])));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -414,13 +572,12 @@ impl Scheduler for Htb {
 
     fn state(&self, out: &mut Vec<f64>) {
         let count = |mode| {
-            let leaves = self.leaves.iter().filter(|l| l.bucket.mode == mode);
-            f64::from(u32::try_from(leaves.count()).unwrap_or(u32::MAX))
+            let leaves = self.leaves.iter().map(|number| &self.tree[*number]);
+            let found = leaves.filter(|class| class.bucket.mode == mode).count();
+            f64::from(u32::try_from(found).unwrap_or(u32::MAX))
         };
-        let root = self
-            .root
-            .as_ref()
-            .is_some_and(|root| root.mode == Mode::CanSend);
+        let first = &self.tree[0];
+        let root = first.leaf.is_none() && first.bucket.mode == Mode::CanSend;
         out.extend([
             count(Mode::CanSend),
             count(Mode::MayBorrow),
@@ -430,127 +587,242 @@ impl Scheduler for Htb {
 }
 
 impl Htb {
-    /// Sends a packet by the leaf of this priority that is in turn, if there is one.
-    fn send(&mut self, way: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        loop {
-            let turns = match way {
-                0 => &mut self.own[prio],
-                _ => &mut self.borrowing[prio],
-            };
-            if turns.members == 0 {
-                return None;
-            }
-            let number = turns.current();
-            let Some(packet) = self.with_child(number, |child| child.dequeue(cx)) else {
+    /// Adds a class and those below it.
+    fn grow(
+        &mut self,
+        text: &ClassText,
+        parent: Option<usize>,
+        params: &HtbParams,
+        cx: &BuildContext,
+    ) -> Result<(), SpecError> {
+        let number = self.tree.len();
+        let above = parent.map_or(LEVELS, |parent| self.tree[parent].level);
+        let by_rate = text.rate.as_bps() / 8 / u64::from(params.r2q);
+        let quantum = text.quantum.or(params.quantum);
+        let quantum = quantum.map_or(by_rate.clamp(1000, 200_000), Bytes::get);
+        let leaf = match text.children.is_empty() {
+            true => Some(Leaf {
+                child: Child::new(build_aqm(&params.each, cx)?),
+                prio: usize::from(text.prio),
+                quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
+                deficits: [0; LEVELS],
+            }),
+            false => None,
+        };
+        if leaf.is_some() {
+            self.leaves.push(number);
+            self.selects.push(text.selects.clone());
+        }
+        self.tree.push(Class {
+            parent,
+            level: if leaf.is_some() { 0 } else { above - 1 },
+            bucket: Bucket::new(
+                text.rate,
+                text.ceil,
+                text.burst.unwrap_or(params.burst),
+                text.cburst.unwrap_or(params.cburst),
+            ),
+            activity: 0,
+            fed: [Turns::default(); PRIORITIES],
+            leaf,
+        });
+        for child in &text.children {
+            self.grow(child, Some(number), params, cx)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a packet at this level with this priority, if one can be sent.
+    fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+        while self.sending[level][prio].members != 0 {
+            let number = self.leaf_in_turn(level, prio);
+            let Some(packet) = self.with_leaf(number, |leaf| leaf.child.dequeue(cx)) else {
                 self.deactivate(number);
                 continue;
             };
-            let leaf = &mut self.leaves[number];
-            leaf.deficits[way] -= i64::from(packet.size);
-            if leaf.deficits[way] < 0 {
-                leaf.deficits[way] += leaf.quantum;
-                match way {
-                    0 => self.own[prio].step(),
-                    _ => self.borrowing[prio].step(),
+            let size = i64::from(packet.size);
+            let ends = self.with_leaf(number, |leaf| {
+                leaf.deficits[level] -= size;
+                let ends = leaf.deficits[level] < 0;
+                if ends {
+                    leaf.deficits[level] += leaf.quantum;
                 }
+                ends
+            });
+            let above = self.tree[number].parent.filter(|_| level > 0);
+            if ends {
+                self.turns(level, prio, above).step();
             }
-            if self.leaves[number].child.is_empty() {
+            if self.with_leaf(number, |leaf| leaf.child.is_empty()) {
                 self.deactivate(number);
             }
-            let now = self.now;
-            self.leaves[number]
-                .bucket
-                .charge(packet.size, now, way == 1);
-            self.change_mode(number);
-            if let Some(root) = &mut self.root {
-                root.charge(packet.size, now, false);
-                (root.mode, root.event) = root.look(now);
+            let mut charged = Some(number);
+            while let Some(number) = charged {
+                let class = &mut self.tree[number];
+                let borrowed = class.level < level;
+                class.bucket.charge(packet.size, self.now, borrowed);
+                charged = class.parent;
+                self.change_mode(number);
             }
             return Some(packet);
         }
+        None
     }
 
-    /// Applies the changes of mode that are due.
-    fn look_at_modes(&mut self) {
-        for number in 0..self.leaves.len() {
-            if self.leaves[number].bucket.event <= self.now {
-                self.change_mode(number);
+    /// Those that feed a class, or else those that send at a level.
+    fn turns(&mut self, level: usize, prio: usize, class: Option<usize>) -> &mut Turns {
+        match class {
+            Some(number) => &mut self.tree[number].fed[prio],
+            None => &mut self.sending[level][prio],
+        }
+    }
+
+    /// The leaf in turn: from class to class down. At the end of a round the turn above goes on.
+    fn leaf_in_turn(&mut self, level: usize, prio: usize) -> usize {
+        let mut class = None;
+        loop {
+            let turns = self.turns(level, prio, class);
+            match turns.current() {
+                Some(number) if self.tree[number].leaf.is_some() => return number,
+                Some(number) => class = Some(number),
+                None => {
+                    // Above the class at this level are those that send at it.
+                    if let Some(number) = class {
+                        let above = self.tree[number].parent;
+                        class = above.filter(|_| self.tree[number].level < level);
+                        self.turns(level, prio, class).step();
+                    }
+                }
             }
         }
-        if let Some(root) = &mut self.root
-            && root.event <= self.now
-        {
-            (root.mode, root.event) = root.look(self.now);
+    }
+
+    /// Applies the changes of mode that are due at a level.
+    fn look_at_modes(&mut self, level: usize) {
+        if self.events[level] > self.now {
+            return;
         }
+        let mut due = std::mem::take(&mut self.due);
+        for (class, number) in self.tree.iter().zip(0..) {
+            if class.level == level && class.bucket.event <= self.now {
+                due.push((class.bucket.event, number));
+            }
+        }
+        due.sort_unstable();
+        for (_, number) in due.drain(..) {
+            self.change_mode(number);
+        }
+        self.due = due;
+        let of_level = self.tree.iter().filter(|class| class.level == level);
+        let events = of_level.map(|class| class.bucket.event);
+        self.events[level] = events.min().unwrap_or(i64::MAX);
     }
 
     fn change_mode(&mut self, number: usize) {
-        let leaf = &self.leaves[number];
-        let (mode, event) = leaf.bucket.look(self.now);
-        let changes = leaf.active && mode != leaf.bucket.mode;
+        let class = &self.tree[number];
+        let level = class.level;
+        let (mode, event) = class.bucket.look(self.now);
+        let changes = class.activity != 0 && mode != class.bucket.mode;
         if changes {
             self.part(number);
         }
-        let bucket = &mut self.leaves[number].bucket;
+        let bucket = &mut self.tree[number].bucket;
         (bucket.mode, bucket.event) = (mode, event);
+        self.events[level] = self.events[level].min(event);
         if changes {
             self.join(number);
         }
     }
 
-    /// A leaf takes part in the turns of its mode.
+    /// A class takes part in the turns of its mode, and those above it that it is the first to feed do so too.
     fn join(&mut self, number: usize) {
-        let leaf = &self.leaves[number];
-        match leaf.bucket.mode {
-            Mode::CanSend => self.own[leaf.prio].add(number),
-            Mode::MayBorrow => self.borrowing[leaf.prio].add(number),
-            Mode::CannotSend => {}
+        let (mut number, mut mask) = (number, self.tree[number].activity);
+        while mask != 0 {
+            let class = &self.tree[number];
+            match (class.bucket.mode, class.parent) {
+                (Mode::CanSend, _) => {
+                    let level = class.level;
+                    for prio in priorities(mask) {
+                        self.sending[level][prio].add(number);
+                    }
+                    return;
+                }
+                (Mode::MayBorrow, Some(parent)) => {
+                    let above = &mut self.tree[parent];
+                    for prio in priorities(mask) {
+                        if above.fed[prio].members != 0 {
+                            mask &= !(1 << prio);
+                        }
+                        above.fed[prio].add(number);
+                    }
+                    above.activity |= mask;
+                    number = parent;
+                }
+                _ => return,
+            }
         }
     }
 
-    /// A leaf leaves the turns of its mode.
+    /// A class leaves the turns of its mode, and those above it that nothing else feeds do so too.
     fn part(&mut self, number: usize) {
-        let leaf = &self.leaves[number];
-        match leaf.bucket.mode {
-            Mode::CanSend => self.own[leaf.prio].remove(number),
-            Mode::MayBorrow => self.borrowing[leaf.prio].forget(number),
-            Mode::CannotSend => {}
+        let (mut number, mut mask) = (number, self.tree[number].activity);
+        while mask != 0 {
+            let class = &self.tree[number];
+            match (class.bucket.mode, class.parent) {
+                (Mode::CanSend, _) => {
+                    let level = class.level;
+                    for prio in priorities(mask) {
+                        self.sending[level][prio].remove(number);
+                    }
+                    return;
+                }
+                (Mode::MayBorrow, Some(parent)) => {
+                    let above = &mut self.tree[parent];
+                    for prio in priorities(mask) {
+                        above.fed[prio].forget(number);
+                        if above.fed[prio].members != 0 {
+                            mask &= !(1 << prio);
+                        }
+                    }
+                    above.activity &= !mask;
+                    number = parent;
+                }
+                _ => return,
+            }
         }
     }
 
     fn deactivate(&mut self, number: usize) {
         self.part(number);
-        self.leaves[number].active = false;
+        self.tree[number].activity = 0;
     }
 
-    /// The leaf that a packet belongs to.
+    /// The leaf that a packet belongs to, by its number in the tree.
     fn leaf_of(&mut self, packet: &Packet) -> usize {
         let index = at(self.classes.queue_of(packet));
         if index == self.leaf_of.len() {
             let class = self.classes.class_of(packet) & u64::from(u32::MAX);
             let own = usize::try_from(class).unwrap_or(usize::MAX);
             let selected = self
-                .texts
+                .selects
                 .iter()
-                .position(|text| text.selects.iter().any(|s| u64::from(*s) == class));
-            let by_number = self
-                .texts
-                .get(own)
-                .filter(|text| text.selects.is_empty())
-                .map(|_| own);
-            let leaf = selected.or(by_number).unwrap_or(self.leaves.len() - 1);
-            self.leaf_of.push(leaf);
+                .position(|selects| selects.iter().any(|s| u64::from(*s) == class));
+            let by_number = self.selects.get(own).filter(|selects| selects.is_empty());
+            let leaf = selected
+                .or(by_number.map(|_| own))
+                .unwrap_or(self.leaves.len() - 1);
+            self.leaf_of.push(self.leaves[leaf]);
         }
         self.leaf_of[index]
     }
 
-    /// Runs `work` on the queue of a leaf and keeps the totals.
-    fn with_child<R>(&mut self, number: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.leaves[number].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
+    /// Runs `work` on a leaf and keeps the totals.
+    fn with_leaf<R>(&mut self, number: usize, work: impl FnOnce(&mut Leaf) -> R) -> R {
+        let leaf = self.tree[number].leaf.as_mut().expect("a leaf");
+        let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
+        let result = work(leaf);
+        self.packets = self.packets + leaf.child.packets() - packets;
+        self.bytes = self.bytes + leaf.child.bytes() - bytes;
         result
     }
 }
@@ -624,6 +896,40 @@ mod tests {
     }
 
     #[test]
+    fn a_class_has_what_its_sibling_leaves_before_others_do() {
+        let spec = "rate=10Mbps quantum=1500B classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps";
+        let sent = Bench::new(spec).shares(&[0, 2], 0, 20);
+        assert!(
+            about(sent[0], 6000, 20) && about(sent[2], 4000, 20),
+            "{sent:?}"
+        );
+        let sent = Bench::new(spec).shares(&[0, 1, 2], 0, 20);
+        assert!(
+            about(sent[0], 2000, 20) && about(sent[1], 4000, 20) && about(sent[2], 4000, 20),
+            "{sent:?}"
+        );
+    }
+
+    #[test]
+    fn a_subtree_keeps_to_the_ceil_above_it() {
+        let spec = "rate=10Mbps quantum=1000B classes=2Mbps/3Mbps{1Mbps/9Mbps{1Mbps/9Mbps},1Mbps/9Mbps},1Mbps/10Mbps";
+        let sent = Bench::new(spec).shares(&[0, 1], 0, 20);
+        assert!(about(sent[0] + sent[1], 3000, 20), "{sent:?}");
+    }
+
+    #[test]
+    fn a_class_may_have_a_burst_of_its_own() {
+        let mut bench = Bench::new("rate=none classes=1Mbps[burst:5000B;cburst:5000B],1Mbps");
+        for flow in [0, 1].repeat(10) {
+            bench.offer(flow, 1000);
+        }
+        // Those that go at once: the burst, and one on credit.
+        let sent = bench.send(20);
+        assert_eq!(sent.iter().filter(|flow| **flow == 0).count(), 6);
+        assert_eq!(sent.iter().filter(|flow| **flow == 1).count(), 2);
+    }
+
+    #[test]
     fn packets_belong_to_the_class_that_selects_them_and_else_to_the_last() {
         let spec = "classify=dscp classes=46+34:1Mbps,2Mbps";
         for (dscp, rate) in [(46, 1000), (34, 1000), (0, 2000), (1, 2000)] {
@@ -640,6 +946,10 @@ mod tests {
                 "46+34:2Mbps/5Mbps@3,1Mbps",
                 "46+34:2Mbps/5Mbps@3,1Mbps/1Mbps@0",
             ),
+            (
+                "4Mbps{1Mbps/4Mbps{1Mbps@2[quantum:1500B]},7:1Mbps},1Mbps",
+                "4Mbps/4Mbps{1Mbps/4Mbps{1Mbps/1Mbps@2[quantum:1500B]},7:1Mbps/1Mbps@0},1Mbps/1Mbps@0",
+            ),
         ] {
             let classes = HtbClasses::parse_text(text).expect("classes");
             assert_eq!(classes.to_text(), full);
@@ -653,6 +963,13 @@ mod tests {
             "1Mbps;2Mbps",
             "x:1Mbps",
             "7bps",
+            "1Mbps{",
+            "1Mbps{}",
+            "1Mbps}{1Mbps",
+            "1Mbps@1{1Mbps}",
+            "3:1Mbps{1Mbps}",
+            "1Mbps[limit:3B]",
+            "1Mbps{1Mbps{1Mbps{1Mbps{1Mbps{1Mbps{1Mbps{1Mbps}}}}}}}",
         ] {
             let error = HtbClasses::parse_text(text).expect_err(text).to_string();
             assert!(error.contains("such as 2Mbps/5Mbps@0"), "{error}");

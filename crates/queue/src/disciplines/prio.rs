@@ -12,7 +12,7 @@
 
 use crate::child::Child;
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::tc::Line;
 use sojourn_sim::Packet;
 use sojourn_units::{Spec, Time, choice, params};
@@ -147,6 +147,12 @@ impl Scheduler for Prio {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (band, number) in self.bands.iter().zip(0..) {
+            show(QueueState::of(number, &band.child, None));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {

@@ -23,7 +23,7 @@
 use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::tc::Line;
 use crate::weights::Weights;
 use sojourn_sim::Packet;
@@ -264,6 +264,16 @@ impl Scheduler for Qfq {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (class, number) in self.classes.iter().zip(0..) {
+            show(QueueState::of(
+                number,
+                &class.child,
+                self.plus.then_some(class.deficit),
+            ));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {

@@ -26,7 +26,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::ordered::Ordered;
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::List;
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
@@ -122,6 +122,8 @@ struct Queue {
     head: Option<u128>,
     /// Dialect ns2: the head of the line, its start time (or the last finish time without one) and its time of transmission.
     line: List,
+    /// Bytes of that packet.
+    line_bytes: u32,
     start: f64,
     service: f64,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
@@ -266,6 +268,15 @@ impl Scheduler for Wfq {
         (self.packets, self.bytes)
     }
 
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (queue, number) in self.queues.iter().zip(0..) {
+            let mut state = QueueState::of(number, &queue.child, None);
+            state.packets += queue.line.len();
+            state.bytes += u64::from(queue.line_bytes);
+            show(state);
+        }
+    }
+
     fn state_names(&self) -> &'static [&'static str] {
         &["queues", "active_queues", "virtual_time_bits"]
     }
@@ -315,6 +326,7 @@ impl Wfq {
         let queue = &mut self.queues[at(index)];
         queue.start += queue.service * active;
         let packet = cx.store.pop_front(&mut queue.line)?;
+        queue.line_bytes = 0;
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
         self.step_up(index, cx);
@@ -334,6 +346,7 @@ impl Wfq {
         let queue = &mut self.queues[at(index)];
         queue.start = queue.start.max(cx.now.as_secs_f64());
         queue.service = f64::from(packet.size) * (8.0 / cx.rate.as_bps_f64());
+        queue.line_bytes = packet.size;
         cx.store.push_back(&mut queue.line, packet);
     }
 
@@ -503,6 +516,7 @@ impl Wfq {
             tags: VecDeque::new(),
             head: None,
             line: List::default(),
+            line_bytes: 0,
             start: 0.0,
             service: 0.0,
         });

@@ -15,7 +15,7 @@
 use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::weights::Weights;
 use sojourn_sim::Packet;
 use sojourn_units::{Spec, params};
@@ -160,6 +160,12 @@ impl Scheduler for Wrr {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+        for (queue, number) in self.queues.iter().zip(0..) {
+            show(QueueState::of(number, &queue.child, None));
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {
