@@ -368,7 +368,7 @@ impl Reader<'_> {
         let tag = node.tag_name().name();
         if tag != "default" {
             let name = node.attribute("name").or(node.attribute("path"));
-            self.leave_out(format!("<{tag}> {}", name.unwrap_or_default()));
+            self.leave_out(&format!("<{tag}> {}", name.unwrap_or_default()));
             return Ok(());
         }
         let (name, value) = self.pair(node)?;
@@ -410,7 +410,7 @@ impl Reader<'_> {
             .map(Attribute::full_name)
             .collect();
         if known.is_empty() {
-            self.leave_out(name.to_owned());
+            self.leave_out(name);
             return Ok(());
         }
         let names = || known.iter().map(String::as_str);
@@ -424,7 +424,7 @@ impl Reader<'_> {
             .allowed("attributes", names().collect::<Vec<_>>().join(", ")))
     }
 
-    fn leave_out(&mut self, what: String) {
+    fn leave_out(&mut self, what: &str) {
         self.defaults.notes.push(format!(
             "{}: {what} says nothing to what runs here, and is left out",
             self.file
