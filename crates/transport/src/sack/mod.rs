@@ -28,3 +28,5 @@ pub use sender::{SackConfig, SackSender};
 
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod scripts;

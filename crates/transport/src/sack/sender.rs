@@ -147,6 +147,8 @@ pub struct SackSender<S> {
     spared: u64,
     /// Bytes that limited transmit has sent.
     beyond: u64,
+    /// Bytes that the acknowledgement at hand has delivered.
+    just_delivered: u64,
     /// Segments of reordering that are taken for no loss.
     dupthresh: u32,
     /// One past the highest byte when the tail probe was sent, 0 for none; it was a retransmission.
@@ -253,6 +255,7 @@ impl<S: Source> SackSender<S> {
             known: [(0, 0); 3],
             spared: 0,
             beyond: 0,
+            just_delivered: 0,
             dupthresh: params.dupthresh,
             probe_high: 0,
             probe_resent: false,
@@ -933,6 +936,7 @@ impl<S: Source> SackSender<S> {
         }
         let rtt = self.measure(&event);
         let delivered = self.rate.delivered() - delivered_before;
+        self.just_delivered = delivered;
         let marked = self.take_marks(packet, side.as_ref(), delivered);
         event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
@@ -1327,7 +1331,10 @@ impl<S: Source> SackSender<S> {
     fn reduce(&mut self, kind: CongestionKind, now: Time) {
         let before = match self.options.reduction {
             Reduction::PrrLinux => self.cwnd(),
-            Reduction::Prr | Reduction::Halt => self.board.pipe() + self.board.lost(),
+            // RecoverFS of RFC 9937 section 6.1: with what the acknowledgement at hand has delivered.
+            Reduction::Prr | Reduction::Halt => {
+                self.board.pipe() + self.board.lost() + self.just_delivered
+            }
         };
         // RFC 5681 section 3.2 step 2: not what limited transmit has added.
         let flight = (self.nxt - self.una).saturating_sub(self.beyond);
