@@ -31,6 +31,11 @@ const BUILT_IN: [BuiltIn; 3] = [
         )],
     },
     BuiltIn {
+        name: "congestion-controls",
+        study: include_str!("../../../studies/congestion-controls/study.toml"),
+        files: &[],
+    },
+    BuiltIn {
         name: "queue-disciplines",
         study: include_str!("../../../studies/queue-disciplines/study.toml"),
         files: &[],
