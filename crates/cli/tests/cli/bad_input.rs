@@ -18,7 +18,7 @@ queue = "codel"
 
 const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
     reverse_queue, access_queue, pairs)";
-const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto)";
+const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto, on_off)";
 
 /// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
 fn said(old: &str, new: &str) -> String {
