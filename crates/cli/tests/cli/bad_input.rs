@@ -58,7 +58,7 @@ fn unknown_keys_name_the_nearest_and_all() {
     assert_eq!(
         said("[topology]", "[topologie]"),
         "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
-         description, dialect, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
+         description, dialect, attributes, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
          figure)"
     );
     assert_eq!(
@@ -302,7 +302,7 @@ fn arguments_are_their_own_place() {
         (
             "show codle",
             format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, tahoe, tcp, \
-             cbr, poisson, exponential, pareto, bulk)", queues()),
+             cbr, poisson, exponential, pareto, on_off, bulk)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",
