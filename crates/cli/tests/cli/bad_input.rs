@@ -264,7 +264,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, queue-disciplines); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (

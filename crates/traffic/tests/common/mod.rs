@@ -108,7 +108,7 @@ impl Dumbbell {
                 replication: 0,
                 start: Time::ZERO + flow.start,
                 stop: None,
-ns3_number: None,
+                ns3_number: None,
             };
             let BuiltFlow {
                 sender, receiver, ..
