@@ -18,7 +18,7 @@ queue = "codel"
 
 const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
     reverse_queue, access_queue, pairs)";
-const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto)";
+const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto, on_off)";
 
 /// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
 fn said(old: &str, new: &str) -> String {
@@ -58,7 +58,7 @@ fn unknown_keys_name_the_nearest_and_all() {
     assert_eq!(
         said("[topology]", "[topologie]"),
         "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
-         description, dialect, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
+         description, dialect, attributes, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
          figure)"
     );
     assert_eq!(
@@ -264,7 +264,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, queue-disciplines); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (
@@ -302,7 +302,7 @@ fn arguments_are_their_own_place() {
         (
             "show codle",
             format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, tahoe, tcp, \
-             cbr, poisson, exponential, pareto, bulk)", queues()),
+             cbr, poisson, exponential, pareto, on_off, bulk)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",
