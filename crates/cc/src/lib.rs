@@ -179,6 +179,7 @@ registry::algorithms! {
     reno = Reno(RenoParams);
     cubic = Cubic(CubicParams);
     bbr = Bbr(BbrParams);
+    bbr3 = Bbr3(Bbr3Params);
     dctcp = Dctcp(DctcpParams);
     vegas = Vegas(VegasParams);
     ledbat = Ledbat(LedbatParams);

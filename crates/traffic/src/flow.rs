@@ -709,6 +709,7 @@ mod tests {
             let sender = match built.sender {
                 Endpoint::Udp(_) => "udp",
                 Endpoint::Tcp(_) => "tcp",
+                Endpoint::Sack(_) => "sack",
                 Endpoint::Ns2(_) => "ns2",
                 Endpoint::Ns3(_) => "ns3",
                 _ => "receiver",
@@ -769,6 +770,61 @@ mod tests {
             kind("pareto rate=2Mbps", Some("ns2")).2,
             vec![("pareto", "ns2-2.35"), ("udp", "ns2-2.35")]
         );
+    }
+
+    #[test]
+    fn selective_acknowledgement_is_the_default_of_every_algorithm_but_reno() {
+        let is_selective = |spec: &str| {
+            let built = build(spec, None).unwrap();
+            let names: Vec<_> = built.parts.iter().map(|(name, _)| *name).collect();
+            assert_eq!(
+                names.contains(&"sack"),
+                matches!(built.sender, Endpoint::Sack(_))
+            );
+            matches!(built.sender, Endpoint::Sack(_))
+        };
+        for spec in [
+            "cubic",
+            "sack",
+            "bbr",
+            "tcp cc=cubic",
+            "tcp recovery=sack",
+            "cubic tail_probe=false",
+        ] {
+            assert!(is_selective(spec), "{spec}");
+        }
+        for spec in [
+            "reno",
+            "newreno",
+            "tcp",
+            "cubic recovery=newreno",
+            "tcp cc=scalable recovery=reno",
+        ] {
+            assert!(!is_selective(spec), "{spec}");
+        }
+        let error = refused("bbr recovery=newreno", None);
+        assert!(
+            error.contains("it needs selective acknowledgement"),
+            "{error}"
+        );
+        let error = refused("newreno tail_probe=false", None);
+        assert!(error.contains("tail_probe"), "{error}");
+    }
+
+    #[test]
+    fn no_parameter_belongs_to_two_parts_of_a_flow() {
+        for kind in flow_kinds() {
+            let tables = kind.params.iter().filter(|(part, _)| *part != "ns-2 tcp");
+            let mut names: Vec<&str> = tables
+                .flat_map(|(_, table)| table.iter().map(|info| info.name))
+                .collect();
+            names.sort_unstable();
+            assert!(
+                names.windows(2).all(|pair| pair[0] != pair[1]),
+                "{}: {names:?}",
+                kind.name
+            );
+        }
     }
 
     #[test]
