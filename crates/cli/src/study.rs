@@ -21,7 +21,7 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 3] = [
+const BUILT_IN: [BuiltIn; 4] = [
     BuiltIn {
         name: "codel-drr-bandwidth-mtu",
         study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
