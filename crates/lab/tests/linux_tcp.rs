@@ -2,6 +2,11 @@
 //!
 //! The rows, and what must be known to compare with them, are described in `tests/data/linux-6.1/README.md`. The kernel's bottleneck
 //! delivers a packet when its transmission begins; here it does when it ends, so that the propagation delay is shorter by that.
+//!
+//! What is asserted is weaker than an equality of rows: Linux's mean over its seeds agrees with ours over six phases or seeds within the
+//! band, or lies inside our range widened by half a band; retransmissions of BBR, Vegas and DCTCP are not compared. Figures outside are
+//! in `KNOWN`, without a cause. Two details (how DCTCP rounds its cut; that the round trip of the handshake is no base delay) were
+//! found by these very rows, which therefore do not check them.
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
@@ -151,23 +156,23 @@ const KNOWN: [(&str, &str, &str); 4] = [
     (
         "bfifo5_reno_f1",
         "retransmissions",
-        "seven overflows; whether the window grows a second time before the first loss shows hangs on one segment: one loss each \
-         there, two here. Windows agree within one segment up to the first overflow (198 against 196 or 197)",
+        "cause not found. Seven overflows, with one loss each there and two here; windows agree within two segments up to the \
+         first (198 against 196 or 197)",
     ),
     (
         "bfifo5_cubic_f4",
         "retransmissions",
-        "the same, for four flows",
+        "cause not found",
     ),
     (
         "codel_bbr_f4",
         "round trip, ms",
-        "which of four flows sees the shortest delay, and when, decides: cause not found",
+        "cause not found",
     ),
     (
         "bfifo1_vegas_f4",
         "round trip, ms",
-        "late comers take a queue for the base delay: cause of the size not found",
+        "cause not found",
     ),
 ];
 
