@@ -159,21 +159,9 @@ const KNOWN: [(&str, &str, &str); 4] = [
         "cause not found. Seven overflows, with one loss each there and two here; windows agree within two segments up to the \
          first (198 against 196 or 197)",
     ),
-    (
-        "bfifo5_cubic_f4",
-        "retransmissions",
-        "cause not found",
-    ),
-    (
-        "codel_bbr_f4",
-        "round trip, ms",
-        "cause not found",
-    ),
-    (
-        "bfifo1_vegas_f4",
-        "round trip, ms",
-        "cause not found",
-    ),
+    ("bfifo5_cubic_f4", "retransmissions", "cause not found"),
+    ("codel_bbr_f4", "round trip, ms", "cause not found"),
+    ("bfifo1_vegas_f4", "round trip, ms", "cause not found"),
 ];
 
 /// The figures of Linux over its seeds, and ours over as many and more phases.
