@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use sojourn_lab::document::Document;
+use sojourn_lab::outcome::SeriesOutcome;
 use sojourn_lab::results::directory::{MANIFEST_FILE, ResultDir, ResultSet, Taking, tables_arrow};
 use sojourn_lab::results::{Kind, Manifest, outcome_batches};
 use sojourn_lab::study::Study;
 use sojourn_lab::{LabErrorKind, run};
+use sojourn_units::{Span, Time};
 
 const STUDY: &str = r#"
 flows = ["2*reno dialect=ns2", "cbr 300kbps"]
@@ -117,8 +119,15 @@ fn the_deficit_of_each_queue_of_a_scheduler_is_recorded_on_request() {
     );
     let packets = inner(1, "queue_packets");
     let whole = inner(1, "backlog_packets");
-    for (sample, total) in whole[0].values.iter().enumerate() {
-        let parts: f64 = packets.iter().map(|s| s.values[sample]).sum();
+    // A queue is recorded from when its first packet came.
+    let at = |series: &SeriesOutcome, time: Time| {
+        let since = time.as_ps().checked_sub(series.first.as_ps());
+        let sample = since.map(|ps| usize::try_from(ps / series.step.as_ps()).expect("small"));
+        sample.map_or(0.0, |sample| series.values[sample])
+    };
+    for (sample, total) in (0..).zip(&whole[0].values) {
+        let time = whole[0].first + Span::from_ps(sample * whole[0].step.as_ps());
+        let parts: f64 = packets.iter().map(|s| at(s, time)).sum();
         assert!((parts - total).abs() < 0.5, "{parts} {total}");
     }
 }

@@ -100,7 +100,11 @@ fn draw(panel: &Panel, out: &mut String) {
     let values = || panel.series.iter().flat_map(|drawn| &drawn.points);
     let step = nice(values().map(|(_, y)| *y).fold(0.0, f64::max) / 4.0);
     let top = step * (values().map(|(_, y)| y / step).fold(1.0, f64::max) - 1e-9).ceil();
-    let last = values().map(|(x, _)| *x).fold(0.0, f64::max);
+    let last = match values().map(|(x, _)| *x).fold(0.0, f64::max) {
+        // Nothing to show, but an axis.
+        0.0 => 1.0,
+        last => last,
+    };
     let (right, floor) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
     let down = |y: f64| floor - (floor - TOP) * y / top;
     let _ = writeln!(

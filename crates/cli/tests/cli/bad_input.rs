@@ -18,7 +18,8 @@ queue = "codel"
 
 const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
     reverse_queue, access_queue, pairs)";
-const KINDS: &str = "(kinds: reno, newreno, tahoe, tcp, cbr, poisson, exponential, pareto, on_off)";
+const KINDS: &str = "(kinds: reno, newreno, sack, tahoe, tcp, cubic, bbr, bbr3, dctcp, vegas, ledbat, westwood, \
+     highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off)";
 
 /// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
 fn said(old: &str, new: &str) -> String {
@@ -264,7 +265,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, congestion-controls, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (
@@ -301,8 +302,9 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, tahoe, tcp, \
-             cbr, poisson, exponential, pareto, on_off, bulk)", queues()),
+            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, sack, tahoe, tcp, cubic, bbr, \
+             bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, \
+             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, bulk)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",
