@@ -129,6 +129,7 @@ class Common(TypedDict, total=False):
     seed: int
     replications: int
     ties: str
+    streams: str
     start_spread: str
     deterministic: bool
     eager: bool
@@ -227,6 +228,7 @@ _RUN = (
     "seed",
     "replications",
     "ties",
+    "streams",
     "start_spread",
     "deterministic",
     "eager",
