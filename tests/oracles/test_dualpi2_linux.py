@@ -85,8 +85,11 @@ FAULTS: dict[str, Edits] = {
     "no drops under overload": [
         ("if self._set.drop_overload and self._roll", "if False and self._roll")
     ],
-    "gains not cut": [
-        ("(settings.beta * ONES >> 2) // 10**9", "settings.beta * ONES // 4 / 10**9")
+    "gains rounded up": [
+        ("(settings.beta * ONES >> 2) // 10**9", "(settings.beta * ONES >> 2) // 10**9 + 1")
+    ],
+    "gains halved": [
+        ("(settings.beta * ONES >> 2) // 10**9", "(settings.beta * ONES >> 3) // 10**9")
     ],
 }
 
