@@ -133,6 +133,14 @@ impl Judges {
         ticks: true,
     };
 
+    /// What `aqm` wants, of a frame that replays its periodic updates: one that has them sees every arrival, since the updates
+    /// that are due come before it.
+    pub(crate) fn of(aqm: &impl Aqm) -> Judges {
+        let judges = aqm.judges();
+        let room = if judges.ticks { 0 } else { judges.room };
+        Judges { room, ..judges }
+    }
+
     /// Nothing but arrivals while so many packets wait or more.
     pub const fn arrivals_beyond(room: u64) -> Judges {
         Judges {

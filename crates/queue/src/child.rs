@@ -23,16 +23,11 @@ pub struct Child {
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
-        let mut judges = aqm.judges();
-        if judges.ticks {
-            // The updates that are due come before the arrival.
-            judges.room = 0;
-        }
         Child {
             queue: List::default(),
             peeked: List::default(),
             bytes: 0,
-            judges,
+            judges: Judges::of(&aqm),
             last_departure: Time::ZERO,
             aqm,
         }

@@ -69,14 +69,10 @@ impl QueuePort {
     }
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
-        let mut judges = match &discipline {
-            Discipline::Aqm(aqm) => aqm.judges(),
+        let judges = match &discipline {
+            Discipline::Aqm(aqm) => Judges::of(aqm),
             Discipline::Scheduler(_) => Judges::EVERYTHING,
         };
-        if judges.ticks {
-            // The updates that are due come before the arrival.
-            judges.room = 0;
-        }
         let in_ring = matches!(discipline, Discipline::Aqm(_));
         let tick_at = match judges.ticks {
             true => Time::ZERO,

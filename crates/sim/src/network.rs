@@ -1315,8 +1315,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             .get_disjoint_mut([to_usize(link), to_usize(next)])
         {
             let is_due = to.feeds && !to.is_listed();
-            let waits = to.is_busy_at(&self.key, &mut self.frame);
-            if waits
+            if to.is_busy_at(&self.key, &mut self.frame)
                 && let Some(packet) = from.ring.flight_head()
                 && packet.hops_left > 0
             {
