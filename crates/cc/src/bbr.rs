@@ -476,7 +476,10 @@ impl CongestionControl for Bbr {
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         tell("bw (bps)", self.bw.get() * 8.0);
         tell("pacing_gain", self.pacing_gain);
-        tell("min_rtt (ms)", self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3);
+        tell(
+            "min_rtt (ms)",
+            self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,
+        );
     }
 }
 

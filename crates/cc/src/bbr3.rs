@@ -350,7 +350,9 @@ impl Bbr3 {
             return u64::MAX;
         }
         let free = whole(self.headroom * real(self.inflight_long)).max(self.mss);
-        self.inflight_long.saturating_sub(free).max(LEAST * self.mss)
+        self.inflight_long
+            .saturating_sub(free)
+            .max(LEAST * self.mss)
     }
 
     fn advance(&mut self, sample: &Sample) {
@@ -417,7 +419,9 @@ impl Bbr3 {
             return;
         }
         // Section 4.3.1.3: many losses in a round.
-        if self.phase == Phase::Recovery && self.losses >= STARTUP_LOSSES && self.too_high_rate(sample)
+        if self.phase == Phase::Recovery
+            && self.losses >= STARTUP_LOSSES
+            && self.too_high_rate(sample)
         {
             self.full = true;
             self.inflight_long = self.bdp(self.max_bw.get(), 1.0).max(self.inflight_latest);
@@ -484,7 +488,8 @@ impl Bbr3 {
     }
 
     fn probe_window(&self) -> u64 {
-        self.bdp(self.bw(), PROBE_RTT_CWND_GAIN).max(LEAST * self.mss)
+        self.bdp(self.bw(), PROBE_RTT_CWND_GAIN)
+            .max(LEAST * self.mss)
     }
 
     // What follows from it.
@@ -601,7 +606,10 @@ impl CongestionControl for Bbr3 {
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         tell("bw (bps)", self.bw() * 8.0);
         tell("pacing_gain", self.pacing_gain());
-        tell("min_rtt (ms)", self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3);
+        tell(
+            "min_rtt (ms)",
+            self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,
+        );
     }
 }
 

@@ -130,7 +130,11 @@ impl Copa {
             if sample.now.saturating_since(self.empty_at) > five {
                 // 1 / delta grows by one per round trip and halves with a loss.
                 let inverse = 1.0 / self.delta;
-                let next = if self.lost { inverse / 2.0 } else { inverse + 1.0 };
+                let next = if self.lost {
+                    inverse / 2.0
+                } else {
+                    inverse + 1.0
+                };
                 self.delta = (1.0 / next).min(self.default_delta);
             } else {
                 self.delta = self.default_delta;

@@ -9,9 +9,7 @@
 use crate::hystart::{HyStart, HyStartPlus};
 use crate::num::{micros, millis, real, scaled, whole};
 use crate::window::Window;
-use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo,
-};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo};
 use sojourn_units::{Rate, Ratio, Span, Time, choice, params};
 
 choice! {
@@ -171,9 +169,9 @@ impl Cubic {
         if self.epoch.is_none() {
             self.begin_epoch(now);
         }
-        let elapsed = self.epoch.map_or(0.0, |epoch| {
-            now.saturating_since(epoch).as_secs_f64()
-        });
+        let elapsed = self
+            .epoch
+            .map_or(0.0, |epoch| now.saturating_since(epoch).as_secs_f64());
         let cwnd = self.segments();
         let acked = real(bytes) / real(self.window.mss);
         let target = self
@@ -220,7 +218,9 @@ impl Cubic {
                     ticks.origin = ticks.last_max;
                 }
             }
-            let epoch = self.epoch.map_or(ms, |epoch| millis(epoch.since(Time::ZERO)));
+            let epoch = self
+                .epoch
+                .map_or(ms, |epoch| millis(epoch.since(Time::ZERO)));
             let t = ms - epoch + self.least_rtt.map_or(0, millis);
             let t = t * SCALE / 1000;
             let away = u128::from(t.abs_diff(ticks.k));
@@ -299,7 +299,9 @@ impl CongestionControl for Cubic {
             && let Some(epoch) = &mut self.epoch
         {
             // Idle time is no time on the curve (RFC 9438 section 4.2, application-limited).
-            *epoch = epoch.saturating_add(sent.now.saturating_since(self.last_sent)).min(sent.now);
+            *epoch = epoch
+                .saturating_add(sent.now.saturating_since(self.last_sent))
+                .min(sent.now);
         }
         self.last_sent = sent.now;
     }

@@ -4,9 +4,7 @@
 
 use crate::num::{real, scaled};
 use crate::window::{Round, Window, by_window};
-use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Start, Traits,
-};
+use crate::{Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Start, Traits};
 use sojourn_units::{Ratio, params};
 
 params! {

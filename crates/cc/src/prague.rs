@@ -8,8 +8,7 @@
 use crate::num::{rate, real, scaled, seconds, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Sent, Start, Traits,
-    Undo,
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Sent, Start, Traits, Undo,
 };
 use sojourn_units::{Rate, Ratio, Span, params};
 

@@ -118,11 +118,7 @@ mod tests {
     #[test]
     fn a_loss_without_a_queue_costs_a_fifth_and_with_one_half() {
         for (segments, left) in [(30, 0.8), (80, 0.5)] {
-            let mut pipe = Pipe::new(
-                Veno::new(&VenoParams::default()),
-                1000.0,
-                Span::from_ms(40),
-            );
+            let mut pipe = Pipe::new(Veno::new(&VenoParams::default()), 1000.0, Span::from_ms(40));
             pipe.cc.window.cwnd = segments * MSS;
             pipe.cc.window.ssthresh = segments * MSS;
             pipe.run(Span::from_ms(400));
