@@ -21,13 +21,21 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 4] = [
+const BUILT_IN: [BuiltIn; 5] = [
     BuiltIn {
         name: "codel-drr-bandwidth-mtu",
         study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
         files: &[(
             "published.csv",
             include_str!("../../../studies/codel-drr-bandwidth-mtu/published.csv"),
+        )],
+    },
+    BuiltIn {
+        name: "codel-ledbat",
+        study: include_str!("../../../studies/codel-ledbat/study.toml"),
+        files: &[(
+            "published.csv",
+            include_str!("../../../studies/codel-ledbat/published.csv"),
         )],
     },
     BuiltIn {

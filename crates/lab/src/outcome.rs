@@ -109,6 +109,10 @@ pub struct FlowOutcome {
     pub delay_min: Option<Span>,
     /// The longest.
     pub delay_max: Span,
+    /// Packets of the receiver that arrived at the sender, such as acknowledgements.
+    pub replies: u64,
+    /// Sum of their one-way delays, picoseconds.
+    pub replies_delay_sum: u128,
     /// Sum of |D(i-1, i)| over consecutive deliveries (RFC 3550 section 6.4.1), picoseconds.
     pub jitter_sum: u128,
     /// Packets retransmitted.

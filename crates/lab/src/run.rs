@@ -220,7 +220,7 @@ fn queues<T: Tracer>(
 fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<FlowOutcome> {
     let mut outcomes = Vec::with_capacity(flows.len());
     for (flow, index) in flows.iter().zip(0..) {
-        let counts = &network.flow(index)[0];
+        let [counts, replies] = network.flow(index);
         let sender = network.agent(flow.sender).sender_report();
         let receiver = flow
             .receiver
@@ -248,6 +248,8 @@ fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<
             delay_sum: counts.delay_sum,
             delay_min: counts.delay_min(),
             delay_max: counts.delay_max,
+            replies: replies.delivered_packets,
+            replies_delay_sum: replies.delay_sum,
             jitter_sum: counts.jitter_sum,
             retransmissions: sent.retransmissions,
             timeouts: sent.timeouts,

@@ -698,16 +698,21 @@ impl Study {
         })
     }
 
-    /// What metrics of an experiment can be of.
+    /// What metrics of an experiment can be of: the names in any of its points, since a factor may replace the flows.
     pub(crate) fn names(&self, experiment: &str) -> Result<Names> {
-        match self
-            .points
-            .iter()
-            .find(|point| point.experiment == experiment)
-        {
-            Some(point) => Ok(Names::of_compiled(&compile(&point.scenario, 0)?)),
-            None => Ok(Names::default()),
+        let mut names = Names::default();
+        let mut seen = Vec::new();
+        for point in self.points.iter().filter(|p| p.experiment == experiment) {
+            let groups = point.scenario.flows.iter();
+            let flows: Vec<_> = groups
+                .map(|group| (&group.kind, &group.place.label, group.place.count))
+                .collect();
+            if !seen.contains(&flows) {
+                names.join(Names::of_compiled(&compile(&point.scenario, 0)?));
+                seen.push(flows);
+            }
         }
+        Ok(names)
     }
 }
 

@@ -245,12 +245,16 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
-        let first = results.manifest.points_of(&experiment.name).next();
-        let run = first.and_then(|point| results.of_point(point.point).next());
+        let mut names = Names::default();
+        for point in results.manifest.points_of(&experiment.name) {
+            if let Some(run) = results.of_point(point.point).next() {
+                names.join(Names::of_outcome(run));
+            }
+        }
         Wanted {
             results,
             experiment,
-            names: run.map(Names::of_outcome).unwrap_or_default(),
+            names,
         }
     }
 

@@ -265,7 +265,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, congestion-controls, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, codel-ledbat, congestion-controls, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (

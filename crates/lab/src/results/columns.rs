@@ -524,6 +524,18 @@ static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
         |flow| steps(&flow.delay),
         |flow| counts(&flow.delay),
     );
+    all.integer(
+        "replies_packets",
+        "packets",
+        "Packets of the receiver that arrived at the sender, such as acknowledgements.",
+        |flow| flow.replies,
+    );
+    all.wide(
+        "replies_delay_ps_sum",
+        "ps",
+        "Sum of their one-way delays.",
+        |flow| flow.replies_delay_sum,
+    );
     all.wide(
         "jitter_ps_sum",
         "ps",
@@ -954,6 +966,8 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         delay_sum: reader.wide("delay_ps_sum", row)?,
         delay_min: optional("delay_ps_min")?.map(Span::from_ps),
         delay_max: span("delay_ps_max")?,
+        replies: integer("replies_packets")?,
+        replies_delay_sum: reader.wide("replies_delay_ps_sum", row)?,
         jitter_sum: reader.wide("jitter_ps_sum", row)?,
         retransmissions: integer("retransmissions_packets")?,
         timeouts: integer("timeouts_count")?,

@@ -206,6 +206,8 @@ impl Metric {
     /// level.
     pub fn value(&self, subject: &Subject<'_>) -> Option<f64> {
         let value = match (subject, &self.read) {
+            // A run without the flows that are asked for.
+            (Subject::Flows(flows, ..), _) if flows.is_empty() => None,
             (Subject::Queues(queues, span), Read::Queues(read)) => read(queues, span.as_secs_f64()),
             (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
                 quantile(queues.iter().map(|queue| &queue.sojourn), *q)
@@ -665,6 +667,37 @@ fn flow_metrics() -> Vec<Metric> {
         read: Read::DelayQuantile(q),
     }));
     all.extend([
+        flow(
+            declared(
+                "replies_delay_s_mean",
+                "One-way delay of replies, mean",
+                Unit::Seconds,
+                "Time from receiver to sender of packets that arrived there, such as acknowledgements.",
+                "Σ delay / replies that arrived, to the picosecond",
+            ),
+            |flows, _| {
+                let delays: f64 = flows.iter().map(|f| wide_to_f64(f.replies_delay_sum)).sum();
+                ratio(delays * 1e-12, sum(flows, |f| f.replies))
+            },
+        ),
+        flow(
+            declared(
+                "both_delay_s_mean",
+                "One-way delay of packets and replies, mean",
+                Unit::Seconds,
+                "Time from one end to the other, of packets and replies that arrived, together: what a trace gives that does not \
+                 tell data from acknowledgements.",
+                "Σ delay either way / packets and replies that arrived, to the picosecond",
+            ),
+            |flows, _| {
+                let delays: f64 = flows
+                    .iter()
+                    .map(|f| wide_to_f64(f.delay_sum + f.replies_delay_sum))
+                    .sum();
+                let count = sum(flows, |f| f.delivered_packets + f.replies);
+                ratio(delays * 1e-12, count)
+            },
+        ),
         Metric {
             name: "pdv_s_p99".to_owned(),
             title: "Delay variation, p99".to_owned(),

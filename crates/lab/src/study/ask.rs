@@ -74,6 +74,20 @@ impl Names {
         names
     }
 
+    /// Takes up the names of another run of the same experiment.
+    pub(crate) fn join(&mut self, other: Names) {
+        fn add(all: &mut Vec<String>, new: Vec<String>) {
+            for name in new {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+        }
+        add(&mut self.links, other.links);
+        add(&mut self.labels, other.labels);
+        add(&mut self.flows, other.flows);
+    }
+
     fn add(&mut self, label: &str, name: &str) {
         if self.labels.last().is_none_or(|last| last != label)
             && self.labels.iter().all(|known| known != label)
