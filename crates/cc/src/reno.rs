@@ -8,7 +8,9 @@
 //! is the same for full segments.
 
 use crate::num::scaled;
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Undo};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Traits, Undo,
+};
 use sojourn_units::{Bytes, Rate, Ratio, choice, params};
 
 choice! {
@@ -125,6 +127,13 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
+    fn traits(&self) -> Traits {
+        Traits {
+            unsampled: true,
+            ..Traits::default()
+        }
+    }
+
     fn on_start(&mut self, start: &Start) {
         self.mss = start.mss.max(1);
         self.initial_window = start.initial_window.max(self.mss);

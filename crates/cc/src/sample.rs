@@ -28,6 +28,8 @@ pub struct Traits {
     pub samples: bool,
     /// It measures one-way delay, so the transport must have timestamps.
     pub timestamps: bool,
+    /// It goes by acknowledgements and losses alone and never paces: the transport need not take samples for it.
+    pub unsampled: bool,
 }
 
 /// What the transport is doing about losses.

@@ -27,14 +27,23 @@ pub struct Case {
     pub flows: u32,
     /// Simulated time at which the case is defined.
     pub seconds: f64,
-    /// True for TCP, false for CBR over UDP.
-    tcp: bool,
+    /// What runs; CBR over UDP unless it is TCP.
+    transport: Transport,
     /// Rate of the bottleneck.
     rate: Rate,
     /// Packets that the bottleneck holds.
     buffer: u64,
     /// Queue of the bottleneck, without its limit.
     queue: Cow<'static, str>,
+}
+
+/// What the flows of a case are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Transport {
+    Cbr,
+    NewReno,
+    /// With selective acknowledgement, timestamps and delayed acknowledgements.
+    Sack,
 }
 
 impl Case {
@@ -66,7 +75,7 @@ pub fn cases() -> Vec<Case> {
         about,
         flows,
         seconds,
-        tcp: false,
+        transport: Transport::Cbr,
         rate,
         buffer: 1000,
         queue: Cow::Borrowed(queue),
@@ -76,10 +85,14 @@ pub fn cases() -> Vec<Case> {
         about,
         flows,
         seconds,
-        tcp: true,
+        transport: Transport::NewReno,
         rate,
         buffer,
         queue: Cow::Borrowed(queue),
+    };
+    let sack = |name, about, flows, seconds, rate, buffer| Case {
+        transport: Transport::Sack,
+        ..tcp(name, about, flows, seconds, rate, buffer, "droptail")
     };
     vec![
         udp(
@@ -158,6 +171,22 @@ pub fn cases() -> Vec<Case> {
             2000,
             "codel",
         ),
+        sack(
+            "b3-4-sack",
+            "TCP with SACK and timestamps, 4 flows, 1 Gbps",
+            4,
+            10.0,
+            gig,
+            2000,
+        ),
+        sack(
+            "b3-64-sack",
+            "TCP with SACK and timestamps, 64 flows, 1 Gbps",
+            64,
+            10.0,
+            gig,
+            2000,
+        ),
         tcp(
             "b4-1024",
             "TCP NewReno, 1024 flows, 10 Gbps",
@@ -166,6 +195,14 @@ pub fn cases() -> Vec<Case> {
             Rate::gbps(10),
             20_000,
             "droptail",
+        ),
+        sack(
+            "b4-1024-sack",
+            "TCP with SACK and timestamps, 1024 flows, 10 Gbps",
+            1024,
+            2.0,
+            Rate::gbps(10),
+            20_000,
         ),
         tcp(
             "b4-10240",
@@ -244,9 +281,9 @@ impl Prepared {
 /// If a queue or flow of the case cannot be built: a fault of the case.
 pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     let rate = case.rate;
-    let (access_rate, bottleneck_delay) = match case.tcp {
-        true => (Rate::gbps(10).max(rate), Span::from_ms(10)),
-        false => (rate, Span::from_ms(5)),
+    let (access_rate, bottleneck_delay) = match case.transport {
+        Transport::Cbr => (rate, Span::from_ms(5)),
+        _ => (Rate::gbps(10).max(rate), Span::from_ms(10)),
     };
     let mut spec = NetworkSpec {
         nodes: vec!["left".to_owned(), "right".to_owned()],
@@ -317,12 +354,12 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         link(&mut spec, (1, sink), access_rate, delay, unlimited)?;
         link(&mut spec, (sink, 1), access_rate, delay, unlimited)?;
         let name = format!("flow/{flow}");
-        let start = match case.tcp {
-            true => {
+        let start = match case.transport {
+            Transport::Cbr => Time::ZERO + gap / u64::from(case.flows) * u64::from(flow),
+            _ => {
                 let mut stream = Stream::derive(1, 0, &format!("{name}/start"));
                 Time::from_ps(stream.below(Span::from_ms(100).as_ps()))
             }
-            false => Time::ZERO + gap / u64::from(case.flows) * u64::from(flow),
         };
         let request = FlowRequest {
             flow,
@@ -335,8 +372,19 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
             ns3_number: None,
         };
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let (kind, args) = match case.tcp {
-            true => (
+        let (kind, args) = match case.transport {
+            Transport::Sack => (
+                "sack",
+                vec![
+                    pair("mss", "1448B"),
+                    pair("headers", "52B"),
+                    pair("initial_window", "10"),
+                    pair("min_rto", "200ms"),
+                    pair("delayed_ack", "2"),
+                    pair("timestamps", "true"),
+                ],
+            ),
+            Transport::NewReno => (
                 "newreno",
                 vec![
                     pair("mss", "1460B"),
@@ -346,7 +394,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
                     pair("delayed_ack", "1"),
                 ],
             ),
-            false => (
+            Transport::Cbr => (
                 "cbr",
                 vec![
                     pair("size", "1500B"),

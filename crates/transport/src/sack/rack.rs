@@ -59,6 +59,17 @@ impl Rack {
         }
     }
 
+    /// Segments that were sent once are delivered in order, the last of them that one.
+    #[inline]
+    pub(crate) fn on_delivered_in_order(&mut self, last: &Segment, rtt: Span) {
+        self.advanced = true;
+        self.rtt = rtt;
+        if (last.sent, last.end()) > (self.sent, self.end) {
+            self.sent = last.sent;
+            self.end = last.end();
+        }
+    }
+
     /// Something arrived out of its order.
     pub(crate) fn on_reordering(&mut self) {
         self.reordered = true;

@@ -110,6 +110,8 @@ pub(crate) struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
+    /// Segments that were sent more than once.
+    resent: u32,
     /// Below this number nothing waits to be sent again.
     hint: u32,
     /// Below this number everything not received has been called lost by counting.
@@ -131,6 +133,7 @@ impl Scoreboard {
             sacked: 0,
             lost: 0,
             retransmitted: 0,
+            resent: 0,
             hint: 0,
             counted: 0,
             highest: 0,
@@ -162,6 +165,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn lost_total(&self) -> u64 {
         self.lost_total
+    }
+
+    /// Every segment was sent once, and nothing is known of any.
+    #[inline]
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.sacked | self.lost == 0 && self.resent == 0
     }
 
     /// One past the highest byte that was selectively acknowledged, if it is above `una`.
@@ -282,7 +291,8 @@ impl Scoreboard {
         self.base = self.base.wrapping_add(1);
         let bytes = u64::from(segment.bytes);
         self.outstanding -= bytes;
-        if segment.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
+        if segment.flags & (SACKED | LOST | EVER) != 0 {
+            self.resent -= u32::from(segment.was_retransmitted());
             if segment.is_sacked() {
                 self.sacked -= bytes;
             }
@@ -452,10 +462,12 @@ impl Scoreboard {
         let segment = self.get_mut(id);
         let bytes = u64::from(segment.bytes);
         let was = segment.is_retransmitted();
+        let first = segment.flags & EVER == 0;
         segment.flags |= RETRANSMITTED | EVER;
         if !was {
             self.retransmitted += bytes;
         }
+        self.resent += u32::from(first);
         self.append(id);
     }
 

@@ -482,8 +482,8 @@ impl<S: Source> SackSender<S> {
 
     // Sending.
 
-    /// Sends what window, pacing and application allow: what is lost first, then new data.
-    fn send<H: Host>(&mut self, host: &mut H) {
+    /// Sends what window, pacing and application allow: what is lost first, then new data. True if the latter was sent.
+    fn send<H: Host>(&mut self, host: &mut H) -> bool {
         let now = host.now();
         let mut sent_new = false;
         let mut held = false;
@@ -547,6 +547,7 @@ impl<S: Source> SackSender<S> {
         if sent_new {
             self.schedule_probe(host);
         }
+        sent_new
     }
 
     /// Keeps the strongest sign in a window of data that the congestion window was used up (RFC 7661; tcp_cwnd_validate).
@@ -639,6 +640,9 @@ impl<S: Source> SackSender<S> {
         self.last_sent = now;
         if self.reducing {
             self.prr.on_sent(bytes);
+        }
+        if self.traits.unsampled && !after_idle {
+            return;
         }
         self.cc.on_sent(&Sent {
             now,
@@ -900,7 +904,21 @@ impl<S: Source> SackSender<S> {
             return;
         }
         let now = host.now();
-        let side = host.side(packet).copied();
+        let side = host.side(packet);
+        if self.phase == Phase::Open
+            && ack > self.una
+            && self.board.is_untouched()
+            && self.probe_high == 0
+            && !self.ecn
+            && !self.traits.model
+            && side.is_none_or(|side| side.sack[0].1 == 0)
+            && self.board.front().is_some_and(|first| first.end() <= ack)
+        {
+            let one_way = self.one_way(side);
+            self.advance(ack, one_way, host);
+            return;
+        }
+        let side = side.copied();
         let outstanding_before = self.nxt - self.una;
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
@@ -1000,6 +1018,94 @@ impl<S: Source> SackSender<S> {
         sample.phase = self.phase;
         self.control(&sample, limited);
         self.send(host);
+    }
+
+    /// The usual acknowledgement: new data, nothing is or was missing. Does what [`SackSender::on_acknowledgement`] would, without asking for the rest.
+    #[inline]
+    fn advance<H: Host>(&mut self, ack: u64, one_way: Option<Span>, host: &mut H) {
+        let now = host.now();
+        let pipe_before = self.board.pipe();
+        let delivered_before = self.rate.delivered();
+        let acked = ack - self.una;
+        self.una = ack;
+        self.bytes_acked += acked;
+        let mut picked = Picked::default();
+        let mut first = None;
+        let mut rtt = Span::ZERO;
+        while let Some(segment) = self.board.pop_acked(ack) {
+            self.rate.on_delivered(&segment, &mut picked);
+            first = first.or(Some(segment.sent));
+            rtt = now.saturating_since(segment.sent);
+            self.rack.on_delivered_in_order(&segment, rtt);
+        }
+        let smoothed = first.map_or(rtt, |sent| now.saturating_since(sent));
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.rto.sample(smoothed);
+        self.cold.report.record_rtt(smoothed);
+        let delivered = self.rate.delivered() - delivered_before;
+        self.just_delivered = delivered;
+        let (sampled, interval) = self.rate.finish(&picked, self.min_rtt, now);
+        let limited = self.is_limited();
+        if !self.traits.unsampled {
+            let lost = self.board.lost_total();
+            self.cc.on_sample(&Sample {
+                now,
+                una: self.una,
+                next: self.nxt,
+                acked,
+                newly_delivered: delivered,
+                marked: 0,
+                rtt: Some(rtt),
+                min_rtt: self.min_rtt,
+                srtt: self.rto.srtt(),
+                one_way,
+                delivered: self.rate.delivered(),
+                prior_delivered: picked.prior_delivered,
+                sampled,
+                interval,
+                app_limited: picked.app_limited,
+                in_flight_before: pipe_before,
+                in_flight: self.board.pipe(),
+                tx_in_flight: picked.in_flight,
+                lost_since: lost - picked.lost.min(lost),
+                newly_lost: 0,
+                phase: self.phase,
+                limited,
+            });
+        }
+        self.rack
+            .adapt(picked.prior_delivered, self.rate.delivered());
+        let probes = self.options.tail_probe && self.una != self.nxt;
+        if self.una == self.nxt {
+            self.disarm();
+            if self.una == self.end {
+                self.check_completion(now);
+            }
+        } else if probes {
+            // The timer is set once, after what is sent now.
+            self.pending = Pending::Probe;
+        } else {
+            self.pending = Pending::Timeout;
+            self.arm_timeout(host);
+        }
+        self.cc.on_ack(&Acked {
+            now,
+            bytes: delivered,
+            in_flight: self.board.pipe(),
+            rtt: Some(rtt),
+            echo: false,
+            limited,
+            stage: Stage::Open,
+        });
+        if !self.send(host) && probes {
+            self.schedule_probe(host);
+        }
+    }
+
+    #[inline]
+    fn one_way(&self, side: Option<&Side>) -> Option<Span> {
+        let (value, echo) = side.filter(|_| self.options.timestamps)?.timestamps;
+        Time::from_ps(value).checked_since(Time::from_ps(echo))
     }
 
     /// Adapts the window, or what may be sent while it falls.
@@ -1511,7 +1617,9 @@ impl<S: Source> Agent for SackSender<S> {
         while let Some(timer) = self.timers.due(now) {
             match timer {
                 RETRANSMIT => self.on_timer(host),
-                PACE => self.send(host),
+                PACE => {
+                    self.send(host);
+                }
                 _ => self.on_application(host),
             }
         }
