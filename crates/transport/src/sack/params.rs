@@ -24,6 +24,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What is sent again in a recovery by counting when neither a known loss nor new data may be.
+    pub enum LastResort {
+        /// Nothing.
+        Off = "off",
+        /// Segments below the highest received one that are not known to be lost (RFC 6675 section 4, NextSeg rule 3).
+        Gap = "gap",
+        /// Those, and once per recovery the last segment outstanding (rules 3 and 4).
+        Rescue = "rescue",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
@@ -31,6 +43,8 @@ params! {
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
         /// How the window falls while losses are repaired.
         reduction: Reduction = "prr", source "RFC 9937 section 6";
+        /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
+        last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether a segment probes for the loss of the last ones.
@@ -60,6 +74,7 @@ params! {
         /// ns-3: counting, PRR, no probe.
         ns3 = "ns3-3.44" {
             detection = "count" from "tcp-tx-buffer.cc, IsLost";
+            last_resort = "gap" from "tcp-tx-buffer.cc, NextSeg has no rule 4";
             tail_probe = "false" from "tcp-socket-base.cc has none";
             frto = "false" from "tcp-socket-base.cc has none";
             undo = "false" from "tcp-socket-base.cc has none";

@@ -429,8 +429,17 @@ impl Scoreboard {
         }
         let from = self.place(self.counted);
         for lost in from..index {
-            let segment = &self.ring[lost];
-            if !segment.is_sacked() && !segment.is_lost() {
+            let segment = &mut self.ring[lost];
+            if segment.is_sacked() || segment.is_lost() {
+                continue;
+            }
+            if segment.is_retransmitted() {
+                // Sent again before it was known to be lost: not a third time.
+                segment.flags |= LOST;
+                let bytes = u64::from(segment.bytes);
+                self.lost += bytes;
+                self.lost_total += bytes;
+            } else {
                 self.lose(self.base.wrapping_add(count(lost)));
             }
         }
@@ -454,6 +463,24 @@ impl Scoreboard {
         }
         self.hint = self.after();
         None
+    }
+
+    /// The lowest segment from `from` on, below the highest received, that is neither received nor sent again: what rule 3
+    /// of NextSeg (RFC 6675 section 4) offers.
+    pub(crate) fn next_in_gap(&self, from: u64) -> Option<u32> {
+        let first = self.index(self.at(from));
+        let below = self.index(self.at(self.highest));
+        let open = (first..below).find(|&index| {
+            let segment = &self.ring[index];
+            !segment.is_sacked() && !segment.is_retransmitted()
+        });
+        open.map(|index| self.base.wrapping_add(count(index)))
+    }
+
+    /// The last segment that is not received: what rule 4 of NextSeg offers.
+    pub(crate) fn last_missing(&self) -> Option<u32> {
+        let index = self.ring.iter().rposition(|segment| !segment.is_sacked())?;
+        Some(self.base.wrapping_add(count(index)))
     }
 
     /// It is sent again.

@@ -4,7 +4,7 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
-use super::params::{Detection, Reduction, SackParams};
+use super::params::{Detection, LastResort, Reduction, SackParams};
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, Picked};
@@ -163,6 +163,10 @@ pub struct SackSender<S> {
     /// Bytes that the receiver has counted as marked.
     marked: u64,
     timeout_una: u64,
+    /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and where the recovery ended in which the
+    /// last segment was sent again for want of anything else (RescueRxt).
+    high_resent: u64,
+    rescued: Option<u64>,
     options: Options,
     cold: Box<Cold<S>>,
 }
@@ -171,6 +175,7 @@ pub struct SackSender<S> {
 #[derive(Debug)]
 struct Options {
     detection: Detection,
+    last_resort: LastResort,
     reduction: Reduction,
     reduction_for_ecn: bool,
     tail_probe: bool,
@@ -265,8 +270,11 @@ impl<S: Source> SackSender<S> {
             resent_at: None,
             marked: 0,
             timeout_una: u64::MAX,
+            high_resent: 0,
+            rescued: None,
             options: Options {
                 detection: sack.detection,
+                last_resort: sack.last_resort,
                 reduction: sack.reduction,
                 reduction_for_ecn: sack.reduction_for_ecn,
                 tail_probe: sack.tail_probe,
@@ -516,6 +524,10 @@ impl<S: Source> SackSender<S> {
                 if pipe < window {
                     self.rate.limit(pipe);
                 }
+                if self.resend_unknown(pipe, window, host) {
+                    sent_any = true;
+                    continue;
+                }
                 break;
             }
             let outstanding = self.nxt - self.una;
@@ -530,6 +542,10 @@ impl<S: Source> SackSender<S> {
                 break;
             }
             if outstanding + bytes > self.window {
+                if self.resend_unknown(pipe, window, host) {
+                    sent_any = true;
+                    continue;
+                }
                 break;
             }
             if self.options.nagle && bytes < self.mss && outstanding > 0 && !self.source_has_ended()
@@ -548,6 +564,35 @@ impl<S: Source> SackSender<S> {
             self.schedule_probe(host);
         }
         sent_new
+    }
+
+    /// Sends again what is not known to be lost, where the window would allow a segment and there is none (RFC 6675
+    /// section 4, rules 3 and 4 of NextSeg). True if something was sent.
+    fn resend_unknown<H: Host>(&mut self, pipe: u64, window: u64, host: &mut H) -> bool {
+        if self.phase != Phase::Recovery
+            || self.options.detection != Detection::Count
+            || self.options.last_resort == LastResort::Off
+            || pipe + self.mss > window
+        {
+            return false;
+        }
+        if let Some(id) = self.board.next_in_gap(self.high_resent.max(self.una)) {
+            self.retransmit(id, host);
+            return true;
+        }
+        if self.options.last_resort != LastResort::Rescue
+            || self.rescued.is_some_and(|until| self.una <= until)
+        {
+            return false;
+        }
+        let Some(id) = self.board.last_missing() else {
+            return false;
+        };
+        let high_resent = self.high_resent;
+        self.rescued = Some(self.high);
+        self.retransmit(id, host);
+        self.high_resent = high_resent;
+        true
     }
 
     /// Keeps the strongest sign in a window of data that the congestion window was used up (RFC 7661; tcp_cwnd_validate).
@@ -617,6 +662,7 @@ impl<S: Source> SackSender<S> {
         segment.lost = lost_total;
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
         self.board.retransmit(id);
+        self.high_resent = self.high_resent.max(seq + bytes);
         self.cold.report.retransmissions += 1;
         if self.resent_at.is_none() {
             self.resent_at = Some(now);
@@ -1488,6 +1534,8 @@ impl<S: Source> SackSender<S> {
             self.reduce(CongestionKind::Loss, now);
         }
         self.cold.report.fast_recoveries += 1;
+        self.high_resent = self.una;
+        self.rescued = None;
         self.forced = true;
         self.set_phase(Phase::Recovery, now);
     }
