@@ -150,7 +150,7 @@ struct ObservedQueue {
 }
 
 struct ObservedFlow {
-    flow: usize,
+    network: std::ops::Range<usize>,
     sender: usize,
     last_bytes: u64,
     first_series: usize,
@@ -196,7 +196,7 @@ impl Recorder {
                 state: state.len(),
             });
         }
-        for (flow, index) in flows.iter().zip(0..) {
+        for flow in flows {
             let has_window = network.agent(flow.sender).gauges().is_some();
             let first_series = recorder.series.len();
             recorder.open("throughput", &flow.name, &["throughput_bps"], first);
@@ -206,7 +206,7 @@ impl Recorder {
                 recorder.open("rtt", &flow.name, &["srtt_s", "rto_s"], first);
             }
             recorder.flows.push(ObservedFlow {
-                flow: index,
+                network: flow.network.clone(),
                 sender: flow.sender,
                 last_bytes: 0,
                 first_series,
@@ -284,7 +284,8 @@ impl Recorder {
             }
         }
         for flow in &mut self.flows {
-            let bytes = network.flow(flow.flow)[0].delivered_bytes;
+            let of_flow = |index: usize| network.flow(index)[0].delivered_bytes;
+            let bytes: u64 = flow.network.clone().map(of_flow).sum();
             let mut values = Vec::with_capacity(6);
             if wants("throughput") {
                 values.push(count(bytes - flow.last_bytes) * 8.0 / self.step.as_secs_f64());

@@ -1,6 +1,7 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
 use crate::timed::Timed;
+use crate::workload::{Client, Server};
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
@@ -33,6 +34,10 @@ pub enum Endpoint {
     Ns3Receiver(Box<Ns3Receiver>),
     /// ns-3's receiver of datagrams.
     PacketSink(PacketSink),
+    /// Sender of a workload.
+    Server(Box<Server>),
+    /// Its receiver.
+    Client(Box<Client>),
 }
 
 macro_rules! each {
@@ -48,6 +53,8 @@ macro_rules! each {
             Endpoint::Ns3($endpoint) => $call,
             Endpoint::Ns3Receiver($endpoint) => $call,
             Endpoint::PacketSink($endpoint) => $call,
+            Endpoint::Server($endpoint) => $call,
+            Endpoint::Client($endpoint) => $call,
         }
     };
 }
@@ -85,6 +92,7 @@ impl Endpoint {
             Endpoint::Sack(sender) => Some(sender.report()),
             Endpoint::Ns2(sender) => Some(*sender.report()),
             Endpoint::Ns3(sender) => Some(*sender.report()),
+            Endpoint::Server(server) => Some(server.report()),
             _ => None,
         }
     }
@@ -97,6 +105,7 @@ impl Endpoint {
             Endpoint::Ns2Sink(sink) => Some(*sink.report()),
             Endpoint::Ns3Receiver(receiver) => Some(*receiver.report()),
             Endpoint::PacketSink(sink) => Some(*sink.report()),
+            Endpoint::Client(client) => Some(client.report()),
             _ => None,
         }
     }

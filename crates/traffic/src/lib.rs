@@ -5,6 +5,7 @@ pub mod flow;
 pub mod registry;
 pub mod sources;
 pub mod timed;
+pub mod workload;
 
 pub use endpoint::Endpoint;
 pub use flow::{BuiltFlow, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};

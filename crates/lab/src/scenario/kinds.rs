@@ -3,10 +3,13 @@
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
+use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
 use sojourn_transport::{SackParams, TcpParams, UdpParams};
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, Time, nearest};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
+};
 
 use crate::error::{LabError, LabErrorKind, Result};
 
@@ -67,6 +70,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             .map(|&(name, params)| part(name, params))
             .collect(),
         more: match (kind.transport, kind.name) {
+            (_, name) if workload::find(name).is_some() => &[],
             (Transport::Tcp, "tcp") => &DATA_AND_CC,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
             (Transport::Udp, _) => &[],
@@ -99,6 +103,14 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             doc: algorithm.doc,
             params,
             dialects: algorithm.dialects,
+        };
+    }
+    if let Some(kind) = workload::find(name) {
+        return FlowPart {
+            title: "Workload",
+            doc: kind.doc,
+            params,
+            dialects: &[],
         };
     }
     match name {
@@ -147,6 +159,8 @@ pub(super) fn try_flow(
         start: Time::ZERO,
         stop: None,
         ns3_number: None,
+        capacity: Rate::mbps(10),
+        shares: 1,
     };
     flow::build_flow(kind, args, &request)
 }
@@ -174,6 +188,11 @@ pub(super) fn resolve_flow(
 /// Every argument of a flow that was built, in a dialect.
 fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(String, String)> {
     let mut full: Vec<(String, String)> = Vec::new();
+    if workload::find(kind).is_some() {
+        // Its TCP stands among its parameters.
+        let own = built.parts.first().into_iter().flat_map(|(_, part)| &part.pairs);
+        return own.map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
+    }
     if let Some(name) = dialect.filter(|name| *name != "default") {
         full.push(("dialect".to_owned(), name.to_owned()));
     }
