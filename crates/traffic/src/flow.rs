@@ -9,9 +9,11 @@
 use crate::endpoint::Endpoint;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
+use crate::others;
 use crate::timed::Timed;
 use crate::workload;
-use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
+use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
+use sojourn_cc::{AnyCc, CongestionControl, EcnUse, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
@@ -19,8 +21,8 @@ use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::tcp::Recovery;
 use sojourn_transport::tcp::TcpConfig;
 use sojourn_transport::{
-    SackConfig, SackParams, SackReceiver, SackSender, TcpParams, TcpReceiver, TcpSender, UdpParams,
-    UdpSender,
+    RledbatParams, RledbatReceiver, RledbatSender, SackConfig, SackParams, SackReceiver,
+    SackSender, TcpParams, TcpReceiver, TcpSender, UdpParams, UdpSender,
 };
 use sojourn_units::{
     Bytes, DialectInfo, Packets, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec,
@@ -72,7 +74,7 @@ impl FlowRequest<'_> {
 pub enum Transport {
     /// Datagrams to a passive sink.
     Udp,
-    /// TCP, with a receiver that acknowledges.
+    /// TCP, or another with a receiver that answers.
     Tcp,
 }
 
@@ -154,11 +156,14 @@ const TAHOE: &str = "tahoe";
 /// The recovery that ns-2's agent here does not have.
 const SACK: &str = "sack";
 
+/// The part of a flow whose receiver bounds it by LEDBAT.
+const RLEDBAT: &str = "rledbat";
+
 /// Parameters of a TCP flow that are not the transport's: its data.
-const DATA: [&str; 3] = ["bytes", "packets", "source"];
+pub(crate) const DATA: [&str; 3] = ["bytes", "packets", "source"];
 
 /// The parameter of a plain TCP flow that names its congestion control.
-const CC: &str = "cc";
+pub(crate) const CC: &str = "cc";
 
 /// TCP flows by name: those above, and every congestion control that is not among them.
 fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
@@ -198,6 +203,7 @@ impl TcpKind {
             params.push(("tcp", TcpParams::TABLE));
             if self.may_be_selective() {
                 params.push((SACK, SackParams::TABLE));
+                params.push((RLEDBAT, RledbatParams::TABLE));
             }
             if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
                 params.push((algorithm.name, algorithm.params));
@@ -246,6 +252,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
     tcp_kinds()
         .map(|kind| kind.flow_kind())
         .chain(udp)
+        .chain(others::flow_kinds())
         .chain(workloads)
         .collect()
 }
@@ -266,6 +273,9 @@ pub fn build_flow(
 ) -> Result<BuiltFlow, ParamError> {
     if let Some(kind) = tcp_kinds().find(|kind| kind.name == name) {
         return build_tcp(&kind, args, request);
+    }
+    if let Some(build) = others::find(name) {
+        return build(args, request);
     }
     if let Some(kind) = workload::find(name) {
         return workload::build(kind, args, request);
@@ -391,6 +401,7 @@ fn build_tcp(
 pub(crate) struct TcpPlan {
     params: TcpParams,
     sack: Option<SackParams>,
+    rledbat: Option<RledbatParams>,
     ecn: EcnUse,
     control: cc::Maker,
     parts: Vec<(&'static str, Resolved)>,
@@ -417,16 +428,22 @@ impl TcpPlan {
     ) -> Endpoint {
         let (params, cc) = (self.params.clone(), (self.control)());
         match &self.sack {
-            Some(sack) => Endpoint::Sack(Box::new(SackSender::new(SackConfig {
-                flow,
-                params,
-                sack: sack.clone(),
-                cc,
-                source,
-                rng,
-                start,
-                stop,
-            }))),
+            Some(sack) => {
+                let sender = SackSender::new(SackConfig {
+                    flow,
+                    params,
+                    sack: sack.clone(),
+                    cc,
+                    source,
+                    rng,
+                    start,
+                    stop,
+                });
+                match self.rledbat {
+                    Some(_) => Endpoint::Rledbat(Box::new(RledbatSender::new(sender))),
+                    None => Endpoint::Sack(Box::new(sender)),
+                }
+            }
             None => Endpoint::Tcp(TcpSender::new(TcpConfig {
                 flow,
                 params,
@@ -443,7 +460,17 @@ impl TcpPlan {
         match &self.sack {
             Some(sack) => {
                 let receiver = SackReceiver::new(&self.params, sack, self.ecn);
-                Endpoint::SackReceiver(Box::new(receiver))
+                match &self.rledbat {
+                    Some(rledbat) => {
+                        let mut params = LedbatPlusParams::default();
+                        params.target = rledbat.rledbat_target;
+                        let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
+                        let mss = self.params.mss.get();
+                        let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());
+                        Endpoint::RledbatReceiver(Box::new(receiver))
+                    }
+                    None => Endpoint::SackReceiver(Box::new(receiver)),
+                }
             }
             None => Endpoint::TcpReceiver(TcpReceiver::new(&self.params)),
         }
@@ -495,34 +522,23 @@ fn plan(
     dialect: Option<&str>,
 ) -> Result<TcpPlan, ParamError> {
     let cc_spec = congestion_control(kind, args)?;
-    let algorithm = cc::find(&cc_spec.name).map_err(|error| {
-        let cc::BuildError::Unknown { given, nearest } = &error else {
-            unreachable!("only names are looked up")
-        };
-        let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
-        let remedy = match nearest {
-            Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
-            None => format!("choose one of {}", names.join(", ")),
-        };
-        wrong(
-            CC,
-            UnitErrorKind::UnknownChoice,
-            given,
-            "a congestion control",
-            remedy,
-        )
-    })?;
+    let algorithm = cc::find(&cc_spec.name).map_err(|error| unknown_control(&error))?;
     if kind.recovery.is_none()
         && algorithm.name != DEFAULT_CC
         && args.iter().all(|(key, _)| key != "recovery")
     {
         args.push(("recovery".to_owned(), SACK.to_owned()));
     }
-    let selective: &[ParamInfo] = match kind.may_be_selective() {
-        true => SackParams::TABLE,
-        false => &[],
+    let selective: [&[ParamInfo]; 2] = match kind.may_be_selective() {
+        true => [SackParams::TABLE, RledbatParams::TABLE],
+        false => [&[], &[]],
     };
-    check_keys(args, &[TcpParams::TABLE, selective, algorithm.params], more)?;
+    let [sack, rledbat] = selective;
+    check_keys(
+        args,
+        &[TcpParams::TABLE, sack, rledbat, algorithm.params],
+        more,
+    )?;
     let params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
         &pairs_of(args, TcpParams::TABLE),
@@ -540,6 +556,17 @@ fn plan(
     };
     let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
     let traits = control().traits();
+    let rledbat: RledbatParams =
+        sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
+    if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with {}, which counts marks", algorithm.name),
+            "leave it out, or take another congestion control",
+        ));
+    }
     let mut parts = vec![("tcp", Resolved::of(&params))];
     let sack = if params.recovery == Recovery::Sack {
         let mut sack: SackParams = sojourn_units::build(
@@ -549,6 +576,14 @@ fn plan(
         sack.timestamps |= traits.timestamps;
         parts.push((SACK, Resolved::of(&sack)));
         Some(sack)
+    } else if rledbat.rledbat {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with recovery={}", params.recovery.name()),
+            "write recovery=sack, or name the flow sack",
+        ));
     } else if traits.samples {
         return Err(wrong(
             "recovery",
@@ -563,14 +598,38 @@ fn plan(
     } else {
         None
     };
+    if rledbat.rledbat {
+        parts.push((RLEDBAT, Resolved::of(&rledbat)));
+    }
     parts.push((algorithm.name, cc_resolved));
     Ok(TcpPlan {
         params,
         sack,
+        rledbat: rledbat.rledbat.then_some(rledbat),
         ecn: traits.ecn,
         control,
         parts,
     })
+}
+
+/// The error of a congestion control that does not exist.
+pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
+    let (given, nearest) = match error {
+        cc::BuildError::Unknown { given, nearest } => (given.as_str(), *nearest),
+        cc::BuildError::Param { algorithm, .. } => (*algorithm, None),
+    };
+    let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
+    let remedy = match nearest {
+        Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
+        None => format!("choose one of {}", names.join(", ")),
+    };
+    wrong(
+        CC,
+        UnitErrorKind::UnknownChoice,
+        given,
+        "a congestion control",
+        remedy,
+    )
 }
 
 /// The name by which congestion controls know a dialect of the transport: releases differ (`rfc9293`, `rfc5681`).
@@ -681,7 +740,7 @@ fn build_ns3(
 }
 
 /// What a TCP flow sends: `source`, or a bulk transfer of `bytes`, `packets` or without end.
-fn data(
+pub(crate) fn data(
     args: &[(String, String)],
     dialect: Option<&str>,
     payload: Bytes,
@@ -744,7 +803,7 @@ fn spec(name: &str, pairs: &[(String, String)]) -> Spec {
 }
 
 /// The flow's own dialect, or else the scenario's.
-fn effective_dialect<'a>(
+pub(crate) fn effective_dialect<'a>(
     args: &'a [(String, String)],
     request: &FlowRequest<'a>,
 ) -> Option<&'a str> {
@@ -755,7 +814,7 @@ fn effective_dialect<'a>(
 }
 
 /// The arguments that one part of a flow declares.
-fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, String)> {
+pub(crate) fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, String)> {
     args.iter()
         .filter(|(key, _)| table.iter().any(|info| info.name == key))
         .cloned()

@@ -6,7 +6,7 @@ use sojourn_traffic::registry as sources;
 use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::{SackParams, TcpParams, UdpParams};
+use sojourn_transport::{QuicParams, RledbatParams, SackParams, TcpParams, TfrcParams, UdpParams};
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
 };
@@ -71,7 +71,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             .collect(),
         more: match (kind.transport, kind.name) {
             (_, name) if workload::find(name).is_some() => &[],
-            (Transport::Tcp, "tcp") => &DATA_AND_CC,
+            (Transport::Tcp, "tcp" | "quic") => &DATA_AND_CC,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
             (Transport::Udp, _) => &[],
         },
@@ -117,6 +117,9 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
         "tcp" => declared::<TcpParams>("TCP"),
         "sack" => declared::<SackParams>("Selective acknowledgement"),
         "udp" => declared::<UdpParams>("UDP"),
+        "tfrc" => declared::<TfrcParams>("TFRC"),
+        "quic" => declared::<QuicParams>("QUIC"),
+        "rledbat" => declared::<RledbatParams>("rLEDBAT"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {
             params,
@@ -206,6 +209,15 @@ fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(Strin
                 spec.args.push((key.to_owned(), text));
             }
             full.push(("source".to_owned(), format!("({spec})")));
+            continue;
+        }
+        if kind == "quic" && congestion::find(name).is_ok() {
+            let mut spec = Spec::new(*name);
+            for (key, text) in &part.pairs {
+                let text = SpecValue::Text(text.clone());
+                spec.args.push(((*key).to_owned(), text));
+            }
+            full.push(("cc".to_owned(), format!("({spec})")));
             continue;
         }
         if kind == "tcp" && congestion::find(name).is_ok() {

@@ -133,6 +133,11 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
         for (quantity, title) in [
             ("sojourn_s", "Sojourn time over time"),
             ("backlog_packets", "Backlog over time"),
+            ("cwnd_bytes", "Congestion windows over time"),
+            ("srtt_s", "Round-trip times over time"),
+            ("throughput_bps", "Throughput over time"),
+            ("delivered_pps", "Packets per second over time"),
+            ("dropped_pps", "Errors per second over time: packets lost"),
         ] {
             all.push(FigureSpec {
                 y: Some(quantity.to_owned()),
@@ -646,6 +651,7 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
         Some("s") => Unit::Seconds,
         Some("bps") => Unit::BitsPerSecond,
         Some("packets") => Unit::Packets,
+        Some("pps") => Unit::PacketsPerSecond,
         Some("bytes") => Unit::Bytes,
         _ => Unit::Index,
     };
@@ -653,7 +659,14 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
         (None, _) | (_, Unit::Index) => quantity,
         (Some((name, _)), _) => name,
     };
-    let name = name.replace('_', " ");
+    let name = match name {
+        "cwnd" => "congestion window".to_owned(),
+        "srtt" => "RTT, smoothed".to_owned(),
+        "rto" => "RTO".to_owned(),
+        "ssthresh" => "slow start threshold".to_owned(),
+        "pacing" => "pacing rate".to_owned(),
+        name => name.replace('_', " "),
+    };
     let mut letters = name.chars();
     let title = letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()

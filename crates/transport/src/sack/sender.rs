@@ -478,6 +478,13 @@ impl<S: Source> SackSender<S> {
         }
     }
 
+    /// The receiver allows so many bytes from its acknowledgement `ack` on.
+    pub fn set_window(&mut self, ack: u64, bytes: u64) {
+        if ack >= self.una {
+            self.window = bytes;
+        }
+    }
+
     /// Whether all that was written has been acknowledged.
     pub fn is_idle(&self) -> bool {
         self.state == State::Established && self.una == self.end && self.source_has_ended()
