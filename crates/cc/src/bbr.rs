@@ -476,6 +476,13 @@ impl CongestionControl for Bbr {
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         tell("bw (bps)", self.bw.get() * 8.0);
         tell("pacing_gain", self.pacing_gain);
+        let mode = match self.mode {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::ProbeBw => 2.0,
+            Mode::ProbeRtt => 3.0,
+        };
+        tell("mode", mode);
         tell(
             "min_rtt (ms)",
             self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,

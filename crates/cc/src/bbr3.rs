@@ -606,6 +606,16 @@ impl CongestionControl for Bbr3 {
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         tell("bw (bps)", self.bw() * 8.0);
         tell("pacing_gain", self.pacing_gain());
+        let mode = match self.mode {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::Down => 2.0,
+            Mode::Cruise => 3.0,
+            Mode::Refill => 4.0,
+            Mode::Up => 5.0,
+            Mode::ProbeRtt => 6.0,
+        };
+        tell("mode", mode);
         tell(
             "min_rtt (ms)",
             self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,

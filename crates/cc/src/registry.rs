@@ -15,10 +15,17 @@ pub struct Algorithm {
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
     pub(crate) build: Build,
+    pub(crate) prepare: Prepare,
 }
 
 /// Builds an algorithm in a dialect with parameters from text.
 type Build = fn(Option<&str>, &[(String, String)]) -> Result<AnyCc, ParamError>;
+
+/// Reads the parameters of an algorithm, to build it as often as it is wanted.
+type Prepare = fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError>;
+
+/// Builds an algorithm whose parameters have been read.
+pub type Maker = Box<dyn Fn() -> AnyCc + Send>;
 
 /// Why an algorithm cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,6 +101,22 @@ pub fn build(
     })
 }
 
+/// As [`build`], for connections that are opened while a run goes on: parameters are read once.
+///
+/// # Errors
+/// As [`build`].
+pub fn prepare(
+    name: &str,
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+) -> Result<Maker, BuildError> {
+    let algorithm = find(name)?;
+    (algorithm.prepare)(dialect, pairs).map_err(|error| BuildError::Param {
+        algorithm: algorithm.name,
+        error,
+    })
+}
+
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
 /// of the algorithm. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
@@ -125,6 +148,10 @@ macro_rules! algorithms {
                     sojourn_units::build::<$first::$FirstParams>(dialect, pairs)
                         .map(|params| AnyCc::$First($first::$First::new(&params)))
                 },
+                prepare: |dialect, pairs| {
+                    let params = sojourn_units::build::<$first::$FirstParams>(dialect, pairs)?;
+                    Ok(Box::new(move || AnyCc::$First($first::$First::new(&params))))
+                },
             },
             $(registry::Algorithm {
                 name: stringify!($module),
@@ -134,6 +161,10 @@ macro_rules! algorithms {
                 build: |dialect, pairs| {
                     sojourn_units::build::<$module::$Params>(dialect, pairs)
                         .map(|params| AnyCc::$Type(Box::new($module::$Type::new(&params))))
+                },
+                prepare: |dialect, pairs| {
+                    let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
+                    Ok(Box::new(move || AnyCc::$Type(Box::new($module::$Type::new(&params)))))
                 },
             },)*
         ];

@@ -370,6 +370,8 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
             start,
             stop: None,
             ns3_number: None,
+            capacity: Rate::mbps(10),
+            shares: 1,
         };
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let (kind, args) = match case.transport {

@@ -91,6 +91,10 @@ pub struct FlowInfo {
     pub base_rtt: Span,
     /// When it starts.
     pub start: Time,
+    /// Its flows in the network: one, or the connections of a workload.
+    pub network: std::ops::Range<usize>,
+    /// Rate of the slowest link of its path at the start.
+    pub slowest: Rate,
 }
 
 /// Compiles replication `replication` of a scenario.
@@ -102,7 +106,14 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     let places = plan.place_flows(scenario)?;
     let graph = plan.graph;
     check_connected(scenario, &graph, &places)?;
-    let flow_nodes: Arc<[(u32, u32)]> = places.iter().map(|p| (p.source, p.sink)).collect();
+    let width = |place: &Place| {
+        let group = &scenario.flows[place.group];
+        sojourn_traffic::workload::connections(&group.kind, &group.args)
+    };
+    let flow_nodes: Arc<[(u32, u32)]> = places
+        .iter()
+        .flat_map(|place| (0..width(place)).map(|_| (place.source, place.sink)))
+        .collect();
     let conventions = Conventions::of(scenario);
     let mut compiled = Compiled {
         network: NetworkSpec {
@@ -174,11 +185,11 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         next.take_nodes(graph.nodes.len());
     }
     let paths = Paths::new(&graph, &places);
-    for (place, flow) in places.into_iter().zip(0u32..) {
-        let base_rtt = paths.base_rtt(&graph, &place);
+    for place in places {
+        let path = paths.of(&graph, &place);
         let number = numbers.as_ref().map(|next| next.0);
-        let request = (replication, flow, number);
-        let taken = add_flow(scenario, request, &place, base_rtt, &mut compiled)?;
+        let request = (replication, number);
+        let taken = add_flow(scenario, request, &place, path, &mut compiled)?;
         if let Some(next) = &mut numbers {
             next.0 += taken;
         }
@@ -808,19 +819,20 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
     Ok(())
 }
 
-/// Adds a flow of a replication, with its index and the number of its first random variable; says how many of these it takes.
+/// Adds a flow of a replication, with the number of its first random variable; says how many of these it takes.
 fn add_flow(
     scenario: &Scenario,
-    (replication, flow, ns3_number): (u64, u32, Option<u64>),
+    (replication, ns3_number): (u64, Option<u64>),
     place: &Place,
-    base_rtt: Span,
+    (base_rtt, slowest): (Span, Rate),
     compiled: &mut Compiled,
 ) -> Result<u64, LabError> {
     let group = &scenario.flows[place.group];
     let stable = format!("flow/{}", place.name);
     let start = start_of(scenario, group, place, replication, &stable);
+    let first = compiled.network.flows.len();
     let request = FlowRequest {
-        flow,
+        flow: u32::try_from(first).expect("fewer than 2^32 flows"),
         name: &stable,
         dialect: scenario.dialect.as_deref(),
         seed: scenario.run.seed,
@@ -828,6 +840,8 @@ fn add_flow(
         start,
         stop: group.place.stop.map(|stop| Time::ZERO + stop),
         ns3_number,
+        capacity: slowest,
+        shares: group.place.count,
     };
     let built = build_flow(&group.kind, &group.args, &request).map_err(|error| {
         let key = match error.key() {
@@ -847,13 +861,20 @@ fn add_flow(
     let receiver = built
         .receiver
         .map(|agent| add(format!("{stable}/receiver"), place.sink, agent));
-    network.flows.push(FlowSpec {
-        name: stable,
-        source: place.source,
-        sink: place.sink,
-        sender: u32::try_from(sender).expect("fewer than 2^32 agents"),
-        receiver: receiver.map(|r| u32::try_from(r).expect("fewer than 2^32 agents")),
-    });
+    for connection in 1..=built.connections {
+        let name = match built.connections {
+            1 => stable.clone(),
+            _ => format!("{stable}/connection-{connection}"),
+        };
+        network.flows.push(FlowSpec {
+            name,
+            source: place.source,
+            sink: place.sink,
+            sender: u32::try_from(sender).expect("fewer than 2^32 agents"),
+            receiver: receiver.map(|r| u32::try_from(r).expect("fewer than 2^32 agents")),
+        });
+    }
+    let flows = first..network.flows.len();
     let release = built
         .parts
         .first()
@@ -871,6 +892,8 @@ fn add_flow(
         sink: place.sink,
         base_rtt,
         start,
+        network: flows,
+        slowest,
     });
     Ok(built.ns3_numbers)
 }
@@ -935,14 +958,19 @@ impl Paths {
         Paths { links, routes }
     }
 
-    /// Propagation from the sender to the receiver and back, over shortest paths; zero if there is none.
-    fn base_rtt(&self, graph: &Graph, place: &Place) -> Span {
-        [(place.source, place.sink), (place.sink, place.source)]
-            .into_iter()
-            .filter_map(|(from, to)| self.routes.path(from, to, &self.links))
-            .flatten()
-            .filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
-            .map(|edge| edge.delay)
-            .sum()
+    /// Propagation from the sender to the receiver and back, over shortest paths, and the rate of the slowest link on the way
+    /// there; zero, and without bound, if there is none.
+    fn of(&self, graph: &Graph, place: &Place) -> (Span, Rate) {
+        let edges = |from, to| {
+            let path = self.routes.path(from, to, &self.links).into_iter().flatten();
+            path.filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
+        };
+        let there = edges(place.source, place.sink);
+        let slowest = there.map(|edge| edge.rate).min();
+        let both = edges(place.source, place.sink).chain(edges(place.sink, place.source));
+        (
+            both.map(|edge| edge.delay).sum(),
+            slowest.unwrap_or(Rate::bps(u64::MAX)),
+        )
     }
 }

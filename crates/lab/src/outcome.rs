@@ -3,6 +3,7 @@
 use sojourn_queue::account::{FlowAccount, Totals};
 use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
+use sojourn_traffic::workload::TransferKind;
 use sojourn_units::{Rate, Span, Time};
 
 /// One run.
@@ -125,8 +126,39 @@ pub struct FlowOutcome {
     pub started: Time,
     /// When its last byte was acknowledged, if it has an end and reached it.
     pub completed: Option<Time>,
+    /// Transfers of a workload that were asked for after the warm-up, in that order.
+    pub transfers: Vec<TransferOutcome>,
     /// When something happened last to one of its endpoints; only of endpoints that keep it (dialect ns3_24).
     pub last_active: Option<Time>,
+}
+
+/// One transfer of a workload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TransferOutcome {
+    /// What it was.
+    pub kind: TransferKind,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// When it was asked for.
+    pub asked: Time,
+    /// When its last byte had arrived; `None` if it had not at the end of the run.
+    pub completed: Option<Time>,
+    /// The least time that it could have taken; none of a page.
+    pub ideal: Option<Span>,
+}
+
+impl TransferOutcome {
+    /// The time that it took.
+    pub fn took(&self) -> Option<Span> {
+        Some(self.completed?.saturating_since(self.asked))
+    }
+
+    /// That time, over the least that it could have taken.
+    pub fn slowdown(&self) -> Option<f64> {
+        let ideal = self.ideal?.as_secs_f64();
+        let took = self.took()?.as_secs_f64();
+        (ideal > 0.0).then(|| took / ideal)
+    }
 }
 
 /// One time series.

@@ -3,13 +3,15 @@
 use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome};
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
 use crate::series::Recorder;
 use sojourn_queue::QueuePort;
+use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{BuildError, Network};
+use sojourn_sim::{BuildError, FlowCounts, Network};
 use sojourn_traffic::Endpoint;
+use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,8 +88,8 @@ pub fn run_traced<T: Tracer>(
         replication,
         measured,
         census,
-        queues: queues(&network, &links, &rates, end),
-        flows: flow_outcomes(&network, &flows),
+        queues: queues(&network, &links, &flows, &rates, end),
+        flows: flow_outcomes(&network, &flows, network.measuring_from()),
         series: recorder.into_series(),
     };
     Ok((outcome, network.into_tracer()))
@@ -183,6 +185,7 @@ fn product(rate: Rate, time: Span) -> u128 {
 fn queues<T: Tracer>(
     network: &LabNetwork<T>,
     links: &[LinkInfo],
+    flows: &[FlowInfo],
     rates: &Capacity,
     end: Time,
 ) -> Vec<QueueOutcome> {
@@ -211,16 +214,111 @@ fn queues<T: Tracer>(
             sojourn_max: account.sojourn_max,
             backlog_mean: account.backlog_mean(),
             backlog_max: (account.backlog_max_packets, account.backlog_max_bytes),
-            per_flow: account.flows.clone().unwrap_or_default(),
+            per_flow: by_flow(account.flows.as_deref().unwrap_or_default(), flows),
         });
     }
     outcomes
 }
 
-fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<FlowOutcome> {
+/// Counts of the flows of the network, by flow of the scenario.
+fn by_flow(counts: &[FlowAccount], flows: &[FlowInfo]) -> Vec<FlowAccount> {
+    let mut all = Vec::with_capacity(flows.len());
+    for flow in flows {
+        // What follows has not been seen.
+        let own = flow.network.start.min(counts.len())..flow.network.end.min(counts.len());
+        let Some((first, rest)) = counts[own].split_first() else {
+            break;
+        };
+        let mut sum = first.clone();
+        for other in rest {
+            sum.received += other.received;
+            sum.dropped += other.dropped;
+            sum.marked += other.marked;
+            sum.dequeued += other.dequeued;
+            sum.dequeued_bytes += other.dequeued_bytes;
+            sum.sojourn_sum += other.sojourn_sum;
+        }
+        all.push(sum);
+    }
+    all
+}
+
+/// The least time in which each transfer of a flow could have arrived: propagation, and transmission of all its bytes with their
+/// headers at the slowest link of the path.
+struct Ideal {
+    one_way: Span,
+    rate: Rate,
+    mss: u64,
+    headers: u64,
+}
+
+impl Ideal {
+    fn of(flow: &FlowInfo) -> Ideal {
+        let parameter = |name: &str| {
+            let mut pairs = flow.parts.iter().flat_map(|(_, resolved)| &resolved.pairs);
+            let (_, text) = pairs.find(|(key, _)| *key == name)?;
+            text.parse().ok().map(sojourn_units::Bytes::get)
+        };
+        Ideal {
+            one_way: flow.base_rtt / 2,
+            rate: flow.slowest,
+            mss: parameter("mss").unwrap_or(1460).max(1),
+            headers: parameter("headers").unwrap_or(0),
+        }
+    }
+
+    /// A page has none: it depends on what its objects wait for.
+    fn time(&self, transfer: &Transfer) -> Option<Span> {
+        let segments = transfer.bytes.div_ceil(self.mss);
+        let bytes = transfer.bytes.saturating_add(segments.saturating_mul(self.headers));
+        let one_way = self.one_way + self.rate.serialization(bytes);
+        match transfer.kind {
+            TransferKind::Flow => Some(one_way),
+            TransferKind::Response => Some(one_way + self.one_way),
+            TransferKind::Page => None,
+        }
+    }
+}
+
+/// The transfers of a workload that were asked for from `from` on.
+fn transfers_of<T: Tracer>(
+    network: &LabNetwork<T>,
+    flow: &FlowInfo,
+    from: Time,
+) -> Vec<TransferOutcome> {
+    let receiver = flow.receiver.map(|receiver| network.agent(receiver));
+    let all = workload::transfers(network.agent(flow.sender), receiver);
+    let ideal = Ideal::of(flow);
+    all.into_iter()
+        .filter(|transfer| transfer.asked >= from)
+        .map(|transfer| TransferOutcome {
+            kind: transfer.kind,
+            bytes: transfer.bytes,
+            asked: transfer.asked,
+            completed: transfer.completed,
+            ideal: ideal.time(&transfer),
+        })
+        .collect()
+}
+
+fn flow_outcomes<T: Tracer>(
+    network: &LabNetwork<T>,
+    flows: &[FlowInfo],
+    from: Time,
+) -> Vec<FlowOutcome> {
     let mut outcomes = Vec::with_capacity(flows.len());
-    for (flow, index) in flows.iter().zip(0..) {
-        let [counts, replies] = network.flow(index);
+    for flow in flows {
+        let several;
+        let [counts, replies] = match flow.network.len() {
+            1 => network.flow(flow.network.start),
+            _ => {
+                let way = |i: usize| {
+                    FlowCounts::together(flow.network.clone().map(|f| network.flow(f)[i]))
+                };
+                several = [way(0), way(1)];
+                [&several[0], &several[1]]
+            }
+        };
         let sender = network.agent(flow.sender).sender_report();
         let receiver = flow
             .receiver
@@ -261,6 +359,7 @@ fn flow_outcomes<T: Tracer>(network: &LabNetwork<T>, flows: &[FlowInfo]) -> Vec<
             ),
             started: sent.started.unwrap_or(flow.start),
             completed: sent.completed,
+            transfers: transfers_of(network, flow, from),
             last_active: std::iter::once(flow.sender)
                 .chain(flow.receiver)
                 .filter_map(|agent| network.agent(agent).last_active())

@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use sojourn_queue::registry::SpecError;
+use sojourn_traffic::workload;
 use sojourn_units::{
     FlowSpec, Kind, Limit, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec, build,
     nearest,
@@ -126,7 +127,7 @@ impl Scenario {
         other: &[&str],
         read: &dyn Fn(&Path) -> std::io::Result<String>,
     ) -> Result<Reading> {
-        let mut reading = Reader::new(document, other)?.read()?;
+        let mut reading = Reader::new(document, other, read)?.read()?;
         let root = document.root();
         if let Some(file) = root.text("attributes")? {
             let path = Path::new(document.file()).with_file_name(file);
@@ -268,10 +269,15 @@ struct Reader<'a> {
     root: TableRef<'a>,
     dialect: Option<&'a str>,
     notes: Vec<String>,
+    files: &'a dyn Fn(&Path) -> std::io::Result<String>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(document: &'a Document, other: &[&str]) -> Result<Reader<'a>> {
+    fn new(
+        document: &'a Document,
+        other: &[&str],
+        files: &'a dyn Fn(&Path) -> std::io::Result<String>,
+    ) -> Result<Reader<'a>> {
         let root = document.root();
         let mut allowed: Vec<&str> = TOP_KEYS.iter().map(|key| key.0).collect();
         allowed.extend(TABLE_KEYS);
@@ -283,6 +289,7 @@ impl<'a> Reader<'a> {
             root,
             dialect,
             notes: Vec::new(),
+            files,
         })
     }
 
@@ -658,6 +665,7 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|(key, text, _)| (key.clone(), text.clone()))
             .partition(|(key, _)| is_place(key));
+        let args = self.with_files(&given, args)?;
         let place: PlaceParams = build(None, &place)
             .map_err(|error| given.error_on(error.key(), &LabError::from_param(&error)))?;
         let group = FlowGroup {
@@ -668,6 +676,33 @@ impl<'a> Reader<'a> {
         self.placed(&given, &group, topology, run)?;
         self.endpoints(&given, &group)?;
         Ok(group)
+    }
+
+    /// The parameters of a workload with the content of the files that they name.
+    fn with_files(
+        &self,
+        given: &Given<'a>,
+        args: Vec<(String, String)>,
+    ) -> Result<Vec<(String, String)>> {
+        if workload::find(&given.kind).is_none() {
+            return Ok(args);
+        }
+        let read = |(key, text): (String, String)| {
+            let Some((spec, file)) = workload::file_of(&text) else {
+                return Ok((key, text));
+            };
+            let path = Path::new(self.document.file()).with_file_name(&file);
+            let content = (self.files)(&path).map_err(|error| {
+                let error = LabError::io(&path, "read the file", &error);
+                given.error_on(&key, &error)
+            })?;
+            let spec = workload::inline(&key, &spec, &content).map_err(|problem| {
+                let problem = format!("{file}: {problem}");
+                given.error_on(&key, &LabError::new(LabErrorKind::BadValue, problem))
+            })?;
+            Ok((key, format!("({spec})")))
+        };
+        args.into_iter().map(read).collect()
     }
 
     /// Checks the parameters of what runs.

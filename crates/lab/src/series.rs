@@ -5,13 +5,14 @@ use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::SeriesOutcome;
 use crate::run::LabNetwork;
+use sojourn_cc::{CongestionControl, Phase};
 use sojourn_queue::QueuePort;
 use sojourn_sim::trace::Tracer;
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// The quantities that can be recorded, and what each is.
-pub const QUANTITIES: [(&str, &str); 8] = [
+pub const QUANTITIES: [(&str, &str); 12] = [
     (
         "backlog",
         "packets and bytes that wait in each observed queue",
@@ -35,6 +36,24 @@ pub const QUANTITIES: [(&str, &str); 8] = [
     (
         "rtt",
         "smoothed round-trip time and retransmission timeout of each flow that has them",
+    ),
+    (
+        "packets",
+        "packets of each flow sent, delivered and dropped per second, as they were during the step",
+    ),
+    (
+        "pacing",
+        "pacing rate of each flow whose congestion control spaces its segments",
+    ),
+    (
+        "phase",
+        "what each sender with selective acknowledgement does about losses: 0 nothing is missing, 1 something is, it may be reordering, \
+         2 the window falls for an ECN echo, 3 losses are repaired, 4 the retransmission timer has fired",
+    ),
+    (
+        "control",
+        "what each congestion control tells of itself, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of \
+         BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT)",
     ),
     (
         "state",
@@ -150,11 +169,56 @@ struct ObservedQueue {
 }
 
 struct ObservedFlow {
-    flow: usize,
+    network: std::ops::Range<usize>,
     sender: usize,
     last_bytes: u64,
+    /// Packets sent, delivered and dropped at the last sample.
+    last_packets: [u64; 3],
     first_series: usize,
     has_window: bool,
+    has_phase: bool,
+    /// Names that the congestion control tells, as it tells them.
+    control: Vec<&'static str>,
+}
+
+/// What is recorded of the packets of a flow.
+const OF_PACKETS: [&str; 3] = ["sent_pps", "delivered_pps", "dropped_pps"];
+
+/// The quantity that a congestion control calls `name (unit)`, and the factor to its unit.
+fn quantity_of(told: &str) -> (String, f64) {
+    let (name, unit) = match told.split_once(" (") {
+        Some((name, unit)) => (name, unit.trim_end_matches(')')),
+        None => (told, ""),
+    };
+    match unit {
+        "" => (name.to_owned(), 1.0),
+        "ms" => (format!("{name}_s"), 1e-3),
+        "us" => (format!("{name}_s"), 1e-6),
+        unit => (format!("{name}_{unit}"), 1.0),
+    }
+}
+
+/// The phase as a number.
+fn phase_number(phase: Phase) -> f64 {
+    match phase {
+        Phase::Open => 0.0,
+        Phase::Disorder => 1.0,
+        Phase::Reducing => 2.0,
+        Phase::Recovery => 3.0,
+        Phase::Loss => 4.0,
+    }
+}
+
+/// Packets sent, delivered and dropped so far, over the connections of a flow.
+fn packets_of<T: Tracer>(network: &LabNetwork<T>, flows: std::ops::Range<usize>) -> [u64; 3] {
+    let mut sum = [0; 3];
+    for flow in flows {
+        let counts = network.flow(flow)[0];
+        sum[0] += counts.sent_packets;
+        sum[1] += counts.delivered_packets;
+        sum[2] += counts.dropped_packets;
+    }
+    sum
 }
 
 impl Recorder {
@@ -196,7 +260,7 @@ impl Recorder {
                 state: state.len(),
             });
         }
-        for (flow, index) in flows.iter().zip(0..) {
+        for flow in flows {
             let has_window = network.agent(flow.sender).gauges().is_some();
             let first_series = recorder.series.len();
             recorder.open("throughput", &flow.name, &["throughput_bps"], first);
@@ -205,12 +269,29 @@ impl Recorder {
                 recorder.open("cwnd", &flow.name, &windows, first);
                 recorder.open("rtt", &flow.name, &["srtt_s", "rto_s"], first);
             }
+            let sender = network.agent(flow.sender);
+            recorder.open("packets", &flow.name, &OF_PACKETS, first);
+            let mut control = Vec::new();
+            if let Some(own) = sender.control() {
+                own.series(&mut |name, _| control.push(name));
+                recorder.open("pacing", &flow.name, &["pacing_bps"], first);
+            }
+            let has_phase = sender.phase().is_some();
+            if has_phase {
+                recorder.open("phase", &flow.name, &["phase"], first);
+            }
+            let names: Vec<String> = control.iter().map(|told| quantity_of(told).0).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            recorder.open("control", &flow.name, &names, first);
             recorder.flows.push(ObservedFlow {
-                flow: index,
+                network: flow.network.clone(),
                 sender: flow.sender,
                 last_bytes: 0,
+                last_packets: [0; 3],
                 first_series,
                 has_window,
+                has_phase,
+                control,
             });
         }
         Ok(recorder)
@@ -241,6 +322,7 @@ impl Recorder {
         }
         for flow in &mut self.flows {
             flow.last_bytes = 0;
+            flow.last_packets = [0; 3];
         }
     }
 
@@ -284,7 +366,8 @@ impl Recorder {
             }
         }
         for flow in &mut self.flows {
-            let bytes = network.flow(flow.flow)[0].delivered_bytes;
+            let of_flow = |index: usize| network.flow(index)[0].delivered_bytes;
+            let bytes: u64 = flow.network.clone().map(of_flow).sum();
             let mut values = Vec::with_capacity(6);
             if wants("throughput") {
                 values.push(count(bytes - flow.last_bytes) * 8.0 / self.step.as_secs_f64());
@@ -302,6 +385,34 @@ impl Recorder {
                     values.push(gauges.srtt.map_or(f64::NAN, Span::as_secs_f64));
                     values.push(gauges.rto.as_secs_f64());
                 }
+            }
+            let sender = network.agent(flow.sender);
+            if wants("packets") {
+                let packets = packets_of(network, flow.network.clone());
+                for (now, last) in packets.iter().zip(flow.last_packets) {
+                    values.push(count(now - last) / self.step.as_secs_f64());
+                }
+                flow.last_packets = packets;
+            }
+            if let Some(control) = sender.control()
+                && wants("pacing")
+            {
+                let rate = control.pacing_rate().filter(|rate| !rate.is_zero());
+                values.push(rate.map_or(f64::NAN, |rate| count(rate.as_bps())));
+            }
+            if flow.has_phase && wants("phase") {
+                values.push(sender.phase().map_or(f64::NAN, phase_number));
+            }
+            if let Some(control) = sender.control()
+                && wants("control")
+            {
+                let first = values.len();
+                values.resize(first + flow.control.len(), f64::NAN);
+                control.series(&mut |name, value| {
+                    if let Some(place) = flow.control.iter().position(|own| *own == name) {
+                        values[first + place] = value * quantity_of(name).1;
+                    }
+                });
             }
             push(&mut self.series[flow.first_series..], &values);
         }

@@ -66,6 +66,9 @@ pub use published::Published;
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
 
+/// What a figure of kind cdf can be the distribution of.
+const DISTRIBUTIONS: [&str; 5] = ["sojourn_s", "delay_s", "fct_s", "slowdown", "page_load_s"];
+
 /// A table that a study asks for.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -606,16 +609,27 @@ impl Study {
             }
             FigureKind::Cdf => {
                 let y = y.get_or_insert_with(|| "sojourn_s".to_owned());
-                if !["sojourn_s", "delay_s"].contains(&y.as_str()) {
+                if !DISTRIBUTIONS.contains(&y.as_str()) {
                     return Err(unknown(
                         &table.error_on("y", LabErrorKind::UnknownName, ""),
                         "distribution",
                         y,
-                        ["sojourn_s", "delay_s"].into_iter(),
+                        DISTRIBUTIONS.into_iter(),
                     ));
                 }
                 let stand_in = format!("{y}_mean");
                 metric("of", &Some(stand_in))?;
+            }
+            FigureKind::Sizes => {
+                let y = y.get_or_insert_with(|| "slowdown_p99".to_owned());
+                if !crate::summary::size_statistics().any(|name| name == y) {
+                    return Err(unknown(
+                        &table.error_on("y", LabErrorKind::UnknownName, ""),
+                        "statistic by size",
+                        y,
+                        crate::summary::size_statistics(),
+                    ));
+                }
             }
             FigureKind::Time => required(
                 "y",

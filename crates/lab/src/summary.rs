@@ -8,10 +8,12 @@
 mod figures;
 mod settings;
 mod tables;
+mod transfers;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sojourn_traffic::workload::TransferKind;
 use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
 
 use crate::error::Result;
@@ -20,6 +22,8 @@ use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
 use crate::results::metrics::Level;
 use crate::stats::{Estimate, mean, paired_difference};
 use crate::study::{Asked, Names};
+
+pub(crate) use transfers::statistics as size_statistics;
 
 /// Name of the file.
 pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
@@ -124,6 +128,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
     for experiment in &results.manifest.experiments {
         let wanted = Wanted::of(results, experiment);
         all.tables.extend(tables::of(&wanted));
+        all.records.extend(transfers::records(&wanted));
         for point in results.manifest.points_of(&experiment.name) {
             for asked in wanted.asked() {
                 let Some(estimate) = wanted.estimate(point, &asked) else {
@@ -323,8 +328,25 @@ impl<'a> Wanted<'a> {
         ];
         texts
             .iter()
+            .chain(self.transfer_metrics())
             .filter_map(|text| self.parse(text, None))
             .collect()
+    }
+
+    /// What is shown of transfers where there are some and a study does not say.
+    fn transfer_metrics(&self) -> &'static [&'static str] {
+        let kinds = || {
+            let points = self.points().into_iter();
+            let runs = points.flat_map(|point| self.results.of_point(point.point));
+            runs.flat_map(|run| &run.flows).flat_map(|flow| &flow.transfers)
+        };
+        if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
+            &["page_load_s_p50", "page_load_s_p95", "unfinished_count"]
+        } else if kinds().next().is_some() {
+            &["fct_s_mean", "fct_s_p50", "fct_s_p99", "slowdown_p99", "unfinished_count"]
+        } else {
+            &[]
+        }
     }
 
     /// What is shown of a comparison where a study does not say.
@@ -353,6 +375,7 @@ impl<'a> Wanted<'a> {
         ] {
             texts.push(metric.to_owned());
         }
+        texts.extend(self.transfer_metrics().iter().map(|text| (*text).to_owned()));
         if self.any_marks() {
             texts.push("mark_ratio".to_owned());
         }

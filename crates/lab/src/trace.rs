@@ -82,8 +82,11 @@ fn labels(flows: &[FlowInfo]) -> Vec<FlowLabel> {
         *port += 1;
         (node, *port - 1)
     };
+    let connections = flows
+        .iter()
+        .flat_map(|flow| flow.network.clone().map(move |_| flow));
     (1..)
-        .zip(flows)
+        .zip(connections)
         .map(|(id, flow)| FlowLabel {
             datagram: match flow.kind.as_str() {
                 "exponential" | "poisson" => "exp".to_owned(),

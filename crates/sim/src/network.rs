@@ -215,6 +215,27 @@ pub struct FlowCounts {
     pub dropped_packets: u64,
 }
 
+impl FlowCounts {
+    /// Counts of several flows as one. Jitter is the sum of theirs; there is no last packet.
+    pub fn together<'a>(all: impl IntoIterator<Item = &'a FlowCounts>) -> FlowCounts {
+        let mut sum = FlowCounts::default();
+        for one in all {
+            sum.delay_sum += one.delay_sum;
+            sum.jitter_sum += one.jitter_sum;
+            sum.delivered_packets += one.delivered_packets;
+            sum.delivered_bytes += one.delivered_bytes;
+            sum.least_delay = sum.least_delay.min(one.least_delay);
+            sum.delay_max = sum.delay_max.max(one.delay_max);
+            sum.delays.merge(&one.delays);
+            sum.marked_packets += one.marked_packets;
+            sum.sent_packets += one.sent_packets;
+            sum.sent_bytes += one.sent_bytes;
+            sum.dropped_packets += one.dropped_packets;
+        }
+        sum
+    }
+}
+
 impl Default for FlowCounts {
     fn default() -> Self {
         FlowCounts {

@@ -1,12 +1,14 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
 use crate::timed::Timed;
+use crate::workload::{Client, Server};
+use sojourn_cc::{AnyCc, Phase};
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::{
-    Gauges, ReceiverReport, SackReceiver, SackSender, SenderReport, TcpReceiver, TcpSender,
-    UdpSender,
+    Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, SackReceiver,
+    SackSender, SenderReport, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
 };
 use sojourn_units::Time;
 
@@ -33,6 +35,22 @@ pub enum Endpoint {
     Ns3Receiver(Box<Ns3Receiver>),
     /// ns-3's receiver of datagrams.
     PacketSink(PacketSink),
+    /// Sender of TFRC.
+    Tfrc(Box<TfrcSender<Timed>>),
+    /// Its receiver.
+    TfrcReceiver(Box<TfrcReceiver>),
+    /// Sender of a QUIC-like flow.
+    Quic(Box<QuicSender<Timed>>),
+    /// Its receiver.
+    QuicReceiver(Box<QuicReceiver>),
+    /// Sender of TCP whose receiver bounds it by LEDBAT.
+    Rledbat(Box<RledbatSender<Timed>>),
+    /// Its receiver.
+    RledbatReceiver(Box<RledbatReceiver>),
+    /// Sender of a workload.
+    Server(Box<Server>),
+    /// Its receiver.
+    Client(Box<Client>),
 }
 
 macro_rules! each {
@@ -48,6 +66,14 @@ macro_rules! each {
             Endpoint::Ns3($endpoint) => $call,
             Endpoint::Ns3Receiver($endpoint) => $call,
             Endpoint::PacketSink($endpoint) => $call,
+            Endpoint::Tfrc($endpoint) => $call,
+            Endpoint::TfrcReceiver($endpoint) => $call,
+            Endpoint::Quic($endpoint) => $call,
+            Endpoint::QuicReceiver($endpoint) => $call,
+            Endpoint::Rledbat($endpoint) => $call,
+            Endpoint::RledbatReceiver($endpoint) => $call,
+            Endpoint::Server($endpoint) => $call,
+            Endpoint::Client($endpoint) => $call,
         }
     };
 }
@@ -85,6 +111,10 @@ impl Endpoint {
             Endpoint::Sack(sender) => Some(sender.report()),
             Endpoint::Ns2(sender) => Some(*sender.report()),
             Endpoint::Ns3(sender) => Some(*sender.report()),
+            Endpoint::Tfrc(sender) => Some(sender.report()),
+            Endpoint::Quic(sender) => Some(sender.report()),
+            Endpoint::Rledbat(sender) => Some(sender.report()),
+            Endpoint::Server(server) => Some(server.report()),
             _ => None,
         }
     }
@@ -97,6 +127,10 @@ impl Endpoint {
             Endpoint::Ns2Sink(sink) => Some(*sink.report()),
             Endpoint::Ns3Receiver(receiver) => Some(*receiver.report()),
             Endpoint::PacketSink(sink) => Some(*sink.report()),
+            Endpoint::TfrcReceiver(receiver) => Some(receiver.report()),
+            Endpoint::QuicReceiver(receiver) => Some(receiver.report()),
+            Endpoint::RledbatReceiver(receiver) => Some(receiver.report()),
+            Endpoint::Client(client) => Some(client.report()),
             _ => None,
         }
     }
@@ -108,6 +142,30 @@ impl Endpoint {
             Endpoint::Sack(sender) => Some(sender.gauges()),
             Endpoint::Ns2(sender) => Some(sender.gauges()),
             Endpoint::Ns3(sender) => Some(sender.gauges()),
+            Endpoint::Tfrc(sender) => Some(sender.gauges()),
+            Endpoint::Quic(sender) => Some(sender.gauges()),
+            Endpoint::Rledbat(sender) => Some(sender.gauges()),
+            _ => None,
+        }
+    }
+
+    /// The congestion control of a sender that has one in a file of its own.
+    pub fn control(&self) -> Option<&AnyCc> {
+        match self {
+            Endpoint::Tcp(sender) => Some(sender.congestion_control()),
+            Endpoint::Sack(sender) => Some(sender.congestion_control()),
+            Endpoint::Rledbat(sender) => Some(sender.congestion_control()),
+            Endpoint::Quic(sender) => Some(sender.congestion_control()),
+            _ => None,
+        }
+    }
+
+    /// What a sender with selective acknowledgement or packet numbers is doing about losses; `None` for others.
+    pub fn phase(&self) -> Option<Phase> {
+        match self {
+            Endpoint::Sack(sender) => Some(sender.phase()),
+            Endpoint::Rledbat(sender) => Some(sender.phase()),
+            Endpoint::Quic(sender) => Some(sender.phase()),
             _ => None,
         }
     }

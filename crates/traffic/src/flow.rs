@@ -4,13 +4,16 @@
 //! repaired by selective acknowledgement unless it is told otherwise), or plainly `tcp`, which leaves both to its parameters. It
 //! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
 //! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
-//! source.
+//! source. A workload ([`crate::workload`]) is TCP flows that come and go.
 
 use crate::endpoint::Endpoint;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
+use crate::others;
 use crate::timed::Timed;
-use sojourn_cc::{CongestionControl, registry as cc};
+use crate::workload;
+use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
+use sojourn_cc::{AnyCc, CongestionControl, EcnUse, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
@@ -18,12 +21,12 @@ use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::tcp::Recovery;
 use sojourn_transport::tcp::TcpConfig;
 use sojourn_transport::{
-    SackConfig, SackParams, SackReceiver, SackSender, TcpParams, TcpReceiver, TcpSender, UdpParams,
-    UdpSender,
+    RledbatParams, RledbatReceiver, RledbatSender, SackConfig, SackParams, SackReceiver,
+    SackSender, TcpParams, TcpReceiver, TcpSender, UdpParams, UdpSender,
 };
 use sojourn_units::{
-    Bytes, DialectInfo, Packets, ParamError, ParamInfo, ParamValue, Params, Span, Spec, SpecValue,
-    Time, UnitErrorKind, nearest,
+    Bytes, DialectInfo, Packets, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec,
+    SpecValue, Time, UnitErrorKind, nearest,
 };
 
 /// What a flow needs to know of its surroundings when it is built.
@@ -45,10 +48,14 @@ pub struct FlowRequest<'a> {
     pub stop: Option<Time>,
     /// The first free number where random variables are numbered as in ns-3.
     pub ns3_number: Option<u64>,
+    /// Rate of the slowest link of its path.
+    pub capacity: Rate,
+    /// Flows of the same entry, which share the load that it offers.
+    pub shares: u64,
 }
 
 impl FlowRequest<'_> {
-    fn stream(&self, purpose: &str) -> Stream {
+    pub(crate) fn stream(&self, purpose: &str) -> Stream {
         let name = format!("{}/{purpose}", self.name);
         Stream::derive(self.seed, self.replication, &name)
     }
@@ -67,7 +74,7 @@ impl FlowRequest<'_> {
 pub enum Transport {
     /// Datagrams to a passive sink.
     Udp,
-    /// TCP, with a receiver that acknowledges.
+    /// TCP, or another with a receiver that answers.
     Tcp,
 }
 
@@ -83,6 +90,8 @@ pub struct BuiltFlow {
     pub parts: Vec<(&'static str, Resolved)>,
     /// Numbers of random variables that it has taken, where these are numbered as in ns-3.
     pub ns3_numbers: u64,
+    /// Flows of the network that it is, from the one asked for on.
+    pub connections: u32,
 }
 
 /// One kind of flow that specifications may name.
@@ -147,11 +156,14 @@ const TAHOE: &str = "tahoe";
 /// The recovery that ns-2's agent here does not have.
 const SACK: &str = "sack";
 
+/// The part of a flow whose receiver bounds it by LEDBAT.
+const RLEDBAT: &str = "rledbat";
+
 /// Parameters of a TCP flow that are not the transport's: its data.
-const DATA: [&str; 3] = ["bytes", "packets", "source"];
+pub(crate) const DATA: [&str; 3] = ["bytes", "packets", "source"];
 
 /// The parameter of a plain TCP flow that names its congestion control.
-const CC: &str = "cc";
+pub(crate) const CC: &str = "cc";
 
 /// TCP flows by name: those above, and every congestion control that is not among them.
 fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
@@ -191,6 +203,7 @@ impl TcpKind {
             params.push(("tcp", TcpParams::TABLE));
             if self.may_be_selective() {
                 params.push((SACK, SackParams::TABLE));
+                params.push((RLEDBAT, RledbatParams::TABLE));
             }
             if let Ok(algorithm) = cc::find(self.congestion_control.unwrap_or(DEFAULT_CC)) {
                 params.push((algorithm.name, algorithm.params));
@@ -229,9 +242,18 @@ pub fn flow_kinds() -> Vec<FlowKind> {
             params: vec![(source.name, source.params), ("udp", UdpParams::TABLE)],
             dialects: source.dialects.iter().collect(),
         });
+    let workloads = workload::KINDS.iter().map(|kind| FlowKind {
+        name: kind.name,
+        doc: kind.doc,
+        transport: Transport::Tcp,
+        params: vec![(kind.name, kind.params)],
+        dialects: TcpParams::DIALECTS.iter().collect(),
+    });
     tcp_kinds()
         .map(|kind| kind.flow_kind())
         .chain(udp)
+        .chain(others::flow_kinds())
+        .chain(workloads)
         .collect()
 }
 
@@ -251,6 +273,12 @@ pub fn build_flow(
 ) -> Result<BuiltFlow, ParamError> {
     if let Some(kind) = tcp_kinds().find(|kind| kind.name == name) {
         return build_tcp(&kind, args, request);
+    }
+    if let Some(build) = others::find(name) {
+        return build(args, request);
+    }
+    if let Some(kind) = workload::find(name) {
+        return workload::build(kind, args, request);
     }
     match registry::find(name).filter(|source| carries_datagrams(source)) {
         Some(source) => build_udp(source, args, request),
@@ -307,6 +335,7 @@ fn build_udp(
         transport: Transport::Udp,
         parts: vec![(source.name, resolved), ("udp", Resolved::of(&params))],
         ns3_numbers,
+        connections: 1,
     })
 }
 
@@ -347,46 +376,176 @@ fn build_tcp(
     if ns2 && kind.is_ns2s() {
         return build_ns2(&args, dialect, request);
     }
-    let cc_spec = congestion_control(kind, &mut args)?;
-    let algorithm = cc::find(&cc_spec.name).map_err(|error| {
-        let cc::BuildError::Unknown { given, nearest } = &error else {
-            unreachable!("only names are looked up")
+    let plan = plan(kind, &mut args, &DATA, dialect)?;
+    let (mut source, data) = data(&args, dialect, plan.params.mss)?;
+    let ns3_numbers = request.number(&mut source);
+    let mut parts = plan.parts.clone();
+    parts.push(data);
+    Ok(BuiltFlow {
+        sender: plan.sender(
+            request.flow,
+            Timed::new(source, request.start),
+            request.stream("source"),
+            request.start,
+            request.stop,
+        ),
+        receiver: Some(plan.receiver()),
+        transport: Transport::Tcp,
+        ns3_numbers,
+        connections: 1,
+        parts,
+    })
+}
+
+/// A TCP flow whose parameters have been read: its endpoints can be made as often as they are wanted.
+pub(crate) struct TcpPlan {
+    params: TcpParams,
+    sack: Option<SackParams>,
+    rledbat: Option<RledbatParams>,
+    ecn: EcnUse,
+    control: cc::Maker,
+    parts: Vec<(&'static str, Resolved)>,
+}
+
+impl TcpPlan {
+    /// The parts, but for the data: each by name, with its dialect and parameters resolved.
+    pub(crate) fn parts(&self) -> &[(&'static str, Resolved)] {
+        &self.parts
+    }
+
+    /// Bytes of headers on the wire.
+    pub(crate) fn headers(&self) -> u32 {
+        u32::try_from(self.params.headers.get()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn sender(
+        &self,
+        flow: u32,
+        source: Timed,
+        rng: Stream,
+        start: Time,
+        stop: Option<Time>,
+    ) -> Endpoint {
+        let (params, cc) = (self.params.clone(), (self.control)());
+        match &self.sack {
+            Some(sack) => {
+                let sender = SackSender::new(SackConfig {
+                    flow,
+                    params,
+                    sack: sack.clone(),
+                    cc,
+                    source,
+                    rng,
+                    start,
+                    stop,
+                });
+                match self.rledbat {
+                    Some(_) => Endpoint::Rledbat(Box::new(RledbatSender::new(sender))),
+                    None => Endpoint::Sack(Box::new(sender)),
+                }
+            }
+            None => Endpoint::Tcp(TcpSender::new(TcpConfig {
+                flow,
+                params,
+                cc,
+                source,
+                rng,
+                start,
+                stop,
+            })),
+        }
+    }
+
+    pub(crate) fn receiver(&self) -> Endpoint {
+        match &self.sack {
+            Some(sack) => {
+                let receiver = SackReceiver::new(&self.params, sack, self.ecn);
+                match &self.rledbat {
+                    Some(rledbat) => {
+                        let mut params = LedbatPlusParams::default();
+                        params.target = rledbat.rledbat_target;
+                        let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
+                        let mss = self.params.mss.get();
+                        let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());
+                        Endpoint::RledbatReceiver(Box::new(receiver))
+                    }
+                    None => Endpoint::SackReceiver(Box::new(receiver)),
+                }
+            }
+            None => Endpoint::TcpReceiver(TcpReceiver::new(&self.params)),
+        }
+    }
+}
+
+/// The plan of the TCP flow called `name`, for a workload that says itself what is sent.
+///
+/// # Errors
+/// If there is no such flow, or a parameter does not exist or has a value that is not allowed.
+pub(crate) fn plan_tcp(
+    name: &str,
+    args: &[(String, String)],
+    dialect: Option<&str>,
+) -> Result<TcpPlan, ParamError> {
+    let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
+    let Some(kind) = kinds().find(|kind| kind.name == name) else {
+        let names = || kinds().map(|kind| kind.name);
+        let list: Vec<&str> = names().collect();
+        let remedy = match nearest(name, names()) {
+            Some(near) => format!("did you mean {near:?}? (there are: {})", list.join(", ")),
+            None => format!("choose one of {}", list.join(", ")),
         };
-        let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
-        let remedy = match nearest {
-            Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
-            None => format!("choose one of {}", names.join(", ")),
-        };
-        wrong(
-            CC,
+        return Err(wrong(
+            "tcp",
             UnitErrorKind::UnknownChoice,
-            given,
-            "a congestion control",
+            name,
+            "a TCP flow",
             remedy,
-        )
-    })?;
+        ));
+    };
+    let own = args.iter().find(|(key, _)| key == "dialect");
+    let dialect = own.map(|(_, name)| name.as_str()).or(dialect);
+    let mut args = args.to_vec();
+    if let Some(recovery) = kind.recovery {
+        if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
+            return Err(fixed_by_name("recovery", given));
+        }
+        args.push(("recovery".to_owned(), recovery.to_owned()));
+    }
+    plan(&kind, &mut args, &[], dialect)
+}
+
+/// The plan of a TCP flow; `more` are the arguments that are not the transport's.
+fn plan(
+    kind: &TcpKind,
+    args: &mut Vec<(String, String)>,
+    more: &[&'static str],
+    dialect: Option<&str>,
+) -> Result<TcpPlan, ParamError> {
+    let cc_spec = congestion_control(kind, args)?;
+    let algorithm = cc::find(&cc_spec.name).map_err(|error| unknown_control(&error))?;
     if kind.recovery.is_none()
         && algorithm.name != DEFAULT_CC
         && args.iter().all(|(key, _)| key != "recovery")
     {
         args.push(("recovery".to_owned(), SACK.to_owned()));
     }
-    let selective: &[ParamInfo] = match kind.may_be_selective() {
-        true => SackParams::TABLE,
-        false => &[],
+    let selective: [&[ParamInfo]; 2] = match kind.may_be_selective() {
+        true => [SackParams::TABLE, RledbatParams::TABLE],
+        false => [&[], &[]],
     };
+    let [sack, rledbat] = selective;
     check_keys(
-        &args,
-        &[TcpParams::TABLE, selective, algorithm.params],
-        &DATA,
+        args,
+        &[TcpParams::TABLE, sack, rledbat, algorithm.params],
+        more,
     )?;
     let params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
-        &pairs_of(&args, TcpParams::TABLE),
+        &pairs_of(args, TcpParams::TABLE),
     )?;
     params.check()?;
     let mut cc_pairs = cc_spec.pairs();
-    cc_pairs.extend(pairs_of(&args, algorithm.params));
+    cc_pairs.extend(pairs_of(args, algorithm.params));
     let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
     let cc_dialect = dialect.map(short_name).filter(known);
     let cc_resolved =
@@ -395,42 +554,37 @@ fn build_tcp(
         cc::BuildError::Param { error, .. } => error,
         cc::BuildError::Unknown { given, .. } => unknown(&given),
     };
-    let built = cc::build(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
-    let (mut source, data) = data(&args, dialect, params.mss)?;
-    let ns3_numbers = request.number(&mut source);
-    let resolved = Resolved::of(&params);
-    if params.recovery == Recovery::Sack {
+    let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
+    let traits = control().traits();
+    let rledbat: RledbatParams =
+        sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
+    if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with {}, which counts marks", algorithm.name),
+            "leave it out, or take another congestion control",
+        ));
+    }
+    let mut parts = vec![("tcp", Resolved::of(&params))];
+    let sack = if params.recovery == Recovery::Sack {
         let mut sack: SackParams = sojourn_units::build(
             usable_dialect::<SackParams>(dialect),
-            &pairs_of(&args, SackParams::TABLE),
+            &pairs_of(args, SackParams::TABLE),
         )?;
-        sack.timestamps |= built.traits().timestamps;
-        let receiver = SackReceiver::new(&params, &sack, built.traits().ecn);
-        let sack_resolved = Resolved::of(&sack);
-        let sender = SackSender::new(SackConfig {
-            flow: request.flow,
-            params,
-            sack,
-            cc: built,
-            source: Timed::new(source, request.start),
-            rng: request.stream("source"),
-            start: request.start,
-            stop: request.stop,
-        });
-        return Ok(BuiltFlow {
-            sender: Endpoint::Sack(Box::new(sender)),
-            receiver: Some(Endpoint::SackReceiver(Box::new(receiver))),
-            transport: Transport::Tcp,
-            ns3_numbers,
-            parts: vec![
-                ("tcp", resolved),
-                (SACK, sack_resolved),
-                (algorithm.name, cc_resolved),
-                data,
-            ],
-        });
-    }
-    if built.traits().samples {
+        sack.timestamps |= traits.timestamps;
+        parts.push((SACK, Resolved::of(&sack)));
+        Some(sack)
+    } else if rledbat.rledbat {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with recovery={}", params.recovery.name()),
+            "write recovery=sack, or name the flow sack",
+        ));
+    } else if traits.samples {
         return Err(wrong(
             "recovery",
             UnitErrorKind::UnknownChoice,
@@ -441,24 +595,41 @@ fn build_tcp(
             ),
             "leave it out, or write recovery=sack",
         ));
+    } else {
+        None
+    };
+    if rledbat.rledbat {
+        parts.push((RLEDBAT, Resolved::of(&rledbat)));
     }
-    let receiver = TcpReceiver::new(&params);
-    let sender = TcpSender::new(TcpConfig {
-        flow: request.flow,
+    parts.push((algorithm.name, cc_resolved));
+    Ok(TcpPlan {
         params,
-        cc: built,
-        source: Timed::new(source, request.start),
-        rng: request.stream("source"),
-        start: request.start,
-        stop: request.stop,
-    });
-    Ok(BuiltFlow {
-        sender: Endpoint::Tcp(sender),
-        receiver: Some(Endpoint::TcpReceiver(receiver)),
-        transport: Transport::Tcp,
-        parts: vec![("tcp", resolved), (algorithm.name, cc_resolved), data],
-        ns3_numbers,
+        sack,
+        rledbat: rledbat.rledbat.then_some(rledbat),
+        ecn: traits.ecn,
+        control,
+        parts,
     })
+}
+
+/// The error of a congestion control that does not exist.
+pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
+    let (given, nearest) = match error {
+        cc::BuildError::Unknown { given, nearest } => (given.as_str(), *nearest),
+        cc::BuildError::Param { algorithm, .. } => (*algorithm, None),
+    };
+    let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
+    let remedy = match nearest {
+        Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
+        None => format!("choose one of {}", names.join(", ")),
+    };
+    wrong(
+        CC,
+        UnitErrorKind::UnknownChoice,
+        given,
+        "a congestion control",
+        remedy,
+    )
 }
 
 /// The name by which congestion controls know a dialect of the transport: releases differ (`rfc9293`, `rfc5681`).
@@ -527,6 +698,7 @@ fn build_ns2(
         transport: Transport::Tcp,
         parts: vec![("tcp", Resolved::of(&params)), data],
         ns3_numbers: 0,
+        connections: 1,
     })
 }
 
@@ -563,11 +735,12 @@ fn build_ns3(
         transport: Transport::Tcp,
         parts: vec![("tcp", Resolved::of(&params)), data],
         ns3_numbers,
+        connections: 1,
     })
 }
 
 /// What a TCP flow sends: `source`, or a bulk transfer of `bytes`, `packets` or without end.
-fn data(
+pub(crate) fn data(
     args: &[(String, String)],
     dialect: Option<&str>,
     payload: Bytes,
@@ -630,7 +803,7 @@ fn spec(name: &str, pairs: &[(String, String)]) -> Spec {
 }
 
 /// The flow's own dialect, or else the scenario's.
-fn effective_dialect<'a>(
+pub(crate) fn effective_dialect<'a>(
     args: &'a [(String, String)],
     request: &FlowRequest<'a>,
 ) -> Option<&'a str> {
@@ -641,7 +814,7 @@ fn effective_dialect<'a>(
 }
 
 /// The arguments that one part of a flow declares.
-fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, String)> {
+pub(crate) fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, String)> {
     args.iter()
         .filter(|(key, _)| table.iter().any(|info| info.name == key))
         .cloned()
@@ -649,7 +822,7 @@ fn pairs_of(args: &[(String, String)], table: &[ParamInfo]) -> Vec<(String, Stri
 }
 
 /// Refuses what no part of a flow declares, and what is given twice.
-fn check_keys(
+pub(crate) fn check_keys(
     args: &[(String, String)],
     tables: &[&'static [ParamInfo]],
     more: &[&'static str],
@@ -694,6 +867,8 @@ mod tests {
             start: Time::ZERO,
             stop: None,
             ns3_number: None,
+            capacity: Rate::mbps(10),
+            shares: 1,
         };
         build_flow(&spec.name, &spec.pairs(), &request).map_err(|error| error.to_string())
     }

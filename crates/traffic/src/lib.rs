@@ -2,9 +2,11 @@
 
 pub mod endpoint;
 pub mod flow;
+mod others;
 pub mod registry;
 pub mod sources;
 pub mod timed;
+pub mod workload;
 
 pub use endpoint::Endpoint;
 pub use flow::{BuiltFlow, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};

@@ -6,13 +6,22 @@
 pub mod app;
 pub mod ns2;
 pub mod ns3;
+pub mod quic;
 pub mod report;
+pub mod rledbat;
 pub mod sack;
 pub mod tcp;
+pub mod tfrc;
 pub mod udp;
 
 pub use app::{Source, Write};
+pub use quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
 pub use report::{Gauges, ReceiverReport, SenderReport};
+pub use rledbat::{RledbatParams, RledbatReceiver, RledbatSender};
 pub use sack::{SackConfig, SackParams, SackReceiver, SackSender};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
+pub use tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};
 pub use udp::{UdpParams, UdpSender};
+
+#[cfg(test)]
+mod paths;

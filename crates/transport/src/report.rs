@@ -42,6 +42,32 @@ impl SenderReport {
         };
     }
 
+    /// Of this sender and another together.
+    #[must_use]
+    pub fn with(&self, other: &SenderReport) -> SenderReport {
+        fn of<T: Copy>(a: Option<T>, b: Option<T>, choose: fn(T, T) -> T) -> Option<T> {
+            match (a, b) {
+                (Some(a), Some(b)) => Some(choose(a, b)),
+                (one, None) | (None, one) => one,
+            }
+        }
+        SenderReport {
+            started: of(self.started, other.started, Time::min),
+            completed: of(self.completed, other.completed, Time::max),
+            bytes_acked: self.bytes_acked + other.bytes_acked,
+            retransmissions: self.retransmissions + other.retransmissions,
+            timeouts: self.timeouts + other.timeouts,
+            handshake_retransmissions: self.handshake_retransmissions
+                + other.handshake_retransmissions,
+            rtt_sum_ps: self.rtt_sum_ps + other.rtt_sum_ps,
+            rtt_count: self.rtt_count + other.rtt_count,
+            rtt_min: of(self.rtt_min, other.rtt_min, Span::min),
+            rtt_max: of(self.rtt_max, other.rtt_max, Span::max),
+            fast_recoveries: self.fast_recoveries + other.fast_recoveries,
+            ecn_reductions: self.ecn_reductions + other.ecn_reductions,
+        }
+    }
+
     pub(crate) fn record_rtt(&mut self, rtt: Span) {
         self.rtt_sum_ps += u128::from(rtt.as_ps());
         self.rtt_count += 1;
@@ -59,6 +85,18 @@ pub struct ReceiverReport {
     pub duplicates: u64,
     /// Acknowledgements sent.
     pub acks: u64,
+}
+
+impl ReceiverReport {
+    /// Of this receiver and another together.
+    #[must_use]
+    pub fn with(&self, other: &ReceiverReport) -> ReceiverReport {
+        ReceiverReport {
+            goodput_bytes: self.goodput_bytes + other.goodput_bytes,
+            duplicates: self.duplicates + other.duplicates,
+            acks: self.acks + other.acks,
+        }
+    }
 }
 
 /// The state of a sender at one moment, for time series.

@@ -18,7 +18,8 @@ use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_units::{Rate, Span, Time};
 
 use super::metrics::{Level, Metric, Subject, of_level};
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, SeriesOutcome};
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, SeriesOutcome, TransferOutcome};
+use sojourn_traffic::workload::TransferKind;
 
 /// The kinds of tables in a result directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,6 +28,8 @@ pub enum Kind {
     Flows,
     /// One row per observed queue.
     Queues,
+    /// One row per transfer of a workload.
+    Transfers,
     /// One row per sample of a time series.
     Series,
     /// One row per run.
@@ -35,13 +38,34 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order in which a run's files are written: the one of the run itself last.
-    pub const ALL: [Kind; 4] = [Kind::Flows, Kind::Queues, Kind::Series, Kind::Runs];
+    pub const ALL: [Kind; 5] = [
+        Kind::Flows,
+        Kind::Queues,
+        Kind::Transfers,
+        Kind::Series,
+        Kind::Runs,
+    ];
+
+    /// Whether a run without rows of this kind has no file of it.
+    pub fn is_optional(self) -> bool {
+        matches!(self, Kind::Transfers | Kind::Series)
+    }
+
+    /// Whether a run has rows of this kind.
+    pub fn is_in(self, run: &RunOutcome) -> bool {
+        match self {
+            Kind::Transfers => run.flows.iter().any(|flow| !flow.transfers.is_empty()),
+            Kind::Series => !run.series.is_empty(),
+            Kind::Flows | Kind::Queues | Kind::Runs => true,
+        }
+    }
 
     /// The name, of the folder too.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Flows => "flows",
             Kind::Queues => "queues",
+            Kind::Transfers => "transfers",
             Kind::Series => "series",
             Kind::Runs => "runs",
         }
@@ -52,6 +76,9 @@ impl Kind {
         match self {
             Kind::Flows => "One row per flow, in the order of the scenario.",
             Kind::Queues => "One row per observed queue.",
+            Kind::Transfers => {
+                "One row per transfer of a workload that was asked for after the warm-up; no file where there are none."
+            }
             Kind::Series => "One row per sample of each recorded time series.",
             Kind::Runs => {
                 "One row per run. Metrics of flows are those of all flows in the direction under study together."
@@ -141,6 +168,7 @@ pub fn columns(kind: Kind) -> Vec<ColumnInfo> {
     match kind {
         Kind::Flows => FLOWS.infos(),
         Kind::Queues => QUEUES.infos(),
+        Kind::Transfers => TRANSFERS.infos(),
         Kind::Series => SERIES.infos(),
         Kind::Runs => RUNS.infos(),
     }
@@ -173,6 +201,10 @@ pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, Ar
     match kind {
         Kind::Flows => FLOWS.table(kind, key, &run.flows),
         Kind::Queues => QUEUES.table(kind, key, &run.queues),
+        Kind::Transfers => {
+            let rows: Vec<Moved> = run.flows.iter().flat_map(transfers_of).collect();
+            TRANSFERS.table(kind, key, &rows)
+        }
         Kind::Series => {
             let rows: Vec<Sample> = run.series.iter().flat_map(samples).collect();
             SERIES.table(kind, key, &rows)
@@ -791,6 +823,66 @@ static RUNS: LazyLock<Columns<RunOutcome>> = LazyLock::new(|| {
     all
 });
 
+static TRANSFERS: LazyLock<Columns<Moved>> = LazyLock::new(|| {
+    let mut all = Columns::<Moved>::keyed();
+    all.text("flow", "Name of the flow of the scenario.", |row| &row.flow);
+    all.text("label", "Name of its group.", |row| &row.label);
+    all.text(
+        "transfer",
+        "What was transferred: `flow` of a workload, `response`, or `page` with all its objects.",
+        |row| row.transfer.kind.name(),
+    );
+    all.integer("size_bytes", "bytes", "Payload.", |row| row.transfer.bytes);
+    all.integer(
+        "asked_ps",
+        "ps",
+        "When it was asked for, in simulated time.",
+        |row| row.transfer.asked.as_ps(),
+    );
+    all.optional(
+        "completed_ps",
+        "ps",
+        "When its last byte had arrived at the receiver; null if it had not at the end of the run.",
+        |row| row.transfer.completed.map(Time::as_ps),
+    );
+    all.optional(
+        "ideal_ps",
+        "ps",
+        "The least time that it could have taken: propagation, and transmission of all its bytes with headers at the slowest link \
+         of the path; null of a page.",
+        |row| row.transfer.ideal.map(Span::as_ps),
+    );
+    all.number(
+        "fct_s",
+        "s",
+        "Flow completion time: from when it was asked for until its last byte had arrived; null if it had not.",
+        |row| row.transfer.took().map_or(f64::NAN, Span::as_secs_f64),
+    );
+    all.number(
+        "slowdown",
+        "1",
+        "Flow completion time over the least time; null where there is none.",
+        |row| row.transfer.slowdown().unwrap_or(f64::NAN),
+    );
+    all
+});
+
+/// One transfer, with the flow that it is of.
+struct Moved {
+    flow: Arc<str>,
+    label: Arc<str>,
+    transfer: TransferOutcome,
+}
+
+fn transfers_of(flow: &FlowOutcome) -> impl Iterator<Item = Moved> {
+    let (name, label): (Arc<str>, Arc<str>) = (flow.name.as_str().into(), flow.label.as_str().into());
+    flow.transfers.iter().map(move |transfer| Moved {
+        flow: Arc::clone(&name),
+        label: Arc::clone(&label),
+        transfer: transfer.clone(),
+    })
+}
+
 static SERIES: LazyLock<Columns<Sample>> = LazyLock::new(|| {
     let mut all = Columns::<Sample>::keyed();
     all.text(
@@ -882,10 +974,18 @@ pub fn read_run(
     runs: &RecordBatch,
     flows: &RecordBatch,
     queues: &RecordBatch,
+    transfers: Option<&RecordBatch>,
 ) -> Result<RunOutcome, String> {
     let run = Reader(runs);
     if runs.num_rows() != 1 {
         return Err(format!("{} rows where one is wanted", runs.num_rows()));
+    }
+    let mut flows = each(flows, read_flow)?;
+    for (name, transfer) in transfers.map_or(Ok(Vec::new()), |table| each(table, read_transfer))? {
+        let Some(flow) = flows.iter_mut().find(|flow| flow.name == name) else {
+            return Err(format!("there is no flow {name:?} for a transfer"));
+        };
+        flow.transfers.push(transfer);
     }
     Ok(RunOutcome {
         replication: run.integer("replication", 0)?,
@@ -900,7 +1000,7 @@ pub fn read_run(
             events: run.integer("events_count", 0)?,
         },
         queues: each(queues, read_queue)?,
-        flows: each(flows, read_flow)?,
+        flows,
         series: Vec::new(),
     })
 }
@@ -979,8 +1079,25 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         ),
         started: Time::from_ps(integer("started_ps")?),
         completed: optional("completed_ps")?.map(Time::from_ps),
+        transfers: Vec::new(),
         last_active: optional("last_active_ps")?.map(Time::from_ps),
     })
+}
+
+/// A transfer, with the name of its flow.
+fn read_transfer(reader: &Reader<'_>, row: usize) -> Result<(String, TransferOutcome), String> {
+    let kind = reader.text("transfer", row)?;
+    let Some(kind) = TransferKind::ALL.into_iter().find(|known| known.name() == kind) else {
+        return Err(format!("{kind:?} is no kind of transfer"));
+    };
+    let transfer = TransferOutcome {
+        kind,
+        bytes: reader.integer("size_bytes", row)?,
+        asked: Time::from_ps(reader.integer("asked_ps", row)?),
+        completed: reader.optional("completed_ps", row)?.map(Time::from_ps),
+        ideal: reader.optional("ideal_ps", row)?.map(Span::from_ps),
+    };
+    Ok((reader.text("flow", row)?, transfer))
 }
 
 fn read_queue(reader: &Reader<'_>, row: usize) -> Result<QueueOutcome, String> {

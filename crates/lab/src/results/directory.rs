@@ -166,7 +166,7 @@ impl ResultDir {
     pub fn has_run(&self, point: u64, replication: u64) -> bool {
         Kind::ALL.into_iter().all(|kind| {
             let path = self.file(kind, point, replication);
-            is_whole(&path) || (kind == Kind::Series && !path.exists())
+            is_whole(&path) || (kind.is_optional() && !path.exists())
         })
     }
 
@@ -176,7 +176,7 @@ impl ResultDir {
     /// When a file cannot be written; the run then does not count as there.
     pub fn write_run(&self, point: u64, run: &RunOutcome) -> Result<()> {
         for kind in Kind::ALL {
-            if kind == Kind::Series && run.series.is_empty() {
+            if !kind.is_in(run) {
                 continue;
             }
             let path = self.file(kind, point, run.replication);
@@ -199,7 +199,12 @@ impl ResultDir {
     pub fn read_run(&self, point: u64, replication: u64) -> Result<RunOutcome> {
         let read = |kind| read_table(&self.file(kind, point, replication), kind);
         let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
-        read_run(&runs, &flows, &queues)
+        let path = self.file(Kind::Transfers, point, replication);
+        let transfers = match path.exists() {
+            true => Some(read_table(&path, Kind::Transfers)?),
+            false => None,
+        };
+        read_run(&runs, &flows, &queues, transfers.as_ref())
             .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
     }
 

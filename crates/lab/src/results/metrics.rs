@@ -11,7 +11,8 @@ use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Span, nearest};
 
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome};
+use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
+use sojourn_traffic::workload::TransferKind;
 use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
 
 /// What a metric is of.
@@ -91,7 +92,61 @@ enum Read {
     FlowsWhileActive(fn(&[&FlowOutcome], f64) -> Option<f64>),
     DelayQuantile(f64),
     VariationQuantile(f64),
+    Transfers(Measure, Statistic),
     Run(fn(&RunOutcome) -> f64),
+}
+
+/// What is measured of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// The time that a flow or response took.
+    Completion,
+    /// That time over the least possible.
+    Slowdown,
+    /// The time that a page took.
+    PageLoad,
+}
+
+/// What is said of many values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Statistic {
+    /// Their mean.
+    Mean,
+    /// The value at this share of them in order of size (nearest rank).
+    Quantile(f64),
+}
+
+impl Measure {
+    /// The value of a transfer, if it has one.
+    pub fn of(self, transfer: &TransferOutcome) -> Option<f64> {
+        let is_page = transfer.kind == TransferKind::Page;
+        match self {
+            Measure::Completion if !is_page => transfer.took().map(Span::as_secs_f64),
+            Measure::Slowdown if !is_page => transfer.slowdown(),
+            Measure::PageLoad if is_page => transfer.took().map(Span::as_secs_f64),
+            _ => None,
+        }
+    }
+}
+
+impl Statistic {
+    /// What it says of values in any order.
+    pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
+        match self {
+            Statistic::Mean => mean(&values),
+            Statistic::Quantile(share) => {
+                values.sort_by(f64::total_cmp);
+                let count = u64::try_from(values.len()).ok()?;
+                let rank = (1..=count).find(|rank| to_f64(*rank) >= share * to_f64(count))?;
+                values.get(usize::try_from(rank - 1).ok()?).copied()
+            }
+        }
+    }
+}
+
+/// Transfers that are told of by their own size: pages are not.
+pub fn of_one_size(transfer: &TransferOutcome) -> bool {
+    transfer.kind != TransferKind::Page
 }
 
 /// Suffix of metrics over the packets of all replications together.
@@ -226,6 +281,10 @@ impl Metric {
                 quantile(flows.iter().map(|flow| &flow.delay), *q)
             }
             (Subject::Flows(flows, ..), Read::VariationQuantile(q)) => variation(flows, *q),
+            (Subject::Flows(flows, ..), Read::Transfers(measure, statistic)) => {
+                let all = flows.iter().flat_map(|flow| &flow.transfers);
+                statistic.of(all.filter_map(|transfer| measure.of(transfer)).collect())
+            }
             (Subject::Run(run), Read::Run(read)) => Some(read(run)),
             _ => None,
         };
@@ -344,6 +403,8 @@ const SOJOURN_QUANTILES: [(f64, &str); 5] = [
 ];
 const DELAY_QUANTILES: [(f64, &str); 4] =
     [(0.05, "p05"), (0.50, "p50"), (0.95, "p95"), (0.99, "p99")];
+
+const TRANSFER_QUANTILES: [(f64, &str); 3] = [(0.50, "p50"), (0.95, "p95"), (0.99, "p99")];
 
 fn queue_metrics() -> Vec<Metric> {
     let queue = |declared: Declared, read: fn(&[&QueueOutcome], f64) -> Option<f64>| {
@@ -854,8 +915,93 @@ fn flow_metrics() -> Vec<Metric> {
                 mean(&times)
             },
         ),
+        flow(
+            declared(
+                "transfers_count",
+                "Transfers",
+                Unit::Count,
+                "Transfers of a workload that were asked for after the warm-up and have arrived; of pages, the pages.",
+                "count",
+            ),
+            |flows, _| transfers(flows, |transfer| transfer.completed.is_some()),
+        ),
+        flow(
+            declared(
+                "unfinished_count",
+                "Unfinished",
+                Unit::Count,
+                "Transfers of a workload that were asked for after the warm-up and had not arrived at the end: the times of \
+                 those that have are too short a sample where there are many.",
+                "count",
+            ),
+            |flows, _| transfers(flows, |transfer| transfer.completed.is_none()),
+        ),
     ]);
+    let measures = [
+        (
+            Measure::Completion,
+            "fct_s",
+            "FCT",
+            Unit::Seconds,
+            "Flow completion time, from when a transfer was asked for until its last byte had arrived",
+        ),
+        (
+            Measure::Slowdown,
+            "slowdown",
+            "Slowdown",
+            Unit::Index,
+            "Flow completion time over the least possible, which is propagation and the transmission of all bytes with headers \
+             at the slowest link of the path",
+        ),
+        (
+            Measure::PageLoad,
+            "page_load_s",
+            "Page load time",
+            Unit::Seconds,
+            "Page load time, from the request for the first object until the last object had arrived",
+        ),
+    ];
+    for (measure, name, title, unit, doc) in measures {
+        let statistic = |suffix: &str, title_of: &str, doc: String, formula: String, statistic| Metric {
+            name: format!("{name}_{suffix}"),
+            title: format!("{title}, {title_of}"),
+            unit,
+            level: Level::Flow,
+            doc,
+            formula,
+            pooled: false,
+            read: Read::Transfers(measure, statistic),
+        };
+        all.push(statistic(
+            "mean",
+            "mean",
+            format!("{doc}: mean."),
+            "Σ / transfers".to_owned(),
+            Statistic::Mean,
+        ));
+        for (q, suffix) in TRANSFER_QUANTILES {
+            all.push(statistic(
+                suffix,
+                percentile_title(suffix),
+                format!("{doc}: {} % of the transfers do not exceed it.", share_text(suffix)),
+                format!("nearest rank {q}"),
+                Statistic::Quantile(q),
+            ));
+        }
+    }
     all
+}
+
+fn transfers(flows: &[&FlowOutcome], counted: fn(&TransferOutcome) -> bool) -> Option<f64> {
+    let mut all = flows.iter().flat_map(|flow| &flow.transfers).peekable();
+    all.peek()?;
+    let pages = flows
+        .iter()
+        .flat_map(|flow| &flow.transfers)
+        .any(|transfer| transfer.kind == TransferKind::Page);
+    let of_kind = all.filter(|transfer| (transfer.kind == TransferKind::Page) == pages);
+    let count = of_kind.filter(|transfer| counted(transfer)).count();
+    u64::try_from(count).ok().map(to_f64)
 }
 
 fn group_metrics() -> Vec<Metric> {

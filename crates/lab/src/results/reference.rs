@@ -32,7 +32,13 @@ pub fn results_markdown() -> String {
     let mut page = format!(
         "# Result directories\n\n{GENERATED}\nschema_version: {SCHEMA_VERSION}\n\n{RESULTS}"
     );
-    for kind in [Kind::Runs, Kind::Flows, Kind::Queues, Kind::Series] {
+    for kind in [
+        Kind::Runs,
+        Kind::Flows,
+        Kind::Queues,
+        Kind::Transfers,
+        Kind::Series,
+    ] {
         let _ = write!(page, "\n## {}/\n\n{}\n\n", kind.name(), kind.doc());
         page.push_str("| column | type | unit | what it is |\n| --- | --- | --- | --- |\n");
         for column in columns(kind) {

@@ -3,10 +3,13 @@
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
+use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::{SackParams, TcpParams, UdpParams};
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, Time, nearest};
+use sojourn_transport::{QuicParams, RledbatParams, SackParams, TcpParams, TfrcParams, UdpParams};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
+};
 
 use crate::error::{LabError, LabErrorKind, Result};
 
@@ -67,7 +70,8 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             .map(|&(name, params)| part(name, params))
             .collect(),
         more: match (kind.transport, kind.name) {
-            (Transport::Tcp, "tcp") => &DATA_AND_CC,
+            (_, name) if workload::find(name).is_some() => &[],
+            (Transport::Tcp, "tcp" | "quic") => &DATA_AND_CC,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
             (Transport::Udp, _) => &[],
         },
@@ -101,10 +105,21 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             dialects: algorithm.dialects,
         };
     }
+    if let Some(kind) = workload::find(name) {
+        return FlowPart {
+            title: "Workload",
+            doc: kind.doc,
+            params,
+            dialects: &[],
+        };
+    }
     match name {
         "tcp" => declared::<TcpParams>("TCP"),
         "sack" => declared::<SackParams>("Selective acknowledgement"),
         "udp" => declared::<UdpParams>("UDP"),
+        "tfrc" => declared::<TfrcParams>("TFRC"),
+        "quic" => declared::<QuicParams>("QUIC"),
+        "rledbat" => declared::<RledbatParams>("rLEDBAT"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {
             params,
@@ -147,6 +162,8 @@ pub(super) fn try_flow(
         start: Time::ZERO,
         stop: None,
         ns3_number: None,
+        capacity: Rate::mbps(10),
+        shares: 1,
     };
     flow::build_flow(kind, args, &request)
 }
@@ -174,6 +191,11 @@ pub(super) fn resolve_flow(
 /// Every argument of a flow that was built, in a dialect.
 fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(String, String)> {
     let mut full: Vec<(String, String)> = Vec::new();
+    if workload::find(kind).is_some() {
+        // Its TCP stands among its parameters.
+        let own = built.parts.first().into_iter().flat_map(|(_, part)| &part.pairs);
+        return own.map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
+    }
     if let Some(name) = dialect.filter(|name| *name != "default") {
         full.push(("dialect".to_owned(), name.to_owned()));
     }
@@ -187,6 +209,15 @@ fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(Strin
                 spec.args.push((key.to_owned(), text));
             }
             full.push(("source".to_owned(), format!("({spec})")));
+            continue;
+        }
+        if kind == "quic" && congestion::find(name).is_ok() {
+            let mut spec = Spec::new(*name);
+            for (key, text) in &part.pairs {
+                let text = SpecValue::Text(text.clone());
+                spec.args.push(((*key).to_owned(), text));
+            }
+            full.push(("cc".to_owned(), format!("({spec})")));
             continue;
         }
         if kind == "tcp" && congestion::find(name).is_ok() {

@@ -78,8 +78,10 @@ choice! {
         Lines = "lines",
         /// Floating bars from y_low to y_high, with a tick at y.
         Range = "range",
-        /// Distribution of sojourn times or one-way delays, over all replications.
+        /// Distribution of sojourn times, one-way delays, flow completion times, slowdowns or page load times, over all replications.
         Cdf = "cdf",
+        /// Flow completion times or slowdowns by the size of the flow, with intervals.
+        Sizes = "sizes",
         /// A recorded time series of the first replication.
         Time = "time",
         /// One point per replication, y over x.
@@ -114,7 +116,7 @@ params! {
         experiment: Option<String> = "none", source "the first";
         /// The factor on the x axis; of a scatter, a metric.
         x: Option<String> = "none", source "the first factor that nothing else takes";
-        /// The metric on the y axis; of a cdf sojourn_s or delay_s; of a time series its quantity, such as backlog_packets.
+        /// The metric on the y axis; of a cdf sojourn_s, delay_s, fct_s, slowdown or page_load_s; of sizes slowdown_p99 or another of the table of flow completion times; of a time series its quantity, such as backlog_packets.
         y: Option<String> = "none", source "sojourn_s_mean; of a range none";
         /// Of a range, the metric at its low end.
         y_low: Option<String> = "none", source "required of a range";

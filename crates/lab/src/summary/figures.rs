@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
 
-use super::{Wanted, id};
+use super::{Wanted, id, transfers};
 use crate::error::Result;
 use crate::outcome::{RunOutcome, SeriesOutcome};
 use crate::results::manifest::{FactorInfo, PointInfo};
-use crate::results::metrics::{Subject, Unit};
+use crate::results::metrics::{Measure, Subject, Unit};
 use crate::stats::{merged, to_f64};
 use crate::study::{Asked, FigureKind, FigureSpec, Of};
 use sojourn_sim::histogram::{Histogram, middle};
@@ -37,7 +37,11 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for spec in specs.into_iter().chain(&usual) {
         let figure = match kind(spec) {
-            FigureKind::Cdf => distribution(wanted, spec),
+            FigureKind::Cdf => match transfer_measure(spec) {
+                Some(measure) => transfer_distribution(wanted, spec, measure),
+                None => distribution(wanted, spec),
+            },
+            FigureKind::Sizes => over_sizes(wanted, spec),
             FigureKind::Time => time_series(wanted, spec)?,
             FigureKind::Scatter => scatter(wanted, spec),
             _ => over_factor(wanted, spec),
@@ -102,6 +106,26 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
                 ..figure("sojourn-cdf", "Sojourn time", FigureKind::Cdf)
             });
         }
+        let metrics = wanted.transfer_metrics();
+        if metrics.contains(&"fct_s_mean") {
+            all.push(FigureSpec {
+                caption: "Share of the transfers that took no longer, over all replications.".to_owned(),
+                y: Some("fct_s".to_owned()),
+                x_scale: "log".to_owned(),
+                ..figure("fct-cdf", "Flow completion time", FigureKind::Cdf)
+            });
+            all.push(FigureSpec {
+                y: Some("slowdown_p99".to_owned()),
+                y_scale: "log".to_owned(),
+                ..figure("slowdown-sizes", "Slowdown by size, 99th percentile", FigureKind::Sizes)
+            });
+        } else if !metrics.is_empty() {
+            all.push(FigureSpec {
+                caption: "Share of the pages that took no longer, over all replications.".to_owned(),
+                y: Some("page_load_s".to_owned()),
+                ..figure("page-load-cdf", "Page load time", FigureKind::Cdf)
+            });
+        }
         all.push(FigureSpec {
             y: Some(GOODPUT_BY_LABEL.to_owned()),
             ..figure("goodput", "Goodput", FigureKind::Bars)
@@ -109,6 +133,11 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
         for (quantity, title) in [
             ("sojourn_s", "Sojourn time over time"),
             ("backlog_packets", "Backlog over time"),
+            ("cwnd_bytes", "Congestion windows over time"),
+            ("srtt_s", "Round-trip times over time"),
+            ("throughput_bps", "Throughput over time"),
+            ("delivered_pps", "Packets per second over time"),
+            ("dropped_pps", "Errors per second over time: packets lost"),
         ] {
             all.push(FigureSpec {
                 y: Some(quantity.to_owned()),
@@ -445,6 +474,104 @@ fn distribution(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     Some(figure)
 }
 
+/// What a distribution of transfers is of; `None` for one of packets.
+fn transfer_measure(spec: &FigureSpec) -> Option<Measure> {
+    match spec.y.as_deref() {
+        Some("fct_s") => Some(Measure::Completion),
+        Some("slowdown") => Some(Measure::Slowdown),
+        Some("page_load_s") => Some(Measure::PageLoad),
+        _ => None,
+    }
+}
+
+/// Steps of a distribution of transfers that are drawn at most.
+const MOST_STEPS: usize = 400;
+
+/// The distribution of a measure of transfers, over all replications.
+fn transfer_distribution(wanted: &Wanted<'_>, spec: &FigureSpec, measure: Measure) -> Option<Figure> {
+    let asked = wanted.parse("fct_s_mean", spec.of.as_deref())?;
+    let (title, unit) = match measure {
+        Measure::Completion => ("Flow completion time", Unit::Seconds),
+        Measure::Slowdown => ("Slowdown", Unit::Index),
+        Measure::PageLoad => ("Page load time", Unit::Seconds),
+    };
+    let x_scale = match spec.x_scale.as_str() {
+        "log" => Scale::Log,
+        _ => Scale::Linear,
+    };
+    let x = axis("x", title, unit.shown(), x_scale);
+    let y = axis("y", "Share of transfers", "", Scale::Linear);
+    let mut figure = frame(wanted, spec, Kind::Cdf, x, y);
+    for point in points(wanted, spec) {
+        let runs: Vec<&RunOutcome> = wanted.results.of_point(point.point).collect();
+        let Subject::Flows(flows, ..) = asked.subject(&runs) else {
+            continue;
+        };
+        let transfers = flows.iter().flat_map(|flow| &flow.transfers);
+        let mut values: Vec<f64> = transfers.filter_map(|t| measure.of(t)).collect();
+        values.sort_by(f64::total_cmp);
+        let count = values.len();
+        let every = count.div_ceil(MOST_STEPS).max(1);
+        if every > 1 {
+            figure.thinned = Some(format!("Every {every}th step is drawn, and the last."));
+        }
+        for (value, place) in values.iter().zip(1..) {
+            if place % every != 0 && place != count {
+                continue;
+            }
+            let share = |n: usize| to_f64(u64::try_from(n).unwrap_or(u64::MAX));
+            let mut row = row_of(wanted, spec, point);
+            row.insert("x".to_owned(), number(Some(*value), unit));
+            row.insert("y".to_owned(), json!(share(place) / share(count)));
+            figure.rows.push(row);
+        }
+    }
+    Some(figure)
+}
+
+/// A statistic of transfers over their sizes.
+fn over_sizes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
+    let name = spec.y.as_deref()?;
+    let (title, unit) = transfers::title_of(name);
+    let x = Axis {
+        order: transfers::bin_names(),
+        ..axis("x", "Size", "", Scale::Category)
+    };
+    let y = axis("y", title, unit.shown(), y_scale(spec));
+    let mut figure = frame(wanted, spec, Kind::Points, x, y);
+    let mut by_label = false;
+    for point in points(wanted, spec) {
+        let rows = transfers::over_sizes(wanted, point, name, spec.of.as_deref());
+        let several = rows.iter().any(|(label, _)| *label != rows[0].0);
+        for (label, values) in rows {
+            let mut row = row_of(wanted, spec, point);
+            if several || figure.series.is_none() {
+                by_label = true;
+                let own = match row.get(SERIES).and_then(Value::as_str) {
+                    Some(own) => format!("{own}, {label}"),
+                    None => label,
+                };
+                row.insert(SERIES.to_owned(), own.into());
+            }
+            if values.contains_key("low") {
+                figure.y_low = Some("low".to_owned());
+                figure.y_high = Some("high".to_owned());
+            }
+            row.extend(values);
+            figure.rows.push(row);
+        }
+    }
+    if by_label {
+        let title = figure.series.as_ref().map_or("Flows", |series| series.title.as_str());
+        figure.series = Some(Series {
+            field: SERIES.to_owned(),
+            title: title.to_owned(),
+            order: Vec::new(),
+        });
+    }
+    Some(figure)
+}
+
 /// A recorded time series of the first replication.
 fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>> {
     let Some(quantity) = spec.y.as_deref() else {
@@ -524,6 +651,7 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
         Some("s") => Unit::Seconds,
         Some("bps") => Unit::BitsPerSecond,
         Some("packets") => Unit::Packets,
+        Some("pps") => Unit::PacketsPerSecond,
         Some("bytes") => Unit::Bytes,
         _ => Unit::Index,
     };
@@ -531,7 +659,14 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
         (None, _) | (_, Unit::Index) => quantity,
         (Some((name, _)), _) => name,
     };
-    let name = name.replace('_', " ");
+    let name = match name {
+        "cwnd" => "congestion window".to_owned(),
+        "srtt" => "RTT, smoothed".to_owned(),
+        "rto" => "RTO".to_owned(),
+        "ssthresh" => "slow start threshold".to_owned(),
+        "pacing" => "pacing rate".to_owned(),
+        name => name.replace('_', " "),
+    };
     let mut letters = name.chars();
     let title = letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()

@@ -33,6 +33,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         }
         (false, _) => tables.extend(differences(wanted, &comparisons)),
     }
+    tables.extend(super::transfers::table(wanted));
     tables
 }
 
@@ -434,7 +435,7 @@ fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
 }
 
 /// What the numbers of a table are; nothing where no point has an interval, which a table says by itself.
-fn meaning(points: &[&PointInfo]) -> Vec<String> {
+pub(super) fn meaning(points: &[&PointInfo]) -> Vec<String> {
     let random = points.iter().filter(|point| !point.deterministic);
     let counts: Vec<u64> = random
         .map(|point| point.replications)
@@ -450,7 +451,7 @@ fn meaning(points: &[&PointInfo]) -> Vec<String> {
     )]
 }
 
-fn text_column(key: &str, title: &str) -> Column {
+pub(super) fn text_column(key: &str, title: &str) -> Column {
     Column {
         key: key.to_owned(),
         title: title.to_owned(),
@@ -459,7 +460,7 @@ fn text_column(key: &str, title: &str) -> Column {
     }
 }
 
-fn factor_column(factor: &FactorInfo) -> Column {
+pub(super) fn factor_column(factor: &FactorInfo) -> Column {
     let numbers = factor
         .labels
         .iter()
@@ -472,7 +473,7 @@ fn factor_column(factor: &FactorInfo) -> Column {
     }
 }
 
-fn number_column(key: &str, title: &str, unit: Unit) -> Column {
+pub(super) fn number_column(key: &str, title: &str, unit: Unit) -> Column {
     Column {
         key: key.to_owned(),
         title: title.to_owned(),

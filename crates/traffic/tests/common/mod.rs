@@ -109,6 +109,8 @@ impl Dumbbell {
                 start: Time::ZERO + flow.start,
                 stop: None,
                 ns3_number: None,
+                capacity: Rate::mbps(10),
+                shares: 1,
             };
             let BuiltFlow {
                 sender, receiver, ..

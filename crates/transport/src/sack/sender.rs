@@ -478,6 +478,26 @@ impl<S: Source> SackSender<S> {
         }
     }
 
+    /// The application writes more than its source told of.
+    pub fn write<H: Host>(&mut self, bytes: u64, host: &mut H) {
+        self.end = self.end.saturating_add(bytes);
+        if self.state == State::Established {
+            self.send(host);
+        }
+    }
+
+    /// The receiver allows so many bytes from its acknowledgement `ack` on.
+    pub fn set_window(&mut self, ack: u64, bytes: u64) {
+        if ack >= self.una {
+            self.window = bytes;
+        }
+    }
+
+    /// Whether all that was written has been acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.state == State::Established && self.una == self.end && self.source_has_ended()
+    }
+
     fn check_completion(&mut self, now: Time) {
         if self.una == self.end && self.source_has_ended() && self.cold.report.completed.is_none() {
             self.cold.report.completed = Some(now);

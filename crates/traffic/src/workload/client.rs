@@ -1,0 +1,395 @@
+//! The receiving end of a workload: one endpoint with many connections, and the user who asks for pages, if there is one.
+
+use super::end::End;
+use super::sizes::{Counts, Sizes};
+use super::slots::{Alarms, SlotHost};
+use super::{Life, Transfer, TransferKind};
+use crate::flow::TcpPlan;
+use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Side, Stream, to_usize};
+use sojourn_transport::ReceiverReport;
+use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
+
+/// How long a request waits for an answer before it is sent again, at first and at most (RFC 6298 sections 2.1 and 2.5).
+const FIRST_WAIT: Span = Span::from_secs(1);
+const LONGEST_WAIT: Span = Span::from_secs(60);
+
+/// What has arrived of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Progress {
+    pub(super) bytes: u64,
+    pub(super) last: Time,
+}
+
+struct Slot {
+    end: Option<End>,
+    number: u64,
+    /// Goodput when it was last looked at.
+    seen: u64,
+    request: Option<Request>,
+    requests: u64,
+}
+
+/// A request without a whole answer.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    bytes: u64,
+    left: u64,
+    asked: Time,
+    wait: Span,
+    /// Nothing has come of it yet.
+    unanswered: bool,
+}
+
+/// A user who asks for pages: a first object, then others over all connections, then a pause.
+pub(super) struct User {
+    pub(super) first: Sizes,
+    pub(super) objects: Counts,
+    pub(super) others: Sizes,
+    /// Mean of the pauses, and whether they are exponential.
+    pub(super) think: Span,
+    pub(super) random: bool,
+    pub(super) request_bytes: u32,
+    pub(super) life: Life,
+    /// Whether pages are told of, beside the responses that they are made of.
+    pub(super) pages: bool,
+    pub(super) left: u64,
+    pub(super) rng: Stream,
+    pub(super) start: Time,
+    pub(super) stop: Time,
+}
+
+/// The page that is on its way.
+#[derive(Debug, Default)]
+struct Page {
+    asked: Time,
+    bytes: u64,
+    /// Sizes of objects that were not asked for yet.
+    rest: VecDeque<u64>,
+    /// Objects that are on their way.
+    outstanding: u64,
+}
+
+/// The receiving end of a workload.
+pub struct Client {
+    first: u32,
+    plan: TcpPlan,
+    slots: Vec<Slot>,
+    user: Option<User>,
+    page: Page,
+    /// Number of the connection made last.
+    last_number: u64,
+    alarms: Alarms,
+    /// By number of the connection, from 1, where the sender decides what is sent.
+    pub(super) progress: Vec<Progress>,
+    pub(super) transfers: Vec<Transfer>,
+    done: ReceiverReport,
+}
+
+impl Client {
+    pub(super) fn new(flows: (u32, u32), plan: TcpPlan, user: Option<User>) -> Client {
+        let (first, connections) = flows;
+        let slot = || Slot {
+            end: None,
+            number: 0,
+            seen: 0,
+            request: None,
+            requests: 0,
+        };
+        Client {
+            first,
+            plan,
+            slots: std::iter::repeat_with(slot).take(to_usize(connections)).collect(),
+            user,
+            page: Page::default(),
+            last_number: 0,
+            alarms: Alarms::new(2 * connections + 1),
+            progress: Vec::new(),
+            transfers: Vec::new(),
+            done: ReceiverReport::default(),
+        }
+    }
+
+    /// What it has got, over all connections.
+    pub fn report(&self) -> ReceiverReport {
+        let live = self.slots.iter().filter_map(|slot| slot.end.as_ref()?.receiver_report());
+        live.fold(self.done, |sum, report| sum.with(&report))
+    }
+
+    /// Transfers that were asked for and have not arrived.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = Transfer> {
+        let responses = self.slots.iter().filter_map(|slot| {
+            let request = slot.request?;
+            Some(Transfer {
+                kind: TransferKind::Response,
+                bytes: request.bytes,
+                asked: request.asked,
+                completed: None,
+            })
+        });
+        let tells = self.user.as_ref().is_some_and(|user| user.pages);
+        let page = (tells && self.page.outstanding > 0).then_some(Transfer {
+            kind: TransferKind::Page,
+            bytes: self.page.bytes,
+            asked: self.page.asked,
+            completed: None,
+        });
+        responses.chain(page)
+    }
+
+    /// Timers: of connections, of requests, of the user.
+    fn connections(&self) -> u32 {
+        u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
+    }
+
+    /// A place gets a receiver for a new connection.
+    fn listen(&mut self, slot: u32, number: u64) {
+        self.alarms.clear(slot);
+        let end = self.plan.receiver();
+        let place = &mut self.slots[to_usize(slot)];
+        let old = std::mem::replace(&mut place.end, End::of(end));
+        place.number = number;
+        place.seen = 0;
+        place.requests = 0;
+        if let Some(report) = old.and_then(|end| end.receiver_report()) {
+            self.done = self.done.with(&report);
+        }
+    }
+
+    fn with<H: Host>(
+        &mut self,
+        slot: u32,
+        host: &mut H,
+        act: impl FnOnce(&mut End, &mut SlotHost<'_, H>),
+    ) {
+        let place = &mut self.slots[to_usize(slot)];
+        let Some(end) = &mut place.end else {
+            return;
+        };
+        let mut inner = SlotHost {
+            host,
+            flow: self.first + slot,
+            number: place.number,
+            back: true,
+            woken: None,
+        };
+        act(end, &mut inner);
+        if let Some((at, armed)) = inner.woken {
+            self.alarms.set(slot, at, armed);
+        }
+        let goodput = end.receiver_report().map_or(0, |report| report.goodput_bytes);
+        let new = goodput - place.seen;
+        place.seen = goodput;
+        if new > 0 {
+            self.on_progress(slot, new, host);
+        }
+    }
+
+    fn on_progress<H: Host>(&mut self, slot: u32, new: u64, host: &mut H) {
+        let now = host.now();
+        let number = self.slots[to_usize(slot)].number;
+        if self.user.is_none() {
+            let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+            if self.progress.len() <= index {
+                self.progress.resize(index + 1, Progress::default());
+            }
+            let progress = &mut self.progress[index];
+            progress.bytes += new;
+            progress.last = now;
+            return;
+        }
+        let place = &mut self.slots[to_usize(slot)];
+        let Some(request) = &mut place.request else {
+            return;
+        };
+        request.unanswered = false;
+        request.left = request.left.saturating_sub(new);
+        if request.left > 0 {
+            return;
+        }
+        let transfer = Transfer {
+            kind: TransferKind::Response,
+            bytes: request.bytes,
+            asked: request.asked,
+            completed: Some(now),
+        };
+        place.request = None;
+        self.transfers.push(transfer);
+        self.page.outstanding -= 1;
+        self.ask_for_the_rest(slot, host);
+    }
+
+    /// The next objects of the page go to the connections that are free, this one first; or the page is complete.
+    fn ask_for_the_rest<H: Host>(&mut self, slot: u32, host: &mut H) {
+        let others = (0..self.connections()).filter(|other| *other != slot);
+        for slot in std::iter::once(slot).chain(others) {
+            if self.slots[to_usize(slot)].request.is_some() {
+                continue;
+            }
+            let Some(bytes) = self.page.rest.pop_front() else {
+                break;
+            };
+            self.ask(slot, bytes, host);
+        }
+        if self.page.outstanding == 0 {
+            self.finish_page(host.now());
+        }
+    }
+
+    fn finish_page(&mut self, now: Time) {
+        let Some(user) = &mut self.user else {
+            return;
+        };
+        if user.pages {
+            self.transfers.push(Transfer {
+                kind: TransferKind::Page,
+                bytes: self.page.bytes,
+                asked: self.page.asked,
+                completed: Some(now),
+            });
+        }
+        let pause = match user.random {
+            true => Span::round_from_secs(user.rng.exponential(user.think.as_secs_f64())),
+            false => user.think,
+        };
+        self.plan_page(now.saturating_add(pause), now);
+    }
+
+    /// The user asks for the next page at `at`.
+    fn plan_page(&mut self, at: Time, now: Time) {
+        let timer = 2 * self.connections();
+        if self.user.as_ref().is_some_and(|user| user.left > 0 && at < user.stop) {
+            self.alarms.set(timer, at, now);
+        }
+    }
+
+    fn begin_page<H: Host>(&mut self, host: &mut H) {
+        let Some(user) = &mut self.user else {
+            return;
+        };
+        user.left -= 1;
+        // All sizes are drawn now: what the network does then changes nothing of what is asked for.
+        let first = user.first.draw(&mut user.rng);
+        let objects = user.objects.draw(&mut user.rng);
+        let rest: VecDeque<u64> = (0..objects).map(|_| user.others.draw(&mut user.rng)).collect();
+        let ends = user.life == Life::Page;
+        self.page = Page {
+            asked: host.now(),
+            bytes: first + rest.iter().sum::<u64>(),
+            rest,
+            outstanding: 0,
+        };
+        if ends {
+            for slot in 0..self.connections() {
+                self.slots[to_usize(slot)].requests = 0;
+            }
+        }
+        self.ask(0, first, host);
+    }
+
+    /// Asks for so many bytes over the connection of a place, or over a new one there.
+    fn ask<H: Host>(&mut self, slot: u32, bytes: u64, host: &mut H) {
+        let each = self.user.as_ref().is_none_or(|user| user.life == Life::Request);
+        if each || self.slots[to_usize(slot)].requests == 0 {
+            self.last_number += 1;
+            self.listen(slot, self.last_number);
+        }
+        let place = &mut self.slots[to_usize(slot)];
+        place.requests += 1;
+        place.request = Some(Request {
+            bytes,
+            left: bytes,
+            asked: host.now(),
+            wait: FIRST_WAIT,
+            unanswered: true,
+        });
+        self.page.outstanding += 1;
+        self.send_request(slot, host);
+    }
+
+    fn send_request<H: Host>(&mut self, slot: u32, host: &mut H) {
+        let now = host.now();
+        let timer = self.connections() + slot;
+        let place = &mut self.slots[to_usize(slot)];
+        let (Some(request), Some(user)) = (&mut place.request, &self.user) else {
+            return;
+        };
+        let out = Outgoing {
+            size: user.request_bytes,
+            seq: place.number,
+            ack: place.requests,
+            kind: Kind::Datagram,
+            ..Outgoing::default()
+        };
+        let side = Side {
+            words: [request.bytes, 0],
+            ..Side::default()
+        };
+        host.send_with(self.first + slot, out, side);
+        self.alarms.set(timer, now.saturating_add(request.wait), now);
+        request.wait = request.wait.saturating_mul(2).min(LONGEST_WAIT);
+    }
+
+    fn run<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        let connections = self.connections();
+        while let Some(timer) = self.alarms.due(now) {
+            if timer < connections {
+                self.with(timer, host, |end, inner| end.on_wake(inner));
+            } else if timer < 2 * connections {
+                let slot = timer - connections;
+                let request = self.slots[to_usize(slot)].request;
+                if request.is_some_and(|request| request.unanswered) {
+                    self.send_request(slot, host);
+                }
+            } else {
+                self.begin_page(host);
+            }
+        }
+        self.alarms.list(host);
+    }
+}
+
+impl Agent for Client {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        let start = self.user.as_ref().map(|user| user.start);
+        if let Some(start) = start {
+            self.plan_page(start, host.now());
+        }
+        self.run(host);
+    }
+
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let slot = packet.flow - self.first;
+        let number = packet.ack;
+        if self.user.is_none() && number > self.slots[to_usize(slot)].number {
+            self.listen(slot, number);
+        }
+        let place = &mut self.slots[to_usize(slot)];
+        if number == place.number {
+            if let Some(request) = &mut place.request
+                && place.requests == 1
+            {
+                // The connection that it asked for is there.
+                request.unanswered = false;
+            }
+            self.with(slot, host, |end, inner| end.on_packet(packet, inner));
+        }
+        self.run(host);
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        self.alarms.fired();
+        self.run(host);
+    }
+
+    fn start_measuring(&mut self, now: Time) {
+        self.done = ReceiverReport::default();
+        for slot in &mut self.slots {
+            if let Some(end) = &mut slot.end {
+                end.start_measuring(now);
+                slot.seen = 0;
+            }
+        }
+    }
+}

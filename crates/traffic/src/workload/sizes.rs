@@ -1,0 +1,638 @@
+//! How large transfers are, and of how many objects a page is made.
+//!
+//! Sources of the two empirical distributions: M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010 (web search), and
+//! A. Greenberg et al., "VL2: a scalable and flexible data center network", SIGCOMM 2009 (data mining), both as M. Alizadeh et
+//! al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM 2013, section 5.1, simulates them: the points of the
+//! ns-2 scripts that later studies share (`CDF_dctcp.tcl`, `CDF_vl2.tcl`), whose means they state as 1 711 250 and
+//! 12 658 199 bytes.
+
+use crate::registry::wrong;
+use sojourn_sim::Stream;
+use sojourn_units::{
+    Bytes, ParamError, ParamInfo, ParamValue, Params, Spec, UnitErrorKind, nearest, params,
+};
+
+params! {
+    /// Always the same size.
+    pub struct FixedParams {
+        /// The size.
+        bytes: Bytes = "100kB", range "1B".., source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Exponential.
+    pub struct ExponentialParams {
+        /// Mean size.
+        mean: Bytes = "100kB", range "1B".., source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Pareto: many small, few very large.
+    pub struct ParetoParams {
+        /// Mean size.
+        mean: Bytes = "100kB", range "1B".., source "Sojourn's choice";
+        /// Shape; the variance is infinite up to 2.
+        shape: f64 = "1.2", range "1.001".."100", source "Crovella and Bestavros 1997 (1.1 to 1.3 for files of the web)";
+    }
+}
+
+params! {
+    /// Pareto between two bounds.
+    pub struct BoundedParetoParams {
+        /// Least size.
+        min: Bytes = "1kB", range "1B".., source "Sojourn's choice";
+        /// Greatest size.
+        max: Bytes = "100MB", range "1B".., source "Sojourn's choice";
+        /// Shape.
+        shape: f64 = "1.2", range "0.01".."100", source "Crovella and Bestavros 1997 (1.1 to 1.3 for files of the web)";
+    }
+}
+
+params! {
+    /// Lognormal; a draw outside the bounds is drawn again.
+    pub struct LognormalParams {
+        /// Median size.
+        median: Bytes = "10kB", range "1B".., source "Sojourn's choice";
+        /// Standard deviation of the logarithm.
+        sigma: f64 = "1", range "0".."10", source "Sojourn's choice";
+        /// Least size.
+        min: Bytes = "1B", range "1B".., source "no bound";
+        /// Greatest size.
+        max: Bytes = "1000GB", range "1B".., source "no bound";
+    }
+}
+
+params! {
+    /// Points of a distribution function, linear between them.
+    pub struct EmpiricalParams {
+        /// Sizes in bytes with the share of transfers that are no larger, such as `0:0,10000:0.15,30000:1`.
+        points: String = "", source "required, here or in a file";
+        /// File with a size and a share on each line, in the folder of the scenario; read into `points`.
+        file: String = "", source "points";
+    }
+}
+
+params! {
+    /// Sizes of a data centre's web search (Alizadeh et al. 2010, as in pFabric), mean 1.71 MB.
+    pub struct WebSearchParams {}
+}
+
+params! {
+    /// Sizes of a data centre's data mining (Greenberg et al. 2009, as in pFabric), mean 12.7 MB.
+    pub struct DataMiningParams {}
+}
+
+/// Bytes, and the share of transfers that are no larger.
+const WEB_SEARCH: &[(f64, f64)] = &[
+    (0.0, 0.0),
+    (10_000.0, 0.15),
+    (20_000.0, 0.2),
+    (30_000.0, 0.3),
+    (50_000.0, 0.4),
+    (80_000.0, 0.53),
+    (200_000.0, 0.6),
+    (1_000_000.0, 0.7),
+    (2_000_000.0, 0.8),
+    (5_000_000.0, 0.9),
+    (10_000_000.0, 0.97),
+    (30_000_000.0, 1.0),
+];
+
+const DATA_MINING: &[(f64, f64)] = &[
+    (0.0, 0.0),
+    (180.0, 0.1),
+    (216.0, 0.2),
+    (560.0, 0.3),
+    (900.0, 0.4),
+    (1_100.0, 0.5),
+    (1_870.0, 0.6),
+    (3_160.0, 0.7),
+    (10_000.0, 0.8),
+    (400_000.0, 0.9),
+    (3_160_000.0, 0.95),
+    (100_000_000.0, 0.98),
+    (1_000_000_000.0, 1.0),
+];
+
+/// A distribution of sizes that specifications may name.
+#[derive(Clone, Copy, Debug)]
+pub struct Distribution {
+    /// The name.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+}
+
+const fn listed<P: Params>(name: &'static str) -> Distribution {
+    Distribution {
+        name,
+        doc: P::DOC,
+        params: P::TABLE,
+    }
+}
+
+/// Every distribution of sizes.
+pub const DISTRIBUTIONS: &[Distribution] = &[
+    listed::<FixedParams>("fixed"),
+    listed::<ExponentialParams>("exponential"),
+    listed::<ParetoParams>("pareto"),
+    listed::<BoundedParetoParams>("bounded_pareto"),
+    listed::<LognormalParams>("lognormal"),
+    listed::<EmpiricalParams>("empirical"),
+    listed::<WebSearchParams>("web_search"),
+    listed::<DataMiningParams>("data_mining"),
+];
+
+/// How large transfers are.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Sizes {
+    /// Always the same.
+    Fixed(u64),
+    /// Exponential with this mean.
+    Exponential(f64),
+    /// Pareto with mean and shape.
+    Pareto(f64, f64),
+    /// Pareto between bounds, with a shape.
+    Bounded(f64, f64, f64),
+    /// Lognormal: median, standard deviation of the logarithm, bounds.
+    Lognormal(f64, f64, f64, f64),
+    /// Points of the distribution function.
+    Empirical(Vec<(f64, f64)>),
+}
+
+impl Sizes {
+    /// The distribution that a specification names; `key` is the parameter that it is given by.
+    ///
+    /// # Errors
+    /// If there is none of that name, or a parameter cannot be.
+    pub fn of(key: &str, spec: &Spec) -> Result<Sizes, ParamError> {
+        let pairs = spec.pairs();
+        Ok(match spec.name.as_str() {
+            "fixed" => {
+                let params: FixedParams = sojourn_units::build(None, &pairs)?;
+                Sizes::Fixed(params.bytes.get())
+            }
+            "exponential" => {
+                let params: ExponentialParams = sojourn_units::build(None, &pairs)?;
+                Sizes::Exponential(real(params.mean.get()))
+            }
+            "pareto" => {
+                let params: ParetoParams = sojourn_units::build(None, &pairs)?;
+                Sizes::Pareto(real(params.mean.get()), params.shape)
+            }
+            "bounded_pareto" => {
+                let params: BoundedParetoParams = sojourn_units::build(None, &pairs)?;
+                ordered(params.min, params.max)?;
+                Sizes::Bounded(real(params.min.get()), real(params.max.get()), params.shape)
+            }
+            "lognormal" => {
+                let params: LognormalParams = sojourn_units::build(None, &pairs)?;
+                ordered(params.min, params.max)?;
+                if params.median < params.min || params.median > params.max {
+                    return Err(wrong(
+                        "median",
+                        UnitErrorKind::TooLarge,
+                        &params.median.to_string(),
+                        &format!("between {} and {}", params.min, params.max),
+                        "move the median or the bounds, so that draws lie between them",
+                    ));
+                }
+                let bounds = (real(params.min.get()), real(params.max.get()));
+                Sizes::Lognormal(real(params.median.get()), params.sigma, bounds.0, bounds.1)
+            }
+            "empirical" => {
+                let params: EmpiricalParams = sojourn_units::build(None, &pairs)?;
+                if !params.file.is_empty() {
+                    return Err(unread(&params.file));
+                }
+                Sizes::Empirical(points(&params.points)?)
+            }
+            "web_search" => {
+                let _: WebSearchParams = sojourn_units::build(None, &pairs)?;
+                Sizes::Empirical(WEB_SEARCH.to_vec())
+            }
+            "data_mining" => {
+                let _: DataMiningParams = sojourn_units::build(None, &pairs)?;
+                Sizes::Empirical(DATA_MINING.to_vec())
+            }
+            other => {
+                let names = DISTRIBUTIONS.iter().map(|d| d.name);
+                return Err(unknown(key, other, "a distribution of sizes", names));
+            }
+        })
+    }
+
+    /// The mean, bytes.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Sizes::Fixed(bytes) => real(*bytes),
+            Sizes::Exponential(mean) | Sizes::Pareto(mean, _) => *mean,
+            Sizes::Bounded(min, max, shape) => bounded_mean(*min, *max, *shape),
+            Sizes::Lognormal(median, sigma, min, max) => {
+                if *sigma == 0.0 {
+                    return *median;
+                }
+                let mu = libm::log(*median);
+                let at = |bytes: f64| (libm::log(bytes) - mu) / sigma;
+                let (low, high) = (at(*min), at(*max));
+                let whole = libm::exp(mu + sigma * sigma / 2.0);
+                whole * (normal(high - sigma) - normal(low - sigma)) / (normal(high) - normal(low))
+            }
+            Sizes::Empirical(points) => points
+                .windows(2)
+                .map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0)
+                .sum(),
+        }
+    }
+
+    /// A size: at least one byte.
+    pub fn draw(&self, rng: &mut Stream) -> u64 {
+        let bytes = match self {
+            Sizes::Fixed(bytes) => return *bytes,
+            Sizes::Exponential(mean) => rng.exponential(*mean),
+            Sizes::Pareto(mean, shape) => rng.pareto(*mean, *shape),
+            Sizes::Bounded(min, max, shape) => {
+                let part = rng.uniform() * (1.0 - libm::pow(min / max, *shape));
+                min * libm::pow(1.0 - part, -1.0 / shape)
+            }
+            Sizes::Lognormal(median, sigma, min, max) => loop {
+                let bytes = median * libm::exp(sigma * rng.normal());
+                if bytes >= *min && bytes <= *max {
+                    break bytes;
+                }
+            },
+            Sizes::Empirical(points) => {
+                let share = rng.uniform();
+                let next = points.partition_point(|point| point.1 <= share);
+                match (points.get(next.wrapping_sub(1)), points.get(next)) {
+                    (Some(low), Some(high)) => {
+                        low.0 + (high.0 - low.0) * (share - low.1) / (high.1 - low.1)
+                    }
+                    (_, Some(only)) | (Some(only), None) => only.0,
+                    (None, None) => 1.0,
+                }
+            }
+        };
+        whole(bytes)
+    }
+}
+
+/// Points of a distribution function from their text.
+fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
+    let bad = |given: &str, expected: &str| {
+        Err(wrong(
+            "points",
+            UnitErrorKind::Malformed,
+            given,
+            expected,
+            "write sizes in bytes with shares from 0 to 1, both growing, such as 0:0,10000:0.15,30000:1",
+        ))
+    };
+    let mut all: Vec<(f64, f64)> = Vec::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let parsed = pair.split_once(':').and_then(|(bytes, share)| {
+            let bytes: f64 = bytes.trim().parse().ok()?;
+            let share: f64 = share.trim().parse().ok()?;
+            (bytes >= 0.0 && bytes < 1e18 && (0.0..=1.0).contains(&share)).then_some((bytes, share))
+        });
+        let Some(point) = parsed else {
+            return bad(pair, "a point of a distribution");
+        };
+        if let Some(last) = all.last()
+            && (point.0 < last.0 || point.1 < last.1)
+        {
+            return bad(pair, "a point beyond the one before");
+        }
+        all.push(point);
+    }
+    match all.last() {
+        Some(last) if last.1 == 1.0 && last.0 > 0.0 => {}
+        Some(_) => return bad(text, "a distribution that ends at 1"),
+        None => return bad(text, "a distribution"),
+    }
+    if all.first().is_some_and(|first| first.1 > 0.0) {
+        // Nothing is said of sizes below: they are the first one.
+        let first = (all[0].0, 0.0);
+        all.insert(0, first);
+    }
+    Ok(all)
+}
+
+/// The `points` of a file: a size and a share on each line, between them spaces, commas or tabs; the last column is the share, so
+/// that files of ns-2 (size, 1, share) are read, too. Lines that begin with `#` are comments.
+///
+/// # Errors
+/// With the number and text of a line that is none of these.
+pub fn points_of_file(text: &str) -> Result<String, String> {
+    let mut points = Vec::new();
+    for (line, number) in text.lines().zip(1u64..) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let numbers: Option<Vec<f64>> = line
+            .split([' ', ',', '\t', ';'])
+            .filter(|word| !word.is_empty())
+            .map(|word| word.parse().ok())
+            .collect();
+        match numbers.as_deref() {
+            Some([bytes, .., share]) => points.push(format!("{bytes}:{share}")),
+            _ => return Err(format!("line {number}, {line:?}, is not a size and a share")),
+        }
+    }
+    Ok(points.join(","))
+}
+
+/// A file that was named where no files are read.
+pub(super) fn unread(file: &str) -> ParamError {
+    wrong(
+        "file",
+        UnitErrorKind::Malformed,
+        file,
+        "read here",
+        "files are read for scenarios that lie in a folder; write its content into points",
+    )
+}
+
+pub(super) fn unknown(
+    key: &str,
+    given: &str,
+    what: &str,
+    names: impl Iterator<Item = &'static str> + Clone,
+) -> ParamError {
+    let list: Vec<&str> = names.clone().collect();
+    let remedy = match nearest(given, names) {
+        Some(near) => format!("did you mean {near:?}? (there are: {})", list.join(", ")),
+        None => format!("choose one of {}", list.join(", ")),
+    };
+    wrong(key, UnitErrorKind::UnknownChoice, given, what, remedy)
+}
+
+fn ordered(min: Bytes, max: Bytes) -> Result<(), ParamError> {
+    if min < max {
+        return Ok(());
+    }
+    Err(wrong(
+        "min",
+        UnitErrorKind::TooLarge,
+        &min.to_string(),
+        &format!("below max, {max}"),
+        "make it smaller, or max larger",
+    ))
+}
+
+fn bounded_mean(min: f64, max: f64, shape: f64) -> f64 {
+    if (shape - 1.0).abs() < 1e-9 {
+        return max * min / (max - min) * libm::log(max / min);
+    }
+    let norm = libm::pow(min, shape) / (1.0 - libm::pow(min / max, shape));
+    norm * shape / (shape - 1.0) * (libm::pow(min, 1.0 - shape) - libm::pow(max, 1.0 - shape))
+}
+
+/// The normal distribution function.
+fn normal(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
+}
+
+/// Of how many parts something is made.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Counts {
+    /// Always the same.
+    Fixed(u64),
+    /// Uniform between two numbers, both included.
+    Uniform(u64, u64),
+    /// Geometric from zero, with this mean.
+    Geometric(f64),
+}
+
+params! {
+    /// Always the same number.
+    pub struct FixedCountParams {
+        /// The number.
+        n: u64 = "10", range "0".."100000", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Uniform between two numbers.
+    pub struct UniformCountParams {
+        /// The least.
+        min: u64 = "0", range "0".."100000", source "Sojourn's choice";
+        /// The greatest.
+        max: u64 = "20", range "0".."100000", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// Geometric from zero.
+    pub struct GeometricCountParams {
+        /// The mean.
+        mean: f64 = "10", range "0".."100000", source "Sojourn's choice";
+    }
+}
+
+/// Every distribution of numbers.
+pub const COUNTS: &[Distribution] = &[
+    listed::<FixedCountParams>("fixed"),
+    listed::<UniformCountParams>("uniform"),
+    listed::<GeometricCountParams>("geometric"),
+];
+
+impl Counts {
+    /// The distribution that a specification names; `key` is the parameter that it is given by.
+    ///
+    /// # Errors
+    /// If there is none of that name, or a parameter cannot be.
+    pub fn of(key: &str, spec: &Spec) -> Result<Counts, ParamError> {
+        let pairs = spec.pairs();
+        Ok(match spec.name.as_str() {
+            "fixed" => {
+                let params: FixedCountParams = sojourn_units::build(None, &pairs)?;
+                Counts::Fixed(params.n)
+            }
+            "uniform" => {
+                let params: UniformCountParams = sojourn_units::build(None, &pairs)?;
+                if params.min > params.max {
+                    return Err(wrong(
+                        "min",
+                        UnitErrorKind::TooLarge,
+                        &params.min.to_string(),
+                        &format!("at most max, {}", params.max),
+                        "make it smaller, or max larger",
+                    ));
+                }
+                Counts::Uniform(params.min, params.max)
+            }
+            "geometric" => {
+                let params: GeometricCountParams = sojourn_units::build(None, &pairs)?;
+                Counts::Geometric(params.mean)
+            }
+            other => {
+                let names = COUNTS.iter().map(|d| d.name);
+                return Err(unknown(key, other, "a distribution of numbers", names));
+            }
+        })
+    }
+
+    /// A number.
+    pub fn draw(&self, rng: &mut Stream) -> u64 {
+        match self {
+            Counts::Fixed(n) => *n,
+            Counts::Uniform(min, max) => min + rng.below(max - min + 1),
+            Counts::Geometric(mean) if *mean > 0.0 => {
+                let stay = mean / (1.0 + mean);
+                floor(libm::log(rng.uniform_above_zero()) / libm::log(stay))
+            }
+            Counts::Geometric(_) => 0,
+        }
+    }
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 1 and 10^18"
+)]
+fn whole(bytes: f64) -> u64 {
+    (bytes + 0.5).clamp(1.0, 1e18) as u64
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and 10^6"
+)]
+fn floor(value: f64) -> u64 {
+    value.clamp(0.0, 1e6) as u64
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "sizes are below 2^53, or need not be exact"
+)]
+pub(super) fn real(value: u64) -> f64 {
+    value as f64
+}
+
+/// A spec in the text of a parameter.
+pub(super) fn spec_of(key: &str, text: &str) -> Result<Spec, ParamError> {
+    Spec::parse_text(text).map_err(|error| ParamError::BadValue {
+        key: key.to_owned(),
+        error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::check_declaration;
+
+    fn sizes(text: &str) -> Sizes {
+        Sizes::of("sizes", &text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_declarations_hold_together() {
+        assert_eq!(check_declaration::<FixedParams>(), Ok(()));
+        assert_eq!(check_declaration::<ExponentialParams>(), Ok(()));
+        assert_eq!(check_declaration::<ParetoParams>(), Ok(()));
+        assert_eq!(check_declaration::<BoundedParetoParams>(), Ok(()));
+        assert_eq!(check_declaration::<LognormalParams>(), Ok(()));
+        assert_eq!(check_declaration::<EmpiricalParams>(), Ok(()));
+        assert_eq!(check_declaration::<FixedCountParams>(), Ok(()));
+        assert_eq!(check_declaration::<UniformCountParams>(), Ok(()));
+        assert_eq!(check_declaration::<GeometricCountParams>(), Ok(()));
+    }
+
+    #[test]
+    fn the_named_distributions_have_the_means_that_studies_state() {
+        assert_eq!(sizes("web_search").mean().round(), 1_711_250.0);
+        assert_eq!(sizes("data_mining").mean().round(), 12_658_199.0);
+    }
+
+    #[test]
+    fn draws_have_the_mean_and_the_bounds_of_their_distribution() {
+        let mut rng = Stream::derive(1, 0, "sizes");
+        for (spec, tolerance) in [
+            ("fixed bytes=1234B", 1e-12),
+            ("exponential mean=50kB", 0.01),
+            ("pareto mean=50kB shape=2.5", 0.02),
+            ("bounded_pareto min=1kB max=10MB shape=1.2", 0.03),
+            ("bounded_pareto min=1kB max=1MB shape=1", 0.02),
+            ("lognormal median=4316B sigma=1.37 min=100B max=2MB", 0.02),
+            ("lognormal median=10kB sigma=0", 1e-3),
+            ("web_search", 0.01),
+        ] {
+            let law = sizes(spec);
+            let draws: Vec<u64> = (0..200_000).map(|_| law.draw(&mut rng)).collect();
+            let mean = draws.iter().map(|b| real(*b)).sum::<f64>() / 200_000.0;
+            let off = (mean / law.mean() - 1.0).abs();
+            assert!(off <= tolerance, "{spec}: {mean} against {}", law.mean());
+            let least = draws.iter().min().unwrap();
+            match law {
+                Sizes::Bounded(min, max, _) | Sizes::Lognormal(_, _, min, max) => {
+                    let most = draws.iter().max().unwrap();
+                    assert!(real(*least) >= min && real(*most) <= max, "{spec}");
+                }
+                _ => assert!(*least >= 1, "{spec}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_empirical_distribution_gives_its_shares() {
+        let law = sizes("empirical points=\"0:0,1000:0.5,9000:1\"");
+        let mut rng = Stream::derive(1, 0, "sizes");
+        let small = (0..100_000).filter(|_| law.draw(&mut rng) <= 1000).count();
+        assert!((49_500..50_500).contains(&small), "{small}");
+        assert_eq!(law.mean(), 0.5 * 500.0 + 0.5 * 5000.0);
+        // What begins above zero begins with its first size.
+        let law = sizes("empirical points=\"700:0.25,700:1\"");
+        assert_eq!((law.draw(&mut rng), law.mean()), (700, 700.0));
+    }
+
+    #[test]
+    fn files_of_two_or_three_columns_are_read() {
+        let text = "# bytes share\n0 0\n10000 0.15\n\n30000,1\n";
+        assert_eq!(points_of_file(text).unwrap(), "0:0,10000:0.15,30000:1");
+        assert_eq!(points_of_file("1460 1 0.5\n2920 1 1\n").unwrap(), "1460:0.5,2920:1");
+        let error = points_of_file("10 0.5\nten 1\n").unwrap_err();
+        assert_eq!(error, "line 2, \"ten 1\", is not a size and a share");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_nearest_name() {
+        let refused = |text: &str| {
+            let error = Sizes::of("sizes", &text.parse().unwrap()).unwrap_err();
+            error.to_string()
+        };
+        assert!(refused("web_serch").contains("did you mean \"web_search\"?"));
+        assert!(refused("bounded_pareto min=2MB max=1MB").contains("below max"));
+        assert!(refused("empirical points=\"0:0,10:0.5\"").contains("ends at 1"));
+        assert!(refused("empirical points=\"10:0.5,5:1\"").contains("beyond the one before"));
+        assert!(refused("lognormal median=1kB min=2kB").contains("median"));
+        assert!(refused("pareto shap=2").contains("did you mean \"shape\"?"));
+    }
+
+    #[test]
+    fn numbers_have_their_means() {
+        let mut rng = Stream::derive(1, 0, "counts");
+        for (text, mean) in [
+            ("fixed n=7", 7.0),
+            ("uniform min=2 max=8", 5.0),
+            ("geometric mean=4", 4.0),
+            ("geometric mean=0", 0.0),
+        ] {
+            let law = Counts::of("objects", &text.parse().unwrap()).unwrap();
+            let sum: u64 = (0..100_000).map(|_| law.draw(&mut rng)).sum();
+            assert!((real(sum) / 100_000.0 - mean).abs() < 0.06, "{text}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! RFC 9002's appendix step by step, and whole connections over a network.
+
+use super::*;
+use crate::app::tests::Script;
+use crate::paths::{Flow, Path};
+use sojourn_cc::{ALGORITHMS, CongestionControl};
+use sojourn_sim::{Agent, Flags, Host, Loss, Outgoing, Packet, Side, Stream};
+use sojourn_units::{Time, check_declaration};
+
+/// A host that plays the network: it keeps what is sent, and hands out acknowledgements.
+#[derive(Default)]
+struct Script2 {
+    now: Time,
+    sent: Vec<(u64, Flags, Side)>,
+    wake: Option<Time>,
+    side: Side,
+}
+
+impl Host for Script2 {
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn send(&mut self, flow: u32, packet: Outgoing) {
+        self.send_with(flow, packet, Side::default());
+    }
+    fn send_with(&mut self, _flow: u32, packet: Outgoing, side: Side) {
+        self.sent.push((packet.seq, packet.flags, side));
+    }
+    fn side(&self, _packet: &Packet) -> Option<&Side> {
+        Some(&self.side)
+    }
+    fn wake(&mut self, at: Time, _armed: Time) {
+        self.wake = Some(at);
+    }
+}
+
+/// A connection that was established in 100 ms, at 100 ms.
+struct Bench {
+    host: Script2,
+    sender: QuicSender<Script>,
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+impl Bench {
+    fn new(source: Script) -> Bench {
+        let mut params = QuicParams::default();
+        sojourn_units::Params::set(&mut params, "pacing", "false").unwrap();
+        let mut bench = Bench {
+            host: Script2::default(),
+            sender: QuicSender::new(QuicConfig {
+                flow: 0,
+                params,
+                cc: sojourn_cc::registry::build("reno", None, &[]).unwrap(),
+                source,
+                rng: Stream::derive(0, 0, "test"),
+                start: Time::ZERO,
+                stop: None,
+            }),
+        };
+        bench.sender.on_start(&mut bench.host);
+        bench.pass(Time::ZERO);
+        bench.host.now = at(100);
+        let mut packet = Packet::test(1228, 0, 0);
+        packet.flags = Flags::SYN;
+        bench.sender.on_packet(&packet, &mut bench.host);
+        bench
+    }
+
+    /// Time goes on, and timers fire.
+    fn pass(&mut self, until: Time) {
+        while let Some(at) = self.host.wake.filter(|at| *at <= until) {
+            self.host.wake = None;
+            self.host.now = at;
+            self.sender.on_wake(&mut self.host);
+        }
+        self.host.now = until;
+    }
+
+    /// An acknowledgement of ranges of numbers, the highest first, each with its last number.
+    fn ack(&mut self, ranges: &[(u64, u64)], delay: Span) {
+        let mut side = Side::default();
+        for (slot, range) in side.sack.iter_mut().zip(ranges) {
+            *slot = (range.0, range.1 + 1);
+        }
+        side.words[0] = delay.as_ps();
+        self.host.side = side;
+        let mut packet = Packet::test(70, 0, 0);
+        packet.ack = ranges[0].1 + 1;
+        self.sender.on_packet(&packet, &mut self.host);
+    }
+
+    /// Numbers and offsets of the packets sent since the last call.
+    fn take(&mut self) -> Vec<(u64, u64)> {
+        let all = std::mem::take(&mut self.host.sent);
+        let data = all.into_iter().filter(|(_, flags, _)| !flags.has(Flags::SYN));
+        data.map(|(number, _, side)| (number, side.words[0])).collect()
+    }
+}
+
+const MSS: u64 = 1160;
+
+#[test]
+fn the_declaration_holds_together() {
+    assert_eq!(check_declaration::<QuicParams>(), Ok(()));
+}
+
+#[test]
+fn the_handshake_measures_the_round_trip_and_ten_packets_follow() {
+    let mut bench = Bench::new(Script::Unlimited);
+    let sent = bench.take();
+    assert_eq!(sent.len(), 10);
+    assert_eq!(sent[9], (9, 9 * MSS));
+    let gauges = bench.sender.gauges();
+    assert_eq!(gauges.srtt, Some(Span::from_ms(100)));
+    // 100 + 4 * 50 + 25 (A.8, GetPtoTimeAndSpace).
+    assert_eq!(gauges.rto, Span::from_ms(325));
+    assert_eq!(gauges.in_flight_bytes, 10 * MSS);
+}
+
+#[test]
+fn the_round_trip_is_smoothed_without_the_delay_of_the_acknowledgement() {
+    // A.7: smoothed 7/8 100 + 1/8 (140 - 20), rttvar 3/4 50 + 1/4 20.
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.pass(at(240));
+    bench.ack(&[(0, 1)], Span::from_ms(20));
+    let gauges = bench.sender.gauges();
+    assert_eq!(gauges.srtt, Some(Span::from_us(102_500)));
+    assert_eq!(gauges.rto, Span::from_us(102_500 + 4 * 42_500 + 25_000));
+    // A delay beyond what was promised counts as promised: 25 ms; the sample is 140 - 25.
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.pass(at(240));
+    bench.ack(&[(0, 1)], Span::from_ms(60));
+    assert_eq!(bench.sender.gauges().srtt, Some(Span::from_us(101_875)));
+}
+
+#[test]
+fn three_packets_above_tell_of_a_loss_and_what_is_lost_goes_out_in_a_new_packet() {
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.take();
+    bench.pass(at(200));
+    // 0 is missing below 2: that is no loss yet.
+    bench.ack(&[(1, 2)], Span::ZERO);
+    assert_eq!(bench.sender.report().fast_recoveries, 0);
+    bench.take();
+    bench.ack(&[(1, 3)], Span::ZERO);
+    assert_eq!(bench.sender.report().fast_recoveries, 1);
+    // Half of twelve packets (ten, and two of slow start), and what is in flight is above that: nothing goes out.
+    let window = bench.sender.congestion_control().cwnd();
+    let before = bench.sender.gauges().in_flight_bytes;
+    assert!(window <= 6 * MSS && before >= window, "{window} {before}");
+    assert_eq!(bench.take(), []);
+    // When there is room, the bytes of packet 0 come first, under a new number.
+    bench.ack(&[(1, 9)], Span::ZERO);
+    let sent = bench.take();
+    assert_eq!(sent[0].1, 0);
+    assert!(sent[0].0 >= 12, "{sent:?}");
+    assert_eq!(bench.sender.report().retransmissions, 1);
+}
+
+#[test]
+fn nine_eighths_of_a_round_trip_tell_of_a_loss_too() {
+    let mut bench = Bench::new(Script::bytes(3 * MSS));
+    assert_eq!(bench.take().len(), 3);
+    bench.pass(at(200));
+    bench.ack(&[(1, 2)], Span::ZERO);
+    // 100 ms sent, lost at 100 + 112.5: by time, since only two packets are above.
+    bench.pass(at(212));
+    assert_eq!(bench.sender.report().fast_recoveries, 0);
+    bench.pass(at(213));
+    assert_eq!(bench.sender.report().fast_recoveries, 1);
+    assert_eq!(bench.take(), [(3, 0)]);
+}
+
+#[test]
+fn a_probe_goes_out_after_the_timeout_and_the_next_waits_twice_as_long() {
+    let mut bench = Bench::new(Script::bytes(2 * MSS));
+    assert_eq!(bench.take(), [(0, 0), (1, MSS)]);
+    bench.pass(at(424));
+    assert_eq!(bench.take(), []);
+    // 100 + 325.
+    bench.pass(at(425));
+    assert_eq!(bench.take(), [(2, 0)]);
+    bench.pass(at(425 + 649));
+    assert_eq!(bench.take(), []);
+    bench.pass(at(425 + 650));
+    assert_eq!(bench.take(), [(3, 0)]);
+    assert_eq!(bench.sender.report().timeouts, 2);
+    // The window is as it was: a probe tells of no loss.
+    assert_eq!(bench.sender.congestion_control().cwnd(), 10 * MSS);
+    // An acknowledgement ends the back-off.
+    bench.ack(&[(0, 3)], Span::ZERO);
+    assert!(bench.sender.is_idle() && bench.sender.report().completed.is_some());
+}
+
+#[test]
+fn losses_of_one_round_are_one_congestion_event() {
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(4, 4)], Span::ZERO);
+    let window = bench.sender.congestion_control().cwnd();
+    assert_eq!(bench.sender.report().fast_recoveries, 1);
+    bench.ack(&[(8, 8), (4, 4)], Span::ZERO);
+    assert_eq!(bench.sender.report().fast_recoveries, 1);
+    assert_eq!(bench.sender.congestion_control().cwnd(), window);
+}
+
+#[test]
+fn losses_over_three_probe_timeouts_are_a_persistent_congestion() {
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.take();
+    bench.pass(at(200));
+    bench.ack(&[(0, 9)], Span::ZERO);
+    let first = bench.take();
+    assert!(first.len() >= 10);
+    // Nothing arrives for long, only the last probe does.
+    bench.pass(at(6000));
+    let probes = bench.take();
+    assert!(probes.len() >= 3, "{probes:?}");
+    let last = probes.last().unwrap().0;
+    bench.ack(&[(last, last), (0, 9)], Span::ZERO);
+    let window = bench.sender.congestion_control().cwnd();
+    assert!(window <= 2 * MSS, "{window}");
+}
+
+#[test]
+fn a_packet_that_was_taken_for_lost_may_still_arrive() {
+    let mut bench = Bench::new(Script::bytes(10 * MSS));
+    bench.pass(at(200));
+    bench.ack(&[(4, 9)], Span::ZERO);
+    bench.ack(&[(0, 9)], Span::ZERO);
+    assert!(bench.sender.is_idle());
+    assert_eq!(bench.sender.report().bytes_acked, 10 * MSS);
+}
+
+#[test]
+fn every_byte_arrives_once_under_every_control_whatever_the_network_does() {
+    for (algorithm, seed) in ALGORITHMS.iter().zip(1..) {
+        for (loss, reorder) in [(0.0, false), (0.03, false), (0.03, true), (0.2, true)] {
+            let path = Path {
+                flows: vec![Flow::Quic(algorithm.name); 2],
+                bytes: Some(150_000),
+                warm_up: Span::ZERO,
+                run: Span::from_secs(1000),
+                limit: 20,
+                seed,
+                ..Path::default()
+            }
+            .troubled(loss, reorder);
+            path.assert_delivered(150_000);
+        }
+    }
+}
+
+#[test]
+fn marks_lower_the_window_and_nothing_is_lost() {
+    let path = Path {
+        flows: vec![Flow::Quic("reno")],
+        ecn: true,
+        mark_at: Some(20),
+        limit: 1000,
+        ..Path::default()
+    };
+    let outcome = path.run();
+    assert!(outcome.senders[0].ecn_reductions > 10);
+    assert_eq!((outcome.drops, outcome.senders[0].retransmissions), (0, 0));
+    let rate = outcome.rates(&path)[0] * 8.0;
+    assert!(rate > 0.75e7, "{rate}");
+}
+
+#[test]
+fn it_is_as_fast_as_tcp_with_the_same_control() {
+    for cc in ["reno", "cubic", "bbr"] {
+        let rate = |flow| {
+            let mut path = Path {
+                flows: vec![flow],
+                limit: 60,
+                ..Path::default()
+            };
+            path.impair[0].loss = Loss::Bernoulli(0.001);
+            path.run().rates(&path)[0]
+        };
+        let (quic, tcp) = (rate(Flow::Quic(cc)), rate(Flow::Tcp(cc)));
+        assert!((0.75..1.3).contains(&(quic / tcp)), "{cc}: {quic} {tcp}");
+    }
+}
+
+#[test]
+fn it_shares_a_bottleneck_with_tcp() {
+    let path = Path {
+        flows: vec![Flow::Quic("reno"), Flow::Tcp("reno")],
+        limit: 60,
+        ..Path::default()
+    };
+    let rates = path.run().rates(&path);
+    assert!((0.4..2.5).contains(&(rates[0] / rates[1])), "{rates:?}");
+}
