@@ -328,6 +328,10 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
     let mut queue = case.queue.to_string();
     if has("limit") {
         queue += &format!(" limit={}p", case.buffer);
+    } else if has("each") && has("classify") && !has("classes") {
+        // Each flow has a queue with a limit of its own: together they hold as much as the others.
+        let share = (case.buffer / u64::from(case.flows)).max(1);
+        queue += &format!(" each=(droptail limit={share}p)");
     }
     // A shaper lets the link's rate through, so that the same packets are carried as through the others.
     if has("rate") {

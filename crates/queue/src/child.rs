@@ -3,7 +3,7 @@
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::AnyAqm;
 use crate::scheduler::SchedulerCx;
-use crate::store::{List, Store};
+use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
 
@@ -60,6 +60,15 @@ impl Child {
         }
     }
 
+    /// The size of that packet.
+    #[inline(always)]
+    pub fn head_size(&self) -> Option<u32> {
+        match self.peeked.is_empty() {
+            true => self.queue.head_size(),
+            false => self.peeked.head_size(),
+        }
+    }
+
     /// The packets that wait, head first.
     pub fn iter<'a>(&self, store: &'a Store) -> impl Iterator<Item = &'a Packet> {
         store.iter(&self.peeked).chain(store.iter(&self.queue))
@@ -71,8 +80,8 @@ impl Child {
     }
 
     /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
-    #[inline]
-    pub fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
+    #[inline(always)]
+    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
         if self.packets() >= self.judges.room {
             return self.offer(packet, cx);
         }
@@ -82,9 +91,10 @@ impl Child {
     }
 
     /// Lets the AQM judge an arriving packet.
-    fn offer(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) -> bool {
+    #[inline(never)]
+    fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
         self.tick(cx);
-        let meta = Meta::of(&packet);
+        let meta = Meta::of(cx.store.packet(&packet));
         let view = View {
             packets: self.packets(),
             bytes: self.bytes,
@@ -101,7 +111,7 @@ impl Child {
             },
         ) {
             Verdict::Pass => {}
-            Verdict::Mark(reason) => mark(&mut packet, reason, cx),
+            Verdict::Mark(reason) => mark(&packet, reason, cx),
             Verdict::Drop(reason) => {
                 cx.drop(packet, reason);
                 return false;
@@ -118,32 +128,28 @@ impl Child {
         true
     }
 
-    /// The next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
+    /// The size of the next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
     /// queue that drops at its head (qdisc_peek_dequeued).
-    pub fn peek<'a>(&mut self, cx: &'a mut SchedulerCx<'_>) -> Option<&'a Packet> {
+    pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         if self.peeked.is_empty()
             && let Some(packet) = self.dequeue(cx)
         {
             self.bytes += u64::from(packet.size);
             cx.store.push_back(&mut self.peeked, packet);
         }
-        cx.store.front(&self.peeked)
+        self.peeked.head_size()
     }
 
     /// The next packet that the AQM lets go.
-    #[inline]
-    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    #[inline(always)]
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         self.dequeue_among(0, cx)
     }
 
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
-    #[inline]
-    pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        if let Some(packet) = cx.store.pop_front(&mut self.peeked) {
-            self.bytes -= u64::from(packet.size);
-            return Some(packet);
-        }
-        if self.judges.departures || self.judges.ticks {
+    #[inline(always)]
+    pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        if self.judges.departures || self.judges.ticks || !self.peeked.is_empty() {
             return self.dequeue_judged(others, cx);
         }
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
@@ -155,8 +161,13 @@ impl Child {
         Some(packet)
     }
 
-    /// The next packet that an AQM lets go that judges them.
-    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    /// The next packet that an AQM lets go that judges them, or let one go before.
+    #[inline(never)]
+    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        if let Some(packet) = cx.store.pop_front(&mut self.peeked) {
+            self.bytes -= u64::from(packet.size);
+            return Some(packet);
+        }
         self.tick(cx);
         while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
@@ -231,7 +242,7 @@ impl Child {
     }
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
-    pub fn refuse(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         self.tick(cx);
         cx.drop(packet, DropReason::Overlimit);
         self.aqm.on_evicted(1);
@@ -253,14 +264,14 @@ impl Child {
     }
 
     /// Takes the head out, past the AQM.
-    pub fn take_head(&mut self, store: &mut Store) -> Option<Packet> {
+    pub fn take_head(&mut self, store: &mut Store) -> Option<Held> {
         let peeked = store.pop_front(&mut self.peeked);
         let packet = peeked.or_else(|| store.pop_front(&mut self.queue))?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
     }
 
-    fn take_tail(&mut self, store: &mut Store) -> Option<Packet> {
+    fn take_tail(&mut self, store: &mut Store) -> Option<Held> {
         let last = store.pop_back(&mut self.queue);
         last.or_else(|| store.pop_back(&mut self.peeked))
     }
@@ -298,7 +309,7 @@ impl Child {
 }
 
 #[cold]
-fn mark(packet: &mut Packet, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
+fn mark(packet: &Held, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
     let marked = cx.mark(packet, reason);
     assert!(marked, "an AQM marks only ECN-capable packets");
 }

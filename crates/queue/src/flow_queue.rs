@@ -13,6 +13,7 @@ use crate::classify::Classifier;
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, SpecError};
 use crate::scheduler::{QueueState, SchedulerCx};
+use crate::store::Held;
 use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets};
 use std::collections::VecDeque;
@@ -142,9 +143,11 @@ impl FlowQueue {
     }
 
     /// See [`crate::Scheduler::enqueue`].
-    pub fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(&packet);
-        let (size, favoured) = (packet.size, self.rules.favoured.contains(packet.tos >> 2));
+    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(cx.store.packet(&packet));
+        let favoured = self.rules.favoured;
+        let favoured = favoured == Dscps::ALL || favoured.contains(cx.store.packet(&packet).tos >> 2);
+        let size = packet.size;
         if self.rules.when_full == WhenFull::Refuse && !self.has_room(size) {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
@@ -172,7 +175,7 @@ impl FlowQueue {
     }
 
     /// See [`crate::Scheduler::dequeue`].
-    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let (index, is_new) = match (self.new.front(), self.old.front()) {
                 (Some(&index), _) => (index, true),
@@ -354,7 +357,7 @@ macro_rules! schedule_flow_queue {
             #[inline]
             fn enqueue(
                 &mut self,
-                packet: sojourn_sim::Packet,
+                packet: $crate::store::Held,
                 cx: &mut $crate::scheduler::SchedulerCx<'_>,
             ) {
                 self.0.enqueue(packet, cx);
@@ -363,7 +366,7 @@ macro_rules! schedule_flow_queue {
             fn dequeue(
                 &mut self,
                 cx: &mut $crate::scheduler::SchedulerCx<'_>,
-            ) -> Option<sojourn_sim::Packet> {
+            ) -> Option<$crate::store::Held> {
                 self.0.dequeue(cx)
             }
             fn on_empty(&mut self, now: sojourn_units::Time) {

@@ -30,5 +30,5 @@ pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
 pub use scheduler::{QueueState, Scheduler, SchedulerCx};
-pub use store::{List, Store};
+pub use store::{Held, List, Store};
 pub use weights::Weights;

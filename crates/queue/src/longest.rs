@@ -19,6 +19,9 @@ impl Rank {
     pub const LAST: u64 = (1 << 48) - 1;
 }
 
+/// Children of a place in the heap: their entries fill a cache line.
+const CHILDREN: usize = 4;
+
 #[inline]
 fn entry(rank: Rank, index: u32) -> Entry {
     debug_assert!(rank.length <= Rank::LAST && rank.tie <= Rank::LAST);
@@ -82,16 +85,21 @@ impl Longest {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
-        self.place[at(index_of(entry))] = u32::try_from(place).unwrap_or(u32::MAX);
+        if let (Some(there), Some(at)) = (
+            self.heap.get_mut(place),
+            self.place.get_mut(at(index_of(entry))),
+        ) {
+            *there = entry;
+            *at = u32::try_from(place).unwrap_or(u32::MAX);
+        }
     }
 
     /// Puts `entry` at `place` or above.
     fn sift_up(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
-            let parent = (place - 1) / 2;
+            let parent = (place - 1) / CHILDREN;
             let above = self.heap[parent];
             if entry < above {
                 break;
@@ -104,20 +112,28 @@ impl Longest {
 
     /// Puts `entry` at the top or below.
     fn sift_down(&mut self, entry: Entry) {
-        let (mut place, mut child) = (0, 1);
-        while child < self.heap.len() {
-            let mut first = self.heap[child];
-            if let Some(&other) = self.heap.get(child + 1)
-                && other > first
-            {
-                (first, child) = (other, child + 1);
-            }
+        let mut place = 0;
+        loop {
+            let begin = CHILDREN * place + 1;
+            let (first, child) = match self.heap.get(begin..begin + CHILDREN) {
+                Some(&[a, b, c, d]) => {
+                    let left = if b > a { (b, begin + 1) } else { (a, begin) };
+                    let right = if d > c { (d, begin + 3) } else { (c, begin + 2) };
+                    if right.0 > left.0 { right } else { left }
+                }
+                _ => {
+                    let rest = self.heap.get(begin..).unwrap_or_default();
+                    match rest.iter().copied().zip(begin..).max() {
+                        Some(first) => first,
+                        None => break,
+                    }
+                }
+            };
             if first < entry {
                 break;
             }
             self.put(place, first);
             place = child;
-            child = 2 * child + 1;
         }
         self.put(place, entry);
     }

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::Store;
+use crate::store::{Held, Store};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
@@ -20,7 +20,7 @@ pub enum Discipline {
 pub struct SchedulerPort {
     scheduler: AnyScheduler,
     store: Store,
-    drops: Vec<(Packet, DropReason)>,
+    drops: Vec<(Held, DropReason)>,
     marks: Vec<(Label, MarkReason)>,
 }
 
@@ -144,12 +144,26 @@ impl QueuePort {
 impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
-        if !self.in_ring {
-            self.enqueue_scheduler(packet, now, sink);
+        if let Discipline::Scheduler(port) = &mut self.discipline {
+            let held = port.store.hold(packet);
+            self.exchange(held, now, sink);
         } else if self.pending.is_none() && self.lets_in(&packet, ring, now) {
             ring.push(packet);
         } else {
             self.settle_arrival(packet, ring, now, sink);
+        }
+    }
+
+    fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
+        if let Discipline::Scheduler(port) = &mut self.discipline {
+            // What is written into the packet is written where it stays: a copy would wait for it.
+            let held = port.store.hold(from.land_next());
+            port.store.packet_mut(&held).hop(now);
+            self.exchange(held, now, sink);
+        } else {
+            let mut packet = from.land_next();
+            packet.hop(now);
+            self.enqueue(packet, ring, now, sink);
         }
     }
 
@@ -535,12 +549,16 @@ impl QueuePort {
         }
     }
 
-    fn enqueue_scheduler<S: PortSink>(&mut self, packet: Packet, now: Time, sink: &mut S) {
-        let (uid, size) = (packet.uid, packet.size);
-        self.account.receive(size, packet.flow);
+    /// Hands a packet to the scheduler.
+    #[inline(always)]
+    fn exchange<S: PortSink>(&mut self, held: Held, now: Time, sink: &mut S) {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return;
         };
+        let Packet {
+            uid, size, flow, ..
+        } = *port.store.packet(&held);
+        self.account.receive(size, flow);
         let mut cx = SchedulerCx {
             now,
             rate: self.rate,
@@ -549,7 +567,7 @@ impl QueuePort {
             drops: &mut port.drops,
             marks: &mut port.marks,
         };
-        port.scheduler.enqueue(packet, &mut cx);
+        port.scheduler.enqueue(held, &mut cx);
         if port.is_quiet() {
             self.account.enqueue(size);
         } else {
@@ -566,14 +584,17 @@ impl QueuePort {
         };
         // A packet that is dropped while it is handed over was refused, whatever the reason; the others had been let in.
         // They leave before it enters, so that the backlog is never counted above the limit.
+        let store = &port.store;
         let refused = port
             .drops
             .iter()
-            .position(|(p, _)| p.uid == uid && p.arrived() == now)
+            .map(|(held, _)| store.packet(held))
+            .position(|packet| packet.uid == uid && packet.arrived() == now)
             .map(|index| port.drops.remove(index));
         hand_back(port, &mut self.account, now, sink);
         match refused {
-            Some((packet, reason)) => {
+            Some((held, reason)) => {
+                let packet = port.store.release(held);
                 self.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
             }
@@ -597,7 +618,8 @@ impl QueuePort {
         if !port.is_quiet() {
             hand_back(port, &mut self.account, now, sink);
         }
-        let Some(packet) = next else { return false };
+        let Some(held) = next else { return false };
+        let packet = port.store.release(held);
         self.account.dequeue(&packet, now);
         self.last_departure = now;
         ring.put(packet);
@@ -613,7 +635,8 @@ fn hand_back<S: PortSink>(
     now: Time,
     sink: &mut S,
 ) {
-    for (packet, reason) in port.drops.drain(..) {
+    for (held, reason) in port.drops.drain(..) {
+        let packet = port.store.release(held);
         account.discard(&packet, reason, now);
         sink.dropped(packet, reason, now);
     }

@@ -469,7 +469,7 @@ macro_rules! register {
         use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
         use crate::registry::{BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
         use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-        use sojourn_sim::Packet;
+        use crate::store::Held;
         use sojourn_units::{Span, Time};
 
         /// Every discipline.
@@ -501,14 +501,15 @@ macro_rules! register {
                     AnyAqm::Custom(a) => a.judges(),
                 }
             }
-            #[inline]
+            // Into the few places that ask, so that one call leads to the discipline and not two.
+            #[inline(always)]
             fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
                 match self {
                     $(AnyAqm::$Aqm(a) => a.on_enqueue(meta, view, cx),)*
                     AnyAqm::Custom(a) => a.on_enqueue(meta, view, cx),
                 }
             }
-            #[inline]
+            #[inline(always)]
             fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
                 match self {
                     $(AnyAqm::$Aqm(a) => a.on_dequeue(meta, sojourn, view, cx),)*
@@ -569,14 +570,14 @@ macro_rules! register {
 
         impl Scheduler for AnyScheduler {
             #[inline]
-            fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+            fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.enqueue(packet, cx),)*
                     AnyScheduler::Custom(s) => s.enqueue(packet, cx),
                 }
             }
             #[inline]
-            fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+            fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.dequeue(cx),)*
                     AnyScheduler::Custom(s) => s.dequeue(cx),

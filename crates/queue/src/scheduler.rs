@@ -1,8 +1,8 @@
 //! The scheduler trait: a discipline that owns child queues, classification and the overflow victim.
 
 use crate::child::Child;
-use crate::store::Store;
-use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
+use crate::store::{Held, Store};
+use sojourn_sim::{DropReason, Label, MarkReason, Stream};
 use sojourn_units::{Rate, Time};
 
 /// What a scheduler is given, and where it hands dropped packets back.
@@ -15,20 +15,21 @@ pub struct SchedulerCx<'a> {
     pub rng: &'a mut Stream,
     /// Where the packets of all its queues wait.
     pub store: &'a mut Store,
-    pub(crate) drops: &'a mut Vec<(Packet, DropReason)>,
+    pub(crate) drops: &'a mut Vec<(Held, DropReason)>,
     pub(crate) marks: &'a mut Vec<(Label, MarkReason)>,
 }
 
 impl SchedulerCx<'_> {
     /// Consumes a packet.
     #[inline]
-    pub fn drop(&mut self, packet: Packet, reason: DropReason) {
-        self.drops.push((packet, reason));
+    pub fn drop(&mut self, held: Held, reason: DropReason) {
+        self.drops.push((held, reason));
     }
 
-    /// Sets CE on `packet` if it is ECN-capable, and says so.
+    /// Sets CE on a packet if it is ECN-capable, and says so.
     #[inline]
-    pub fn mark(&mut self, packet: &mut Packet, reason: MarkReason) -> bool {
+    pub fn mark(&mut self, held: &Held, reason: MarkReason) -> bool {
+        let packet = self.store.packet_mut(held);
         let marked = packet.mark();
         if marked {
             self.marks.push((packet.label(), reason));
@@ -64,11 +65,11 @@ impl QueueState {
 
 /// A packet scheduler.
 pub trait Scheduler {
-    /// A packet arrives: it is kept in `cx.store`, or it (or others in its place) is given to `cx.drop`.
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>);
+    /// A packet arrives: it is kept in a list through `cx.store`, or it (or others in its place) is given to `cx.drop`.
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>);
 
     /// The next packet to send; `None` if no packet is left, or a shaper holds back what is.
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet>;
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held>;
 
     /// True if it may hold packets back while the transmitter is free: a shaper. Asked once, when the link is built.
     fn shapes(&self) -> bool {

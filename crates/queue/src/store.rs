@@ -1,26 +1,55 @@
 //! Where the packets of a scheduler wait: one store for all its queues, each of which is a list through it.
 //!
-//! A slot that was left last is filled first, so that many queues that hold few packets between them touch few cache
-//! lines.
+//! A packet is moved into the store when the scheduler gets it and out of it when it leaves; between the two only its
+//! handle moves. The size of the packet at the head of a list is read when it comes there: who asks for it later does not
+//! wait for memory, and the packet itself is nearer by the time that it leaves. A place that was left last is filled first.
 
 use sojourn_sim::{Packet, to_usize as at};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
+/// In place of the previous slot: no packet is in this one.
+const FREE: u32 = u32::MAX - 1;
+
+/// A packet in a scheduler's hands: it is in the store, and in at most one list.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Held {
+    slot: u32,
+    /// Bytes on the wire.
+    pub size: u32,
+}
+
+impl Held {
+    /// A number that no other packet in the store has meanwhile.
+    #[inline]
+    pub fn slot(&self) -> u32 {
+        self.slot
+    }
+}
 
 /// The packets of all queues.
-#[derive(Default)]
 pub struct Store {
-    slots: Vec<Option<Packet>>,
+    packets: Vec<Packet>,
     links: Vec<Links>,
-    /// The slot that was left last; the others follow by their `next`.
-    free: Option<u32>,
+    /// The slot that was left last, or [`NONE`]; the others follow by their `next`.
+    free: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Links {
+    /// Nothing of meaning at the head of a list.
     previous: u32,
     next: u32,
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store {
+            packets: Vec::new(),
+            links: Vec::new(),
+            free: NONE,
+        }
+    }
 }
 
 /// One queue in a [`Store`]. A list that is dropped leaves its packets in the store.
@@ -29,6 +58,8 @@ pub struct List {
     head: u32,
     tail: u32,
     len: u32,
+    /// Bytes of the first packet.
+    head_size: u32,
 }
 
 impl Default for List {
@@ -37,6 +68,7 @@ impl Default for List {
             head: NONE,
             tail: NONE,
             len: 0,
+            head_size: 0,
         }
     }
 }
@@ -48,6 +80,12 @@ impl List {
         u64::from(self.len)
     }
 
+    /// Bytes of the first packet, if there is one.
+    #[inline(always)]
+    pub fn head_size(&self) -> Option<u32> {
+        (self.len > 0).then_some(self.head_size)
+    }
+
     /// True without packets.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -56,99 +94,111 @@ impl List {
 }
 
 impl Store {
-    /// Puts a packet at the end of a list.
-    #[inline]
-    pub fn push_back(&mut self, list: &mut List, packet: Packet) {
-        let slot = match self.free {
-            Some(slot) => self.fill(slot, packet),
-            None => self.grow(packet),
-        };
-        self.links[at(slot)] = Links {
-            previous: list.tail,
-            next: NONE,
-        };
-        match list.tail {
-            NONE => list.head = slot,
-            tail => self.links[at(tail)].next = slot,
+    /// Takes a packet into the scheduler's hands.
+    #[inline(always)]
+    pub fn hold(&mut self, packet: Packet) -> Held {
+        let (slot, size) = (self.free, packet.size);
+        match (self.packets.get_mut(at(slot)), self.links.get_mut(at(slot))) {
+            (Some(place), Some(links)) => {
+                *place = packet;
+                self.free = links.next;
+                links.previous = NONE;
+                Held { slot, size }
+            }
+            _ => self.grow(packet),
         }
-        list.tail = slot;
-        list.len += 1;
-    }
-
-    #[inline]
-    fn fill(&mut self, slot: u32, packet: Packet) -> u32 {
-        self.free = match self.links[at(slot)].next {
-            NONE => None,
-            next => Some(next),
-        };
-        self.slots[at(slot)] = Some(packet);
-        slot
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, packet: Packet) -> u32 {
-        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets wait");
-        assert!(slot != NONE, "fewer than 2^32 - 1 packets wait");
-        self.slots.push(Some(packet));
+    fn grow(&mut self, packet: Packet) -> Held {
+        let slot = u32::try_from(self.links.len()).expect("fewer than 2^32 packets wait");
+        assert!(slot < FREE, "fewer than 2^32 - 2 packets wait");
+        let size = packet.size;
         self.links.push(Links {
             previous: NONE,
             next: NONE,
         });
-        slot
+        self.packets.push(packet);
+        Held { slot, size }
     }
 
-    /// Takes the packet out of a slot that no list leads to any more.
+    /// Gives a packet out of the scheduler's hands.
+    #[inline(always)]
+    pub fn release(&mut self, held: Held) -> Packet {
+        let links = &mut self.links[at(held.slot)];
+        links.previous = FREE;
+        links.next = std::mem::replace(&mut self.free, held.slot);
+        // What is left behind is never looked at.
+        self.packets[at(held.slot)].replicate()
+    }
+
+    /// The packet itself.
     #[inline]
-    fn leave(&mut self, slot: u32) -> Option<Packet> {
-        let packet = self.slots[at(slot)].take();
-        self.links[at(slot)].next = self.free.unwrap_or(NONE);
-        self.free = Some(slot);
-        packet
+    pub fn packet(&self, held: &Held) -> &Packet {
+        &self.packets[at(held.slot)]
+    }
+
+    /// The packet itself, to be marked.
+    #[inline]
+    pub fn packet_mut(&mut self, held: &Held) -> &mut Packet {
+        &mut self.packets[at(held.slot)]
+    }
+
+    /// Puts a packet at the end of a list.
+    #[inline(always)]
+    pub fn push_back(&mut self, list: &mut List, held: Held) {
+        let links = &mut self.links[at(held.slot)];
+        links.previous = list.tail;
+        links.next = NONE;
+        match list.len {
+            0 => (list.head, list.head_size) = (held.slot, held.size),
+            _ => self.links[at(list.tail)].next = held.slot,
+        }
+        list.tail = held.slot;
+        list.len += 1;
     }
 
     /// Takes the first packet of a list.
-    #[inline]
-    pub fn pop_front(&mut self, list: &mut List) -> Option<Packet> {
-        let slot = list.head;
-        if slot == NONE {
-            return None;
-        }
-        list.head = self.links[at(slot)].next;
-        match list.head {
-            NONE => list.tail = NONE,
-            next => self.links[at(next)].previous = NONE,
-        }
+    #[inline(always)]
+    pub fn pop_front(&mut self, list: &mut List) -> Option<Held> {
+        let (slot, size) = (list.head, list.head_size);
+        let next = self.links.get(at(slot))?.next;
+        list.head = next;
         list.len -= 1;
-        self.leave(slot)
+        if let Some(packet) = self.packets.get(at(next)) {
+            list.head_size = packet.size;
+        }
+        Some(Held { slot, size })
     }
 
     /// Takes the last packet of a list.
-    pub fn pop_back(&mut self, list: &mut List) -> Option<Packet> {
-        match list.tail {
-            NONE => None,
-            slot => self.unlink(list, slot),
+    pub fn pop_back(&mut self, list: &mut List) -> Option<Held> {
+        match list.len {
+            0 => None,
+            _ => self.unlink(list, list.tail),
         }
     }
 
-    /// Takes the packet at `position` of a list (0 is the first). Walks there.
-    pub fn remove(&mut self, list: &mut List, position: u64) -> Option<Packet> {
+    /// Takes out the packet at `position` of a list (0 is the first). Walks there.
+    pub fn remove(&mut self, list: &mut List, position: u64) -> Option<Held> {
         let slot = self.slot(list, position)?;
         self.unlink(list, slot)
     }
 
-    fn unlink(&mut self, list: &mut List, slot: u32) -> Option<Packet> {
-        let Links { previous, next } = self.links[at(slot)];
-        match previous {
-            NONE => list.head = next,
-            previous => self.links[at(previous)].next = next,
+    fn unlink(&mut self, list: &mut List, slot: u32) -> Option<Held> {
+        if slot == list.head {
+            return self.pop_front(list);
         }
+        let Links { previous, next } = self.links[at(slot)];
+        self.links[at(previous)].next = next;
         match next {
             NONE => list.tail = previous,
             next => self.links[at(next)].previous = previous,
         }
         list.len -= 1;
-        self.leave(slot)
+        let size = self.packets[at(slot)].size;
+        Some(Held { slot, size })
     }
 
     fn slot(&self, list: &List, position: u64) -> Option<u32> {
@@ -164,46 +214,52 @@ impl Store {
 
     /// The packet at `position` of a list (0 is the first). Walks there.
     pub fn get(&self, list: &List, position: u64) -> Option<&Packet> {
-        self.slots[at(self.slot(list, position)?)].as_ref()
+        self.packets.get(at(self.slot(list, position)?))
     }
 
     /// The first packet of a list.
     #[inline]
     pub fn front(&self, list: &List) -> Option<&Packet> {
-        self.slots.get(at(list.head))?.as_ref()
+        self.packets.get(at(list.head))
     }
 
     /// The first packet of a list, to be marked.
     #[inline]
     pub fn front_mut(&mut self, list: &List) -> Option<&mut Packet> {
-        self.slots.get_mut(at(list.head))?.as_mut()
+        self.packets.get_mut(at(list.head))
     }
 
     /// The last packet of a list.
     #[inline]
     pub fn back(&self, list: &List) -> Option<&Packet> {
-        self.slots.get(at(list.tail))?.as_ref()
+        match list.len {
+            0 => None,
+            _ => self.packets.get(at(list.tail)),
+        }
     }
 
     /// Every packet, in no particular order.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.slots.iter().flatten()
+        let there = self.links.iter().map(|links| links.previous != FREE);
+        let all = self.packets.iter().zip(there);
+        all.filter_map(|(packet, there)| there.then_some(packet))
     }
 
     /// Takes every packet out, whatever list it is in.
     pub fn drain(&mut self) -> impl Iterator<Item = Packet> {
-        self.links.clear();
-        self.free = None;
-        self.slots.drain(..).flatten()
+        self.free = NONE;
+        let there = self.links.drain(..).map(|links| links.previous != FREE);
+        let all = self.packets.drain(..).zip(there);
+        all.filter_map(|(packet, there)| there.then_some(packet))
     }
 
     /// The packets of a list, first to last.
     pub fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = &'a Packet> {
         let mut slot = list.head;
         std::iter::from_fn(move || {
-            let packet = self.slots.get(at(slot))?.as_ref();
+            let packet = self.packets.get(at(slot))?;
             slot = self.links[at(slot)].next;
-            packet
+            Some(packet)
         })
     }
 }
@@ -221,7 +277,14 @@ mod tests {
         let mut lists = [List::default(); 5];
         let mut queues: [VecDeque<u32>; 5] = Default::default();
         let mut draw = |bound: u64| usize::try_from(rng.below(bound)).expect("small");
-        let uid = |packet: Option<Packet>| packet.map(|packet| packet.uid);
+        let uid = |store: &mut Store, held: Option<Held>| {
+            held.map(|held| {
+                let size = held.size;
+                let packet = store.release(held);
+                assert_eq!((packet.size, packet.flow), (size, 0));
+                packet.uid
+            })
+        };
         for number in 0..20_000 {
             let which = draw(5);
             let (list, queue) = (&mut lists[which], &mut queues[which]);
@@ -229,16 +292,27 @@ mod tests {
             let place = u64::try_from(position).expect("small");
             match draw(9) {
                 0..5 => {
-                    store.push_back(list, Packet::test(100, 0, number));
+                    let held = store.hold(Packet::test(100 + number % 7, 0, number));
+                    store.push_back(list, held);
                     queue.push_back(number);
                 }
-                5..7 => assert_eq!(uid(store.pop_front(list)), queue.pop_front()),
-                7 => assert_eq!(uid(store.pop_back(list)), queue.pop_back()),
-                _ => assert_eq!(uid(store.remove(list, place)), queue.remove(position)),
+                5..7 => {
+                    let held = store.pop_front(list);
+                    assert_eq!(uid(&mut store, held), queue.pop_front());
+                }
+                7 => {
+                    let held = store.pop_back(list);
+                    assert_eq!(uid(&mut store, held), queue.pop_back());
+                }
+                _ => {
+                    let held = store.remove(list, place);
+                    assert_eq!(uid(&mut store, held), queue.remove(position));
+                }
             }
             assert_eq!(list.len(), u64::try_from(queue.len()).expect("small"));
             assert_eq!(list.is_empty(), queue.is_empty());
             assert_eq!(store.front(list).map(|p| p.uid), queue.front().copied());
+            assert_eq!(list.head_size(), store.front(list).map(|p| p.size));
             assert_eq!(store.back(list).map(|p| p.uid), queue.back().copied());
             let there = store.get(list, place).map(|p| p.uid);
             assert_eq!(there, queue.get(position).copied());
@@ -246,21 +320,30 @@ mod tests {
                 assert!(store.iter(list).map(|p| &p.uid).eq(queue.iter()));
             }
             if queue.len() > 200 {
-                while store.pop_front(list).is_some() {}
+                while let Some(held) = store.pop_front(list) {
+                    store.release(held);
+                }
                 queue.clear();
             }
+            let waiting: usize = queues.iter().map(VecDeque::len).sum();
+            assert_eq!(store.packets().count(), waiting);
         }
+        let waiting: usize = queues.iter().map(VecDeque::len).sum();
+        assert_eq!(store.drain().count(), waiting);
     }
 
     #[test]
     fn a_slot_that_was_left_is_filled_again() {
         let (mut store, mut list) = (Store::default(), List::default());
         for number in 0..100 {
-            store.push_back(&mut list, Packet::test(100, 0, number));
-            if number > 2 {
-                store.pop_front(&mut list);
+            let held = store.hold(Packet::test(100, 0, number));
+            store.push_back(&mut list, held);
+            if number > 2
+                && let Some(held) = store.pop_front(&mut list)
+            {
+                store.release(held);
             }
         }
-        assert_eq!(store.slots.len(), 4);
+        assert_eq!(store.links.len(), 4);
     }
 }

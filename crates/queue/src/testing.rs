@@ -3,7 +3,7 @@
 use crate::aqm::{Meta, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
-use crate::store::{List, Store};
+use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
 use sojourn_units::{Rate, Spec, Time, build};
 use std::sync::Arc;
@@ -57,7 +57,8 @@ pub(crate) fn meta(flow: u32, tos: u8) -> Meta {
 pub(crate) fn stored(packets: impl IntoIterator<Item = Packet>) -> (Store, List) {
     let (mut store, mut list) = (Store::default(), List::default());
     for packet in packets {
-        store.push_back(&mut list, packet);
+        let held = store.hold(packet);
+        store.push_back(&mut list, held);
     }
     (store, list)
 }
@@ -71,7 +72,7 @@ pub(crate) struct Bench<S> {
     pub uid: u32,
     pub rng: Stream,
     pub store: Store,
-    pub drops: Vec<(Packet, DropReason)>,
+    pub drops: Vec<(Held, DropReason)>,
     pub marks: Vec<(Label, MarkReason)>,
 }
 
@@ -120,12 +121,15 @@ impl<S: Entry + Scheduler> Bench<S> {
         self.uid += 1;
         packet.stamp(self.now);
         change(&mut packet);
-        self.call(|queue, cx| queue.enqueue(packet, cx));
+        self.call(|queue, cx| {
+            let held = cx.store.hold(packet);
+            queue.enqueue(held, cx);
+        });
     }
 
     /// The packet that is sent next.
     pub(crate) fn take(&mut self) -> Option<Packet> {
-        self.call(|queue, cx| queue.dequeue(cx))
+        self.call(|queue, cx| queue.dequeue(cx).map(|held| cx.store.release(held)))
     }
 
     /// The packet that is sent next by a link that takes no time, which waits for a shaper.
@@ -155,13 +159,15 @@ impl<S: Entry + Scheduler> Bench<S> {
 
     /// Numbers and reasons of the packets dropped since the last time.
     pub(crate) fn dropped(&mut self) -> Vec<(u32, &'static str)> {
-        let drops = self.drops.drain(..);
-        drops.map(|(p, reason)| (p.uid, reason.name())).collect()
+        let (drops, store) = (self.drops.drain(..), &mut self.store);
+        drops
+            .map(|(held, reason)| (store.release(held).uid, reason.name()))
+            .collect()
     }
 
     /// Numbers of the packets dropped since the last time.
     pub(crate) fn lost(&mut self) -> Vec<u32> {
-        self.drops.drain(..).map(|(p, _)| p.uid).collect()
+        self.dropped().into_iter().map(|(uid, _)| uid).collect()
     }
 
     /// The internal state.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sojourn_queue::aqm::{Aqm, Cx, Meta, Verdict, View};
 use sojourn_queue::registry::{self, SpecError, build_port, catalogue, find, resolve};
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
-use sojourn_queue::store::List;
+use sojourn_queue::store::{Held, List};
 use sojourn_queue::{
     AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
 };
@@ -490,7 +490,7 @@ struct Stack {
 }
 
 impl Scheduler for Stack {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         if self.packets.len() == 3 {
             cx.drop(packet, DropReason::Overlimit);
         } else {
@@ -498,7 +498,7 @@ impl Scheduler for Stack {
             cx.store.push_back(&mut self.packets, packet);
         }
     }
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let packet = cx.store.pop_back(&mut self.packets)?;
         self.bytes -= u64::from(packet.size);
         Some(packet)

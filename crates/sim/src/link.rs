@@ -593,14 +593,13 @@ impl<P: Port> Link<P> {
     /// Hands the packet in flight that arrives next in `from` to the queue of a plain link that is up to date and transmits.
     #[inline(never)]
     pub(crate) fn take_in<S: LinkSink>(&mut self, from: &mut Ring, key: &Key, sink: &mut S) {
-        let mut packet = from.land_next();
-        packet.hops_left -= 1;
-        if S::TRACES {
+        if S::TRACES
+            && let Some(packet) = from.flight_head()
+        {
             sink.at_key(*key, self.index);
-            sink.event(Event::Enqueue, &packet);
+            sink.event(Event::Enqueue, packet);
         }
-        packet.stamp(key.time);
-        self.port.enqueue(packet, &mut self.ring, key.time, sink);
+        self.port.take_in(from, &mut self.ring, key.time, sink);
         self.waiting = !self.nothing_to_send();
     }
 

@@ -240,8 +240,15 @@ impl Packet {
         }
     }
 
+    /// It is handed to a queue after one more hop.
+    #[inline(always)]
+    pub fn hop(&mut self, now: Time) {
+        self.hops_left -= 1;
+        self.at = now;
+    }
+
     /// A second packet with the same content; the caller accounts for it and shares its side data.
-    pub(crate) fn replicate(&self) -> Packet {
+    pub fn replicate(&self) -> Packet {
         Packet {
             at: self.at,
             launched: self.launched,

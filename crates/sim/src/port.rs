@@ -135,6 +135,14 @@ pub trait Port {
     /// A packet is handed to the queue at `now`. The port keeps it or gives it to `sink`.
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S);
 
+    /// The packet that arrives next in `from`, another link's ring, is handed to the queue at `now`, after one more hop.
+    #[inline]
+    fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
+        let mut packet = from.land_next();
+        packet.hop(now);
+        self.enqueue(packet, ring, now, sink);
+    }
+
     /// A packet is handed to the queue at `now` while nothing waits and the transmitter is free: the same as `enqueue`
     /// and then `dequeue` at one instant. True if a packet is in the ring's taken region.
     fn pass<S: PortSink>(

@@ -211,8 +211,7 @@ impl Ring {
     }
 
     /// Moves the head of the queue to the beginning of the gap; the gap is behind it then.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     fn close_gap(&mut self) {
         let from = self.index(self.next());
         let to = self.index(self.taken());
@@ -223,27 +222,58 @@ impl Ring {
         }
     }
 
-    /// Removes the waiting packet at `position`; those before it move back by one slot.
+    /// Removes the waiting packet at `position`; those before it move back by one slot, or those behind it move up, whichever
+    /// are fewer.
     pub fn remove(&mut self, position: u64) -> Option<Packet> {
         let position = u32::try_from(position).ok().filter(|p| *p < self.waiting)?;
         let next = self.next();
-        let mut counter = next.wrapping_add(position);
-        // SAFETY: the `waiting` slots from `next` on hold packets; this one is moved out and overwritten or left in the
-        // gap.
-        let packet = unsafe { self.slot(counter).assume_init_read() };
-        while counter != next {
-            let before = counter.wrapping_sub(1);
-            let (to, from) = (self.index(counter), self.index(before));
-            self.slots.swap(to, from);
-            counter = before;
-        }
-        self.waiting -= 1;
-        self.lead = if self.waiting == 0 {
-            self.held
-        } else {
-            self.lead + 1
+        let (counter, last) = (next.wrapping_add(position), self.tail().wrapping_sub(1));
+        let from_front = position < self.waiting / 2 || self.waiting == 1;
+        let emptied = match from_front {
+            true => {
+                self.turn(next, counter, true);
+                next
+            }
+            false => {
+                self.turn(counter, last, false);
+                last
+            }
         };
+        // SAFETY: the `waiting` slots from `next` on hold packets; this one is moved out and left in the gap or behind the
+        // last.
+        let packet = unsafe { self.slot(emptied).assume_init_read() };
+        self.waiting -= 1;
+        if self.waiting == 0 {
+            self.lead = self.held;
+        } else if from_front {
+            self.lead += 1;
+        }
         Some(packet)
+    }
+
+    /// Rotates the slots of counters `from` to `to`, both included, by one place: back, or up.
+    fn turn(&mut self, from: u32, to: u32, back: bool) {
+        let rotate = match back {
+            true => <[_]>::rotate_right,
+            false => <[_]>::rotate_left,
+        };
+        let (begin, end) = (self.index(from), self.index(to));
+        if begin <= end {
+            rotate(&mut self.slots[begin..=end], 1);
+            return;
+        }
+        // Both parts on their own; what each should have given to the other is at the same end of both.
+        let (head, tail) = self.slots.split_at_mut(begin);
+        let head = &mut head[..=end];
+        rotate(tail, 1);
+        rotate(head, 1);
+        let (there, here) = match back {
+            true => (tail.first_mut(), head.first_mut()),
+            false => (tail.last_mut(), head.last_mut()),
+        };
+        if let (Some(there), Some(here)) = (there, here) {
+            std::mem::swap(there, here);
+        }
     }
 
     /// Puts a packet of a scheduler's own queues up for transmission.
@@ -352,10 +382,10 @@ impl Ring {
         unsafe { self.slot_mut(counter).assume_init_mut() }
     }
 
-    /// The packet at the head of the queue, where the device holds none and no gap is before it.
+    /// The packet at the head of the queue, where the device holds none.
     #[inline(always)]
     pub(crate) fn next_in_line(&self) -> Option<&Packet> {
-        if self.held | self.lead != 0 {
+        if self.held != 0 {
             return None;
         }
         self.peek(0)
@@ -367,14 +397,14 @@ impl Ring {
     /// If it is not [next in line](Ring::next_in_line).
     #[inline(always)]
     pub(crate) fn launch_waiting(&mut self) -> &mut Packet {
-        assert!(
-            self.held | self.lead == 0 && self.waiting != 0,
-            "nothing in line"
-        );
+        assert!(self.held == 0 && self.waiting != 0, "nothing in line");
+        if self.lead != 0 {
+            self.close_gap();
+        }
         let counter = self.sent;
         self.waiting -= 1;
         self.sent = counter.wrapping_add(1);
-        // SAFETY: without a gap the `waiting` slots from `sent` on held packets.
+        // SAFETY: without a gap the `waiting` slots from `sent` on held packets; `close_gap` has moved the first of them there.
         unsafe { self.slot_mut(counter).assume_init_mut() }
     }
 
@@ -411,7 +441,7 @@ impl Ring {
     /// # Panics
     /// If none is.
     #[inline(always)]
-    pub(crate) fn land_next(&mut self) -> Packet {
+    pub fn land_next(&mut self) -> Packet {
         assert!(self.head != self.sent, "nothing in flight");
         let counter = self.head;
         self.head = counter.wrapping_add(1);

@@ -35,7 +35,7 @@ use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::{self, Store};
+use crate::store::{Held, Store, self};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
@@ -417,14 +417,15 @@ fn nanoseconds(span: Span) -> i64 {
 }
 
 impl Scheduler for Cake {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let now = ktime(cx.now);
-        let tin = usize::from(self.table[usize::from(packet.tos >> 2)]);
+        let arriving = cx.store.packet_mut(&packet);
+        let tin = usize::from(self.table[usize::from(arriving.tos >> 2)]);
         if self.wash {
-            packet.tos &= 3;
+            arriving.tos &= 3;
         }
         self.tins[tin].furnish();
-        let index = self.flow_of(tin, &packet);
+        let index = self.flow_of(tin, cx.store.packet(&packet));
         let b = &mut self.tins[tin];
         if b.packets == 0 {
             b.next = b.next.max(now);
@@ -450,7 +451,7 @@ impl Scheduler for Cake {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let now = ktime(cx.now);
         let mut first = true;
         while self.packets > 0 {
@@ -545,7 +546,7 @@ impl Cake {
     }
 
     /// Serves flows of the current tin until one gives a packet; none if one was found empty, or nothing is left.
-    fn serve(&mut self, now: i64, first: &mut bool, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn serve(&mut self, now: i64, first: &mut bool, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let tin = self.current;
         loop {
             let b = &mut self.tins[tin];
@@ -561,7 +562,7 @@ impl Cake {
                 continue;
             }
             loop {
-                let Some(mut packet) = self.take(tin, index, cx.store) else {
+                let Some(packet) = self.take(tin, index, cx.store) else {
                     self.retire(tin, index, cx.now);
                     return None;
                 };
@@ -569,10 +570,11 @@ impl Cake {
                 let bulk = if self.ingress { b.bulk } else { 0 };
                 let flow = &mut b.flows[at(index)];
                 let least = span_of(b.mtu_time) * u64::from(bulk * 2).max(4);
+                let head = cx.store.packet(&packet);
                 let verdict = b.law.judge(
                     &mut flow.cobalt,
-                    &Meta::of(&packet),
-                    cx.now.since(packet.arrived()),
+                    &Meta::of(head),
+                    cx.now.since(head.arrived()),
                     least,
                     flow.queue.is_empty(),
                     cx.now,
@@ -580,7 +582,7 @@ impl Cake {
                 );
                 let Verdict::Drop(reason) = verdict else {
                     if let Verdict::Mark(reason) = verdict {
-                        b.marked += u64::from(cx.mark(&mut packet, reason));
+                        b.marked += u64::from(cx.mark(&packet, reason));
                     }
                     let length = self.advance(tin, &packet, now, false);
                     self.charge(tin, index, length);
@@ -626,7 +628,7 @@ impl Cake {
     }
 
     /// The next packet of a flow.
-    fn take(&mut self, tin: usize, index: u32, store: &mut Store) -> Option<Packet> {
+    fn take(&mut self, tin: usize, index: u32, store: &mut Store) -> Option<Held> {
         let b = &mut self.tins[tin];
         let flow = &mut b.flows[at(index)];
         let packet = store.pop_front(&mut flow.queue)?;
@@ -688,7 +690,7 @@ impl Cake {
     }
 
     /// Moves the times of the shaper on by a packet; returns its adjusted size.
-    fn advance(&mut self, tin: usize, packet: &Packet, now: i64, dropped: bool) -> u32 {
+    fn advance(&mut self, tin: usize, packet: &Held, now: i64, dropped: bool) -> u32 {
         let length = self.adjusted(packet.size);
         if self.shapes {
             let b = &mut self.tins[tin];
@@ -1323,7 +1325,12 @@ mod tests {
         for packet in 0..25 {
             bench.offer(packet / 15, 1000);
         }
-        let dropped: Vec<(u32, u32)> = bench.drops.iter().map(|(p, _)| (p.flow, p.uid)).collect();
+        let dropped: Vec<(u32, u32)> = bench
+            .drops
+            .iter()
+            .map(|(held, _)| bench.store.packet(held))
+            .map(|packet| (packet.flow, packet.uid))
+            .collect();
         assert_eq!(dropped, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
         let tin = &bench.queue.tins[0];
         let blue = tin.flows.iter().map(|flow| {

@@ -28,6 +28,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
@@ -197,8 +198,8 @@ impl Entry for Drr {
 }
 
 impl Scheduler for Drr {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(cx.store.packet(&packet));
         if self.rules != Rules::Ns2 && !self.make_room(u64::from(packet.size), cx) {
             cx.drop(packet, DropReason::Overlimit);
             return;
@@ -219,7 +220,7 @@ impl Scheduler for Drr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         match self.rules {
             Rules::Linux => self.dequeue_linux(cx),
             Rules::Paper | Rules::Ns2 => self.dequeue_paper(cx),
@@ -258,7 +259,7 @@ impl Scheduler for Drr {
 }
 
 impl Drr {
-    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let index = self.active.head;
             if index == NONE {
@@ -270,11 +271,11 @@ impl Drr {
                 queue.in_turn = true;
                 queue.deficit += quantum;
             }
-            let Some(head) = queue.child.head(cx.store) else {
+            let Some(size) = queue.child.head_size() else {
                 self.retire(index);
                 continue;
             };
-            if i64::from(head.size) > queue.deficit {
+            if i64::from(size) > queue.deficit {
                 queue.in_turn = false;
                 self.rotate(index);
                 continue;
@@ -293,14 +294,14 @@ impl Drr {
         }
     }
 
-    fn dequeue_linux(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_linux(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let index = self.active.head;
             if index == NONE {
                 return None;
             }
             let size = self.with_child(index, |child| {
-                child.peek(cx).map(|packet| i64::from(packet.size))
+                child.peek(cx).map(i64::from)
             });
             let Some(size) = size else {
                 self.retire(index);
@@ -613,7 +614,7 @@ mod tests {
             bench.offer(1, 1000);
             bench.dropped();
             bench.offer(2, 10);
-            let flows: Vec<u32> = bench.drops.iter().map(|(p, _)| p.flow).collect();
+            let flows: Vec<u32> = bench.drops.iter().map(|d| bench.store.packet(&d.0).flow).collect();
             // After flow 1 has sent it is still in its turn.
             assert_eq!(flows, [victim], "{dialect}");
         }
@@ -676,7 +677,10 @@ mod tests {
             // A packet on the way back comes from the other end.
             let mut back = Packet::test(40, 0, 9);
             back.flags = Flags::REVERSE;
-            bench.call(|drr, cx| drr.enqueue(back, cx));
+            bench.call(|drr, cx| {
+                let back = cx.store.hold(back);
+                drr.enqueue(back, cx);
+            });
             assert_eq!(bench.queue.queues.len(), queues + 1, "{classify}");
         }
     }
@@ -868,7 +872,7 @@ mod tests {
             }
             let mut sent = vec![0_u64; flows as usize];
             for _ in 0..500 {
-                let packet = bench.call(|drr, cx| drr.dequeue(cx)).expect("backlogged");
+                let packet = bench.take().expect("backlogged");
                 sent[packet.flow as usize] += u64::from(packet.size);
                 bench.offer(packet.flow, size());
                 let (least, most) = (sent.iter().min(), sent.iter().max());
@@ -923,10 +927,10 @@ mod tests {
                     }
                     let expected = plain.enqueue(*seen, bench.uid, size);
                     bench.offer(u32::try_from(flow).expect("small"), size);
-                    let dropped: Vec<u32> = bench.drops.drain(..).map(|(p, _)| p.uid).collect();
+                    let dropped = bench.lost();
                     prop_assert_eq!(dropped, expected);
                 } else {
-                    let sent = bench.call(|drr, cx| drr.dequeue(cx)).map(|p| p.uid);
+                    let sent = bench.take().map(|p| p.uid);
                     prop_assert_eq!(sent, plain.dequeue());
                 }
                 let (_, bytes) = bench.queue.backlog();

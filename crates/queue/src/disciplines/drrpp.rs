@@ -193,7 +193,7 @@ mod tests {
         let dropped: Vec<_> = bench
             .drops
             .iter()
-            .map(|(p, reason)| (p.uid, *reason))
+            .map(|(held, reason)| (bench.store.packet(held).uid, *reason))
             .collect();
         assert_eq!(dropped, [(0, DropReason::Evicted)]);
     }

@@ -33,7 +33,7 @@ use crate::disciplines::step::{Ramp, ramp};
 use crate::flow_queue::memory_of;
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::{List, Store};
+use crate::store::{Held, List, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason, Packet};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
@@ -245,7 +245,7 @@ impl Entry for DualPi2 {
 }
 
 impl Scheduler for DualPi2 {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         self.tick(cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
@@ -254,16 +254,17 @@ impl Scheduler for DualPi2 {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let to_l4s = match packet.ecn() {
+        let ecn = cx.store.packet(&packet).ecn();
+        let to_l4s = match ecn {
             Ecn::Ect1 | Ecn::Ce => true,
             Ecn::Ect0 => self.params.ect == Capable::Any,
             Ecn::NotEct => false,
         };
         if self.params.drop_early {
-            match self.roll(&packet, to_l4s, cx) {
+            match self.roll(ecn, to_l4s, cx) {
                 Fate::Passes => {}
                 Fate::Marked => {
-                    cx.mark(&mut packet, MarkReason::Early);
+                    cx.mark(&packet, MarkReason::Early);
                 }
                 Fate::Dropped => {
                     cx.drop(packet, DropReason::Early);
@@ -283,7 +284,7 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         self.tick(cx.store, cx.now);
         loop {
             let both = !self.l4s.is_empty() && !self.classic.is_empty();
@@ -293,7 +294,7 @@ impl Scheduler for DualPi2 {
             } else {
                 cx.store.pop_front(&mut self.classic)
             };
-            let Some(mut packet) = taken else {
+            let Some(packet) = taken else {
                 self.reset_credit();
                 return None;
             };
@@ -303,14 +304,14 @@ impl Scheduler for DualPi2 {
                 self.l4s_bytes -= u64::from(packet.size);
             }
             let fate = match (self.gains.is_some(), from_l4s) {
-                (false, true) => self.judge_l4s(&packet, cx.now),
-                (false, false) => self.judge_classic(&packet),
+                (false, true) => self.judge_l4s(cx.store.packet(&packet), cx.now),
+                (false, false) => self.judge_classic(cx.store.packet(&packet)),
                 (true, _) => self.judge_as_linux(&packet, from_l4s, cx),
             };
             match fate {
                 Fate::Passes => {}
                 Fate::Marked => {
-                    cx.mark(&mut packet, MarkReason::Early);
+                    cx.mark(&packet, MarkReason::Early);
                 }
                 Fate::Dropped => {
                     cx.drop(packet, DropReason::Early);
@@ -422,32 +423,33 @@ impl DualPi2 {
 
     fn judge_as_linux(
         &mut self,
-        packet: &Packet,
+        packet: &Held,
         from_l4s: bool,
         cx: &mut SchedulerCx<'_>,
     ) -> Fate {
+        let packet = cx.store.packet(packet);
+        let (ecn, waited) = (packet.ecn(), cx.now.since(packet.arrived()).as_ns());
         let fate = match self.params.drop_early {
             true => Fate::Passes,
-            false => self.roll(packet, from_l4s, cx),
+            false => self.roll(ecn, from_l4s, cx),
         };
         let applies = from_l4s && self.steps.pop_front() == Some(true);
-        let waited = cx.now.since(packet.arrived()).as_ns();
         if fate == Fate::Passes && applies && waited > self.params.min_th.as_ns() {
             // One that was marked when it came stays so.
-            marked(packet.ecn() != Ecn::Ce || !self.params.drop_early)
+            marked(ecn != Ecn::Ce || !self.params.drop_early)
         } else {
             fate
         }
     }
 
     /// What the base probability makes of a packet in dialect linux.
-    fn roll(&self, packet: &Packet, l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn roll(&self, ecn: Ecn, l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
         if self.bytes < 2 * MTU.unsigned_abs() {
             Fate::Passes
         } else if l4s {
             self.roll_l4s(cx)
         } else {
-            self.roll_classic(packet, cx)
+            self.roll_classic(ecn, cx)
         }
     }
 
@@ -461,13 +463,13 @@ impl DualPi2 {
         }
     }
 
-    fn roll_classic(&self, packet: &Packet, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn roll_classic(&self, ecn: Ecn, cx: &mut SchedulerCx<'_>) -> Fate {
         let p = self.base_linux;
         if !(rolls(p, cx) && rolls(p, cx)) {
             return Fate::Passes;
         }
         let overload = p.checked_mul(self.params.coupling).is_none();
-        if overload || packet.ecn() == Ecn::NotEct {
+        if overload || ecn == Ecn::NotEct {
             Fate::Dropped
         } else {
             Fate::Marked

@@ -141,14 +141,17 @@ mod tests {
                     let mut packet = Packet::test(1000, flow, uid);
                     packet.stamp(now);
                     uid += 1;
+                    let packet = cx.store.hold(packet);
                     queue.enqueue(packet, &mut cx);
                 }
             }
             if let Some(packet) = queue.dequeue(&mut cx) {
-                sent[usize::try_from(packet.flow).expect("small")] += 1;
+                let flow = cx.store.release(packet).flow;
+                sent[usize::try_from(flow).expect("small")] += 1;
             }
         }
-        let lost = drops.iter().map(|(p, reason)| (p.flow, *reason)).collect();
+        let flow_of = |held| store.packet(held).flow;
+        let lost = drops.iter().map(|(held, reason)| (flow_of(held), *reason)).collect();
         (sent, lost)
     }
 

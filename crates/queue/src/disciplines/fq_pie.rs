@@ -218,11 +218,13 @@ mod tests {
                 if due {
                     queue.dequeue(&mut cx);
                 } else if let Some(packet) = arriving.take() {
+                    let packet = cx.store.hold(packet);
                     queue.enqueue(packet, &mut cx);
                 }
             }
         }
-        drops.iter().map(|(p, reason)| (p.flow, *reason)).collect()
+        let flow_of = |held| store.packet(held).flow;
+        drops.iter().map(|(held, reason)| (flow_of(held), *reason)).collect()
     }
 
     #[test]

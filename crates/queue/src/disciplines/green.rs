@@ -14,9 +14,9 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
-use sojourn_sim::{DropReason, MarkReason};
+use sojourn_sim::{DropReason, MarkReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 params! {
     /// Drops with the probability at which TCP flows share the link, from their number and round-trip time.
@@ -48,7 +48,10 @@ pub struct Green {
 /// Flows of which a packet has arrived lately.
 #[derive(Default)]
 struct Active {
-    last: BTreeMap<u32, Time>,
+    /// When a packet of each flow came last; [`Time::MAX`] for one that is not active.
+    last: Vec<Time>,
+    /// How many are active.
+    count: u32,
     /// When each active flow is to be looked after, one entry for each: a window after a packet of it, not always the last. In order of
     /// that packet's time.
     checks: VecDeque<(Time, u32)>,
@@ -112,38 +115,52 @@ impl Aqm for Green {
 impl Active {
     /// Notes a packet of a flow; returns how many flows are active.
     fn see(&mut self, flow: u32, now: Time, window: Span) -> f64 {
-        if self.last.insert(flow, now).is_none() {
-            self.checks.push_back((now, flow));
+        match self.last.get_mut(at(flow)) {
+            Some(last) if *last != Time::MAX => *last = now,
+            _ => self.begin(flow, now),
         }
         while let Some(&(seen, flow)) = self.checks.front() {
             if now.since(seen) <= window {
                 break;
             }
             self.checks.pop_front();
-            match self.last.get(&flow) {
-                Some(&last) if now.since(last) <= window => self.look_after(last, flow),
-                _ => {
-                    self.last.remove(&flow);
-                }
+            let last = self.last[at(flow)];
+            if now.since(last) <= window {
+                self.look_after(last, flow);
+            } else {
+                self.last[at(flow)] = Time::MAX;
+                self.count -= 1;
             }
         }
         self.count()
     }
 
+    /// A flow becomes active.
+    #[cold]
+    fn begin(&mut self, flow: u32, now: Time) {
+        if at(flow) >= self.last.len() {
+            self.last.resize(at(flow) + 1, Time::MAX);
+        }
+        self.last[at(flow)] = now;
+        self.count += 1;
+        self.checks.push_back((now, flow));
+    }
+
     /// Puts a flow where it is looked after in order of time.
     fn look_after(&mut self, last: Time, flow: u32) {
-        let at = self.checks.partition_point(|&(seen, _)| seen <= last);
-        self.checks.insert(at, (last, flow));
+        let place = self.checks.partition_point(|&(seen, _)| seen <= last);
+        self.checks.insert(place, (last, flow));
     }
 
     fn count(&self) -> f64 {
-        u32::try_from(self.last.len()).map_or(f64::INFINITY, f64::from)
+        f64::from(self.count)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use crate::aqm::Waiting;
     use crate::testing::built;
     use sojourn_sim::Stream;

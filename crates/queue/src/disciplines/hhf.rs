@@ -18,8 +18,9 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash, mix};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::DropReason;
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
 use std::collections::VecDeque;
 
@@ -170,8 +171,8 @@ impl Entry for Hhf {
 }
 
 impl Scheduler for Hhf {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let hash = upper_half(mix(self.classes.class_of(&packet) ^ self.key));
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let hash = upper_half(mix(self.classes.class_of(cx.store.packet(&packet)) ^ self.key));
         let heavy = self.filter.is_heavy(hash, u64::from(packet.size), cx.now);
         let index = if heavy { HEAVY } else { LIGHT };
         let share = self.share(index);
@@ -194,7 +195,7 @@ impl Scheduler for Hhf {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let from_new = !self.new.is_empty();
             let index = *self.new.front().or_else(|| self.old.front())?;

@@ -22,6 +22,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Bytes, Kind, ParamValue, Rate, Spec, Time, UnitError, UnitErrorKind, params};
@@ -514,8 +515,8 @@ impl HtbParams {
 }
 
 impl Scheduler for Htb {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let number = self.leaf_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let number = self.leaf_of(cx.store.packet(&packet));
         if self.with_leaf(number, |leaf| leaf.child.enqueue(packet, cx))
             && self.tree[number].activity == 0
         {
@@ -525,7 +526,7 @@ impl Scheduler for Htb {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         if self.packets == 0 {
             return None;
         }
@@ -633,7 +634,7 @@ impl Htb {
     }
 
     /// Sends a packet at this level with this priority, if one can be sent.
-    fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
             let Some(packet) = self.with_leaf(number, |leaf| leaf.child.dequeue(cx)) else {

@@ -13,6 +13,7 @@
 use crate::child::Child;
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::Packet;
 use sojourn_units::{Spec, Time, choice, params};
@@ -122,13 +123,13 @@ impl Entry for Prio {
 }
 
 impl Scheduler for Prio {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let band = self.band_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let band = self.band_of(cx.store.packet(&packet));
         self.bands[band].told = false;
         self.with_child(band, |child| child.enqueue(packet, cx));
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         (0..self.bands.len()).find_map(|index| {
             let band = &mut self.bands[index];
             if band.child.is_empty() && std::mem::replace(&mut band.told, true) {

@@ -24,6 +24,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
 use crate::weights::Weights;
 use sojourn_sim::Packet;
@@ -215,8 +216,8 @@ impl Entry for Qfq {
 }
 
 impl Scheduler for Qfq {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let class = self.class_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let class = self.class_of(cx.store.packet(&packet));
         let size = u64::from(packet.size);
         let was_empty = self.classes[class].child.is_empty();
         if !self.with_child(class, |child| child.enqueue(packet, cx)) || !was_empty {
@@ -247,7 +248,7 @@ impl Scheduler for Qfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         if self.plus {
             self.dequeue_plus(cx)
         } else {
@@ -295,7 +296,7 @@ impl Scheduler for Qfq {
 
 impl Qfq {
     /// QFQ: one packet of the first flow of the first group that is eligible and ready.
-    fn dequeue_single(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_single(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let group = lowest(self.states[ER])?;
             let index = self.first_of(group);
@@ -335,7 +336,7 @@ impl Qfq {
     }
 
     /// QFQ+: the next packet of the aggregate in service, or of the one that follows it.
-    fn dequeue_plus(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_plus(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         // An aggregate that was just chosen sends whatever its budget.
         let mut chosen = false;
         loop {
@@ -366,7 +367,7 @@ impl Qfq {
     }
 
     /// Sends the packet of this size that is next in an aggregate.
-    fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let class = self.aggregates[index].active[0];
         let sent = self.with_child(class, |child| child.dequeue(cx));
         self.rotate(index, class, size, cx);
@@ -379,7 +380,7 @@ impl Qfq {
     /// Size of the next packet of an aggregate; classes whose AQM drops all they hold leave it.
     fn next_size(&mut self, index: usize, cx: &mut SchedulerCx<'_>) -> Option<u64> {
         while let Some(&class) = self.aggregates[index].active.front() {
-            let size = self.with_child(class, |child| child.peek(cx).map(|p| u64::from(p.size)));
+            let size = self.with_child(class, |child| child.peek(cx).map(u64::from));
             if size.is_some() {
                 return size;
             }
@@ -390,7 +391,7 @@ impl Qfq {
 
     /// DRR within an aggregate, after a packet of `class`.
     fn rotate(&mut self, index: usize, class: usize, size: u64, cx: &mut SchedulerCx<'_>) {
-        let next = self.with_child(class, |child| child.peek(cx).map(|p| i64::from(p.size)));
+        let next = self.with_child(class, |child| child.peek(cx).map(i64::from));
         let state = &mut self.classes[class];
         state.deficit -= signed(size);
         let active = &mut self.aggregates[index].active;
@@ -436,7 +437,7 @@ impl Qfq {
     }
 
     /// V grows by a packet that was sent.
-    fn advance(&mut self, sent: Option<&Packet>) {
+    fn advance(&mut self, sent: Option<&Held>) {
         let size = sent.map_or(0, |packet| u64::from(packet.size));
         self.v = self
             .v

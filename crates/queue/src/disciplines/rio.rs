@@ -292,10 +292,16 @@ impl Core {
         if let Some(since) = ended {
             self.idle += cx.now.since(since);
         }
-        let packet_s = 8.0 * float(self.params.avpkt.get()) / view.rate.as_bps_f64();
-        let idle = self.idle;
+        let (idle, weight) = (self.idle, self.params.weight);
+        let packet_bits = 8.0 * float(self.params.avpkt.get());
         let moving = |average: &mut Average, queue: u64| {
-            average.advance(queue, idle, ended.is_some(), self.params.weight, packet_s);
+            if average.idle != idle {
+                let packet_s = packet_bits / view.rate.as_bps_f64();
+                average.decay(idle, weight, packet_s);
+            }
+            if ended.is_none() {
+                average.value = (1.0 - weight) * average.value + weight * float(queue);
+            }
         };
         if inside {
             moving(&mut self.average_in, self.waiting_in);
@@ -413,15 +419,13 @@ impl Average {
         }
     }
 
-    /// Moves towards `queue` on an arrival, when the link has been idle for `idle` in all, `ended` just now.
-    fn advance(&mut self, queue: u64, idle: Span, ended: bool, weight: f64, packet_s: f64) {
+    /// The link has been idle for `idle` in all.
+    #[cold]
+    fn decay(&mut self, idle: Span, weight: f64, packet_s: f64) {
         let unseen = idle.saturating_sub(self.idle);
         self.idle = idle;
         if !unseen.is_zero() {
             self.value *= libm::pow(1.0 - weight, unseen.as_secs_f64() / packet_s);
-        }
-        if !ended {
-            self.value = (1.0 - weight) * self.value + weight * float(queue);
         }
     }
 }

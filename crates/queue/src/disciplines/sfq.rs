@@ -29,6 +29,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
@@ -249,11 +250,11 @@ fn check(params: &SfqParams, rules: Rules) -> Result<(), SpecError> {
 }
 
 impl Scheduler for Sfq {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         self.perturb(cx);
-        let index = self.queue_of(&packet);
+        let index = self.queue_of(cx.store.packet(&packet));
         let held = self.queues[at(index)].child.packets();
-        if !self.admits(held, &packet, cx) {
+        if !self.admits(held, packet.size, cx) {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
         }
@@ -267,7 +268,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         self.perturb(cx);
         loop {
             let index = *self.round.front()?;
@@ -328,9 +329,9 @@ impl Scheduler for Sfq {
 impl Sfq {
     /// Whether an arriving packet may join its queue, which holds `held` packets; in dialect paper room is made for it.
     #[inline]
-    fn admits(&mut self, held: u64, packet: &Packet, cx: &mut SchedulerCx<'_>) -> bool {
+    fn admits(&mut self, held: u64, size: u32, cx: &mut SchedulerCx<'_>) -> bool {
         match self.rules {
-            Rules::Paper => self.make_room(u64::from(packet.size), cx),
+            Rules::Paper => self.make_room(u64::from(size), cx),
             Rules::Linux => held > 0 || self.round.len() < self.flows,
             Rules::Ns2 => {
                 let Limit::Packets(limit) = self.limit else {
@@ -374,7 +375,7 @@ impl Sfq {
 
     /// A packet joins its queue, unless the AQM drops it.
     #[inline]
-    fn insert(&mut self, index: u32, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn insert(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
         if !self.queues[at(index)].listed && self.managed {
             self.queues[at(index)].child = Child::new(self.make_aqm());
         }
@@ -396,7 +397,7 @@ impl Sfq {
 
     /// Dialect linux: the queue is full.
     #[cold]
-    fn replace(&mut self, index: u32, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn replace(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
         if !self.headdrop {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
@@ -455,7 +456,7 @@ impl Sfq {
         }
         self.round.clear();
         for packet in waiting {
-            let index = self.queue_of(&packet);
+            let index = self.queue_of(cx.store.packet(&packet));
             let held = self.queues[at(index)].child.packets();
             if held < self.depth && (held > 0 || self.round.len() < self.flows) {
                 self.insert(index, packet, cx);

@@ -30,6 +30,7 @@ use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{
@@ -245,8 +246,8 @@ impl Entry for Srr {
 }
 
 impl Scheduler for Srr {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(cx.store.packet(&packet));
         let held = self.queues[at(index)].child.packets() + u64::from(self.sending == index);
         if held >= self.queue_limit || !self.make_room(u64::from(packet.size), cx) {
             cx.drop(packet, DropReason::Overlimit);
@@ -262,7 +263,7 @@ impl Scheduler for Srr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         self.end_transmission();
         while self.order > 0 {
             self.steps += 1;
@@ -273,11 +274,11 @@ impl Scheduler for Srr {
             let node = &self.nodes[at(self.at)];
             let (index, next) = (node.queue, node.next);
             let queue = &mut self.queues[at(index)];
-            let Some(head) = queue.child.head(cx.store) else {
+            let Some(size) = queue.child.head_size() else {
                 self.leave(index);
                 continue;
             };
-            let size = i64::from(head.size);
+            let size = i64::from(size);
             if !queue.in_turn {
                 queue.in_turn = true;
                 queue.deficit += self.quantum;
@@ -650,7 +651,7 @@ mod tests {
         }
         let mut sent = [0_u64; 5];
         for _ in 0..5000 {
-            let packet = bench.call(|srr, cx| srr.dequeue(cx)).expect("backlogged");
+            let packet = bench.take().expect("backlogged");
             sent[at(packet.flow)] += u64::from(packet.size);
         }
         let shares: Vec<u64> = sent

@@ -19,8 +19,9 @@ use crate::child::Child;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Packet};
+use sojourn_sim::DropReason;
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, params};
 
 params! {
@@ -262,7 +263,7 @@ impl Entry for Tbf {
 }
 
 impl Scheduler for Tbf {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let size = u64::from(packet.size);
         let fits = self.limit.is_none_or(|limit| {
             limit.admits(
@@ -277,8 +278,8 @@ impl Scheduler for Tbf {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
-        let size = self.child.peek(cx)?.size;
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        let size = self.child.peek(cx)?;
         let conforms = self
             .buckets
             .iter()

@@ -27,7 +27,7 @@ use crate::longest::{Longest, Rank};
 use crate::ordered::Ordered;
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::List;
+use crate::store::{Held, List};
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, choice, params};
@@ -131,7 +131,7 @@ struct Queue {
 }
 
 struct Tag {
-    uid: u32,
+    slot: u32,
     finish: u128,
     /// The queue's last tag before the packet came.
     before: u128,
@@ -209,8 +209,8 @@ impl Entry for Wfq {
 }
 
 impl Scheduler for Wfq {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(cx.store.packet(&packet));
         if self.rules == Rules::Ns2 {
             self.with_child(index, cx, |child, cx| child.enqueue(packet, cx));
             self.step_up(index, cx);
@@ -223,7 +223,7 @@ impl Scheduler for Wfq {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let (uid, bits) = (packet.uid, u128::from(packet.size) * 8);
+        let (slot, bits) = (packet.slot(), u128::from(packet.size) * 8);
         if !self.with_child(index, cx, |child, cx| child.enqueue(packet, cx)) {
             return;
         }
@@ -237,7 +237,7 @@ impl Scheduler for Wfq {
         };
         let finish = before.max(virtual_time) + share;
         queue.tags.push_back(Tag {
-            uid,
+            slot,
             finish,
             before,
         });
@@ -249,7 +249,7 @@ impl Scheduler for Wfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         match self.rules {
             Rules::Ns2 => self.dequeue_ns2(cx),
             Rules::Gps | Rules::Own => self.dequeue_paper(cx),
@@ -294,7 +294,7 @@ impl Scheduler for Wfq {
 }
 
 impl Wfq {
-    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         if self.rules == Rules::Gps {
             self.follow(cx);
         }
@@ -302,7 +302,7 @@ impl Wfq {
             let (_, index) = self.heads.first()?;
             let sent = self.with_child(index, cx, |child, cx| child.dequeue(cx));
             if let Some(packet) = &sent
-                && let Some(tag) = self.forget(index, packet.uid)
+                && let Some(tag) = self.forget(index, packet.slot())
                 && self.rules == Rules::Own
             {
                 self.virtual_time = tag.finish;
@@ -314,7 +314,7 @@ impl Wfq {
         }
     }
 
-    fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let waiting = |q: &&Queue| !q.line.is_empty();
         let active = self.queues.iter().filter(waiting).count();
         let active = f64::from(u32::try_from(active).unwrap_or(u32::MAX));
@@ -444,12 +444,12 @@ impl Wfq {
 
     /// Takes the tag of a packet out.
     #[inline]
-    fn forget(&mut self, index: u32, uid: u32) -> Option<Tag> {
+    fn forget(&mut self, index: u32, slot: u32) -> Option<Tag> {
         let tags = &mut self.queues[at(index)].tags;
-        if tags.front().is_some_and(|tag| tag.uid == uid) {
+        if tags.front().is_some_and(|tag| tag.slot == slot) {
             return tags.pop_front();
         }
-        let place = tags.iter().rposition(|tag| tag.uid == uid)?;
+        let place = tags.iter().rposition(|tag| tag.slot == slot)?;
         tags.remove(place)
     }
 
@@ -486,7 +486,7 @@ impl Wfq {
         self.packets = self.packets + child.packets() - packets;
         self.bytes = self.bytes + child.bytes() - bytes;
         for place in drops..cx.drops.len() {
-            self.forget(index, cx.drops[place].0.uid);
+            self.forget(index, cx.drops[place].0.slot());
         }
         result
     }

@@ -16,6 +16,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use crate::weights::Weights;
 use sojourn_sim::Packet;
 use sojourn_units::{Spec, params};
@@ -101,8 +102,8 @@ impl Entry for Wrr {
 }
 
 impl Scheduler for Wrr {
-    fn enqueue(&mut self, packet: Packet, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(&packet);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+        let index = self.queue_of(cx.store.packet(&packet));
         let kept = self.with_child(index, |child| child.enqueue(packet, cx));
         let (cycle, interleaved) = (self.cycle, self.interleaved);
         let queue = &mut self.queues[index];
@@ -120,7 +121,7 @@ impl Scheduler for Wrr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Packet> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let Some(&index) = self.round.front() else {
                 if self.next.is_empty() {
