@@ -49,17 +49,20 @@ BARS = {"ns-2": Bar(6, 10), "ns-3": Bar(75, 150)}
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark; `flows` is None for B1, whose ten flows are fixed."""
+    """One benchmark; `flows` is None for B1, whose ten flows are fixed. `sack`: with SACK and delayed ACKs."""
 
     name: str
     title: str
     flows: int | None
+    sack: bool = False
 
 
 CASES = (
     Case("b1", "B1 UDP, 10 flows", None),
     Case("b3-4", "B3 TCP, 4 flows", 4),
     Case("b3-64", "B3 TCP, 64 flows", 64),
+    Case("b3-4-sack", "B3 TCP with SACK, 4 flows", 4, sack=True),
+    Case("b3-64-sack", "B3 TCP with SACK, 64 flows", 64, sack=True),
 )
 
 
@@ -197,7 +200,7 @@ class Ns2:
     def script(self, case: Case, seconds: float, count: int) -> tuple[dict[str, str], float]:
         argv = [self.binary, str(HERE / "ns2" / f"{case.name.split('-')[0]}.tcl"), f"T={seconds:g}", f"count={count}"]
         if case.flows is not None:
-            argv.append(f"flows={case.flows}")
+            argv += [f"flows={case.flows}", f"sack={int(case.sack)}"]
         text, cpu = run(argv)
         return dict(line.split(" ", 1) for line in text.splitlines() if " " in line), cpu
 
@@ -241,7 +244,7 @@ class Ns3:
     def program(self, case: Case, seconds: float) -> tuple[dict[str, Any], float]:
         argv = [self.binary, f"--case={case.name.split('-')[0]}", f"--seconds={seconds:g}"]
         if case.flows is not None:
-            argv.append(f"--flows={case.flows}")
+            argv += [f"--flows={case.flows}", f"--delayed={2 if case.sack else 1}"]
         text, cpu = run(argv)
         return json_object(text, argv, {"hops": int, "arrivals": int, "drops": int}), cpu
 
@@ -290,11 +293,13 @@ def verdict(case: Case, got: Outcome) -> tuple[bool, str]:
         return good, "exact" if good else f"WRONG: {arrivals} / {drops} +-1 and {hops} hops are right"
     delivered = got.arrivals - got.drops
     share = delivered * 1500 * 8 / (got.seconds * 1e9)
-    # One ACK per packet and three links each way: six hops per packet, but for drops and what is in flight at the end.
+    # One ACK per packet, or per two packets, and three links each way: six hops per packet, or four and a half, but for
+    # drops and what is in flight at the end.
     per_packet = got.hops / max(delivered, 1)
-    good = abs(per_packet - 6) < 0.2
+    expected = 4.5 if case.sack else 6
+    good = abs(per_packet - expected) < 0.2
     words = f"{share:.0%} used, loss {got.drops / max(got.arrivals, 1):.2%}"
-    return good, words if good else f"WRONG: {per_packet:.2f} hops per packet, 6 expected; {words}"
+    return good, words if good else f"WRONG: {per_packet:.2f} hops per packet, {expected:g} expected; {words}"
 
 
 def table(results: dict[tuple[str, str], Measured], simulators: list[Simulator]) -> list[str]:

@@ -1,9 +1,10 @@
 # Benchmark B3 for ns-2 2.35: N NewReno flows share one 1 Gb/s tail-drop queue; base RTT 24 ms.
-# usage: ns b3.tcl ?flows=4? ?T=10? ?count=0? ?seed=1?
+# usage: ns b3.tcl ?flows=4? ?T=10? ?count=0? ?seed=1? ?sack=0?
 #   flows  number of TCP flows
 #   T      simulated seconds; 0 builds the network and stops, which is the set-up cost
 #   count  1: monitor every link and print the packet-hops (slow; never timed)
 #   seed   of the start times
+#   sack   1: Sack1 agents, and one ACK for two packets
 #
 #   s0 --10 Gb/s 1 ms--.                                    .--10 Gb/s 1 ms-- d0
 #   ..                 a ==1 Gb/s 10 ms, 2000 waiting====> b                  ..
@@ -11,7 +12,7 @@
 #
 # Data are 1500 B on the wire (1460 + 40), ACKs 60 B, one per packet; the first packet, a SYN, is 40 B.
 # ns-2's `limit_ N` keeps N-1 packets waiting beside the one being sent (DropTail::enque), hence 2001.
-array set P {flows 4 T 10 count 0 seed 1}
+array set P {flows 4 T 10 count 0 seed 1 sack 0}
 foreach a $argv { lassign [split $a =] k v; set P($k) $v }
 set unlimited 1000000
 
@@ -24,6 +25,7 @@ Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ 10
 Agent/TCP set minrto_ 0.2
 Agent/TCPSink set packetSize_ 60
+Agent/TCPSink/Sack1/DelAck set packetSize_ 60
 set rng [new RNG]; $rng seed $P(seed)
 set start [new RandomVariable/Uniform]
 $start set min_ 0; $start set max_ 0.1; $start use-rng $rng
@@ -36,7 +38,11 @@ for {set i 0} {$i < $P(flows)} {incr i} {
   set s [$ns node]; set d [$ns node]
   $ns duplex-link $s $a 10Gb 1ms DropTail
   $ns duplex-link $b $d 10Gb 1ms DropTail
-  set tcp [new Agent/TCP/Newreno]; set sink [new Agent/TCPSink]
+  if {$P(sack)} {
+    set tcp [new Agent/TCP/Sack1]; set sink [new Agent/TCPSink/Sack1/DelAck]
+  } else {
+    set tcp [new Agent/TCP/Newreno]; set sink [new Agent/TCPSink]
+  }
   $tcp set fid_ $i
   $ns attach-agent $s $tcp; $ns attach-agent $d $sink; $ns connect $tcp $sink
   set ftp [new Application/FTP]; $ftp attach-agent $tcp

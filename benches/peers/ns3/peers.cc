@@ -10,7 +10,7 @@
 //   sN ----------'                           '---------- dN
 //
 // b1: ten CBR flows of 120 Mb/s; access 1 Gb/s 1 ms; bottleneck 5 ms, 1000 packets waiting.
-// b3: TCP NewReno with SACK, one ACK per segment; access 10 Gb/s 1 ms; bottleneck 10 ms, 2000 packets waiting.
+// b3: TCP NewReno with SACK, one ACK per segment or as `--delayed` says; access 10 Gb/s 1 ms; bottleneck 10 ms, 2000 packets waiting.
 // The bottleneck's FifoQueueDisc holds one packet fewer than the case asks for: its device queue holds the last one.
 // Data packets are 1500 B on the wire, PPP header included.
 #include "ns3/applications-module.h"
@@ -48,13 +48,13 @@ struct Case
 };
 
 void
-Configure(uint32_t segment)
+Configure(uint32_t segment, uint32_t delayed)
 {
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::TcpNewReno")));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1u << 24));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1u << 24));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(delayed));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
@@ -67,10 +67,12 @@ main(int argc, char* argv[])
 {
     std::string name = "b1";
     uint32_t flows = 4;
+    uint32_t delayed = 1;
     double seconds = 1;
     CommandLine cmd(__FILE__);
     cmd.AddValue("case", "b1 or b3", name);
     cmd.AddValue("flows", "TCP flows of b3", flows);
+    cmd.AddValue("delayed", "segments per ACK of b3", delayed);
     cmd.AddValue("seconds", "simulated seconds", seconds);
     cmd.Parse(argc, argv);
     if (name != "b1" && name != "b3")
@@ -80,7 +82,7 @@ main(int argc, char* argv[])
     }
     const Case c = name == "b3" ? Case{true, flows, "10Gbps", "10ms", 2000} : Case{false, 10, "1Gbps", "5ms", 1000};
     const uint32_t segment = kWire - kPpp - kIpTcpTimestamps;
-    Configure(segment);
+    Configure(segment, delayed);
 
     NodeContainer sources;
     NodeContainer sinks;

@@ -12,7 +12,7 @@ use sojourn_units::{Span, Time};
 use std::hint::black_box;
 
 /// The cases without those that take long.
-const STANDARD: [&str; 9] = [
+const STANDARD: [&str; 12] = [
     "b1",
     "b1-codel",
     "b1-drr",
@@ -21,7 +21,10 @@ const STANDARD: [&str; 9] = [
     "b3-4",
     "b3-64",
     "b3-64-codel",
+    "b3-4-sack",
+    "b3-64-sack",
     "b4-1024",
+    "b4-1024-sack",
 ];
 
 /// Arrivals of one round of the ring loop.
@@ -30,8 +33,12 @@ const RING_ARRIVALS: u64 = 4_000_000;
 /// Demanded: case, most times the ring loop.
 const BOUNDS: [(&str, f64); 3] = [("b1", 4.0), ("b3-4", 4.0), ("b3-64", 4.0)];
 
-/// Demanded: B4 with 1024 flows at most so many times B3 with 64.
-const GROWTH: f64 = 1.3;
+/// Demanded: case, at most so many times another.
+const GROWTH: [(&str, &str, f64); 3] = [
+    ("b4-1024", "b3-64", 1.3),
+    ("b3-64-sack", "b3-64", 1.5),
+    ("b4-1024-sack", "b3-64-sack", 1.5),
+];
 
 struct Measured {
     case: Case,
@@ -205,12 +212,14 @@ fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failu
             ));
         }
     }
-    if let (Some(large), Some(small)) = (ns("b4-1024"), ns("b3-64")) {
-        let growth = large / small;
-        lines.push((
-            format!("b4-1024: {growth:.2} times b3-64, at most {GROWTH}"),
-            growth <= GROWTH,
-        ));
+    for (large, small, most) in GROWTH {
+        if let (Some(large_ns), Some(small_ns)) = (ns(large), ns(small)) {
+            let growth = large_ns / small_ns;
+            lines.push((
+                format!("{large}: {growth:.2} times {small}, at most {most}"),
+                growth <= most,
+            ));
+        }
     }
     if !lines.is_empty() {
         emit("\n")?;

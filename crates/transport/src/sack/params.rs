@@ -25,6 +25,16 @@ choice! {
 }
 
 choice! {
+    /// What counts as in flight when the window is halved for a loss.
+    pub enum FlightSize {
+        /// All that is not acknowledged (FlightSize of RFC 5681).
+        Outstanding = "outstanding",
+        /// That less what was selectively acknowledged and what is lost (pipe of RFC 6675).
+        Pipe = "pipe",
+    }
+}
+
+choice! {
     /// What is sent again in a recovery by counting when neither a known loss nor new data may be.
     pub enum LastResort {
         /// Nothing.
@@ -45,6 +55,8 @@ params! {
         reduction: Reduction = "prr", source "RFC 9937 section 6";
         /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
+        /// What counts as in flight when the window is halved.
+        flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)";
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether a segment probes for the loss of the last ones.
@@ -75,6 +87,7 @@ params! {
         ns3 = "ns3-3.44" {
             detection = "count" from "tcp-tx-buffer.cc, IsLost";
             last_resort = "gap" from "tcp-tx-buffer.cc, NextSeg has no rule 4";
+            flight = "pipe" from "tcp-socket-base.cc, EnterRecovery: BytesInFlight";
             tail_probe = "false" from "tcp-socket-base.cc has none";
             frto = "false" from "tcp-socket-base.cc has none";
             undo = "false" from "tcp-socket-base.cc has none";

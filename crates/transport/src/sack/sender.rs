@@ -4,7 +4,7 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
-use super::params::{Detection, LastResort, Reduction, SackParams};
+use super::params::{Detection, FlightSize, LastResort, Reduction, SackParams};
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, Picked};
@@ -176,6 +176,7 @@ pub struct SackSender<S> {
 struct Options {
     detection: Detection,
     last_resort: LastResort,
+    flight: FlightSize,
     reduction: Reduction,
     reduction_for_ecn: bool,
     tail_probe: bool,
@@ -275,6 +276,7 @@ impl<S: Source> SackSender<S> {
             options: Options {
                 detection: sack.detection,
                 last_resort: sack.last_resort,
+                flight: sack.flight,
                 reduction: sack.reduction,
                 reduction_for_ecn: sack.reduction_for_ecn,
                 tail_probe: sack.tail_probe,
@@ -1502,14 +1504,19 @@ impl<S: Source> SackSender<S> {
     /// The window is to fall; recovery may or may not follow.
     fn reduce(&mut self, kind: CongestionKind, now: Time) {
         let before = match self.options.reduction {
+            // ns-3's RecoverFS is the pipe, too.
+            Reduction::Prr if self.options.flight == FlightSize::Pipe => self.board.pipe(),
             Reduction::PrrLinux => self.cwnd(),
             // RecoverFS of RFC 9937 section 6.1: with what the acknowledgement at hand has delivered.
             Reduction::Prr | Reduction::Halt => {
                 self.board.pipe() + self.board.lost() + self.just_delivered
             }
         };
-        // RFC 5681 section 3.2 step 2: not what limited transmit has added.
-        let flight = (self.nxt - self.una).saturating_sub(self.beyond);
+        let flight = match self.options.flight {
+            // RFC 5681 section 3.2 step 2: not what limited transmit has added.
+            FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
+            FlightSize::Pipe => self.board.pipe(),
+        };
         self.cc.on_congestion(&Congestion {
             now,
             kind,
