@@ -278,9 +278,9 @@ impl Path {
         };
         for flow in 0..self.flows.len() {
             let counts = network.flow(flow)[0];
-            outcome
-                .delays
-                .push(counts.delay_sum as f64 * 1e-12 / counts.delivered_packets.max(1) as f64);
+            let mean = counts.delay_sum / u128::from(counts.delivered_packets.max(1));
+            let mean = Span::from_ps(u64::try_from(mean).unwrap());
+            outcome.delays.push(mean.as_secs_f64());
             match network.agent(2 * flow) {
                 End::Tfrc(end) => {
                     outcome.senders.push(end.report());
@@ -332,7 +332,8 @@ impl Outcome {
     /// Bytes of payload per second of each flow.
     pub(crate) fn rates(&self, path: &Path) -> Vec<f64> {
         let seconds = (path.run - path.warm_up).as_secs_f64();
-        let of = |report: &ReceiverReport| report.goodput_bytes as f64 / seconds;
+        let real = |bytes: u64| f64::from(u32::try_from(bytes).unwrap());
+        let of = |report: &ReceiverReport| real(report.goodput_bytes) / seconds;
         self.receivers.iter().map(of).collect()
     }
 }
