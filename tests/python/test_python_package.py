@@ -218,7 +218,9 @@ def test_transfers_of_a_workload_are_a_table(tmp_path: Path) -> None:
     assert {row["transfer"] for row in rows} == {"flow"}
     done = [row for row in rows if row["completed_ps"] is not None]
     assert all(row["slowdown"] >= 1 for row in done)
-    assert all(abs(row["fct_s"] - (row["completed_ps"] - row["asked_ps"]) * 1e-12) < 1e-12 for row in done)
+    assert all(
+        abs(row["fct_s"] - (row["completed_ps"] - row["asked_ps"]) * 1e-12) < 1e-12 for row in done
+    )
     assert any("completion-times" in name for name in results.summary_tables)
     assert sojourn.read(tmp_path / "results").transfers.to_dicts() == rows
 
