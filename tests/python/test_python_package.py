@@ -201,13 +201,28 @@ def test_a_directory_is_written_read_and_not_run_again(tmp_path: Path) -> None:
     written = sojourn.run(small(), out=out)
     again = sojourn.run(small(), out=out, progress=lambda *counts: told.append(counts))
     assert told == [(3, 3)]
-    for kind in ("runs", "queues", "flows", "series"):
+    for kind in ("runs", "queues", "flows", "transfers", "series"):
         rows = getattr(written, kind).to_dicts()
         assert rows == getattr(again, kind).to_dicts()
         assert rows == getattr(sojourn.read(out), kind).to_dicts()
     with pytest.raises(errors.ForeignResultsError):
         sojourn.run(small(rate="6Mbps"), out=out)
     assert len(sojourn.run(small(rate="6Mbps"), out=out, fresh=True).runs) == 3
+
+
+def test_transfers_of_a_workload_are_a_table(tmp_path: Path) -> None:
+    scenario = small(flows=["workload sizes=(exponential mean=10kB) load=40%", "reno"])
+    results = sojourn.run(scenario, out=tmp_path / "results")
+    rows = results.transfers.to_dicts()
+    assert len(rows) > 100
+    assert {row["transfer"] for row in rows} == {"flow"}
+    done = [row for row in rows if row["completed_ps"] is not None]
+    assert all(row["slowdown"] >= 1 for row in done)
+    assert all(
+        abs(row["fct_s"] - (row["completed_ps"] - row["asked_ps"]) * 1e-12) < 1e-12 for row in done
+    )
+    assert any("completion-times" in name for name in results.summary_tables)
+    assert sojourn.read(tmp_path / "results").transfers.to_dicts() == rows
 
 
 def test_progress_counts_every_run() -> None:

@@ -962,7 +962,11 @@ impl Paths {
     /// there; zero, and without bound, if there is none.
     fn of(&self, graph: &Graph, place: &Place) -> (Span, Rate) {
         let edges = |from, to| {
-            let path = self.routes.path(from, to, &self.links).into_iter().flatten();
+            let path = self
+                .routes
+                .path(from, to, &self.links)
+                .into_iter()
+                .flatten();
             path.filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
         };
         let there = edges(place.source, place.sink);

@@ -270,7 +270,9 @@ impl Ideal {
     /// A page has none: it depends on what its objects wait for.
     fn time(&self, transfer: &Transfer) -> Option<Span> {
         let segments = transfer.bytes.div_ceil(self.mss);
-        let bytes = transfer.bytes.saturating_add(segments.saturating_mul(self.headers));
+        let bytes = transfer
+            .bytes
+            .saturating_add(segments.saturating_mul(self.headers));
         let one_way = self.one_way + self.rate.serialization(bytes);
         match transfer.kind {
             TransferKind::Flow => Some(one_way),

@@ -49,7 +49,7 @@ label = "voice"
 rate = "200kbps"
 size = "200B"
 
-# Time series, of each run at every step: backlog, sojourn, drops, throughput, cwnd, rtt, state.
+# Time series, of each run at every step: backlog, sojourn, drops, throughput, cwnd, rtt, packets, control, state...
 [series]
 record = "backlog, sojourn"
 step = "100ms"

@@ -13,8 +13,8 @@ mod transfers;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sojourn_traffic::workload::TransferKind;
 use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
+use sojourn_traffic::workload::TransferKind;
 
 use crate::error::Result;
 use crate::results::directory::{ResultSet, write_json};
@@ -338,12 +338,19 @@ impl<'a> Wanted<'a> {
         let kinds = || {
             let points = self.points().into_iter();
             let runs = points.flat_map(|point| self.results.of_point(point.point));
-            runs.flat_map(|run| &run.flows).flat_map(|flow| &flow.transfers)
+            runs.flat_map(|run| &run.flows)
+                .flat_map(|flow| &flow.transfers)
         };
         if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
             &["page_load_s_p50", "page_load_s_p95", "unfinished_count"]
         } else if kinds().next().is_some() {
-            &["fct_s_mean", "fct_s_p50", "fct_s_p99", "slowdown_p99", "unfinished_count"]
+            &[
+                "fct_s_mean",
+                "fct_s_p50",
+                "fct_s_p99",
+                "slowdown_p99",
+                "unfinished_count",
+            ]
         } else {
             &[]
         }
@@ -375,7 +382,11 @@ impl<'a> Wanted<'a> {
         ] {
             texts.push(metric.to_owned());
         }
-        texts.extend(self.transfer_metrics().iter().map(|text| (*text).to_owned()));
+        texts.extend(
+            self.transfer_metrics()
+                .iter()
+                .map(|text| (*text).to_owned()),
+        );
         if self.any_marks() {
             texts.push("mark_ratio".to_owned());
         }

@@ -172,6 +172,14 @@ fn every_kind_of_flow_resolves_to_all_its_parameters() {
         "poisson 1Mbps headers=40B",
         "exponential 1Mbps",
         "pareto 1Mbps",
+        "workload sizes=web_search load=60%",
+        "workload tcp=(bbr dialect=linux) sizes=(fixed bytes=10kB) interval=1s",
+        "request_response tcp=(tcp cc=vegas) life=request",
+        "web tcp=newreno",
+        "tfrc oscillation=false",
+        "quic cc=bbr ecn=true",
+        "quic bytes=1MB",
+        "cubic rledbat=true",
     ] {
         let file = format!("flows = [\"{text}\"]\n");
         let read = |text: &str| {

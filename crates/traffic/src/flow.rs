@@ -7,9 +7,9 @@
 //! source. A workload ([`crate::workload`]) is TCP flows that come and go.
 
 use crate::endpoint::Endpoint;
+use crate::others;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
-use crate::others;
 use crate::timed::Timed;
 use crate::workload;
 use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
@@ -556,8 +556,7 @@ fn plan(
     };
     let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
     let traits = control().traits();
-    let rledbat: RledbatParams =
-        sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
+    let rledbat: RledbatParams = sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
     if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
         return Err(wrong(
             "rledbat",

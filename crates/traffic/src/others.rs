@@ -62,7 +62,10 @@ fn own_dialect<P: Params>(args: &[(String, String)]) -> Option<&str> {
     Some(own.1.as_str()).filter(|name| known(name) || *name != "paper")
 }
 
-fn build_tfrc(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<BuiltFlow, ParamError> {
+fn build_tfrc(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
     check_keys(args, &[TfrcParams::TABLE], &DATA)?;
     let own = pairs_of(args, TfrcParams::TABLE);
     let params: TfrcParams = sojourn_units::build(own_dialect::<TfrcParams>(args), &own)?;
@@ -85,7 +88,10 @@ fn build_tfrc(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Bu
     })
 }
 
-fn build_quic(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<BuiltFlow, ParamError> {
+fn build_quic(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
     let mut keys = DATA.to_vec();
     keys.push(CC);
     check_keys(args, &[QuicParams::TABLE], &keys)?;
@@ -103,8 +109,7 @@ fn build_quic(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Bu
         cc::BuildError::Param { error, .. } => error,
         unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
     })?;
-    let resolved =
-        Resolved::of_tables(algorithm.params, algorithm.dialects, None, &spec.pairs());
+    let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, None, &spec.pairs());
     let (source, data) = data(args, effective_dialect(args, request), params.mss)?;
     let receiver = QuicReceiver::new(&params);
     let quic = Resolved::of(&params);

@@ -37,8 +37,8 @@ use client::User;
 use server::ServerConfig;
 use sizes::{Counts, Sizes, spec_of};
 use sojourn_units::{
-    Bytes, ParamError, ParamInfo, Params, Ratio, Span, Spec, SpecValue, Time, UnitErrorKind, choice,
-    params,
+    Bytes, ParamError, ParamInfo, Params, Ratio, Span, Spec, SpecValue, Time, UnitErrorKind,
+    choice, params,
 };
 
 choice! {
@@ -132,8 +132,11 @@ pub enum TransferKind {
 
 impl TransferKind {
     /// Every kind.
-    pub const ALL: [TransferKind; 3] =
-        [TransferKind::Flow, TransferKind::Response, TransferKind::Page];
+    pub const ALL: [TransferKind; 3] = [
+        TransferKind::Flow,
+        TransferKind::Response,
+        TransferKind::Page,
+    ];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -272,7 +275,14 @@ pub(crate) fn build(
                 stop: request.stop,
             });
             let resolved = resolved(&params, &tcp);
-            Ok(built(server, Client::new(flows, plan.clone_for(request)?, None), width, kind, resolved, &plan))
+            Ok(built(
+                server,
+                Client::new(flows, plan.clone_for(request)?, None),
+                width,
+                kind,
+                resolved,
+                &plan,
+            ))
         }
         REQUEST_RESPONSE => {
             let params: RequestResponseParams = sojourn_units::build(None, args)?;
@@ -435,7 +445,8 @@ pub fn inline(key: &str, spec: &Spec, text: &str) -> Result<Spec, String> {
     };
     let mut spec = spec.clone();
     spec.args.retain(|(key, _)| key != "file");
-    spec.args.push(("points".to_owned(), SpecValue::Text(points)));
+    spec.args
+        .push(("points".to_owned(), SpecValue::Text(points)));
     Ok(spec)
 }
 

@@ -127,7 +127,11 @@ impl Path {
         for impair in &mut self.impair {
             impair.loss = Loss::Bernoulli(loss);
             impair.reorder = reorder;
-            impair.jitter = if reorder { Span::from_ms(3) } else { Span::ZERO };
+            impair.jitter = if reorder {
+                Span::from_ms(3)
+            } else {
+                Span::ZERO
+            };
             impair.duplicate = loss / 5.0;
         }
         self
@@ -170,11 +174,17 @@ impl Path {
                     stop: None,
                 });
                 let receiver = TfrcReceiver::new(&params);
-                (End::Tfrc(Box::new(sender)), End::TfrcReceiver(Box::new(receiver)))
+                (
+                    End::Tfrc(Box::new(sender)),
+                    End::TfrcReceiver(Box::new(receiver)),
+                )
             }
             Flow::Tcp(cc) => {
                 let (sender, receiver) = of_tcp(cc, source, rng);
-                (End::Tcp(Box::new(sender)), End::TcpReceiver(Box::new(receiver)))
+                (
+                    End::Tcp(Box::new(sender)),
+                    End::TcpReceiver(Box::new(receiver)),
+                )
             }
             Flow::Rledbat(cc) => {
                 let (sender, receiver) = of_tcp(cc, source, rng);
@@ -198,7 +208,10 @@ impl Path {
                     stop: None,
                 });
                 let receiver = QuicReceiver::new(&params);
-                (End::Quic(Box::new(sender)), End::QuicReceiver(Box::new(receiver)))
+                (
+                    End::Quic(Box::new(sender)),
+                    End::QuicReceiver(Box::new(receiver)),
+                )
             }
         }
     }
@@ -265,12 +278,16 @@ impl Path {
         };
         for flow in 0..self.flows.len() {
             let counts = network.flow(flow)[0];
-            outcome.delays.push(counts.delay_sum as f64 * 1e-12 / counts.delivered_packets.max(1) as f64);
+            let mean = counts.delay_sum / u128::from(counts.delivered_packets.max(1));
+            let mean = Span::from_ps(u64::try_from(mean).unwrap());
+            outcome.delays.push(mean.as_secs_f64());
             match network.agent(2 * flow) {
                 End::Tfrc(end) => {
                     outcome.senders.push(end.report());
                     let rtt = end.round_trip().unwrap_or(0.0);
-                    outcome.tfrc.push((end.allowed_rate(), end.loss_event_rate(), rtt));
+                    outcome
+                        .tfrc
+                        .push((end.allowed_rate(), end.loss_event_rate(), rtt));
                 }
                 End::Tcp(end) => outcome.senders.push(end.report()),
                 End::Rledbat(end) => outcome.senders.push(end.report()),
@@ -283,7 +300,10 @@ impl Path {
                 End::RledbatReceiver(end) => outcome.receivers.push(end.report()),
                 End::QuicReceiver(end) => {
                     outcome.receivers.push(end.report());
-                    assert!(self.bytes.is_none() || end.held_bytes() == 0, "bytes behind a gap");
+                    assert!(
+                        self.bytes.is_none() || end.held_bytes() == 0,
+                        "bytes behind a gap"
+                    );
                 }
                 _ => {}
             }
@@ -312,7 +332,8 @@ impl Outcome {
     /// Bytes of payload per second of each flow.
     pub(crate) fn rates(&self, path: &Path) -> Vec<f64> {
         let seconds = (path.run - path.warm_up).as_secs_f64();
-        let of = |report: &ReceiverReport| report.goodput_bytes as f64 / seconds;
+        let real = |bytes: u64| f64::from(u32::try_from(bytes).unwrap());
+        let of = |report: &ReceiverReport| real(report.goodput_bytes) / seconds;
         self.receivers.iter().map(of).collect()
     }
 }

@@ -875,7 +875,8 @@ struct Moved {
 }
 
 fn transfers_of(flow: &FlowOutcome) -> impl Iterator<Item = Moved> {
-    let (name, label): (Arc<str>, Arc<str>) = (flow.name.as_str().into(), flow.label.as_str().into());
+    let (name, label): (Arc<str>, Arc<str>) =
+        (flow.name.as_str().into(), flow.label.as_str().into());
     flow.transfers.iter().map(move |transfer| Moved {
         flow: Arc::clone(&name),
         label: Arc::clone(&label),
@@ -1087,7 +1088,10 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
 /// A transfer, with the name of its flow.
 fn read_transfer(reader: &Reader<'_>, row: usize) -> Result<(String, TransferOutcome), String> {
     let kind = reader.text("transfer", row)?;
-    let Some(kind) = TransferKind::ALL.into_iter().find(|known| known.name() == kind) else {
+    let Some(kind) = TransferKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+    else {
         return Err(format!("{kind:?} is no kind of transfer"));
     };
     let transfer = TransferOutcome {

@@ -12,8 +12,8 @@ use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Span, nearest};
 
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
-use sojourn_traffic::workload::TransferKind;
 use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
+use sojourn_traffic::workload::TransferKind;
 
 /// What a metric is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -962,16 +962,17 @@ fn flow_metrics() -> Vec<Metric> {
         ),
     ];
     for (measure, name, title, unit, doc) in measures {
-        let statistic = |suffix: &str, title_of: &str, doc: String, formula: String, statistic| Metric {
-            name: format!("{name}_{suffix}"),
-            title: format!("{title}, {title_of}"),
-            unit,
-            level: Level::Flow,
-            doc,
-            formula,
-            pooled: false,
-            read: Read::Transfers(measure, statistic),
-        };
+        let statistic =
+            |suffix: &str, title_of: &str, doc: String, formula: String, statistic| Metric {
+                name: format!("{name}_{suffix}"),
+                title: format!("{title}, {title_of}"),
+                unit,
+                level: Level::Flow,
+                doc,
+                formula,
+                pooled: false,
+                read: Read::Transfers(measure, statistic),
+            };
         all.push(statistic(
             "mean",
             "mean",
@@ -983,7 +984,10 @@ fn flow_metrics() -> Vec<Metric> {
             all.push(statistic(
                 suffix,
                 percentile_title(suffix),
-                format!("{doc}: {} % of the transfers do not exceed it.", share_text(suffix)),
+                format!(
+                    "{doc}: {} % of the transfers do not exceed it.",
+                    share_text(suffix)
+                ),
                 format!("nearest rank {q}"),
                 Statistic::Quantile(q),
             ));

@@ -193,8 +193,14 @@ fn full_args(kind: &str, built: &BuiltFlow, dialect: Option<&str>) -> Vec<(Strin
     let mut full: Vec<(String, String)> = Vec::new();
     if workload::find(kind).is_some() {
         // Its TCP stands among its parameters.
-        let own = built.parts.first().into_iter().flat_map(|(_, part)| &part.pairs);
-        return own.map(|(key, text)| ((*key).to_owned(), text.clone())).collect();
+        let own = built
+            .parts
+            .first()
+            .into_iter()
+            .flat_map(|(_, part)| &part.pairs);
+        return own
+            .map(|(key, text)| ((*key).to_owned(), text.clone()))
+            .collect();
     }
     if let Some(name) = dialect.filter(|name| *name != "default") {
         full.push(("dialect".to_owned(), name.to_owned()));

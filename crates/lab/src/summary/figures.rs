@@ -109,7 +109,8 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
         let metrics = wanted.transfer_metrics();
         if metrics.contains(&"fct_s_mean") {
             all.push(FigureSpec {
-                caption: "Share of the transfers that took no longer, over all replications.".to_owned(),
+                caption: "Share of the transfers that took no longer, over all replications."
+                    .to_owned(),
                 y: Some("fct_s".to_owned()),
                 x_scale: "log".to_owned(),
                 ..figure("fct-cdf", "Flow completion time", FigureKind::Cdf)
@@ -117,11 +118,16 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
             all.push(FigureSpec {
                 y: Some("slowdown_p99".to_owned()),
                 y_scale: "log".to_owned(),
-                ..figure("slowdown-sizes", "Slowdown by size, 99th percentile", FigureKind::Sizes)
+                ..figure(
+                    "slowdown-sizes",
+                    "Slowdown by size, 99th percentile",
+                    FigureKind::Sizes,
+                )
             });
         } else if !metrics.is_empty() {
             all.push(FigureSpec {
-                caption: "Share of the pages that took no longer, over all replications.".to_owned(),
+                caption: "Share of the pages that took no longer, over all replications."
+                    .to_owned(),
                 y: Some("page_load_s".to_owned()),
                 ..figure("page-load-cdf", "Page load time", FigureKind::Cdf)
             });
@@ -488,7 +494,11 @@ fn transfer_measure(spec: &FigureSpec) -> Option<Measure> {
 const MOST_STEPS: usize = 400;
 
 /// The distribution of a measure of transfers, over all replications.
-fn transfer_distribution(wanted: &Wanted<'_>, spec: &FigureSpec, measure: Measure) -> Option<Figure> {
+fn transfer_distribution(
+    wanted: &Wanted<'_>,
+    spec: &FigureSpec,
+    measure: Measure,
+) -> Option<Figure> {
     let asked = wanted.parse("fct_s_mean", spec.of.as_deref())?;
     let (title, unit) = match measure {
         Measure::Completion => ("Flow completion time", Unit::Seconds),
@@ -562,7 +572,10 @@ fn over_sizes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         }
     }
     if by_label {
-        let title = figure.series.as_ref().map_or("Flows", |series| series.title.as_str());
+        let title = figure
+            .series
+            .as_ref()
+            .map_or("Flows", |series| series.title.as_str());
         figure.series = Some(Series {
             field: SERIES.to_owned(),
             title: title.to_owned(),

@@ -87,7 +87,12 @@ impl Bin<'_> {
         self.runs.iter().map(Vec::len).sum()
     }
 
-    fn estimate(&self, measure: Measure, statistic: Statistic, point: &PointInfo) -> Option<Estimate> {
+    fn estimate(
+        &self,
+        measure: Measure,
+        statistic: Statistic,
+        point: &PointInfo,
+    ) -> Option<Estimate> {
         let of_run = |run: &Vec<&TransferOutcome>| {
             let values = run.iter().filter_map(|transfer| measure.of(transfer));
             statistic.of(values.collect())
@@ -134,7 +139,10 @@ fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
             };
             let of_run = |run: &&'a RunOutcome| -> Vec<&'a TransferOutcome> {
                 let flows = run.flows.iter().filter(|flow| flow.label == label);
-                flows.flat_map(|flow| &flow.transfers).filter(fits).collect()
+                flows
+                    .flat_map(|flow| &flow.transfers)
+                    .filter(fits)
+                    .collect()
             };
             let bin = Bin {
                 label,
@@ -262,7 +270,10 @@ pub(super) fn over_sizes(
         row.insert("x".to_owned(), bin.name.into());
         row.insert("y".to_owned(), unit.show(estimate.mean).into());
         if let Some(half) = estimate.half_width {
-            row.insert("low".to_owned(), unit.show((estimate.mean - half).max(0.0)).into());
+            row.insert(
+                "low".to_owned(),
+                unit.show((estimate.mean - half).max(0.0)).into(),
+            );
             row.insert("high".to_owned(), unit.show(estimate.mean + half).into());
         }
         rows.push((bin.label.to_owned(), row));

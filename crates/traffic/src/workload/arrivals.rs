@@ -73,7 +73,11 @@ impl Arrivals {
     ///
     /// # Errors
     /// If there is none of that name, how often is not said or said twice, or a parameter cannot be.
-    pub fn of(spec: &Spec, sizes: Option<Sizes>, offered: &Offered) -> Result<Arrivals, ParamError> {
+    pub fn of(
+        spec: &Spec,
+        sizes: Option<Sizes>,
+        offered: &Offered,
+    ) -> Result<Arrivals, ParamError> {
         let pairs = spec.pairs();
         let make: fn(f64, Sizes) -> Arrivals = match spec.name.as_str() {
             "poisson" => {
@@ -171,7 +175,9 @@ impl Arrivals {
             }
             Arrivals::Trace(points, over) => {
                 let (at, bytes) = *points.get(*over)?;
-                let last = over.checked_sub(1).map_or(Span::ZERO, |last| points[last].0);
+                let last = over
+                    .checked_sub(1)
+                    .map_or(Span::ZERO, |last| points[last].0);
                 *over += 1;
                 Some((at.saturating_sub(last), bytes))
             }
@@ -190,7 +196,11 @@ fn points(text: &str) -> Result<Vec<(Span, u64)>, ParamError> {
         ))
     };
     let mut all: Vec<(Span, u64)> = Vec::new();
-    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty())
+    {
         let parsed = pair.split_once(':').and_then(|(at, bytes)| {
             let at: f64 = at.trim().parse().ok()?;
             let bytes: u64 = bytes.trim().parse().ok()?;
@@ -258,7 +268,10 @@ mod tests {
         let mut rng = Stream::derive(1, 0, "arrivals");
         let mut even = arrivals("deterministic", sizes, OFFERED).unwrap();
         assert_eq!(even.next(&mut rng), Some((Span::from_ms(20), 10_000)));
-        let shared = Offered { shares: 4, ..OFFERED };
+        let shared = Offered {
+            shares: 4,
+            ..OFFERED
+        };
         let mut even = arrivals("deterministic", sizes, shared).unwrap();
         assert_eq!(even.next(&mut rng), Some((Span::from_ms(80), 10_000)));
         let mut random = arrivals("poisson", sizes, OFFERED).unwrap();
@@ -273,7 +286,10 @@ mod tests {
 
     #[test]
     fn a_trace_is_followed_to_its_end() {
-        let none = Offered { load: None, ..OFFERED };
+        let none = Offered {
+            load: None,
+            ..OFFERED
+        };
         let mut list = arrivals("trace points=\"0.5:100,0.5:200,2:300\"", None, none).unwrap();
         let mut rng = Stream::derive(1, 0, "arrivals");
         let all: Vec<_> = std::iter::from_fn(|| list.next(&mut rng)).collect();
@@ -288,7 +304,11 @@ mod tests {
     #[test]
     fn what_is_not_said_or_said_twice_is_refused() {
         let sizes = Some("fixed");
-        let with = |interval, load| Offered { interval, load, ..OFFERED };
+        let with = |interval, load| Offered {
+            interval,
+            load,
+            ..OFFERED
+        };
         let ms = Some(Span::from_ms(1));
         let error = |spec, sizes, offered| arrivals(spec, sizes, offered).unwrap_err();
         assert!(error("poison", sizes, OFFERED).contains("did you mean \"poisson\"?"));

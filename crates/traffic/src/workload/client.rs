@@ -99,7 +99,9 @@ impl Client {
         Client {
             first,
             plan,
-            slots: std::iter::repeat_with(slot).take(to_usize(connections)).collect(),
+            slots: std::iter::repeat_with(slot)
+                .take(to_usize(connections))
+                .collect(),
             user,
             page: Page::default(),
             last_number: 0,
@@ -112,7 +114,10 @@ impl Client {
 
     /// What it has got, over all connections.
     pub fn report(&self) -> ReceiverReport {
-        let live = self.slots.iter().filter_map(|slot| slot.end.as_ref()?.receiver_report());
+        let live = self
+            .slots
+            .iter()
+            .filter_map(|slot| slot.end.as_ref()?.receiver_report());
         live.fold(self.done, |sum, report| sum.with(&report))
     }
 
@@ -177,7 +182,9 @@ impl Client {
         if let Some((at, armed)) = inner.woken {
             self.alarms.set(slot, at, armed);
         }
-        let goodput = end.receiver_report().map_or(0, |report| report.goodput_bytes);
+        let goodput = end
+            .receiver_report()
+            .map_or(0, |report| report.goodput_bytes);
         let new = goodput - place.seen;
         place.seen = goodput;
         if new > 0 {
@@ -189,7 +196,9 @@ impl Client {
         let now = host.now();
         let number = self.slots[to_usize(slot)].number;
         if self.user.is_none() {
-            let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+            let index = usize::try_from(number)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(1);
             if self.progress.len() <= index {
                 self.progress.resize(index + 1, Progress::default());
             }
@@ -258,7 +267,11 @@ impl Client {
     /// The user asks for the next page at `at`.
     fn plan_page(&mut self, at: Time, now: Time) {
         let timer = 2 * self.connections();
-        if self.user.as_ref().is_some_and(|user| user.left > 0 && at < user.stop) {
+        if self
+            .user
+            .as_ref()
+            .is_some_and(|user| user.left > 0 && at < user.stop)
+        {
             self.alarms.set(timer, at, now);
         }
     }
@@ -271,7 +284,9 @@ impl Client {
         // All sizes are drawn now: what the network does then changes nothing of what is asked for.
         let first = user.first.draw(&mut user.rng);
         let objects = user.objects.draw(&mut user.rng);
-        let rest: VecDeque<u64> = (0..objects).map(|_| user.others.draw(&mut user.rng)).collect();
+        let rest: VecDeque<u64> = (0..objects)
+            .map(|_| user.others.draw(&mut user.rng))
+            .collect();
         let ends = user.life == Life::Page;
         self.page = Page {
             asked: host.now(),
@@ -289,7 +304,10 @@ impl Client {
 
     /// Asks for so many bytes over the connection of a place, or over a new one there.
     fn ask<H: Host>(&mut self, slot: u32, bytes: u64, host: &mut H) {
-        let each = self.user.as_ref().is_none_or(|user| user.life == Life::Request);
+        let each = self
+            .user
+            .as_ref()
+            .is_none_or(|user| user.life == Life::Request);
         if each || self.slots[to_usize(slot)].requests == 0 {
             self.last_number += 1;
             self.listen(slot, self.last_number);
@@ -326,7 +344,8 @@ impl Client {
             ..Side::default()
         };
         host.send_with(self.first + slot, out, side);
-        self.alarms.set(timer, now.saturating_add(request.wait), now);
+        self.alarms
+            .set(timer, now.saturating_add(request.wait), now);
         request.wait = request.wait.saturating_mul(2).min(LONGEST_WAIT);
     }
 

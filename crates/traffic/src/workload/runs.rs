@@ -92,7 +92,10 @@ impl Pair {
         };
         let network: NetworkSpec<QueuePort, Endpoint> = NetworkSpec {
             nodes: vec!["a".to_owned(), "b".to_owned()],
-            links: vec![link("there", 0, 1, self.loss[0]), link("back", 1, 0, self.loss[1])],
+            links: vec![
+                link("there", 0, 1, self.loss[0]),
+                link("back", 1, 0, self.loss[1]),
+            ],
             agents: vec![
                 agent("sender", 0, built.sender),
                 agent("receiver", 1, built.receiver.unwrap()),
@@ -138,7 +141,11 @@ struct Outcome {
 impl Outcome {
     fn seconds(&self, index: usize) -> f64 {
         let transfer = self.transfers[index];
-        transfer.completed.unwrap().since(transfer.asked).as_secs_f64()
+        transfer
+            .completed
+            .unwrap()
+            .since(transfer.asked)
+            .as_secs_f64()
     }
 }
 
@@ -168,9 +175,14 @@ fn a_response_begins_two_round_trips_after_its_request_and_one_on_an_open_connec
     let later = 0.02 + bytes(400.0) + bytes(1500.0);
     for (index, expected) in [first, later, later].into_iter().enumerate() {
         let took = outcome.seconds(index);
-        assert!((took - expected).abs() < 1e-9, "{index}: {took} against {expected}");
+        assert!(
+            (took - expected).abs() < 1e-9,
+            "{index}: {took} against {expected}"
+        );
     }
-    let gap = outcome.transfers[1].asked.since(outcome.transfers[0].completed.unwrap());
+    let gap = outcome.transfers[1]
+        .asked
+        .since(outcome.transfers[0].completed.unwrap());
     assert_eq!(gap, Span::from_ms(500));
     let anew = "request_response tcp=(cubic delayed_ack=1) sizes=(fixed bytes=1460B) think=500ms random_think=false request=360B requests=3 life=request";
     let outcome = Pair::of(anew).run();
@@ -195,7 +207,11 @@ fn a_page_is_its_first_object_and_then_the_others_in_parallel() {
             .collect();
         assert_eq!(outcome.transfers.len(), 14);
         assert_eq!((pages.len(), pages[0].bytes), (1, 5_000 + 12 * 20_000));
-        let last = outcome.transfers.iter().filter_map(|transfer| transfer.completed).max();
+        let last = outcome
+            .transfers
+            .iter()
+            .filter_map(|transfer| transfer.completed)
+            .max();
         assert_eq!(pages[0].completed, last);
         last.unwrap().since(pages[0].asked).as_secs_f64()
     };
@@ -212,7 +228,10 @@ fn what_exceeds_the_connections_waits_and_is_not_lost() {
     let took: Vec<f64> = (0..4).map(|index| outcome.seconds(index)).collect();
     assert_eq!(outcome.receiver.goodput_bytes, 200_000);
     // The later two begin when the first ones have ended.
-    let later = took.iter().filter(|seconds| **seconds > 1.5 * took[0]).count();
+    let later = took
+        .iter()
+        .filter(|seconds| **seconds > 1.5 * took[0])
+        .count();
     assert_eq!(later, 2, "{took:?}");
 }
 
@@ -227,9 +246,11 @@ fn every_transfer_arrives_whole_whatever_the_network_does_and_in_both_modes() {
         "web think=100ms pages=20",
         "web tcp=(reno) think=100ms pages=20 life=session",
     ] {
-        for (loss, reorder, duplicate, seed) in
-            [([0.0; 2], false, 0.0, 1), ([0.02, 0.02], true, 0.01, 2), ([0.1, 0.05], true, 0.05, 3)]
-        {
+        for (loss, reorder, duplicate, seed) in [
+            ([0.0; 2], false, 0.0, 1),
+            ([0.02, 0.02], true, 0.01, 2),
+            ([0.1, 0.05], true, 0.05, 3),
+        ] {
             let pair = Pair {
                 loss,
                 reorder,
@@ -239,13 +260,23 @@ fn every_transfer_arrives_whole_whatever_the_network_does_and_in_both_modes() {
                 ..Pair::of(spec)
             };
             let lazy = pair.run();
-            let eager = Pair { eager: true, ..pair }.run();
+            let eager = Pair {
+                eager: true,
+                ..pair
+            }
+            .run();
             assert_eq!(lazy, eager, "{spec} {loss:?}");
             assert!(!lazy.transfers.is_empty());
-            let unfinished: Vec<&Transfer> =
-                lazy.transfers.iter().filter(|t| t.completed.is_none()).collect();
+            let unfinished: Vec<&Transfer> = lazy
+                .transfers
+                .iter()
+                .filter(|t| t.completed.is_none())
+                .collect();
             assert!(unfinished.is_empty(), "{spec} {loss:?}: {unfinished:?}");
-            let flows = lazy.transfers.iter().filter(|t| t.kind != TransferKind::Page);
+            let flows = lazy
+                .transfers
+                .iter()
+                .filter(|t| t.kind != TransferKind::Page);
             let bytes: u64 = flows.map(|transfer| transfer.bytes).sum();
             assert_eq!(lazy.receiver.goodput_bytes, bytes, "{spec} {loss:?}");
         }
@@ -256,7 +287,11 @@ fn every_transfer_arrives_whole_whatever_the_network_does_and_in_both_modes() {
 fn the_offered_load_is_what_is_carried() {
     let spec = "workload sizes=(exponential mean=30kB) load=50% connections=256";
     let run = Span::from_secs(400);
-    let outcome = Pair { run, ..Pair::of(spec) }.run();
+    let outcome = Pair {
+        run,
+        ..Pair::of(spec)
+    }
+    .run();
     let rate = outcome.receiver.goodput_bytes * 8 / 400;
     assert!((4_800_000..5_200_000).contains(&rate), "{rate}");
 }

@@ -75,7 +75,9 @@ impl Server {
         Server {
             first,
             plan: config.plan,
-            slots: std::iter::repeat_with(slot).take(to_usize(connections)).collect(),
+            slots: std::iter::repeat_with(slot)
+                .take(to_usize(connections))
+                .collect(),
             free: (0..connections).collect(),
             waiting: VecDeque::new(),
             arrivals: config.arrivals,
@@ -97,7 +99,10 @@ impl Server {
 
     /// What it has done, over all connections.
     pub fn report(&self) -> SenderReport {
-        let live = self.slots.iter().filter_map(|slot| slot.end.as_ref()?.sender_report());
+        let live = self
+            .slots
+            .iter()
+            .filter_map(|slot| slot.end.as_ref()?.sender_report());
         let mut sum = live.fold(self.done, |sum, report| sum.with(&report));
         sum.completed = None;
         sum
@@ -208,7 +213,14 @@ impl Server {
     }
 
     /// The receiver asks for a transfer over connection `number`, as its `request`th.
-    fn on_request<H: Host>(&mut self, slot: u32, number: u64, request: u64, bytes: u64, host: &mut H) {
+    fn on_request<H: Host>(
+        &mut self,
+        slot: u32,
+        number: u64,
+        request: u64,
+        bytes: u64,
+        host: &mut H,
+    ) {
         let place = &mut self.slots[to_usize(slot)];
         if number > place.number {
             self.open(slot, number, bytes, host);

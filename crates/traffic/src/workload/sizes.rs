@@ -293,7 +293,11 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
         ))
     };
     let mut all: Vec<(f64, f64)> = Vec::new();
-    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty())
+    {
         let parsed = pair.split_once(':').and_then(|(bytes, share)| {
             let bytes: f64 = bytes.trim().parse().ok()?;
             let share: f64 = share.trim().parse().ok()?;
@@ -341,7 +345,11 @@ pub fn points_of_file(text: &str) -> Result<String, String> {
             .collect();
         match numbers.as_deref() {
             Some([bytes, .., share]) => points.push(format!("{bytes}:{share}")),
-            _ => return Err(format!("line {number}, {line:?}, is not a size and a share")),
+            _ => {
+                return Err(format!(
+                    "line {number}, {line:?}, is not a size and a share"
+                ));
+            }
         }
     }
     Ok(points.join(","))
@@ -602,7 +610,10 @@ mod tests {
     fn files_of_two_or_three_columns_are_read() {
         let text = "# bytes share\n0 0\n10000 0.15\n\n30000,1\n";
         assert_eq!(points_of_file(text).unwrap(), "0:0,10000:0.15,30000:1");
-        assert_eq!(points_of_file("1460 1 0.5\n2920 1 1\n").unwrap(), "1460:0.5,2920:1");
+        assert_eq!(
+            points_of_file("1460 1 0.5\n2920 1 1\n").unwrap(),
+            "1460:0.5,2920:1"
+        );
         let error = points_of_file("10 0.5\nten 1\n").unwrap_err();
         assert_eq!(error, "line 2, \"ten 1\", is not a size and a share");
     }

@@ -69,7 +69,10 @@ impl QuicReceiver {
         if self.ranges.get(place).is_some_and(|range| number < range.1) {
             return false;
         }
-        let joins_below = self.ranges.get(place).is_some_and(|range| range.1 == number);
+        let joins_below = self
+            .ranges
+            .get(place)
+            .is_some_and(|range| range.1 == number);
         let joins_above = place > 0 && self.ranges[place - 1].0 == number + 1;
         match (joins_above, joins_below) {
             (true, true) => {
@@ -94,7 +97,9 @@ impl QuicReceiver {
         let last = self.held.partition_point(|range| range.0 <= to);
         let joined = self.held[first..last]
             .iter()
-            .fold((from, to), |sum, range| (sum.0.min(range.0), sum.1.max(range.1)));
+            .fold((from, to), |sum, range| {
+                (sum.0.min(range.0), sum.1.max(range.1))
+            });
         self.held.splice(first..last, [joined]);
         if self.held[0].0 <= self.next {
             let (_, end) = self.held.remove(0);
@@ -166,7 +171,8 @@ impl Agent for QuicReceiver {
         if packet.seq != expected || marked || self.waiting >= self.threshold {
             self.acknowledge(host);
         } else if self.timers.deadline(ACKNOWLEDGE).is_none() {
-            self.timers.set(ACKNOWLEDGE, now.saturating_add(self.max_delay), host);
+            self.timers
+                .set(ACKNOWLEDGE, now.saturating_add(self.max_delay), host);
         }
     }
 

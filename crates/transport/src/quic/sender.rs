@@ -4,10 +4,12 @@ use super::QuicParams;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent, Stage,
-    Start, Traits,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent,
+    Stage, Start, Traits,
 };
-use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize};
+use sojourn_sim::{
+    Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
+};
 use sojourn_units::{Rate, Span, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -170,7 +172,9 @@ impl<S: Source> QuicSender<S> {
             ssthresh_bytes: (ssthresh != u64::MAX).then_some(ssthresh),
             in_flight_bytes: self.in_flight,
             srtt: self.smoothed,
-            rto: self.probe_timeout().saturating_mul(1 << self.probes.min(20)),
+            rto: self
+                .probe_timeout()
+                .saturating_mul(1 << self.probes.min(20)),
         }
     }
 
@@ -226,7 +230,9 @@ impl<S: Source> QuicSender<S> {
             ..Outgoing::default()
         };
         host.send(self.flow, out);
-        let wait = self.probe_timeout().saturating_mul(1 << self.probes.min(20));
+        let wait = self
+            .probe_timeout()
+            .saturating_mul(1 << self.probes.min(20));
         self.timers.set(LOSS, now.saturating_add(wait), host);
     }
 
@@ -291,7 +297,9 @@ impl<S: Source> QuicSender<S> {
                 self.timers.set(APPLICATION, at, host);
                 break;
             }
-            self.end = self.end.saturating_add(self.feed.take().unwrap_or_default());
+            self.end = self
+                .end
+                .saturating_add(self.feed.take().unwrap_or_default());
         }
         if self.feed.unlimited() {
             let stop = self.feed.stop();
@@ -407,7 +415,9 @@ impl<S: Source> QuicSender<S> {
             (EcnUse::Classic, false) => Ecn::NotEct,
         };
         let out = Outgoing {
-            size: self.headers.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX)),
+            size: self
+                .headers
+                .saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX)),
             seq: number,
             kind: Kind::Segment,
             tos: ecn.bits(),
@@ -439,7 +449,10 @@ impl<S: Source> QuicSender<S> {
         };
         // What was not used is kept, up to a burst.
         let least = Time::from_ps(now.as_ps().saturating_sub(burst.as_ps()));
-        self.paced_until = self.paced_until.max(least).saturating_add(rate.serialization(bytes));
+        self.paced_until = self
+            .paced_until
+            .max(least)
+            .saturating_add(rate.serialization(bytes));
     }
 
     // Timers (appendix A.8).
@@ -449,7 +462,11 @@ impl<S: Source> QuicSender<S> {
         let largest = self.largest_acked?;
         let wait = self.loss_delay();
         let below = usize::try_from(largest.checked_sub(self.base)?).ok()?;
-        let outstanding = self.flights.iter().take(below).filter(|f| f.fate == Fate::Outstanding);
+        let outstanding = self
+            .flights
+            .iter()
+            .take(below)
+            .filter(|f| f.fate == Fate::Outstanding);
         outstanding.map(|flight| flight.sent + wait).min()
     }
 
@@ -466,7 +483,9 @@ impl<S: Source> QuicSender<S> {
         if let Some(at) = self.loss_time() {
             self.timers.set(LOSS, at.max(host.now()), host);
         } else if self.in_flight > 0 {
-            let wait = self.probe_timeout().saturating_mul(1 << self.probes.min(20));
+            let wait = self
+                .probe_timeout()
+                .saturating_mul(1 << self.probes.min(20));
             let at = self.last_sent.saturating_add(wait).max(host.now());
             self.timers.set(LOSS, at, host);
         } else {
@@ -526,7 +545,10 @@ impl<S: Source> QuicSender<S> {
         let largest = packet.ack - 1;
         let before = self.in_flight;
         let lost_before = self.lost_total;
-        self.largest_acked = Some(self.largest_acked.map_or(largest, |known| known.max(largest)));
+        self.largest_acked = Some(
+            self.largest_acked
+                .map_or(largest, |known| known.max(largest)),
+        );
         let mut newly = 0u64;
         let mut newest: Option<Flight> = None;
         let mut grown = 0u64;
@@ -562,7 +584,10 @@ impl<S: Source> QuicSender<S> {
         let Some(newest) = newest else {
             return;
         };
-        while self.flights.front().is_some_and(|flight| flight.fate != Fate::Outstanding)
+        while self
+            .flights
+            .front()
+            .is_some_and(|flight| flight.fate != Fate::Outstanding)
             && self.base < largest
         {
             self.flights.pop_front();

@@ -12,9 +12,9 @@ pub fn rate(segment: f64, rtt: f64, p: f64) -> f64 {
 
 /// The loss event rate at which a flow has that rate: the inverse of [`rate`], by bisection of its logarithm.
 pub fn loss_rate_of(segment: f64, rtt: f64, wanted: f64) -> f64 {
-    let (mut low, mut high) = (1e-10, 1.0);
+    let (mut low, mut high) = (1e-10_f64, 1.0_f64);
     for _ in 0..100 {
-        let middle = (low * high as f64).sqrt();
+        let middle = (low * high).sqrt();
         if rate(segment, rtt, middle) > wanted {
             low = middle;
         } else {

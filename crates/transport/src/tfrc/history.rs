@@ -115,7 +115,8 @@ impl LossHistory {
         match self.event {
             Some((_, began)) if began + rtt >= when => false,
             Some((first, _)) => {
-                self.intervals.push_front(real(seq.saturating_sub(first)).max(1.0));
+                self.intervals
+                    .push_front(real(seq.saturating_sub(first)).max(1.0));
                 self.intervals.truncate(WEIGHTS.len());
                 self.event = Some((seq, when));
                 true
@@ -136,13 +137,20 @@ impl LossHistory {
         let open = real(self.highest + 1 - first.min(self.highest));
         let closed: Vec<f64> = self.intervals.iter().copied().take(WEIGHTS.len()).collect();
         let weighted = |intervals: &mut dyn Iterator<Item = f64>| -> f64 {
-            intervals.zip(WEIGHTS).map(|(interval, weight)| interval * weight).sum()
+            intervals
+                .zip(WEIGHTS)
+                .map(|(interval, weight)| interval * weight)
+                .sum()
         };
         let count = closed.len();
         if count == 0 {
             return 1.0 / open.max(1.0);
         }
-        let with_open = weighted(&mut std::iter::once(open).chain(closed.iter().copied()).take(count));
+        let with_open = weighted(
+            &mut std::iter::once(open)
+                .chain(closed.iter().copied())
+                .take(count),
+        );
         let without = weighted(&mut closed.iter().copied());
         let weights: f64 = WEIGHTS.iter().take(count).sum();
         weights / with_open.max(without)
@@ -204,7 +212,10 @@ mod tests {
         let lost: Vec<u64> = (0..10u64).map(|n| 1000 + 50 * n * (n + 1)).collect();
         let mut history = history(lost[9] + 4, &lost);
         let closed: Vec<f64> = history.intervals.iter().copied().collect();
-        assert_eq!(closed, [900.0, 800.0, 700.0, 600.0, 500.0, 400.0, 300.0, 200.0]);
+        assert_eq!(
+            closed,
+            [900.0, 800.0, 700.0, 600.0, 500.0, 400.0, 300.0, 200.0]
+        );
         // 900 + 800 + 700 + 600 + 0.8 500 + 0.6 400 + 0.4 300 + 0.2 200 over 6.
         let mean = (3000.0 + 400.0 + 240.0 + 120.0 + 40.0) / 6.0;
         assert!((history.loss_event_rate() * mean - 1.0).abs() < 1e-12);

@@ -63,7 +63,10 @@ impl TfrcReceiver {
 
     /// Bytes per second since the last report, or over a round trip if that is longer (section 6.2).
     fn measured_rate(&self, now: Time) -> f64 {
-        let since = now.saturating_since(self.reported).max(self.rtt).as_secs_f64();
+        let since = now
+            .saturating_since(self.reported)
+            .max(self.rtt)
+            .as_secs_f64();
         match since > 0.0 {
             true => real(self.bytes) / since,
             false => 0.0,
@@ -134,7 +137,10 @@ impl Agent for TfrcReceiver {
         if began && !had_loss {
             // Section 6.3.1: the interval that would have led to the rate at which packets have arrived.
             let seconds = self.rtt.as_secs_f64();
-            let target = self.rate.max(self.measured_rate(now)).max(self.segment / 64.0);
+            let target = self
+                .rate
+                .max(self.measured_rate(now))
+                .max(self.segment / 64.0);
             if seconds > 0.0 {
                 let p = loss_rate_of(self.segment, seconds, target);
                 self.history.set_first_interval(1.0 / p);

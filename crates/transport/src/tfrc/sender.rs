@@ -186,7 +186,9 @@ impl<S: Source> TfrcSender<S> {
                 *waiting -= bytes;
             }
             let out = Outgoing {
-                size: self.headers.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX)),
+                size: self
+                    .headers
+                    .saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX)),
                 seq: self.sent,
                 ack: self.rtt.map_or(0, |rtt| Span::round_from_secs(rtt).as_ps()),
                 kind: Kind::Segment,
@@ -220,7 +222,11 @@ impl<S: Source> TfrcSender<S> {
 
     fn hold_back(&mut self, now: Time) {
         let least = Span::round_from_secs(self.rtt.unwrap_or(0.0) / 4.0);
-        if self.held_back.back().is_none_or(|last| now >= *last + least) {
+        if self
+            .held_back
+            .back()
+            .is_none_or(|last| now >= *last + least)
+        {
             self.held_back.push_back(now);
         }
     }
@@ -255,7 +261,10 @@ impl<S: Source> TfrcSender<S> {
     }
 
     fn most_received(&self) -> f64 {
-        self.received.iter().map(|(rate, _)| *rate).fold(0.0, f64::max)
+        self.received
+            .iter()
+            .map(|(rate, _)| *rate)
+            .fold(0.0, f64::max)
     }
 
     /// Keeps the greatest reported rate alone (section 4.3).
@@ -314,7 +323,8 @@ impl<S: Source> TfrcSender<S> {
             } else {
                 self.received.push_back((reported, now));
                 let kept = Span::round_from_secs(2.0 * rtt);
-                self.received.retain(|(_, at)| now.saturating_since(*at) <= kept);
+                self.received
+                    .retain(|(_, at)| now.saturating_since(*at) <= kept);
                 2.0 * self.most_received()
             };
             self.update(limit, now);
