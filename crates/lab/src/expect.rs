@@ -77,7 +77,7 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
         "blue" | "pi" | "pie" | "green" => probability("drop_probability"),
         "rem" => control("Price", "price", Plain),
         "avq" => control("Virtual rate, Mbps", "virtual_rate_bps", Megabits),
-        "pi2" | "dualpi2" => control("Base probability, %", "base_probability", Percent),
+        "pi2" => control("Base probability, %", "base_probability", Percent),
         "gsp" => control("Interval between drops, ms", "interval_s", Milliseconds),
         "step" => control("Mark probability, %", "mark_probability", Percent),
         "wrr" | "srr" | "wfq" | "qfq" => sharing("weights=4:2:1"),
@@ -104,7 +104,7 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
         ),
         ("wred", _) => (
             CLASSES,
-            "Three classes of 5 Mbps each, by their IP precedence, share 10 Mbps",
+            "Two TCP flows of each of three classes, by their IP precedence, share 10 Mbps at a base round trip of 40 ms",
         ),
         ("tbf", _) => (
             BURSTS,
@@ -114,13 +114,17 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
             BORROWING,
             "Three flows of 8 Mbps each come one after another; their classes have 5, 3 and 1 Mbps of 9 Mbps and may borrow, the third up to 3 Mbps",
         ),
+        ("dualpi2", _) => (
+            SCALABLE,
+            "Two Prague flows (L4S) and two CUBIC flows (Classic) share 40 Mbps at a base round trip of 40 ms",
+        ),
         (_, Shown::Sharing) => (
             MIXED,
             "Two TCP flows, a flow of 8 Mbps that does not respond, and one of 69 kbps like a voice share 10 Mbps at a base delay of 20 ms",
         ),
         ("step", _) => (
             LOAD,
-            "Three TCP flows with ECN, from 10 s to 20 s ten, share 10 Mbps at a base round trip of 40 ms",
+            "Three DCTCP flows, from 10 s to 20 s ten, share 10 Mbps at a base round trip of 40 ms",
         ),
         _ => (
             LOAD,
@@ -139,14 +143,19 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
     };
     let flows = match entry.name {
         // It only marks.
-        "step" => flows.replace("kind = \"newreno\"\n", "kind = \"newreno\"\necn = true\n"),
+        "step" => flows.replace("newreno", "dctcp"),
         _ => flows.to_owned(),
+    };
+    let topology = match entry.name {
+        // Of a millisecond, which a full packet takes at 10 Mbps, its L4S queue can make nothing.
+        "dualpi2" => TOPOLOGY.replace("10Mbps", "40Mbps"),
+        _ => TOPOLOGY.to_owned(),
     };
     let queue = format!("{} {arguments}", entry.name).trim().to_owned();
     Expectation {
         caption: format!("{told}. {what}, {against}. One run of `{queue}`."),
         queue,
-        scenario: format!("{flows}{TOPOLOGY}"),
+        scenario: format!("{flows}{topology}"),
         shown,
     }
 }
@@ -279,22 +288,36 @@ rate = "8Mbps"
 
 const CLASSES: &str = r#"
 [run]
-duration = "24s"
+duration = "44s"
 warmup = "4s"
 [[flows]]
-kind = "poisson"
+kind = "newreno"
 label = "precedence 0"
-rate = "5Mbps"
+count = 2
 [[flows]]
-kind = "poisson"
+kind = "newreno"
 label = "precedence 3"
-rate = "5Mbps"
+count = 2
 dscp = 24
 [[flows]]
-kind = "poisson"
+kind = "newreno"
 label = "precedence 6"
-rate = "5Mbps"
+count = 2
 dscp = 48
+"#;
+
+const SCALABLE: &str = r#"
+[run]
+duration = "34s"
+warmup = "4s"
+[[flows]]
+kind = "prague"
+label = "Prague"
+count = 2
+[[flows]]
+kind = "cubic"
+label = "CUBIC"
+count = 2
 "#;
 
 const BURSTS: &str = r#"

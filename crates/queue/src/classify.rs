@@ -100,16 +100,20 @@ impl Classifier {
 
     /// The bucket of a class.
     pub fn bucket_of(&self, class: u64) -> u64 {
-        let Some(buckets) = self.buckets else {
-            return class;
-        };
-        let hash = match self.hash {
+        match self.buckets {
+            Some(buckets) => self.hash_of(class) % u64::from(buckets),
+            None => class,
+        }
+    }
+
+    /// The hash of a class, of which its bucket is the remainder.
+    pub fn hash_of(&self, class: u64) -> u64 {
+        match self.hash {
             Hash::Keyed(key) => mix(class ^ key),
             Hash::Number => class,
             Hash::Ns2 => ns2_hash(class),
             Hash::Ns2Sum => ns2_sum_hash((class >> 32) + (class & u64::from(u32::MAX))),
-        };
-        hash % u64::from(buckets)
+        }
     }
 
     /// Spreads classes anew, with another key. Queues keep their bucket.

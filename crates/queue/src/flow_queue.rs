@@ -42,9 +42,54 @@ pub struct Rules {
     pub when_full: WhenFull,
     /// The AQM of a queue is told of the bytes that wait in all queues, not in its own.
     pub counts_all: bool,
+    /// The set-associative hash, if the buckets are sets of queues.
+    pub sets: Option<Sets>,
     /// Whose packets make their queue a new one when it becomes active; others join the end of the old queues.
     pub favoured: Dscps,
 }
+
+/// A set-associative hash: a class may take any queue of its set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sets {
+    /// Queues.
+    buckets: u32,
+    /// Queues in a set.
+    ways: u32,
+}
+
+impl Sets {
+    /// Sets of so many queues out of `buckets`; none if `ways` is not given.
+    ///
+    /// # Errors
+    /// If `ways` is given without the dialect that has it, or sets do not fill the buckets: what is wrong.
+    pub fn of(
+        ways: Option<u32>,
+        buckets: Option<u32>,
+        dialect: &str,
+    ) -> Result<Option<Sets>, &'static str> {
+        match (ways, buckets) {
+            (None, _) => Ok(None),
+            (Some(_), _) if dialect != "ns3" => {
+                Err("ways needs dialect ns3; leave it out or choose that one")
+            }
+            (Some(_), None) => Err("ways needs buckets; give their number"),
+            (Some(ways), Some(buckets)) if !buckets.is_multiple_of(ways) => {
+                Err("buckets is not a multiple of ways; change one of them")
+            }
+            (Some(ways), Some(buckets)) => Ok(Some(Sets { buckets, ways })),
+        }
+    }
+}
+
+/// The queues of a set-associative hash.
+#[derive(Default)]
+struct Places {
+    /// The queue in each bucket, or [`NONE`], and the hash of the class that was there last.
+    queues: Vec<(u32, u64)>,
+}
+
+/// No queue.
+const NONE: u32 = u32::MAX;
 
 /// A set of differentiated services codepoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +126,7 @@ pub struct FlowQueue {
     bytes: u64,
     memory: u64,
     longest: Longest,
+    places: Places,
     make: Box<dyn Fn() -> AnyAqm + Send>,
 }
 
@@ -138,6 +184,7 @@ impl FlowQueue {
             bytes: 0,
             memory: 0,
             longest: Longest::default(),
+            places: Places::default(),
             make,
         }
     }
@@ -146,7 +193,8 @@ impl FlowQueue {
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let index = self.queue_of(cx.store.packet(&packet));
         let favoured = self.rules.favoured;
-        let favoured = favoured == Dscps::ALL || favoured.contains(cx.store.packet(&packet).tos >> 2);
+        let favoured =
+            favoured == Dscps::ALL || favoured.contains(cx.store.packet(&packet).tos >> 2);
         let size = packet.size;
         if self.rules.when_full == WhenFull::Refuse && !self.has_room(size) {
             self.queues[at(index)].child.refuse(packet, cx);
@@ -247,6 +295,18 @@ impl FlowQueue {
         }
     }
 
+    /// Packets in each queue.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> Vec<u64> {
+        self.queues.iter().map(|q| q.child.packets()).collect()
+    }
+
+    /// Whether each queue stands in a list.
+    #[cfg(test)]
+    pub(crate) fn listed(&self) -> Vec<bool> {
+        self.queues.iter().map(|q| q.listed).collect()
+    }
+
     #[inline]
     fn leave(&mut self, is_new: bool) {
         match is_new {
@@ -329,7 +389,10 @@ impl FlowQueue {
     /// The queue of a packet, made on its first one.
     #[inline]
     fn queue_of(&mut self, packet: &Packet) -> u32 {
-        let index = self.classes.queue_of(packet);
+        let index = match self.rules.sets {
+            None => self.classes.queue_of(packet),
+            Some(sets) => self.queue_in_set(packet, sets),
+        };
         if at(index) == self.queues.len() {
             self.queues.push(Queue {
                 child: Child::new((self.make)()),
@@ -339,6 +402,28 @@ impl FlowQueue {
             self.longest.add();
         }
         index
+    }
+
+    /// As ns-3's set-associative hash: of the queues of a set the first that was never used, or was this class's last, or is in
+    /// no list; the first of all if there is none such.
+    #[inline(never)]
+    fn queue_in_set(&mut self, packet: &Packet, sets: Sets) -> u32 {
+        let hash = self.classes.hash_of(self.classes.class_of(packet));
+        let (buckets, ways) = (at(sets.buckets), at(sets.ways));
+        let places = &mut self.places.queues;
+        places.resize(buckets, (NONE, 0));
+        let bucket = usize::try_from(hash % u64::from(sets.buckets)).unwrap_or(0);
+        let first = bucket - bucket % ways;
+        let queues = &self.queues;
+        let is_free =
+            |(queue, tag): (u32, u64)| queue == NONE || tag == hash || !queues[at(queue)].listed;
+        let chosen = (first..first + ways).find(|place| is_free(places[*place]));
+        let (queue, tag) = &mut places[chosen.unwrap_or(first)];
+        *tag = hash;
+        if *queue == NONE {
+            *queue = u32::try_from(queues.len()).expect("fewer than 2^32 queues");
+        }
+        *queue
     }
 }
 

@@ -118,7 +118,11 @@ impl Longest {
             let (first, child) = match self.heap.get(begin..begin + CHILDREN) {
                 Some(&[a, b, c, d]) => {
                     let left = if b > a { (b, begin + 1) } else { (a, begin) };
-                    let right = if d > c { (d, begin + 3) } else { (c, begin + 2) };
+                    let right = if d > c {
+                        (d, begin + 3)
+                    } else {
+                        (c, begin + 2)
+                    };
                     if right.0 > left.0 { right } else { left }
                 }
                 _ => {

@@ -2,21 +2,44 @@
 
 use sojourn_sim::to_usize as at;
 
-/// A heap of queues by key, the least first; which of equal ones comes first is left open, but the same in every run.
+/// A heap of queues by key, the least first; of equal keys the queue of the lowest index. Keys are below 2^96.
 #[derive(Default)]
 pub struct Ordered {
-    heap: Vec<(u128, u32)>,
+    heap: Vec<Entry>,
     /// Where each queue stands in the heap; [`NOWHERE`] if it does not.
     place: Vec<u32>,
 }
 
+/// A key, and the index of its queue in the low 32 bits.
+type Entry = u128;
+
 const NOWHERE: u32 = u32::MAX;
+
+/// Children of a place in the heap: their entries fill a cache line.
+const CHILDREN: usize = 4;
+
+#[inline]
+fn entry(key: u128, index: u32) -> Entry {
+    assert!(key >> 96 == 0, "a key of 96 bits at most");
+    key << 32 | u128::from(index)
+}
+
+#[inline]
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "the index is the low 32 bits"
+)]
+fn index_of(entry: Entry) -> u32 {
+    entry as u32
+}
 
 impl Ordered {
     /// The first queue and its key.
     #[inline]
     pub fn first(&self) -> Option<(u128, u32)> {
-        self.heap.first().copied()
+        let first = *self.heap.first()?;
+        Some((first >> 32, index_of(first)))
     }
 
     /// True without queues.
@@ -28,9 +51,14 @@ impl Ordered {
     /// True if the queue is there.
     #[inline]
     pub fn contains(&self, index: u32) -> bool {
-        self.place
-            .get(at(index))
-            .is_some_and(|place| *place != NOWHERE)
+        self.key(index).is_some()
+    }
+
+    /// The key of a queue that is there.
+    #[inline]
+    pub fn key(&self, index: u32) -> Option<u128> {
+        let place = *self.place.get(at(index))?;
+        Some(*self.heap.get(at(place))? >> 32)
     }
 
     /// The key of a queue becomes `key`; it enters if it was not there.
@@ -38,14 +66,14 @@ impl Ordered {
         if at(index) >= self.place.len() {
             self.place.resize(at(index) + 1, NOWHERE);
         }
-        let entry = (key, index);
+        let entry = entry(key, index);
         match self.place[at(index)] {
             NOWHERE => {
                 let end = self.heap.len();
                 self.heap.push(entry);
                 self.rise(end, entry);
             }
-            place if key < self.heap[at(place)].0 => self.rise(at(place), entry),
+            place if entry < self.heap[at(place)] => self.rise(at(place), entry),
             place => self.fall(at(place), entry),
         }
     }
@@ -60,8 +88,8 @@ impl Ordered {
         let Some(last) = self.heap.pop() else {
             return false;
         };
-        if last.1 != index {
-            match place > 0 && last.0 < self.heap[(place - 1) / 2].0 {
+        if index_of(last) != index {
+            match place > 0 && last < self.heap[(place - 1) / CHILDREN] {
                 true => self.rise(place, last),
                 false => self.fall(place, last),
             }
@@ -71,23 +99,28 @@ impl Ordered {
 
     /// Takes all queues out.
     pub fn clear(&mut self) {
-        for (_, index) in self.heap.drain(..) {
-            self.place[at(index)] = NOWHERE;
+        for entry in self.heap.drain(..) {
+            self.place[at(index_of(entry))] = NOWHERE;
         }
     }
 
-    #[inline]
-    fn put(&mut self, place: usize, entry: (u128, u32)) {
-        self.heap[place] = entry;
-        self.place[at(entry.1)] = u32::try_from(place).unwrap_or(NOWHERE);
+    #[inline(always)]
+    fn put(&mut self, place: usize, entry: Entry) {
+        if let (Some(there), Some(at)) = (
+            self.heap.get_mut(place),
+            self.place.get_mut(at(index_of(entry))),
+        ) {
+            *there = entry;
+            *at = u32::try_from(place).unwrap_or(NOWHERE);
+        }
     }
 
     /// Puts `entry` at `place` or above.
-    fn rise(&mut self, mut place: usize, entry: (u128, u32)) {
+    fn rise(&mut self, mut place: usize, entry: Entry) {
         while place > 0 {
-            let parent = (place - 1) / 2;
+            let parent = (place - 1) / CHILDREN;
             let above = self.heap[parent];
-            if above.0 <= entry.0 {
+            if above <= entry {
                 break;
             }
             self.put(place, above);
@@ -97,18 +130,28 @@ impl Ordered {
     }
 
     /// Puts `entry` at `place` or below.
-    fn fall(&mut self, mut place: usize, entry: (u128, u32)) {
+    fn fall(&mut self, mut place: usize, entry: Entry) {
         loop {
-            let mut child = 2 * place + 1;
-            let Some(&(mut first)) = self.heap.get(child) else {
-                break;
+            let begin = CHILDREN * place + 1;
+            let (first, child) = match self.heap.get(begin..begin + CHILDREN) {
+                Some(&[a, b, c, d]) => {
+                    let left = if b < a { (b, begin + 1) } else { (a, begin) };
+                    let right = if d < c {
+                        (d, begin + 3)
+                    } else {
+                        (c, begin + 2)
+                    };
+                    if right.0 < left.0 { right } else { left }
+                }
+                _ => {
+                    let rest = self.heap.get(begin..).unwrap_or_default();
+                    match rest.iter().copied().zip(begin..).min() {
+                        Some(first) => first,
+                        None => break,
+                    }
+                }
             };
-            if let Some(&other) = self.heap.get(child + 1)
-                && other.0 < first.0
-            {
-                (first, child) = (other, child + 1);
-            }
-            if entry.0 <= first.0 {
+            if entry <= first {
                 break;
             }
             self.put(place, first);
@@ -136,7 +179,7 @@ mod tests {
             if rng.below(3) == 0 {
                 assert_eq!(ordered.remove(index), was);
             } else {
-                let key = u128::from(rng.below(40)) << 32 | u128::from(index);
+                let key = u128::from(rng.below(40));
                 ordered.set(index, key);
                 set.insert((key, index));
                 keys[at(index)] = Some(key);

@@ -35,7 +35,7 @@ use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::{Held, Store, self};
+use crate::store::{self, Held, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};

@@ -30,6 +30,7 @@
 //! a mean wait of 5.06 ms there, 36.9 to 37.0 thousand and 5.3 to 5.6 ms here over random phases; the reason is not known.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Stream};
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, Time, params};
@@ -57,6 +58,8 @@ params! {
         blue_threshold: Option<Span> = "none", source "sch_cake.c has none";
         /// Mark every ECN-capable packet that waited longer than this; dialect ns3.
         ce_threshold: Option<Span> = "none", source "sch_cake.c has none";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 cobalt-queue-disc.cc: UseL4s";
     }
     dialects {
         /// CAKE's COBALT.
@@ -179,6 +182,7 @@ pub struct CobaltLaw {
     harddrop: bool,
     blue_threshold: Option<u64>,
     ce_threshold: Option<u64>,
+    l4s: bool,
     /// 1 as the dialect counts probabilities: 2^32 - 1, or 1.
     top: f64,
     increment: f64,
@@ -236,6 +240,7 @@ impl CobaltLaw {
         if params.ce_threshold.is_some() && (rules == Rules::Linux || !params.ecn) {
             return Err(contradiction("ce_threshold needs dialect ns3 and ecn=true"));
         }
+        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
         if rules == Rules::Ns3 && params.mtu.is_some() {
             return Err(contradiction(
                 "mtu, which dialect ns3 has not; leave it out or choose dialect linux",
@@ -253,6 +258,7 @@ impl CobaltLaw {
             harddrop: params.harddrop,
             blue_threshold: params.blue_threshold.map(ns),
             ce_threshold: params.ce_threshold.map(ns),
+            l4s: params.l4s,
             top: match rules {
                 Rules::Linux => ONE_32 - 1.0,
                 Rules::Ns3 => 1.0,
@@ -304,6 +310,12 @@ impl CobaltLaw {
         rng: &mut Stream,
     ) -> Verdict {
         let (now, waited) = (at(now), ns(sojourn));
+        if self.l4s && is_l4s(meta) {
+            return match self.ce_threshold {
+                Some(threshold) if waited > threshold => Verdict::Mark(MarkReason::Threshold),
+                _ => Verdict::Pass,
+            };
+        }
         let capable = self.ecn && meta.ecn().is_capable();
         let due = vars.count > 0 && now >= vars.drop_next;
         let mut late = now > vars.drop_next;
@@ -334,6 +346,7 @@ impl CobaltLaw {
         }
         if let Some(threshold) = self.ce_threshold
             && verdict == Verdict::Pass
+            && !self.l4s
             && capable
             && waited > threshold
         {

@@ -31,7 +31,7 @@
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason};
+use sojourn_sim::{DropReason, Ecn, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 
 params! {
@@ -50,6 +50,8 @@ params! {
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "Linux sch_codel: disabled";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 codel-queue-disc.cc: UseL4s";
     }
     dialects {
         /// The pseudo-code of RFC 8289.
@@ -75,6 +77,15 @@ params! {
 pub struct Codel {
     limit: Limit,
     vars: CodelVars,
+}
+
+impl Codel {
+    /// Lets `ce_threshold` mark only packets whose traffic class, masked, is `selector`.
+    #[must_use]
+    pub fn marking(mut self, selector: u8, mask: u8) -> Codel {
+        self.vars.ce_class = (mask, selector);
+        self
+    }
 }
 
 impl Entry for Codel {
@@ -160,6 +171,24 @@ impl Aqm for Codel {
     }
 }
 
+/// A packet of the low-latency service: ECT(1), or CE that may have been it.
+pub(crate) fn is_l4s(meta: &Meta) -> bool {
+    matches!(meta.ecn(), Ecn::Ect1 | Ecn::Ce)
+}
+
+/// Whether ns-3's L4S mode may be on: what is wrong if not.
+pub(crate) fn check_l4s(
+    l4s: bool,
+    dialect: &str,
+    ce_threshold: Option<Span>,
+) -> Result<(), &'static str> {
+    match (l4s, dialect, ce_threshold) {
+        (false, ..) | (true, "ns3", Some(_)) => Ok(()),
+        (true, "ns3", None) => Err("l4s=true needs ce_threshold; give one, such as 1ms"),
+        (true, ..) => Err("l4s=true needs dialect ns3; leave it out or choose that one"),
+    }
+}
+
 /// The state machine without a queue: it is told of each head of a queue and says what becomes of it.
 #[derive(Clone, Debug)]
 pub struct CodelVars {
@@ -169,6 +198,9 @@ pub struct CodelVars {
     mtu: u64,
     /// Beyond this sojourn time every capable packet is marked; `None` for never.
     ce_threshold: Option<u64>,
+    l4s: bool,
+    /// It marks packets whose traffic class, masked by the first, is the second.
+    ce_class: (u8, u8),
     ecn: bool,
     rules: Rules,
     /// When the sojourn time will have been above target for an interval; `None` while it is below.
@@ -247,12 +279,15 @@ impl CodelVars {
         if params.ce_threshold.is_some() && !params.ecn && rules == Rules::Ns3 {
             return Err(contradiction("ce_threshold needs ecn=true in dialect ns3"));
         }
+        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
         Ok(CodelVars {
             clock,
             target: clock.length(params.target),
             interval: clock.length(params.interval),
             mtu: params.mtu.get(),
             ce_threshold: params.ce_threshold.map(|span| clock.length(span)),
+            l4s: params.l4s,
+            ce_class: (0, 0),
             ecn: params.ecn,
             rules,
             // codel.cc starts with a time below zero, so the first packet above target may be dropped at once.
@@ -271,6 +306,15 @@ impl CodelVars {
     pub fn judge(&mut self, meta: &Meta, sojourn: Span, behind: u64, now: Time) -> Verdict {
         let now_ticks = self.clock.at(now);
         let waited = self.clock.waited(now, sojourn);
+        // ns-3 asks only of the packet that a request finds first.
+        if self.l4s && self.after == After::Sent && is_l4s(meta) {
+            return match self.ce_threshold {
+                Some(threshold) if self.clock.before(threshold, waited) => {
+                    Verdict::Mark(MarkReason::Threshold)
+                }
+                _ => Verdict::Pass,
+            };
+        }
         if self.rules == Rules::Ns2 {
             self.mtu = self.mtu.max(u64::from(meta.size));
         }
@@ -283,6 +327,8 @@ impl CodelVars {
         match self.ce_threshold {
             Some(threshold)
                 if verdict == Verdict::Pass
+                    && !self.l4s
+                    && meta.tos & self.ce_class.0 == self.ce_class.1
                     && self.clock.before(threshold, waited)
                     && meta.ecn().is_capable() =>
             {

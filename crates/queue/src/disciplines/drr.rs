@@ -300,9 +300,7 @@ impl Drr {
             if index == NONE {
                 return None;
             }
-            let size = self.with_child(index, |child| {
-                child.peek(cx).map(i64::from)
-            });
+            let size = self.with_child(index, |child| child.peek(cx).map(i64::from));
             let Some(size) = size else {
                 self.retire(index);
                 continue;
@@ -614,7 +612,11 @@ mod tests {
             bench.offer(1, 1000);
             bench.dropped();
             bench.offer(2, 10);
-            let flows: Vec<u32> = bench.drops.iter().map(|d| bench.store.packet(&d.0).flow).collect();
+            let flows: Vec<u32> = bench
+                .drops
+                .iter()
+                .map(|d| bench.store.packet(&d.0).flow)
+                .collect();
             // After flow 1 has sent it is still in its turn.
             assert_eq!(flows, [victim], "{dialect}");
         }

@@ -117,6 +117,7 @@ impl Entry for Drrpp {
             memory: None,
             when_full: WhenFull::HalfThePackets(1),
             counts_all: false,
+            sets: None,
             favoured: match params.critical {
                 Critical::All => Dscps::ALL,
                 Critical::Of(dscps) => Dscps::of(dscps),

@@ -421,12 +421,7 @@ impl DualPi2 {
         }
     }
 
-    fn judge_as_linux(
-        &mut self,
-        packet: &Held,
-        from_l4s: bool,
-        cx: &mut SchedulerCx<'_>,
-    ) -> Fate {
+    fn judge_as_linux(&mut self, packet: &Held, from_l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
         let packet = cx.store.packet(packet);
         let (ecn, waited) = (packet.ecn(), cx.now.since(packet.arrived()).as_ns());
         let fate = match self.params.drop_early {

@@ -5,14 +5,14 @@
 //! the queue with the most bytes are dropped until half of its bytes are gone, at most `drop_batch`; a single queue that
 //! reaches the limit refuses the arriving packet, which raises BLUE's probability. Such drops of heads do not.
 //!
-//! Not modelled: ns-3's hash function, its set-associative hash and its L4S mode, which are off there by default. There is no
-//! pseudo-code beside the code, and so no oracle: what is tested is the structure, which FQ-CoDel's oracle covers.
+//! Not modelled: ns-3's hash function. Its set-associative hash (`ways`) and its L4S mode (`l4s`) are off there by default. There is
+//! no pseudo-code beside the code, and so no oracle: what is tested is the structure, which FQ-CoDel's oracle covers.
 //!
 //! Draws: those of COBALT, of all queues from the stream of the scheduler in the order of departures.
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::cobalt::{Cobalt, CobaltParams};
-use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
+use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
 use sojourn_units::{Bytes, Limit, Params, Span, params};
 
@@ -31,6 +31,8 @@ params! {
         buckets: Option<u32> = "1024", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: Flows";
         /// The hash has another key in every replication.
         perturb: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: Perturbation 0";
+        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
         classify: Classify = "flow", source "ns-3.44: the 5-tuple";
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
@@ -45,6 +47,8 @@ params! {
         blue_threshold: Option<Span> = "400ms", source "ns-3.44 fq-cobalt-queue-disc.cc: BlueThreshold";
         /// Mark every ECN-capable packet that waited longer than this.
         ce_threshold: Option<Span> = "none", source "ns-3.44 fq-cobalt-queue-disc.cc: CeThreshold, never";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: UseL4s";
         /// Packets dropped at most when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize";
     }
@@ -82,6 +86,7 @@ impl Entry for FqCobalt {
             decrement: params.decrement,
             blue_threshold: params.blue_threshold,
             ce_threshold: params.ce_threshold,
+            l4s: params.l4s,
             ..own
         };
         // Contradictions show now, not when the first packet comes.
@@ -91,12 +96,19 @@ impl Entry for FqCobalt {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
+        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(|text| {
+            SpecError::Contradiction {
+                discipline: Self::NAME.to_owned(),
+                text: text.to_owned(),
+            }
+        })?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,
             memory: None,
             when_full: WhenFull::HalfTheBytes(params.drop_batch),
             counts_all: false,
+            sets,
             favoured: Dscps::ALL,
         };
         let cx = cx.clone();
@@ -151,7 +163,10 @@ mod tests {
             }
         }
         let flow_of = |held| store.packet(held).flow;
-        let lost = drops.iter().map(|(held, reason)| (flow_of(held), *reason)).collect();
+        let lost = drops
+            .iter()
+            .map(|(held, reason)| (flow_of(held), *reason))
+            .collect();
         (sent, lost)
     }
 

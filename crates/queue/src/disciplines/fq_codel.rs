@@ -22,11 +22,13 @@
 //! | key of the hash | drawn | drawn | fixed (Perturbation 0) |
 //!
 //! Sources: Linux net/sched/sch_fq_codel.c and include/net/codel_impl.h; ns-3.44 fq-codel-queue-disc.cc. Not modelled: their hash
-//! functions (a collision here falls on other flows), ns-3's set-associative hash and L4S mode, which are off there by default.
+//! functions (a collision here falls on other flows). ns-3's set-associative hash (`ways`) and L4S mode (`l4s`), both off there by
+//! default, are read off its newer fq-codel-queue-disc.cc and codel-queue-disc.cc. In L4S mode CoDel looks only at the packet that
+//! a request finds first: one behind a dropped packet is judged as any other, as there.
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::codel::{Codel, CodelParams};
-use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
+use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
@@ -46,12 +48,20 @@ params! {
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5";
         /// The hash has another key in every replication.
         perturb: bool = "true", source "RFC 8290 section 4.1.1: salted by a random value at initialization";
+        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-codel-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
         classify: Classify = "flow", source "RFC 8290 section 4.1.1: the 5-tuple";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "true", source "RFC 8290 section 5.2.6";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "RFC 8290 section 5.2.7: disabled by default";
+        /// `ce_threshold` marks only packets whose traffic class (DSCP and ECN), masked, is this; dialect linux.
+        ce_threshold_selector: u32 = "0", range "0".."255", source "Linux codel.h: codel_params_init";
+        /// The mask for `ce_threshold_selector`: 3 for the ECN bits; dialect linux.
+        ce_threshold_mask: u32 = "0", range "0".."255", source "Linux codel.h: codel_params_init, every packet";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 fq-codel-queue-disc.cc: UseL4s";
         /// Packets dropped at most when the limit is exceeded.
         drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290 section 4.1";
         /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux.
@@ -99,6 +109,18 @@ impl Entry for FqCodel {
                 "memory_limit needs dialect linux; leave it out or choose that one",
             ));
         }
+        let class = (params.ce_threshold_selector, params.ce_threshold_mask);
+        if class != (0, 0) && !(linux && params.ce_threshold.is_some()) {
+            return Err(contradiction(
+                "ce_threshold_selector and ce_threshold_mask need dialect linux and ce_threshold; leave them out or give those",
+            ));
+        }
+        let (selector, mask) = (octet(class.0), octet(class.1));
+        if selector & !mask != 0 {
+            return Err(contradiction(
+                "ce_threshold_selector has bits that ce_threshold_mask has not; no packet would be marked",
+            ));
+        }
         let codel = codel_params(&params);
         // Contradictions show now, not when the first packet comes.
         Codel::build(codel.clone(), cx).map_err(in_name_of(Self::NAME))?;
@@ -107,6 +129,7 @@ impl Entry for FqCodel {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
+        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(contradiction)?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,
@@ -116,12 +139,14 @@ impl Entry for FqCodel {
                 _ => WhenFull::HalfTheBytes(params.drop_batch),
             },
             counts_all: linux,
+            sets,
             favoured: Dscps::ALL,
         };
         let cx = cx.clone();
         let make = move || {
             let codel = Codel::build(codel.clone(), &cx);
-            AnyAqm::Codel(codel.expect("what was built once can be built again"))
+            let codel = codel.expect("what was built once can be built again");
+            AnyAqm::Codel(codel.marking(selector, mask))
         };
         Ok(FqCodel(FlowQueue::new(rules, classes, Box::new(make))))
     }
@@ -139,7 +164,15 @@ impl Entry for FqCodel {
             None => line,
         };
         let line = match params.ce_threshold {
-            Some(threshold) => line.time("ce_threshold", threshold),
+            Some(threshold) => {
+                let line = line.time("ce_threshold", threshold);
+                match (params.ce_threshold_selector, params.ce_threshold_mask) {
+                    (_, 0) => line,
+                    (selector, mask) => {
+                        line.option("ce_threshold_selector", format!("{selector:#x}/{mask:#x}"))
+                    }
+                }
+            }
             None => line,
         };
         Some(line.word(if params.ecn { "ecn" } else { "noecn" }))
@@ -161,8 +194,13 @@ fn codel_params(params: &FqCodelParams) -> CodelParams {
         ecn: params.ecn,
         mtu: params.mtu,
         ce_threshold: params.ce_threshold,
+        l4s: params.l4s,
         ..own
     }
+}
+
+fn octet(value: u32) -> u8 {
+    u8::try_from(value).unwrap_or(u8::MAX)
 }
 
 fn contradiction(text: &str) -> SpecError {
@@ -305,5 +343,107 @@ mod tests {
             refuse("ce_threshold=1ms"),
             "fq_codel: ce_threshold needs dialect linux or ns3; leave it out or choose one of them"
         );
+    }
+
+    /// ns-3's rule, over all queues at once.
+    #[derive(Default)]
+    struct PlainSets {
+        queue_of_place: std::collections::BTreeMap<u64, u32>,
+        tags: std::collections::BTreeMap<u64, u64>,
+    }
+
+    impl PlainSets {
+        fn find(&mut self, hash: u64, buckets: u64, ways: u64, listed: &[bool]) -> u32 {
+            let first = hash % buckets / ways * ways;
+            let fits = |place: &u64| match self.queue_of_place.get(place) {
+                None => true,
+                Some(&queue) => {
+                    self.tags.get(place) == Some(&hash)
+                        || !listed[usize::try_from(queue).expect("small")]
+                }
+            };
+            let place = (first..first + ways).find(fits).unwrap_or(first);
+            self.tags.insert(place, hash);
+            let next = u32::try_from(self.queue_of_place.len()).expect("small");
+            *self.queue_of_place.entry(place).or_insert(next)
+        }
+    }
+
+    #[test]
+    fn a_set_gives_the_queues_that_a_plain_search_finds() {
+        use crate::classify::mix;
+        let mut bench = Bench::new("dialect=ns3 buckets=16 ways=4 quantum=1000B");
+        let mut plain = PlainSets::default();
+        let mut rng = sojourn_sim::Stream::derive(1, 0, "sets");
+        let mut apart = 0;
+        for _ in 0..5000 {
+            if rng.below(20) < 11 {
+                let flow = u32::try_from(rng.below(40)).expect("small");
+                let before: Vec<u64> = bench.queue.0.lengths();
+                let listed = bench.queue.0.listed();
+                let queue = plain.find(mix(u64::from(flow)), 16, 4, &listed);
+                bench.offer(flow, 1000);
+                let after = bench.queue.0.lengths();
+                let grown =
+                    (0..after.len()).find(|i| before.get(*i).copied().unwrap_or(0) < after[*i]);
+                assert_eq!(grown, usize::try_from(queue).ok());
+                apart += usize::from(mix(u64::from(flow)) % 16 / 4 * 4 != u64::from(queue));
+            } else {
+                bench.take();
+            }
+        }
+        assert!(apart > 100);
+    }
+
+    #[test]
+    fn flows_that_would_collide_have_queues_of_their_own_in_a_set() {
+        // Six flows in one set of eight queues, whatever the hash.
+        let shares = |spec: &str| {
+            let mut bench = Bench::new(spec);
+            for uid in 0..60 {
+                bench.offer(uid % 6, 1000);
+            }
+            bench.queue.0.lengths().len()
+        };
+        assert_eq!(shares("dialect=ns3 buckets=8 ways=8"), 6);
+        assert!(shares("dialect=ns3 buckets=8") < 6);
+    }
+
+    #[test]
+    fn the_l4s_mode_marks_its_own_packets_by_the_threshold_alone() {
+        let sent = |tos: u8| {
+            let mut bench = Bench::new("dialect=ns3 l4s=true ce_threshold=1ms buckets=none");
+            for _ in 0..400 {
+                bench.offer_with(0, 1000, |packet| packet.tos = tos);
+            }
+            let mut tos = Vec::new();
+            while let Some(packet) = bench.take() {
+                tos.push(packet.tos);
+                bench.now += Span::from_us(800);
+            }
+            (tos, bench.drops.len())
+        };
+        // Packets 0 and 1 wait less than a millisecond.
+        let (l4s, dropped) = sent(1);
+        assert_eq!((&l4s[..2], dropped), (&[1, 1][..], 0));
+        assert!(l4s[2..].iter().all(|tos| *tos == 3));
+        // Classic packets know only the control law.
+        let (classic, dropped) = sent(2);
+        assert_eq!((&classic[..100], dropped), (&[2; 100][..], 0));
+        let marked = classic.iter().filter(|tos| **tos == 3).count();
+        assert!((1..50).contains(&marked), "{marked}");
+    }
+
+    #[test]
+    fn linux_marks_by_the_threshold_whom_the_selector_names() {
+        let marked = |tos: u8| {
+            let spec = "dialect=linux ce_threshold=1ms ce_threshold_selector=1 ce_threshold_mask=3 buckets=none";
+            let mut bench = Bench::new(spec);
+            (0..20).for_each(|_| bench.offer_with(0, 1000, |packet| packet.tos = tos));
+            bench.now += Span::from_ms(2);
+            while bench.take().is_some() {}
+            bench.marks.len()
+        };
+        assert_eq!([0, 1, 2, 0xb9].map(marked), [0, 20, 0, 20]);
     }
 }

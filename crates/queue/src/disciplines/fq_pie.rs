@@ -18,14 +18,14 @@
 //!
 //! Sources: Linux net/sched/sch_fq_pie.c; ns-3.44 fq-pie-queue-disc.cc. Linux's `memory_limit` is left out: there it is counted, but
 //! nothing is dropped for it. Linux updates the queues in portions of 2048; with 1024 queues, all at once, as here. ns-3 starts
-//! the timer of a queue when it makes the queue; here all queues are updated together. Not modelled: the hash functions, ns-3's
-//! set-associative hash, CeThreshold and UseL4s, which are off there by default.
+//! the timer of a queue when it makes the queue; here all queues are updated together. Not modelled: the hash functions.
+//! ns-3's set-associative hash (`ways`) and L4S mode (`l4s`, `ce_threshold`) are off there by default.
 //!
 //! Draws: those of PIE, of all queues from the stream of the scheduler in the order of arrivals.
 
 use crate::classify::{Classifier, Classify, Hash};
 use crate::disciplines::pie::{Pie, PieParams};
-use crate::flow_queue::{Dscps, FlowQueue, Rules, WhenFull, in_name_of, schedule_flow_queue};
+use crate::flow_queue::{Dscps, FlowQueue, Rules, Sets, WhenFull, in_name_of, schedule_flow_queue};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
 use sojourn_units::{Bytes, Limit, Packets, Params, Span, params};
@@ -45,6 +45,8 @@ params! {
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5; the draft gives none";
         /// The hash has another key in every replication.
         perturb: bool = "true", source "RFC 8290 section 4.1.1";
+        /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
         classify: Classify = "flow", source "the draft, section 4.1: the 5-tuple";
         /// Weight of the deviation from the target, per second.
@@ -67,6 +69,10 @@ params! {
         derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
         /// From a probability of 0.1 on it grows by 0.02 at most in an update.
         cap: bool = "false", source "RFC 8033, section 5.5: optional";
+        /// With `l4s`, packets with ECT(1) or CE that waited longer than this are marked; dialect ns3.
+        ce_threshold: Option<Span> = "none", source "ns-3.44 fq-pie-queue-disc.cc: CeThreshold, never";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 fq-pie-queue-disc.cc: UseL4s";
         /// Packets dropped at most when the limit is exceeded; dialect ns3.
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize";
     }
@@ -114,6 +120,12 @@ impl Entry for FqPie {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
+        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(|text| {
+            SpecError::Contradiction {
+                discipline: Self::NAME.to_owned(),
+                text: text.to_owned(),
+            }
+        })?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,
@@ -123,6 +135,7 @@ impl Entry for FqPie {
                 _ => WhenFull::Refuse,
             },
             counts_all: false,
+            sets,
             favoured: Dscps::ALL,
         };
         let cx = cx.clone();
@@ -178,6 +191,8 @@ fn pie_params(params: &FqPieParams) -> PieParams {
         byte_mode: params.byte_mode,
         dq_rate_estimator: params.dq_rate_estimator,
         derandomize: params.derandomize,
+        ce_threshold: params.ce_threshold,
+        l4s: params.l4s,
         cap: params.cap,
         ..own
     }
@@ -224,7 +239,10 @@ mod tests {
             }
         }
         let flow_of = |held| store.packet(held).flow;
-        drops.iter().map(|(held, reason)| (flow_of(held), *reason)).collect()
+        drops
+            .iter()
+            .map(|(held, reason)| (flow_of(held), *reason))
+            .collect()
     }
 
     #[test]
@@ -269,5 +287,26 @@ mod tests {
             error.starts_with("fq_pie: cap=false, which dialect linux has not"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_l4s_mode_spares_its_packets_and_marks_them_by_the_threshold() {
+        let run = |tos: u8| {
+            let mut bench = crate::testing::Bench::<FqPie>::new(
+                "dialect=ns3 l4s=true ce_threshold=1ms buckets=none",
+            );
+            let mut marked = 0;
+            for _ in 0..4000 {
+                (0..2).for_each(|_| bench.offer_with(0, 1000, |packet| packet.tos = tos));
+                bench.now += Span::from_ms(1);
+                marked += usize::from(bench.take().is_some_and(|packet| packet.tos & 3 == 3));
+            }
+            (bench.drops.len(), marked)
+        };
+        let (dropped, marked) = run(1);
+        assert_eq!(dropped, 0);
+        // All but the first, which waits no longer than the threshold.
+        assert!(marked >= 3998, "{marked}");
+        assert!(run(0).0 > 100);
     }
 }

@@ -160,11 +160,11 @@ impl Active {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
     use crate::aqm::Waiting;
     use crate::testing::built;
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
+    use std::collections::BTreeMap;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_ms(ms)

@@ -172,7 +172,9 @@ impl Entry for Hhf {
 
 impl Scheduler for Hhf {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        let hash = upper_half(mix(self.classes.class_of(cx.store.packet(&packet)) ^ self.key));
+        let hash = upper_half(mix(
+            self.classes.class_of(cx.store.packet(&packet)) ^ self.key
+        ));
         let heavy = self.filter.is_heavy(hash, u64::from(packet.size), cx.now);
         let index = if heavy { HEAVY } else { LIGHT };
         let share = self.share(index);

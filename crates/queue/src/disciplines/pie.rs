@@ -34,6 +34,7 @@
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
 use sojourn_sim::{DropReason, MarkReason};
@@ -68,6 +69,10 @@ params! {
         derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
         /// From a probability of 0.1 on it grows by 0.02 at most in an update.
         cap: bool = "false", source "RFC 8033, section 5.5: optional";
+        /// With `l4s`, packets with ECT(1) or CE that waited longer than this are marked; dialect ns3.
+        ce_threshold: Option<Span> = "none", source "ns-3.44 pie-queue-disc.cc: CeThreshold, never";
+        /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
+        l4s: bool = "false", source "ns-3.44 pie-queue-disc.cc: UseL4s";
     }
     dialects {
         /// RFC 8033, basic PIE.
@@ -107,6 +112,8 @@ pub struct Pie {
     next: Time,
     /// The delay is not computed from the backlog and the link's rate alone.
     departures: bool,
+    /// From which wait on packets of the low-latency service are marked, in ns-3's L4S mode.
+    l4s: Option<Span>,
 }
 
 enum Core {
@@ -128,6 +135,13 @@ impl Entry for Pie {
 
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {
         check(&params)?;
+        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
+        if params.ce_threshold.is_some() && !params.l4s {
+            return Err(contradiction(
+                "ce_threshold needs l4s=true; leave it out or add that",
+            ));
+        }
+        let l4s = params.ce_threshold.filter(|_| params.l4s);
         let (tupdate, dialect) = (params.tupdate, params.dialect);
         let first = if dialect == "linux" {
             LINUX_FIRST
@@ -143,6 +157,7 @@ impl Entry for Pie {
             tupdate,
             next: Time::ZERO + first,
             departures: dialect != "rfc8034",
+            l4s,
         })
     }
 
@@ -196,6 +211,14 @@ impl Aqm for Pie {
         view: &View<'_>,
         cx: &mut Cx<'_>,
     ) -> Verdict {
+        if let Some(threshold) = self.l4s
+            && is_l4s(meta)
+        {
+            return match sojourn > threshold {
+                true => Verdict::Mark(MarkReason::Threshold),
+                false => Verdict::Pass,
+            };
+        }
         match &mut self.core {
             Core::Float(pie) => pie.on_dequeue(meta, sojourn, view, cx.now),
             Core::Linux(pie) => pie.on_dequeue(meta, sojourn, view, cx.now),
@@ -322,7 +345,8 @@ impl FloatPie {
             self.accumulated = 0.0;
             return Verdict::Drop(DropReason::Overlimit);
         }
-        if !self.drops_early(meta, view, cx) {
+        let spared = self.params.l4s && is_l4s(meta);
+        if spared || !self.drops_early(meta, view, cx) {
             return Verdict::Pass;
         }
         let marks = self

@@ -102,7 +102,7 @@ enum Rules {
 
 /// The flows that are backlogged in the fluid system.
 struct Fluid {
-    /// By their last tag.
+    /// By their last tag, or an earlier one: not above the last.
     flows: Ordered,
     weight: u128,
     /// Up to when virtual time has been followed, at which rate.
@@ -395,16 +395,21 @@ impl Wfq {
             return;
         }
         let mut service = served(rate, elapsed);
-        while let Some((last, index)) = self.fluid.flows.first() {
-            let needed = (last - self.virtual_time) * self.fluid.weight;
+        while let Some((tag, index)) = self.fluid.flows.first() {
+            let needed = (tag - self.virtual_time) * self.fluid.weight;
             if service < needed {
                 self.virtual_time += service / self.fluid.weight;
                 return;
             }
             service -= needed;
-            self.virtual_time = last;
-            self.fluid.flows.remove(index);
-            self.fluid.weight -= u128::from(self.queues[at(index)].weight);
+            self.virtual_time = tag;
+            let queue = &self.queues[at(index)];
+            if queue.last > tag {
+                self.fluid.flows.set(index, queue.last);
+            } else {
+                self.fluid.flows.remove(index);
+                self.fluid.weight -= u128::from(queue.weight);
+            }
         }
     }
 
@@ -420,7 +425,10 @@ impl Wfq {
         let was_in = self.fluid.flows.contains(index);
         let is_in = last > self.virtual_time;
         if is_in {
-            self.fluid.flows.set(index, last);
+            // A tag that has grown is put right when virtual time has come to what it was.
+            if self.fluid.flows.key(index).is_none_or(|key| last < key) {
+                self.fluid.flows.set(index, last);
+            }
         } else if was_in {
             self.fluid.flows.remove(index);
         }
@@ -464,7 +472,7 @@ impl Wfq {
         queue.head = head;
         match head {
             // Of equal tags the queue seen first goes first.
-            Some(head) => self.heads.set(index, head << 32 | u128::from(index)),
+            Some(head) => self.heads.set(index, head),
             None => {
                 self.heads.remove(index);
             }
