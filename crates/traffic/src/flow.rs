@@ -462,8 +462,10 @@ impl TcpPlan {
                 let receiver = SackReceiver::new(&self.params, sack, self.ecn);
                 match &self.rledbat {
                     Some(rledbat) => {
-                        let mut params = LedbatPlusParams::default();
-                        params.target = rledbat.rledbat_target;
+                        let params = LedbatPlusParams {
+                            target: rledbat.rledbat_target,
+                            ..LedbatPlusParams::default()
+                        };
                         let control = AnyCc::LedbatPlus(Box::new(LedbatPlus::new(&params)));
                         let mss = self.params.mss.get();
                         let receiver = RledbatReceiver::new(receiver, control, mss, self.headers());

@@ -523,7 +523,7 @@ fn transfer_distribution(
         let count = values.len();
         let every = count.div_ceil(MOST_STEPS).max(1);
         if every > 1 {
-            figure.thinned = Some(format!("Every {every}th step is drawn, and the last."));
+            figure.thinned = Some(format!("One step is drawn for every {every} transfers."));
         }
         for (value, place) in values.iter().zip(1..) {
             if place % every != 0 && place != count {

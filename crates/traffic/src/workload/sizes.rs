@@ -301,7 +301,7 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
         let parsed = pair.split_once(':').and_then(|(bytes, share)| {
             let bytes: f64 = bytes.trim().parse().ok()?;
             let share: f64 = share.trim().parse().ok()?;
-            (bytes >= 0.0 && bytes < 1e18 && (0.0..=1.0).contains(&share)).then_some((bytes, share))
+            ((0.0..1e18).contains(&bytes) && (0.0..=1.0).contains(&share)).then_some((bytes, share))
         });
         let Some(point) = parsed else {
             return bad(pair, "a point of a distribution");
