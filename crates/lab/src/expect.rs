@@ -82,6 +82,7 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
         "step" => control("Mark probability, %", "mark_probability", Percent),
         "wrr" | "srr" | "wfq" | "qfq" => sharing("weights=4:2:1"),
         "choke" => sharing("min=10p max=30p"),
+        "wred" => sharing("min=10p:10p:10p:20p:20p:20p:30p max=20p:20p:20p:30p:30p:30p:40p"),
         "hhf" => sharing("admit_bytes=20kB"),
         "cake" => sharing("bandwidth=9500kbps"),
         "tbf" => ("rate=4Mbps burst=500kB".to_owned(), Shown::Throughput),
@@ -104,7 +105,7 @@ pub fn expectation(entry: &CatalogueEntry) -> Expectation {
         ),
         ("wred", _) => (
             CLASSES,
-            "Two TCP flows of each of three classes, by their IP precedence, share 10 Mbps at a base round trip of 40 ms",
+            "Three classes of 4.5 Mbps each, by their IP precedence, share 10 Mbps; thresholds of each are where those of the class below it end",
         ),
         ("tbf", _) => (
             BURSTS,
@@ -288,21 +289,21 @@ rate = "8Mbps"
 
 const CLASSES: &str = r#"
 [run]
-duration = "44s"
+duration = "24s"
 warmup = "4s"
 [[flows]]
-kind = "newreno"
+kind = "poisson"
 label = "precedence 0"
-count = 2
+rate = "4.5Mbps"
 [[flows]]
-kind = "newreno"
+kind = "poisson"
 label = "precedence 3"
-count = 2
+rate = "4.5Mbps"
 dscp = 24
 [[flows]]
-kind = "newreno"
+kind = "poisson"
 label = "precedence 6"
-count = 2
+rate = "4.5Mbps"
 dscp = 48
 "#;
 

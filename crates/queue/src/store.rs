@@ -125,6 +125,10 @@ impl Store {
 
     /// Gives a packet out of the scheduler's hands.
     #[inline(always)]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "who has handed a packet over holds it no more"
+    )]
     pub fn release(&mut self, held: Held) -> Packet {
         let links = &mut self.links[at(held.slot)];
         links.previous = FREE;
@@ -147,6 +151,10 @@ impl Store {
 
     /// Puts a packet at the end of a list.
     #[inline(always)]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "who has handed a packet over holds it no more"
+    )]
     pub fn push_back(&mut self, list: &mut List, held: Held) {
         let links = &mut self.links[at(held.slot)];
         links.previous = list.tail;
