@@ -229,7 +229,7 @@ fn by_flow(counts: &[FlowAccount], flows: &[FlowInfo]) -> Vec<FlowAccount> {
         let Some((first, rest)) = counts[own].split_first() else {
             break;
         };
-        let mut sum = first.clone();
+        let mut sum = *first;
         for other in rest {
             sum.received += other.received;
             sum.dropped += other.dropped;
