@@ -435,7 +435,7 @@ impl Ring {
         (self.head != self.sent).then(|| self.land_next())
     }
 
-    /// As [`Ring::land`], where the caller has seen that a packet is in flight: an option of a packet would be taken apart
+    /// Takes the packet that arrives next, where the caller has seen that one is in flight: an option of a packet would be taken apart
     /// and put together again.
     ///
     /// # Panics
