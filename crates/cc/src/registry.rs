@@ -14,14 +14,10 @@ pub struct Algorithm {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
-    pub(crate) build: Build,
     pub(crate) prepare: Prepare,
 }
 
-/// Builds an algorithm in a dialect with parameters from text.
-type Build = fn(Option<&str>, &[(String, String)]) -> Result<AnyCc, ParamError>;
-
-/// Reads the parameters of an algorithm, to build it as often as it is wanted.
+/// Reads the parameters of an algorithm in a dialect from text, to build it as often as it is wanted.
 type Prepare = fn(Option<&str>, &[(String, String)]) -> Result<Maker, ParamError>;
 
 /// Builds an algorithm whose parameters have been read.
@@ -94,11 +90,7 @@ pub fn build(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<AnyCc, BuildError> {
-    let algorithm = find(name)?;
-    (algorithm.build)(dialect, pairs).map_err(|error| BuildError::Param {
-        algorithm: algorithm.name,
-        error,
-    })
+    Ok(prepare(name, dialect, pairs)?())
 }
 
 /// As [`build`], for connections that are opened while a run goes on: parameters are read once.
@@ -144,10 +136,6 @@ macro_rules! algorithms {
                 doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
                 params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
                 dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
-                build: |dialect, pairs| {
-                    sojourn_units::build::<$first::$FirstParams>(dialect, pairs)
-                        .map(|params| AnyCc::$First($first::$First::new(&params)))
-                },
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<$first::$FirstParams>(dialect, pairs)?;
                     Ok(Box::new(move || AnyCc::$First($first::$First::new(&params))))
@@ -158,10 +146,6 @@ macro_rules! algorithms {
                 doc: <$module::$Params as sojourn_units::Params>::DOC,
                 params: <$module::$Params as sojourn_units::Params>::TABLE,
                 dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
-                build: |dialect, pairs| {
-                    sojourn_units::build::<$module::$Params>(dialect, pairs)
-                        .map(|params| AnyCc::$Type(Box::new($module::$Type::new(&params))))
-                },
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
                     Ok(Box::new(move || AnyCc::$Type(Box::new($module::$Type::new(&params)))))

@@ -19,6 +19,7 @@
 pub mod arrivals;
 mod client;
 mod end;
+mod points;
 mod server;
 pub mod sizes;
 mod slots;

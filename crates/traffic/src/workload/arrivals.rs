@@ -1,5 +1,6 @@
 //! When transfers arrive.
 
+use super::points;
 use super::sizes::{Sizes, real, unknown, unread};
 use crate::registry::wrong;
 use sojourn_sim::Stream;
@@ -185,39 +186,21 @@ impl Arrivals {
     }
 }
 
+/// Arrivals from their text: times, from the first on, with sizes.
 fn points(text: &str) -> Result<Vec<(Span, u64)>, ParamError> {
-    let bad = |given: &str, expected: &str| {
-        Err(wrong(
-            "points",
-            UnitErrorKind::Malformed,
-            given,
-            expected,
-            "write seconds that do not go back, with whole bytes, such as 0:15000,0.25:1000",
-        ))
-    };
-    let mut all: Vec<(Span, u64)> = Vec::new();
-    for pair in text
-        .split(',')
-        .map(str::trim)
-        .filter(|pair| !pair.is_empty())
-    {
-        let parsed = pair.split_once(':').and_then(|(at, bytes)| {
-            let at: f64 = at.trim().parse().ok()?;
-            let bytes: u64 = bytes.trim().parse().ok()?;
-            ((0.0..1e6).contains(&at) && bytes > 0).then(|| (Span::round_from_secs(at), bytes))
-        });
-        let Some(point) = parsed else {
-            return bad(pair, "a time with a size");
-        };
-        if all.last().is_some_and(|last| point.0 < last.0) {
-            return bad(pair, "a time that is not before the last one");
-        }
-        all.push(point);
+    let remedy = "write seconds that do not go back, with whole bytes, such as 0:15000,0.25:1000";
+    let pairs = points::pairs(text, "a time with a size", remedy, |at, bytes| {
+        let (at, bytes): (f64, u64) = (at.parse().ok()?, bytes.parse().ok()?);
+        ((0.0..1e6).contains(&at) && bytes > 0).then(|| (Span::round_from_secs(at), bytes))
+    })?;
+    if pairs.is_empty() {
+        return Err(points::refused(text, "a list of arrivals", remedy));
     }
-    match all.is_empty() {
-        true => bad(text, "a list of arrivals"),
-        false => Ok(all),
+    if let Some(pair) = pairs.windows(2).find(|pair| pair[1].0.0 < pair[0].0.0) {
+        let expected = "a time that is not before the last one";
+        return Err(points::refused(pair[1].1, expected, remedy));
     }
+    Ok(pairs.into_iter().map(|(point, _)| point).collect())
 }
 
 /// The `points` of a file: a time in seconds and a size in bytes on each line. Lines that begin with `#` are comments.
@@ -225,24 +208,12 @@ fn points(text: &str) -> Result<Vec<(Span, u64)>, ParamError> {
 /// # Errors
 /// With the number and text of a line that is none of these.
 pub fn points_of_file(text: &str) -> Result<String, String> {
-    let mut points = Vec::new();
-    for (line, number) in text.lines().zip(1u64..) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
+    points::of_lines(text, "a time and a size", |words| match words {
+        [at, bytes] if at.parse::<f64>().is_ok() && bytes.parse::<u64>().is_ok() => {
+            Some(format!("{at}:{bytes}"))
         }
-        let words: Vec<&str> = line
-            .split([' ', ',', '\t', ';'])
-            .filter(|word| !word.is_empty())
-            .collect();
-        match words.as_slice() {
-            [at, bytes] if at.parse::<f64>().is_ok() && bytes.parse::<u64>().is_ok() => {
-                points.push(format!("{at}:{bytes}"));
-            }
-            _ => return Err(format!("line {number}, {line:?}, is not a time and a size")),
-        }
-    }
-    Ok(points.join(","))
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ impl Client {
         responses.chain(page)
     }
 
-    /// Timers: of connections, of requests, of the user.
+    /// Places for connections. Each has a timer for the connection and one for its request; the user's comes after all of them.
     fn connections(&self) -> u32 {
         u32::try_from(self.slots.len()).unwrap_or(u32::MAX)
     }
@@ -171,13 +171,7 @@ impl Client {
         let Some(end) = &mut place.end else {
             return;
         };
-        let mut inner = SlotHost {
-            host,
-            flow: self.first + slot,
-            number: place.number,
-            back: true,
-            woken: None,
-        };
+        let mut inner = SlotHost::new(host, self.first + slot, place.number, true);
         act(end, &mut inner);
         if let Some((at, armed)) = inner.woken {
             self.alarms.set(slot, at, armed);

@@ -166,7 +166,7 @@ impl Server {
         let place = &mut self.slots[to_usize(slot)];
         place.number = number;
         place.requests = 1;
-        let mut inner = slot_host(host, self.first + slot, number);
+        let mut inner = SlotHost::new(host, self.first + slot, number, false);
         end.on_start(&mut inner);
         let woken = inner.woken;
         place.end = Some(end);
@@ -200,7 +200,7 @@ impl Server {
         let Some(end) = &mut place.end else {
             return;
         };
-        let mut inner = slot_host(host, self.first + slot, place.number);
+        let mut inner = SlotHost::new(host, self.first + slot, place.number, false);
         act(end, &mut inner);
         let woken = inner.woken;
         let over = self.arrivals.is_some() && end.is_idle();
@@ -242,16 +242,6 @@ impl Server {
             }
         }
         self.alarms.list(host);
-    }
-}
-
-fn slot_host<H>(host: &mut H, flow: u32, number: u64) -> SlotHost<'_, H> {
-    SlotHost {
-        host,
-        flow,
-        number,
-        back: false,
-        woken: None,
     }
 }
 

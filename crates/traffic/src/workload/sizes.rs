@@ -6,6 +6,7 @@
 //! ns-2 scripts that later studies share (`CDF_dctcp.tcl`, `CDF_vl2.tcl`), whose means they state as 1 711 250 and
 //! 12 658 199 bytes.
 
+use super::points;
 use crate::registry::wrong;
 use sojourn_sim::Stream;
 use sojourn_units::{
@@ -283,40 +284,27 @@ impl Sizes {
 
 /// Points of a distribution function from their text.
 fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
-    let bad = |given: &str, expected: &str| {
-        Err(wrong(
-            "points",
-            UnitErrorKind::Malformed,
-            given,
-            expected,
-            "write sizes in bytes with shares from 0 to 1, both growing, such as 0:0,10000:0.15,30000:1",
-        ))
+    let remedy = "write sizes in bytes with shares from 0 to 1, both growing, such as 0:0,10000:0.15,30000:1";
+    let pairs = points::pairs(text, "a point of a distribution", remedy, |bytes, share| {
+        let (bytes, share): (f64, f64) = (bytes.parse().ok()?, share.parse().ok()?);
+        ((0.0..1e18).contains(&bytes) && (0.0..=1.0).contains(&share)).then_some((bytes, share))
+    })?;
+    let falls = |pair: &&[((f64, f64), &str)]| {
+        let ((before, _), (point, _)) = (pair[0], pair[1]);
+        point.0 < before.0 || point.1 < before.1
     };
-    let mut all: Vec<(f64, f64)> = Vec::new();
-    for pair in text
-        .split(',')
-        .map(str::trim)
-        .filter(|pair| !pair.is_empty())
-    {
-        let parsed = pair.split_once(':').and_then(|(bytes, share)| {
-            let bytes: f64 = bytes.trim().parse().ok()?;
-            let share: f64 = share.trim().parse().ok()?;
-            ((0.0..1e18).contains(&bytes) && (0.0..=1.0).contains(&share)).then_some((bytes, share))
-        });
-        let Some(point) = parsed else {
-            return bad(pair, "a point of a distribution");
-        };
-        if let Some(last) = all.last()
-            && (point.0 < last.0 || point.1 < last.1)
-        {
-            return bad(pair, "a point beyond the one before");
-        }
-        all.push(point);
+    if let Some(pair) = pairs.windows(2).find(falls) {
+        let expected = "a point beyond the one before";
+        return Err(points::refused(pair[1].1, expected, remedy));
     }
-    match all.last() {
-        Some(last) if last.1 == 1.0 && last.0 > 0.0 => {}
-        Some(_) => return bad(text, "a distribution that ends at 1"),
-        None => return bad(text, "a distribution"),
+    let mut all: Vec<(f64, f64)> = pairs.into_iter().map(|(point, _)| point).collect();
+    let expected = match all.last() {
+        Some(last) if last.1 == 1.0 && last.0 > 0.0 => None,
+        Some(_) => Some("a distribution that ends at 1"),
+        None => Some("a distribution"),
+    };
+    if let Some(expected) = expected {
+        return Err(points::refused(text, expected, remedy));
     }
     if all.first().is_some_and(|first| first.1 > 0.0) {
         // Nothing is said of sizes below: they are the first one.
@@ -332,27 +320,13 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
 /// # Errors
 /// With the number and text of a line that is none of these.
 pub fn points_of_file(text: &str) -> Result<String, String> {
-    let mut points = Vec::new();
-    for (line, number) in text.lines().zip(1u64..) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let numbers: Option<Vec<f64>> = line
-            .split([' ', ',', '\t', ';'])
-            .filter(|word| !word.is_empty())
-            .map(|word| word.parse().ok())
-            .collect();
+    points::of_lines(text, "a size and a share", |words| {
+        let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
         match numbers.as_deref() {
-            Some([bytes, .., share]) => points.push(format!("{bytes}:{share}")),
-            _ => {
-                return Err(format!(
-                    "line {number}, {line:?}, is not a size and a share"
-                ));
-            }
+            Some([bytes, .., share]) => Some(format!("{bytes}:{share}")),
+            _ => None,
         }
-    }
-    Ok(points.join(","))
+    })
 }
 
 /// A file that was named where no files are read.

@@ -9,15 +9,26 @@ use std::collections::BTreeSet;
 /// The number travels in a field that the direction does not use otherwise: `ack` of packets of the sender, `seq` of those of the
 /// receiver. So a packet that is left over from an earlier connection of the same slot is known for what it is.
 pub(super) struct SlotHost<'a, H> {
-    pub(super) host: &'a mut H,
-    pub(super) flow: u32,
-    pub(super) number: u64,
-    pub(super) back: bool,
+    host: &'a mut H,
+    flow: u32,
+    number: u64,
+    back: bool,
     /// When the connection's event is to fire, if that was said.
     pub(super) woken: Option<(Time, Time)>,
 }
 
-impl<H: Host> SlotHost<'_, H> {
+impl<'a, H: Host> SlotHost<'a, H> {
+    /// The host of connection `number` of a flow, `back` for its receiving end.
+    pub(super) fn new(host: &'a mut H, flow: u32, number: u64, back: bool) -> SlotHost<'a, H> {
+        SlotHost {
+            host,
+            flow,
+            number,
+            back,
+            woken: None,
+        }
+    }
+
     fn numbered(&self, mut packet: Outgoing) -> Outgoing {
         match self.back {
             true => packet.seq = self.number,

@@ -383,7 +383,6 @@ impl<S: Source> QuicSender<S> {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let after_idle = false;
         self.in_flight += bytes;
         self.flights.push_back(Flight {
             offset,
@@ -406,7 +405,7 @@ impl<S: Source> QuicSender<S> {
             bytes,
             in_flight: self.in_flight,
             retransmission: again,
-            after_idle,
+            after_idle: false,
         });
         self.space(bytes, now);
         let ecn = match (self.traits.ecn, self.params.ecn) {
@@ -462,12 +461,10 @@ impl<S: Source> QuicSender<S> {
         let largest = self.largest_acked?;
         let wait = self.loss_delay();
         let below = usize::try_from(largest.checked_sub(self.base)?).ok()?;
-        let outstanding = self
-            .flights
-            .iter()
-            .take(below)
-            .filter(|f| f.fate == Fate::Outstanding);
-        outstanding.map(|flight| flight.sent + wait).min()
+        // Packets are in the order in which they were sent.
+        let mut before = self.flights.iter().take(below);
+        let first = before.find(|flight| flight.fate == Fate::Outstanding)?;
+        Some(first.sent + wait)
     }
 
     fn loss_delay(&self) -> Span {
