@@ -16,61 +16,19 @@ use std::path::{Path, PathBuf};
 /// A study that Sojourn brings along.
 struct BuiltIn {
     name: &'static str,
-    study: &'static str,
-    /// Its other files, by name.
+    /// Its files, by name: `study.toml` and what that reads.
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 5] = [
-    BuiltIn {
-        name: "codel-drr-bandwidth-mtu",
-        study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
-        files: &[(
-            "published.csv",
-            include_str!("../../../studies/codel-drr-bandwidth-mtu/published.csv"),
-        )],
-    },
-    BuiltIn {
-        name: "codel-ledbat",
-        study: include_str!("../../../studies/codel-ledbat/study.toml"),
-        files: &[(
-            "published.csv",
-            include_str!("../../../studies/codel-ledbat/published.csv"),
-        )],
-    },
-    BuiltIn {
-        name: "congestion-controls",
-        study: include_str!("../../../studies/congestion-controls/study.toml"),
-        files: &[],
-    },
-    BuiltIn {
-        name: "queue-disciplines",
-        study: include_str!("../../../studies/queue-disciplines/study.toml"),
-        files: &[],
-    },
-    BuiltIn {
-        name: "red-droptail-ten-nodes",
-        study: include_str!("../../../studies/red-droptail-ten-nodes/study.toml"),
-        files: &[
-            (
-                "published.csv",
-                include_str!("../../../studies/red-droptail-ten-nodes/published.csv"),
-            ),
-            (
-                "ns3-config1.xml",
-                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config1.xml"),
-            ),
-            (
-                "ns3-config2.xml",
-                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config2.xml"),
-            ),
-            (
-                "ns3-config3.xml",
-                include_str!("../../../studies/red-droptail-ten-nodes/ns3-config3.xml"),
-            ),
-        ],
-    },
-];
+impl BuiltIn {
+    fn file(&self, name: &str) -> Option<&'static str> {
+        let file = self.files.iter().find(|(known, _)| *known == name);
+        file.map(|(_, text)| *text)
+    }
+}
+
+/// The folders of `studies/`, as `build.rs` found them.
+const BUILT_IN: &[BuiltIn] = &include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
@@ -120,15 +78,13 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
     if plain && !named.exists() {
         let found = BUILT_IN.iter().find(|built_in| built_in.name == given);
         if let Some(built_in) = found {
-            let mut document = Document::parse(built_in.study, &format!("{given}/study.toml"))?;
+            let text = built_in.file("study.toml").unwrap_or_default();
+            let mut document = Document::parse(text, &format!("{given}/study.toml"))?;
             apply_sets(&mut document, &args.sets)?;
             let study = Study::from_document_and_files(&document, &|name: &Path| {
                 let name = name.file_name().and_then(|name| name.to_str());
-                let file = built_in
-                    .files
-                    .iter()
-                    .find(|(known, _)| Some(*known) == name);
-                file.map(|(_, text)| (*text).to_owned())
+                let text = name.and_then(|name| built_in.file(name));
+                text.map(str::to_owned)
                     .ok_or_else(|| std::io::ErrorKind::NotFound.into())
             })?;
             return Ok((study, given.to_owned()));

@@ -11,5 +11,6 @@ crate::registry::register! {
     poisson::Poisson,
     exponential::Exponential,
     pareto::Pareto,
+    periodic::Periodic,
     on_off_app::OnOffApp,
 }

@@ -847,6 +847,19 @@ fn flow_metrics() -> Vec<Metric> {
         ),
         flow(
             declared(
+                "packet_bytes_mean",
+                "Packet size, mean",
+                Unit::Bytes,
+                "Bytes on the wire of a packet of the sender that arrived.",
+                "bytes delivered / packets delivered",
+            ),
+            |flows, _| {
+                let packets = sum(flows, |f| f.delivered_packets);
+                ratio(sum(flows, |f| f.delivered_bytes), packets)
+            },
+        ),
+        flow(
+            declared(
                 "dropped_packets",
                 "Dropped",
                 Unit::Packets,
@@ -1057,6 +1070,16 @@ fn group_metrics() -> Vec<Metric> {
                 "8 × Σ bytes delivered / measured time",
             ),
             |flows, seconds| ratio(8.0 * sum(flows, |f| f.delivered_bytes), seconds),
+        ),
+        group(
+            declared(
+                "delivered_pps_sum",
+                "Delivered per second",
+                Unit::PacketsPerSecond,
+                "Packets that arrived per second, of all flows of the group together.",
+                "Σ packets delivered / measured time",
+            ),
+            |flows, seconds| ratio(sum(flows, |f| f.delivered_packets), seconds),
         ),
         group(
             declared(

@@ -1,0 +1,48 @@
+//! Writes the list of the studies that the command brings along: every folder of `studies/` with a `study.toml`, each with the files beside
+//! it. A new study needs no line of code.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let root = Path::new(&required("CARGO_MANIFEST_DIR")?).join("../../studies");
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut list = String::from("[\n");
+    for folder in sorted(&root)? {
+        if !folder.join("study.toml").is_file() {
+            continue;
+        }
+        writeln!(list, "    BuiltIn {{ name: {:?}, files: &[", name(&folder))
+            .map_err(io::Error::other)?;
+        for file in sorted(&folder)? {
+            // A reader's page, not an input.
+            if file.is_file() && name(&file) != "README.md" {
+                let path = file.canonicalize()?;
+                writeln!(list, "        ({:?}, include_str!({path:?})),", name(&file))
+                    .map_err(io::Error::other)?;
+            }
+        }
+        list.push_str("    ] },\n");
+    }
+    list.push_str("]\n");
+    fs::write(Path::new(&required("OUT_DIR")?).join("studies.rs"), list)
+}
+
+fn required(variable: &str) -> io::Result<String> {
+    env::var(variable).map_err(|_| io::Error::other(format!("cargo sets {variable}")))
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
