@@ -4,6 +4,7 @@ use sojourn_queue::account::{FlowAccount, Totals};
 use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_traffic::workload::TransferKind;
+use sojourn_traffic::workload::player::Playback;
 use sojourn_units::{Rate, Span, Time};
 
 /// One run.
@@ -128,6 +129,8 @@ pub struct FlowOutcome {
     pub completed: Option<Time>,
     /// Transfers of a workload that were asked for after the warm-up, in that order.
     pub transfers: Vec<TransferOutcome>,
+    /// What the viewer of a video got; only of adaptive streaming.
+    pub playback: Option<Playback>,
     /// When something happened last to one of its endpoints; only of endpoints that keep it (dialect ns3_24).
     pub last_active: Option<Time>,
 }

@@ -362,6 +362,10 @@ fn flow_outcomes<T: Tracer>(
             started: sent.started.unwrap_or(flow.start),
             completed: sent.completed,
             transfers: transfers_of(network, flow, from),
+            playback: workload::playback(
+                flow.receiver.map(|receiver| network.agent(receiver)),
+                network.now(),
+            ),
             last_active: std::iter::once(flow.sender)
                 .chain(flow.receiver)
                 .filter_map(|agent| network.agent(agent).last_active())

@@ -335,13 +335,21 @@ impl<'a> Wanted<'a> {
 
     /// What is shown of transfers where there are some and a study does not say.
     fn transfer_metrics(&self) -> &'static [&'static str] {
-        let kinds = || {
+        let flows = || {
             let points = self.points().into_iter();
             let runs = points.flat_map(|point| self.results.of_point(point.point));
             runs.flat_map(|run| &run.flows)
-                .flat_map(|flow| &flow.transfers)
         };
-        if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
+        let kinds = || flows().flat_map(|flow| &flow.transfers);
+        if flows().any(|flow| flow.playback.is_some()) {
+            &[
+                "quality_bps_mean",
+                "quality_switches_count",
+                "stalls_count",
+                "stalled_ratio",
+                "startup_s",
+            ]
+        } else if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
             &["page_load_s_p50", "page_load_s_p95", "unfinished_count"]
         } else if kinds().next().is_some() {
             &[

@@ -17,6 +17,7 @@ flows = [
   "2*workload sizes=(lognormal median=20kB sigma=1.5) load=50% label=short",
   "3*request_response think=200ms",
   "web think=500ms",
+  "dash segment=1s buffer=5s reservoir=1s resume=1s",
   "reno",
 ]
 [run]
@@ -54,8 +55,8 @@ fn a_workload_is_one_flow_in_results_and_both_modes_agree() {
     let eager = run::run(&scenario, 0).expect("a run");
     assert_eq!(lazy.flows, eager.flows);
     assert_eq!(lazy.queues, eager.queues);
-    assert_eq!(lazy.flows.len(), 2 + 3 + 1 + 1);
-    assert_eq!(lazy.queues[0].per_flow.len(), 7);
+    assert_eq!(lazy.flows.len(), 2 + 3 + 1 + 1 + 1);
+    assert_eq!(lazy.queues[0].per_flow.len(), 8);
     for label in ["short", "request_response", "web"] {
         assert!(transfers(&lazy, label) > 10, "{label}");
     }

@@ -6,7 +6,7 @@
 //! time. Everything is made before the run; connections that come and go in it allocate, the packets of a connection do not. A
 //! packet carries the number of its connection, so that what is left over from an earlier one in the same place is ignored.
 //!
-//! Data runs from the sender of the flow to its receiver. Where the receiver asks for it (`request_response`, `web`), the request
+//! Data runs from the sender of the flow to its receiver. Where the receiver asks for it (`request_response`, `web`, `dash`), the request
 //! is one packet from the receiver to the sender, sent again after a second, then two, until something comes of it; the first
 //! request of a connection opens it, from the side of the sender: data then begins to arrive two round trips after the request, as
 //! if the receiver had opened it and asked on its third packet.
@@ -19,6 +19,7 @@
 pub mod arrivals;
 mod client;
 mod end;
+pub mod player;
 mod points;
 mod server;
 pub mod sizes;
@@ -34,7 +35,8 @@ use crate::endpoint::Endpoint;
 use crate::flow::{BuiltFlow, FlowRequest, TcpPlan, Transport, check_keys, plan_tcp};
 use crate::registry::{Resolved, wrong};
 use arrivals::{Arrivals, Offered};
-use client::User;
+use client::{Asks, User};
+use player::{Ladder, Playback, Player, PlayerConfig, PlayerControl};
 use server::ServerConfig;
 use sizes::{Counts, Sizes, spec_of};
 use sojourn_units::{
@@ -120,6 +122,32 @@ params! {
     }
 }
 
+params! {
+    /// A viewer of a video that is fetched over HTTP segment by segment, each in the quality that the link seems to carry (DASH).
+    pub struct DashParams {
+        /// What carries the segments: a TCP flow with its parameters.
+        tcp: Spec = "cubic", source "Sojourn's choice";
+        /// The rates of the qualities, ascending, with colons between.
+        ladder: Ladder = "300kbps:750kbps:1.2Mbps:1.85Mbps:2.85Mbps:4.3Mbps", source "the ladder of Mao et al. 2017 (Pensieve) section 5.1, from memory";
+        /// Media in one segment.
+        segment: Span = "4s", range "100ms".."1min", source "Mao et al. 2017 section 5.1, from memory";
+        /// Standard deviation of the size of segments of one quality, as a part of its mean.
+        variation: f64 = "0", range "0".."1", source "constant bit rate";
+        /// How the quality is chosen.
+        control: PlayerControl = "buffer", source "Sojourn's choice";
+        /// Media that is held at most.
+        buffer: Span = "60s", range "100ms".."1h", source "Mao et al. 2017 section 5.1, from memory";
+        /// With control=buffer: media up to which the lowest quality is asked for.
+        reservoir: Span = "10s", range "0s".."1h", source "Sojourn's choice for a buffer of 60 s; Huang et al. 2014 have 90 of 240 s";
+        /// Media that must be there before the picture moves, at the start and after a stall.
+        resume: Span = "4s", range "1ms".."1h", source "one segment";
+        /// Bytes of a request, one packet, without headers.
+        request: Bytes = "350B", range "1B".."1400B", source "IEEE 802.16m-08/004r5 section 10 (HTTP request)";
+        /// Segments of the video; none goes on until the flow stops.
+        segments: Option<u64> = "none", range "1".., source "Sojourn's choice";
+    }
+}
+
 /// What was transferred.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TransferKind {
@@ -176,9 +204,10 @@ pub struct WorkloadKind {
 const WORKLOAD: &str = "workload";
 const REQUEST_RESPONSE: &str = "request_response";
 const WEB: &str = "web";
+const DASH: &str = "dash";
 
 /// Every kind of workload.
-pub const KINDS: [WorkloadKind; 3] = [
+pub const KINDS: [WorkloadKind; 4] = [
     WorkloadKind {
         name: WORKLOAD,
         doc: WorkloadParams::DOC,
@@ -193,6 +222,11 @@ pub const KINDS: [WorkloadKind; 3] = [
         name: WEB,
         doc: WebParams::DOC,
         params: WebParams::TABLE,
+    },
+    WorkloadKind {
+        name: DASH,
+        doc: DashParams::DOC,
+        params: DashParams::TABLE,
     },
 ];
 
@@ -231,6 +265,14 @@ pub fn transfers(sender: &Endpoint, receiver: Option<&Endpoint>) -> Vec<Transfer
     }
     all.sort_by_key(|transfer| (transfer.asked, transfer.kind, transfer.completed.is_none()));
     all
+}
+
+/// What the viewer of a video got until `now`; `None` of other flows.
+pub fn playback(receiver: Option<&Endpoint>, now: Time) -> Option<Playback> {
+    match receiver {
+        Some(Endpoint::Client(client)) => client.playback(now),
+        _ => None,
+    }
 }
 
 /// Builds the endpoints of a workload.
@@ -289,11 +331,13 @@ pub(crate) fn build(
             let params: RequestResponseParams = sojourn_units::build(None, args)?;
             let (plan, tcp) = carrier(&params.tcp, request)?;
             let user = User {
-                first: Sizes::of("sizes", &params.sizes)?,
-                objects: Counts::Fixed(0),
-                others: Sizes::Fixed(1),
-                think: params.think,
-                random: params.random_think,
+                asks: Asks::Pages {
+                    first: Sizes::of("sizes", &params.sizes)?,
+                    objects: Counts::Fixed(0),
+                    others: Sizes::Fixed(1),
+                    think: params.think,
+                    random: params.random_think,
+                },
                 request_bytes: plan.headers().saturating_add(narrow(params.request.get())),
                 life: params.life,
                 pages: false,
@@ -305,15 +349,42 @@ pub(crate) fn build(
             let resolved = resolved(&params, &tcp);
             asked_for(user, flows, kind, resolved, &plan, request)
         }
+        DASH => {
+            let params: DashParams = sojourn_units::build(None, args)?;
+            let (plan, tcp) = carrier(&params.tcp, request)?;
+            let player = Player::new(PlayerConfig {
+                ladder: params.ladder.clone(),
+                control: params.control,
+                segment: params.segment,
+                variation: params.variation,
+                buffer: params.buffer,
+                reservoir: params.reservoir,
+                resume: params.resume,
+            })?;
+            let user = User {
+                asks: Asks::Segments(Box::new(player)),
+                request_bytes: plan.headers().saturating_add(narrow(params.request.get())),
+                life: Life::Session,
+                pages: false,
+                left: params.segments.unwrap_or(u64::MAX),
+                rng: request.stream("user"),
+                start: request.start,
+                stop: request.stop.unwrap_or(Time::MAX),
+            };
+            let resolved = resolved(&params, &tcp);
+            asked_for(user, flows, kind, resolved, &plan, request)
+        }
         _ => {
             let params: WebParams = sojourn_units::build(None, args)?;
             let (plan, tcp) = carrier(&params.tcp, request)?;
             let user = User {
-                first: Sizes::of("first", &params.first)?,
-                objects: Counts::of("objects", &params.objects)?,
-                others: Sizes::of("sizes", &params.sizes)?,
-                think: params.think,
-                random: params.random_think,
+                asks: Asks::Pages {
+                    first: Sizes::of("first", &params.first)?,
+                    objects: Counts::of("objects", &params.objects)?,
+                    others: Sizes::of("sizes", &params.sizes)?,
+                    think: params.think,
+                    random: params.random_think,
+                },
                 request_bytes: plan.headers().saturating_add(narrow(params.request.get())),
                 life: params.life,
                 pages: true,

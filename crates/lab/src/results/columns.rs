@@ -1,6 +1,8 @@
 //! The columns of result files, each declared once: name, unit, meaning, how it is read from an outcome. Schemas, files,
 //! Arrow tables and `docs/reference/results.md` come from these lists; [`read_run`] goes the way back.
 
+mod playback;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -538,6 +540,7 @@ static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
         "When something happened last to one of its endpoints; null where these do not keep it.",
         |flow| flow.last_active.map(Time::as_ps),
     );
+    playback::declare(&mut all);
     all.wide(
         "delay_ps_sum",
         "ps",
@@ -1081,6 +1084,7 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         started: Time::from_ps(integer("started_ps")?),
         completed: optional("completed_ps")?.map(Time::from_ps),
         transfers: Vec::new(),
+        playback: playback::read(reader, row)?,
         last_active: optional("last_active_ps")?.map(Time::from_ps),
     })
 }

@@ -1,6 +1,7 @@
 //! The receiving end of a workload: one endpoint with many connections, and the user who asks for pages, if there is one.
 
 use super::end::End;
+use super::player::{Playback, Player};
 use super::sizes::{Counts, Sizes};
 use super::slots::{Alarms, SlotHost};
 use super::{Life, Transfer, TransferKind};
@@ -43,12 +44,7 @@ struct Request {
 
 /// A user who asks for pages: a first object, then others over all connections, then a pause.
 pub(super) struct User {
-    pub(super) first: Sizes,
-    pub(super) objects: Counts,
-    pub(super) others: Sizes,
-    /// Mean of the pauses, and whether they are exponential.
-    pub(super) think: Span,
-    pub(super) random: bool,
+    pub(super) asks: Asks,
     pub(super) request_bytes: u32,
     pub(super) life: Life,
     /// Whether pages are told of, beside the responses that they are made of.
@@ -57,6 +53,62 @@ pub(super) struct User {
     pub(super) rng: Stream,
     pub(super) start: Time,
     pub(super) stop: Time,
+}
+
+/// What a user asks for, and when.
+pub(super) enum Asks {
+    /// Pages of objects of random sizes, with pauses.
+    Pages {
+        first: Sizes,
+        objects: Counts,
+        others: Sizes,
+        /// Mean of the pauses, and whether they are exponential.
+        think: Span,
+        random: bool,
+    },
+    /// Segments of a video, each of which is a page of one object.
+    Segments(Box<Player>),
+}
+
+impl User {
+    /// The sizes of the objects of the page that is asked for now, the first one apart.
+    fn page(&mut self, now: Time) -> (u64, VecDeque<u64>) {
+        let rng = &mut self.rng;
+        match &mut self.asks {
+            // All sizes are drawn now: what the network does then changes nothing of what is asked for.
+            Asks::Pages {
+                first,
+                objects,
+                others,
+                ..
+            } => {
+                let first = first.draw(rng);
+                let count = objects.draw(rng);
+                (first, (0..count).map(|_| others.draw(rng)).collect())
+            }
+            Asks::Segments(player) => (player.ask(now, rng), VecDeque::new()),
+        }
+    }
+
+    /// The pause after a page of so many bytes that is complete now.
+    fn pause(&mut self, bytes: u64, now: Time) -> Span {
+        match &mut self.asks {
+            Asks::Pages {
+                think,
+                random: true,
+                ..
+            } => Span::round_from_secs(self.rng.exponential(think.as_secs_f64())),
+            Asks::Pages { think, .. } => *think,
+            Asks::Segments(player) => player.arrived(now, bytes),
+        }
+    }
+
+    fn player(&mut self) -> Option<&mut Player> {
+        match &mut self.asks {
+            Asks::Pages { .. } => None,
+            Asks::Segments(player) => Some(player),
+        }
+    }
 }
 
 /// The page that is on its way.
@@ -140,6 +192,14 @@ impl Client {
             completed: None,
         });
         responses.chain(page)
+    }
+
+    /// What the viewer of a video got until `now`; `None` where there is none.
+    pub(super) fn playback(&self, now: Time) -> Option<Playback> {
+        match &self.user.as_ref()?.asks {
+            Asks::Pages { .. } => None,
+            Asks::Segments(player) => Some(player.playback(now)),
+        }
     }
 
     /// Places for connections. Each has a timer for the connection and one for its request; the user's comes after all of them.
@@ -251,22 +311,20 @@ impl Client {
                 completed: Some(now),
             });
         }
-        let pause = match user.random {
-            true => Span::round_from_secs(user.rng.exponential(user.think.as_secs_f64())),
-            false => user.think,
-        };
+        let pause = user.pause(self.page.bytes, now);
         self.plan_page(now.saturating_add(pause), now);
     }
 
     /// The user asks for the next page at `at`.
     fn plan_page(&mut self, at: Time, now: Time) {
         let timer = 2 * self.connections();
-        if self
-            .user
-            .as_ref()
-            .is_some_and(|user| user.left > 0 && at < user.stop)
-        {
+        let Some(user) = &mut self.user else {
+            return;
+        };
+        if user.left > 0 && at < user.stop {
             self.alarms.set(timer, at, now);
+        } else if let Some(player) = user.player() {
+            player.is_last();
         }
     }
 
@@ -275,12 +333,7 @@ impl Client {
             return;
         };
         user.left -= 1;
-        // All sizes are drawn now: what the network does then changes nothing of what is asked for.
-        let first = user.first.draw(&mut user.rng);
-        let objects = user.objects.draw(&mut user.rng);
-        let rest: VecDeque<u64> = (0..objects)
-            .map(|_| user.others.draw(&mut user.rng))
-            .collect();
+        let (first, rest) = user.page(host.now());
         let ends = user.life == Life::Page;
         self.page = Page {
             asked: host.now(),
@@ -398,6 +451,9 @@ impl Agent for Client {
 
     fn start_measuring(&mut self, now: Time) {
         self.done = ReceiverReport::default();
+        if let Some(player) = self.user.as_mut().and_then(User::player) {
+            player.start_measuring(now);
+        }
         for slot in &mut self.slots {
             if let Some(end) = &mut slot.end {
                 end.start_measuring(now);

@@ -123,6 +123,7 @@ impl Pair {
         let sent = (0..2).map(|link| network.sent(link)).collect();
         Outcome {
             transfers: transfers(network.agent(0), Some(network.agent(1))),
+            playback: playback(Some(network.agent(1)), network.now()),
             sender: network.agent(0).sender_report().unwrap(),
             receiver: network.agent(1).receiver_report().unwrap(),
             sent,
@@ -133,6 +134,7 @@ impl Pair {
 #[derive(Clone, PartialEq, Debug)]
 struct Outcome {
     transfers: Vec<Transfer>,
+    playback: Option<Playback>,
     sender: SenderReport,
     receiver: ReceiverReport,
     sent: Vec<(u64, u64)>,
@@ -221,6 +223,35 @@ fn a_page_is_its_first_object_and_then_the_others_in_parallel() {
 }
 
 #[test]
+fn a_video_whose_quality_the_link_carries_does_not_freeze_and_one_beyond_does() {
+    let watch = |rate: u64, control: &str| {
+        let spec = format!("dash ladder=500kbps:1Mbps:2Mbps control={control} segments=50");
+        let pair = Pair {
+            rate: Rate::kbps(rate),
+            run: Span::from_secs(600),
+            ..Pair::of(Box::leak(spec.into_boxed_str()))
+        };
+        pair.run().playback.unwrap()
+    };
+    // 50 segments of 4 s. At 4 Mbps even the highest quality comes in half of its time.
+    let fast = watch(4_000, "highest");
+    assert_eq!((fast.stalls, fast.played), (0, Span::from_secs(200)));
+    assert!(fast.startup.unwrap() < Span::from_secs(3));
+    // At 1 Mbps it takes twice its time, of which half the picture is frozen; startup apart.
+    let slow = watch(1_000, "highest");
+    let frozen = slow.stalled.as_secs_f64() / slow.played.as_secs_f64();
+    assert!((0.9..1.3).contains(&frozen), "{frozen}");
+    assert!(slow.stalls > 40);
+    // The controls give quality up instead.
+    for control in ["buffer", "rate"] {
+        let careful = watch(1_200, control);
+        assert_eq!(careful.stalls, 0, "{control}");
+        let mean = careful.rates_sum / careful.segments;
+        assert!((500_000..1_200_000).contains(&mean), "{control}: {mean}");
+    }
+}
+
+#[test]
 fn what_exceeds_the_connections_waits_and_is_not_lost() {
     let spec = "workload sizes=(fixed bytes=50kB) arrivals=(trace points=\"0:50000,0:50000,0:50000,0:50000\") connections=2";
     let spec: &str = &spec.replace("sizes=(fixed bytes=50kB) ", "");
@@ -245,6 +276,7 @@ fn every_transfer_arrives_whole_whatever_the_network_does_and_in_both_modes() {
         "request_response tcp=newreno sizes=(exponential mean=20kB) think=50ms requests=60",
         "web think=100ms pages=20",
         "web tcp=(reno) think=100ms pages=20 life=session",
+        "dash segment=2s buffer=10s reservoir=3s resume=2s variation=0.2 segments=40",
     ] {
         for (loss, reorder, duplicate, seed) in [
             ([0.0; 2], false, 0.0, 1),

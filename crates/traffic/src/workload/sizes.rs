@@ -480,7 +480,7 @@ impl Counts {
     clippy::cast_sign_loss,
     reason = "between 1 and 10^18"
 )]
-fn whole(bytes: f64) -> u64 {
+pub(super) fn whole(bytes: f64) -> u64 {
     (bytes + 0.5).clamp(1.0, 1e18) as u64
 }
 
