@@ -276,8 +276,8 @@ pub(crate) struct RunArgs {
     /// Keep the results in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run the first replication alone and write every packet's events; the format is ns2, the file may be - for standard
-    /// output.
+    /// Run the first replication alone and write every packet's events. The format is ns2 (times in microseconds, as ns-2 writes
+    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output.
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
     pub(crate) trace: Option<Vec<String>>,
     #[command(flatten)]

@@ -8,6 +8,7 @@
 //! time series, never with its lines. A packet of which nothing was read for longer than [`Options::horizon`] is taken for lost and
 //! forgotten.
 
+pub mod bench;
 pub mod capture;
 pub mod dialogue;
 pub mod event;
