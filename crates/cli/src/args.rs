@@ -40,6 +40,9 @@ pub(crate) enum Command {
     Vectors(VectorsCommand),
     /// Compare the disciplines with what ns-2, ns-3 and Linux measured.
     Validate(ValidateArgs),
+    /// Read packet traces.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// Print the line of Linux's tc that configures the same queue.
     Tc(TcArgs),
     /// Measure the cost of a packet-hop.
@@ -53,6 +56,52 @@ pub(crate) struct TcArgs {
     /// Network device.
     #[arg(long, default_value = "DEV")]
     pub(crate) dev: String,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TraceCommand {
+    /// Analyse a trace of ns-2, an ASCII trace of ns-3, or a capture (pcap, pcapng), plain or gzip: packets, sizes, throughput,
+    /// delay, jitter, queueing, round trips, utilization, over time.
+    Analyse(AnalyseArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnalyseArgs {
+    /// The trace.
+    pub(crate) file: PathBuf,
+    /// Format of the trace: ns2, ns3, pcap, pcapng; found by its content unless given.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) trace_format: Option<String>,
+    /// A second capture of the same traffic, where it arrives: gives one-way delay and loss.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receiver: Option<PathBuf>,
+    /// Skip what cannot be read, and say how much that was, instead of stopping there.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Length of a step of the time series.
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) step: String,
+    /// Count from this time of the trace on, such as the end of a warm-up.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Read up to this time of the trace.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Rate of a link, for its utilization, such as 0-1=10Mbps; may be repeated.
+    #[arg(long = "rate", value_name = "LINK=RATE")]
+    pub(crate) rates: Vec<String>,
+    /// A packet of which nothing is read for so long is taken for lost.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) horizon: String,
+    /// Print this table, such as flows, series or distributions; may be repeated. All but the long ones unless given.
+    #[arg(long = "table", value_name = "NAME")]
+    pub(crate) tables: Vec<String>,
+    /// Write every table as CSV and Parquet, and a report with figures, to this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print the tables.
+    #[arg(long, value_enum, default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -227,8 +276,8 @@ pub(crate) struct RunArgs {
     /// Keep the results in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run the first replication alone and write every packet's events; the format is ns2, the file may be - for standard
-    /// output.
+    /// Run the first replication alone and write every packet's events. The format is ns2 (times in microseconds, as ns-2 writes
+    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output.
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
     pub(crate) trace: Option<Vec<String>>,
     #[command(flatten)]

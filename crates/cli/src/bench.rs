@@ -1,11 +1,13 @@
 //! `sojourn bench`: nanoseconds of CPU time per packet-hop, and the ratio to the loop that merely pushes packet records
-//! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more.
+//! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more. And lines per second of
+//! CPU time, of reading a trace.
 
 use crate::Failure;
 use crate::args::BenchArgs;
 use crate::output::{emit, table};
 use cpu_time::ThreadTime;
 use sojourn_lab::bench::{Case, Counted, bounds, cases, find, prepare, ring_loop};
+use sojourn_lab::traces::bench as trace;
 use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
 use sojourn_units::{Span, Time};
@@ -51,7 +53,12 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
     if args.queues {
         return queues(args);
     }
-    let chosen: Vec<Case> = match args.cases.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let mut names: Vec<&str> = args.cases.iter().map(String::as_str).collect();
+    let everything = names.is_empty() || names == ["all"];
+    let trace = everything || names.contains(&trace::NAME);
+    names.retain(|name| *name != trace::NAME);
+    let chosen: Vec<Case> = match names[..] {
+        [] if !everything => Vec::new(),
         [] => STANDARD
             .iter()
             .map(|name| find(name))
@@ -88,6 +95,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
             measured[index].ns_per_hop.push(ns);
         }
     }
+    let reading = match trace {
+        true => Some(time_reading(args.rounds)?),
+        false => None,
+    };
     let ring = median(&mut ring);
     let mut medians = Vec::new();
     let mut rows = Vec::new();
@@ -110,6 +121,10 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         ]);
     }
     if args.json {
+        if let Some((lines, speed)) = reading {
+            let object = serde_json::json!({"case": trace::NAME, "lines": lines, "lines_per_s": speed});
+            emit(&format!("{object}\n"))?;
+        }
         return Ok(());
     }
     if args.cases.is_empty() {
@@ -133,14 +148,24 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         "drops",
         "what",
     ];
-    text.push_str(&table(&header, &rows));
+    if !rows.is_empty() {
+        text.push_str(&table(&header, &rows));
+    }
+    if let Some((lines, speed)) = reading {
+        text.push_str(&format!(
+            "\n{}: {:.2} million lines/s, {}, {lines} lines\n",
+            trace::NAME,
+            speed / 1e6,
+            trace::ABOUT
+        ));
+    }
     if let Some(megabytes) = peak_memory() {
         text.push_str(&format!(
             "\nPeak resident memory of the process: {megabytes:.0} MB\n"
         ));
     }
     emit(&text)?;
-    verdicts(&medians, ring, args.check)
+    verdicts(&medians, ring, reading.map(|(_, speed)| speed), args.check)
 }
 
 /// Simulated seconds of a case when every discipline is measured.
@@ -198,7 +223,12 @@ fn queues(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 /// Compares with what is demanded, as far as the cases were run.
-fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failure> {
+fn verdicts(
+    medians: &[(&str, f64)],
+    ring: f64,
+    reading: Option<f64>,
+    check: bool,
+) -> Result<(), Failure> {
     let ns = |name: &str| medians.iter().find(|m| m.0 == name).map(|m| m.1);
     let mut lines = Vec::new();
     for (name, bound) in BOUNDS {
@@ -220,6 +250,18 @@ fn verdicts(medians: &[(&str, f64)], ring: f64, check: bool) -> Result<(), Failu
                 growth <= most,
             ));
         }
+    }
+    if let Some(speed) = reading {
+        let least = trace::LEAST;
+        lines.push((
+            format!(
+                "{}: {:.2} million lines/s, at least {:.0}",
+                trace::NAME,
+                speed / 1e6,
+                least / 1e6
+            ),
+            speed >= least,
+        ));
     }
     if !lines.is_empty() {
         emit("\n")?;
@@ -255,6 +297,20 @@ fn print_json(m: &Measured, ns: f64, ring: f64) -> Result<(), Failure> {
         "peak_rss_mb": peak_memory(),
     });
     emit(&format!("{object}\n"))
+}
+
+/// Lines of the trace, and how many are read per second: the median of the rounds.
+fn time_reading(rounds: u64) -> Result<(u64, f64), LabError> {
+    let bytes = trace::lines()?;
+    let mut speeds = Vec::new();
+    let mut lines = 0;
+    for _ in 0..rounds {
+        let copy = bytes.clone();
+        let start = ThreadTime::now();
+        lines = black_box(trace::read(copy)?);
+        speeds.push(trace::speed(lines, nanoseconds(&start) * 1e-9));
+    }
+    Ok((lines, median(&mut speeds)))
 }
 
 /// Nanoseconds per packet of the ring loop.

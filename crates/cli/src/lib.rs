@@ -22,6 +22,7 @@ mod run;
 mod show;
 mod study;
 mod tc;
+mod trace;
 mod validate;
 mod vectors;
 
@@ -119,6 +120,7 @@ fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         Command::Replay(args) => replay::replay(&args),
         Command::Vectors(command) => vectors::vectors(&command),
         Command::Validate(args) => validate::validate(&args),
+        Command::Trace(command) => trace::trace(&command),
         Command::Tc(args) => tc::tc(&args),
         Command::Bench(args) => bench::bench(&args),
     }

@@ -10,7 +10,7 @@ use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
 use sojourn_lab::study::{STUDY_KEYS, Study};
-use sojourn_lab::trace::{TraceError, run_ns2};
+use sojourn_lab::trace::{TraceError, TraceFormat, run_written};
 use sojourn_lab::{LabError, LabErrorKind};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -102,19 +102,10 @@ fn trace(scenario: &Scenario, format_and_file: &[String]) -> Result<(), Failure>
     let [format, file] = format_and_file else {
         unreachable!("the option takes two values");
     };
-    if format != "ns2" {
-        return Err(LabError::new(
-            LabErrorKind::UnknownName,
-            format!("there is no trace format {format:?}"),
-        )
-        .in_file("--trace")
-        .allowed("formats", "ns2")
-        .remedy("write --trace ns2 FILE")
-        .into());
-    }
+    let format = TraceFormat::parse(format)?;
     if file == "-" {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        return match run_ns2(scenario, 0, &mut out) {
+        let mut out = BufWriter::new(std::io::stdout());
+        return match run_written(scenario, 0, format, &mut out) {
             Ok(_) => Ok(()),
             Err(TraceError::Run(error)) => Err(error.into()),
             Err(TraceError::Write(error)) => Err(error.into()),
@@ -129,7 +120,7 @@ fn trace(scenario: &Scenario, format_and_file: &[String]) -> Result<(), Failure>
     };
     let refused = |error: &std::io::Error| LabError::io(path, "write the trace", error);
     let mut out = BufWriter::new(File::create(&partial).map_err(|error| refused(&error))?);
-    let result = run_ns2(scenario, 0, &mut out)
+    let result = run_written(scenario, 0, format, &mut out)
         .map_err(|error| match error {
             TraceError::Run(error) => error,
             TraceError::Write(error) => refused(&error),

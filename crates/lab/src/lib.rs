@@ -23,6 +23,7 @@ pub mod stats;
 pub mod study;
 pub mod summary;
 pub mod trace;
+pub mod traces;
 pub mod validate;
 pub mod vectors;
 

@@ -1,17 +1,22 @@
 //! One run with every packet's events written as a trace.
 
+mod ns2;
+mod parquet;
+mod pcapng;
+mod scene;
+
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::Write;
 
-use sojourn_sim::trace::Merged;
-use sojourn_sim::trace_ns2::{FlowLabel, line};
+use sojourn_sim::trace::{Merged, Record};
 
-use crate::compile::FlowInfo;
-use crate::error::LabError;
+pub use self::parquet::columns as parquet_columns;
+
+use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
 use crate::run::run_traced;
+use scene::Scene;
 
 /// Why a traced run has no outcome.
 #[derive(Debug)]
@@ -22,81 +27,109 @@ pub enum TraceError {
     Write(std::io::Error),
 }
 
-/// Runs one replication and writes ns-2's trace of it: every link, every packet, in the order of time.
+/// A format in which events are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TraceFormat {
+    /// ns-2's lines, times rounded to the microsecond as ns-2 rounds them.
+    Ns2,
+    /// ns-2's lines, times to the picosecond.
+    Ns2Exact,
+    /// A capture with an interface per link, packets at the start of their transmission, to the nanosecond.
+    Pcapng,
+    /// A Parquet table with a row per event.
+    Parquet,
+}
+
+impl TraceFormat {
+    /// Every format.
+    pub const ALL: [TraceFormat; 4] = [
+        TraceFormat::Ns2,
+        TraceFormat::Ns2Exact,
+        TraceFormat::Pcapng,
+        TraceFormat::Parquet,
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TraceFormat::Ns2 => "ns2",
+            TraceFormat::Ns2Exact => "ns2-exact",
+            TraceFormat::Pcapng => "pcapng",
+            TraceFormat::Parquet => "parquet",
+        }
+    }
+
+    /// The format of a name.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn parse(given: &str) -> Result<TraceFormat, LabError> {
+        let names = TraceFormat::ALL.map(TraceFormat::name);
+        let found = TraceFormat::ALL.into_iter().find(|format| format.name() == given);
+        found.ok_or_else(|| {
+            LabError::new(
+                LabErrorKind::UnknownName,
+                format!("there is no trace format {given:?}"),
+            )
+            .in_file("--trace")
+            .nearest(sojourn_units::nearest(given, names))
+            .allowed("formats", names.join(", "))
+            .remedy("write --trace ns2 FILE")
+        })
+    }
+}
+
+/// Takes events in the order of time.
+trait Sink {
+    /// Writes what the format has of an event.
+    fn record(&mut self, record: &Record) -> std::io::Result<()>;
+    /// Writes what belongs at the end.
+    fn finish(&mut self) -> std::io::Result<()>;
+}
+
+/// Runs one replication and writes its trace: every link, every packet, in the order of time.
 ///
 /// # Errors
 /// As [`crate::run::run`], and if the trace cannot be written.
-pub fn run_ns2(
+pub fn run_written(
     scenario: &Scenario,
     replication: u64,
-    out: &mut dyn Write,
+    format: TraceFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<RunOutcome, TraceError> {
-    let failed: RefCell<Option<std::io::Error>> = RefCell::new(None);
-    let out = RefCell::new(out);
+    // What can fail before the run, fails when the network is compiled.
+    let state: RefCell<std::io::Result<Option<Box<dyn Sink + '_>>>> = RefCell::new(Ok(None));
     let result = run_traced(scenario, replication, |compiled| {
-        let ends: Vec<(u32, u32)> = compiled
-            .network
-            .links
-            .iter()
-            .map(|link| (link.from, link.to))
-            .collect();
-        let labels = labels(&compiled.flows);
-        let (failed, out) = (&failed, &out);
-        Merged::new(compiled.lag(), move |record| {
-            if failed.borrow().is_some() {
-                return;
+        let scene = Scene::of(compiled);
+        let sink = match format {
+            TraceFormat::Ns2 | TraceFormat::Ns2Exact => {
+                Ok(Box::new(ns2::Lines::new(scene, format, out)) as Box<dyn Sink>)
             }
-            let (Some(ends), Some(label)) =
-                (item(&ends, record.link), item(&labels, record.packet.flow))
-            else {
-                return;
-            };
-            if let Some(text) = line(record, *ends, label)
-                && let Err(error) = writeln!(out.borrow_mut(), "{text}")
+            TraceFormat::Pcapng => {
+                pcapng::Capture::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
+            }
+            TraceFormat::Parquet => {
+                parquet::Rows::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
+            }
+        };
+        *state.borrow_mut() = sink.map(Some);
+        let state = &state;
+        Merged::new(compiled.lag(), move |record| {
+            let mut state = state.borrow_mut();
+            if let Ok(Some(sink)) = &mut *state
+                && let Err(error) = sink.record(record)
             {
-                *failed.borrow_mut() = Some(error);
+                *state = Err(error);
             }
         })
     });
     let (outcome, tracer) = result.map_err(TraceError::Run)?;
     drop(tracer);
-    match failed.into_inner() {
-        Some(error) => Err(TraceError::Write(error)),
-        None => out
-            .into_inner()
-            .flush()
-            .map(|()| outcome)
-            .map_err(TraceError::Write),
+    let sink = state.into_inner().map_err(TraceError::Write)?;
+    if let Some(mut sink) = sink {
+        sink.finish().map_err(TraceError::Write)?;
     }
-}
-
-fn item<T>(items: &[T], index: u32) -> Option<&T> {
-    items.get(usize::try_from(index).ok()?)
-}
-
-/// What lines say of each flow. Agents of a node take its ports in turn, from 0.
-fn labels(flows: &[FlowInfo]) -> Vec<FlowLabel> {
-    let mut ports: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut next = |node: u32| {
-        let port = ports.entry(node).or_default();
-        *port += 1;
-        (node, *port - 1)
-    };
-    let connections = flows
-        .iter()
-        .flat_map(|flow| flow.network.clone().map(move |_| flow));
-    (1..)
-        .zip(connections)
-        .map(|(id, flow)| FlowLabel {
-            datagram: match flow.kind.as_str() {
-                "exponential" | "poisson" => "exp".to_owned(),
-                kind => kind.to_owned(),
-            },
-            id,
-            source: next(flow.source),
-            sink: next(flow.sink),
-        })
-        .collect()
+    Ok(outcome)
 }
 
 #[cfg(test)]
@@ -115,7 +148,7 @@ mod tests {
     #[test]
     fn a_trace_is_in_the_order_of_time_and_names_nodes_ports_and_drops() {
         let mut bytes = Vec::new();
-        let outcome = run_ns2(&scenario(TINY), 0, &mut bytes).unwrap();
+        let outcome = run_written(&scenario(TINY), 0, TraceFormat::Ns2, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let times: Vec<f64> = text
             .lines()
@@ -134,8 +167,13 @@ mod tests {
 
     #[test]
     fn a_trace_does_not_change_the_run() {
-        let traced = run_ns2(&scenario(TINY), 0, &mut Vec::new()).unwrap();
-        assert_eq!(traced, crate::run::run(&scenario(TINY), 0).unwrap());
+        let plain = crate::run::run(&scenario(TINY), 0).unwrap();
+        for format in TraceFormat::ALL {
+            let mut bytes = Vec::new();
+            let traced = run_written(&scenario(TINY), 0, format, &mut bytes).unwrap();
+            assert_eq!(traced, plain, "{format:?}");
+            assert!(!bytes.is_empty());
+        }
     }
 
     #[test]
@@ -149,9 +187,9 @@ mod tests {
                 Ok(())
             }
         }
-        let result = run_ns2(&scenario(TINY), 0, &mut Full);
-        assert!(
-            matches!(result, Err(TraceError::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull)
-        );
+        for format in TraceFormat::ALL {
+            let result = run_written(&scenario(TINY), 0, format, &mut Full);
+            assert!(matches!(result, Err(TraceError::Write(_))), "{format:?}");
+        }
     }
 }

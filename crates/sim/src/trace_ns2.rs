@@ -1,7 +1,7 @@
 //! Lines of ns-2's trace format: `event time from to type size flags flow source.port sink.port sequence uid`.
 //!
 //! Source: ns-2.35 manual, chapter 26, and `trace.cc`. Times are rounded to whole microseconds and printed as C's `%.15g`
-//! prints them; ns-2 has no line for a mark.
+//! prints them, as ns-2 does, or printed to the picosecond; ns-2 has no line for a mark.
 
 use crate::packet::{Ecn, Flags, Kind};
 use crate::trace::{Event, Record};
@@ -23,6 +23,20 @@ pub struct FlowLabel {
 
 /// The line of `record`, without its end, on a link between nodes `ends`; `None` for an event that ns-2 does not trace.
 pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<String> {
+    line_at(&Seconds(record.key.time), record, ends, flow)
+}
+
+/// As [`line()`], with the time to the picosecond.
+pub fn exact_line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<String> {
+    line_at(&ExactSeconds(record.key.time), record, ends, flow)
+}
+
+fn line_at(
+    time: &dyn fmt::Display,
+    record: &Record,
+    ends: (u32, u32),
+    flow: &FlowLabel,
+) -> Option<String> {
     let event = match record.event {
         Event::Enqueue => '+',
         Event::Dequeue => '-',
@@ -41,8 +55,7 @@ pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<Strin
         (flow.source, flow.sink)
     };
     Some(format!(
-        "{event} {} {} {} {kind} {} {} {} {}.{} {}.{} {} {}",
-        Seconds(record.key.time),
+        "{event} {time} {} {} {kind} {} {} {} {}.{} {}.{} {} {}",
         ends.0,
         ends.1,
         record.packet.size,
@@ -100,6 +113,23 @@ impl fmt::Display for Seconds {
     }
 }
 
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// A time in seconds with all its digits.
+struct ExactSeconds(Time);
+
+impl fmt::Display for ExactSeconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ps = self.0.as_ps();
+        let (whole, fraction) = (ps / PS_PER_S, ps % PS_PER_S);
+        if fraction == 0 {
+            return write!(f, "{whole}");
+        }
+        let digits = format!("{fraction:012}");
+        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +151,10 @@ mod tests {
         assert_eq!(printed, expected);
         let half = Time::from_ps(2_032_500_000);
         assert_eq!(Seconds(half).to_string(), "0.002033");
+        assert_eq!(ExactSeconds(half).to_string(), "0.0020325");
+        let long = Time::from_ps(3_000_000_000_001);
+        assert_eq!(ExactSeconds(long).to_string(), "3.000000000001");
+        assert_eq!(ExactSeconds(Time::from_ps(4 * PS_PER_S)).to_string(), "4");
     }
 
     #[test]

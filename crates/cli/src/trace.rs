@@ -1,0 +1,164 @@
+//! `sojourn trace analyse`.
+
+use crate::Failure;
+use crate::args::{AnalyseArgs, Format, TraceCommand};
+use crate::command::Words;
+use crate::output::emit;
+use sojourn_lab::traces::output::brief::brief;
+use sojourn_lab::traces::output::{files, report};
+use sojourn_lab::traces::table::TraceTable;
+use sojourn_lab::traces::{Analysis, Options, analyse as read};
+use sojourn_lab::{LabError, LabErrorKind};
+
+/// Rows of a table that a terminal shows.
+const ROWS: usize = 40;
+
+pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
+    match command {
+        TraceCommand::Analyse(args) => analyse(args),
+    }
+}
+
+fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
+    let texts = sojourn_lab::traces::given::Given {
+        format: args.trace_format.as_deref(),
+        lenient: args.lenient,
+        step: Some(&args.step),
+        from: args.from.as_deref(),
+        to: args.to.as_deref(),
+        rates: &args.rates,
+        horizon: Some(&args.horizon),
+        receiver: args.receiver.as_deref(),
+    };
+    let options: Options = texts.options(|name| format!("--{name}"))?;
+    let analysis = read(&args.file, &options)?;
+    for skipped in &analysis.skipped {
+        eprintln!(
+            "sojourn: note: {}: {} could not be read and {} skipped; the first: {}",
+            skipped.file,
+            skipped.count,
+            if skipped.count == 1 { "was" } else { "were" },
+            skipped.first.first().map_or("", String::as_str)
+        );
+    }
+    let chosen = choose(&analysis, &args.tables)?;
+    match args.format {
+        Format::Json => json(&analysis, &chosen)?,
+        Format::Csv => csv(&analysis, &chosen)?,
+        Format::Table if chosen.is_empty() => {
+            let mut text = overview(&analysis);
+            for table in brief(&analysis) {
+                text.push_str(&format!("\n{}", table.text(ROWS)));
+            }
+            emit(&text)?;
+        }
+        Format::Table => {
+            let text: Vec<String> = chosen
+                .iter()
+                .map(|table| table.without_empty_columns().text(usize::MAX))
+                .collect();
+            emit(&text.join("\n"))?;
+        }
+    }
+    if let Some(dir) = &args.out {
+        let name = args.file.file_name().unwrap_or(args.file.as_os_str());
+        let report = files::write(dir, &analysis, &command(args), &name.to_string_lossy())?;
+        eprintln!("sojourn: wrote {}", report.display());
+    }
+    Ok(())
+}
+
+/// The tables that were asked for by name.
+fn choose<'a>(analysis: &'a Analysis, names: &[String]) -> Result<Vec<&'a TraceTable>, LabError> {
+    let known: Vec<&str> = analysis.tables.iter().map(|table| table.name).collect();
+    let find = |name: &String| {
+        analysis.table(name).ok_or_else(|| {
+            LabError::new(
+                LabErrorKind::UnknownName,
+                format!("{} has no table {name:?}", analysis.format.title()),
+            )
+            .in_file("--table")
+            .nearest(sojourn_units::nearest(name, known.iter().copied()))
+            .allowed("tables", known.join(", "))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The trace as a whole, a line per quantity.
+fn overview(analysis: &Analysis) -> String {
+    let pairs = analysis
+        .table("trace")
+        .map(report::pairs)
+        .unwrap_or_default();
+    let pairs = pairs.into_iter().filter(|[_, value]| value != "0");
+    let pairs: Vec<[String; 2]> = pairs.collect();
+    let width = pairs.iter().map(|[key, _]| key.len()).max().unwrap_or(0);
+    let lines = pairs
+        .iter()
+        .map(|[key, value]| format!("{key:width$}  {value}\n"));
+    format!("{}\n", analysis.format.title()) + &lines.collect::<String>()
+}
+
+fn json(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
+    let all: Vec<&TraceTable> = match chosen {
+        [] => analysis.tables.iter().collect(),
+        chosen => chosen.to_vec(),
+    };
+    let tables = all
+        .iter()
+        .map(|table| (table.name.to_owned(), table.json()));
+    let tables: serde_json::Map<String, serde_json::Value> = tables.collect();
+    let skipped = analysis.skipped.iter().map(|skipped| {
+        serde_json::json!({"file": skipped.file, "count": skipped.count, "first": skipped.first})
+    });
+    let whole = serde_json::json!({
+        "format": analysis.format.name(),
+        "skipped": skipped.collect::<Vec<_>>(),
+        "tables": tables,
+    });
+    emit(&format!("{whole:#}\n"))
+}
+
+fn csv(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
+    let main = || {
+        analysis
+            .table("flows")
+            .or_else(|| analysis.table("conversations"))
+    };
+    let table = match chosen {
+        [] => main(),
+        [table] => Some(*table),
+        _ => {
+            return Err(
+                LabError::new(LabErrorKind::Contradiction, "CSV holds one table")
+                    .in_file("--table")
+                    .remedy("name one, or write them all to a directory with --out")
+                    .into(),
+            );
+        }
+    };
+    match table {
+        Some(table) => emit(&table.csv()?),
+        None => Ok(()),
+    }
+}
+
+/// The command that repeats the analysis.
+fn command(args: &AnalyseArgs) -> String {
+    let mut words = Words::new("trace").word("analyse").path(&args.file);
+    words = words
+        .option("--trace-format", args.trace_format.as_deref())
+        .option_path("--receiver", args.receiver.as_deref());
+    if args.lenient {
+        words = words.word("--lenient");
+    }
+    words
+        .option("--step", Some(&args.step))
+        .option("--from", args.from.as_deref())
+        .option("--to", args.to.as_deref())
+        .options("--rate", &args.rates)
+        .option("--horizon", Some(&args.horizon))
+        .option_path("--out", args.out.as_deref())
+        .text()
+}

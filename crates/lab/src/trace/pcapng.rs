@@ -1,0 +1,313 @@
+//! A capture of a run: pcapng with an interface per link direction, packets as they begin to be transmitted, of which the headers are
+//! made up.
+//!
+//! Source: draft-ietf-opsawg-pcapng; RFC 791, 768, 9293. Packets are raw IPv4 (LINKTYPE_RAW). Node n has the address 10.0.0.0 + n + 1, its
+//! port p is 49152 + p. Of each packet the headers are kept, with the lengths and checksums that it has with a payload of zeros. Packets
+//! shorter than their headers, or longer than IP allows, are written with the nearest length that IP has, and a comment. Dropped packets
+//! are never transmitted: the next packet of the interface carries their number (`epb_dropcount`) and a comment that names them, and the
+//! interface's statistics count them all.
+//!
+//! Sequence numbers of ns-2's TCP, which numbers packets, are those of the bytes in them. Options of TCP are padding of the length that
+//! the flow's headers leave.
+
+use super::Sink;
+use super::scene::{Flow, Scene, Transport, item};
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader, ip_number};
+use sojourn_sim::packet::{Flags, Kind, Label};
+use sojourn_sim::trace::{Event, Record};
+use std::io::{Error, Result, Write};
+
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const STATISTICS: u32 = 5;
+const PACKET: u32 = 6;
+const MAGIC: u32 = 0x1a2b_3c4d;
+const LINKTYPE_RAW: u16 = 101;
+/// The headers that are kept: IPv4 without options, and TCP with all it may have.
+const SNAPLEN: u32 = 80;
+
+/// Codes of options.
+const COMMENT: u16 = 1;
+const SHB_USERAPPL: u16 = 4;
+const IF_NAME: u16 = 2;
+const IF_DESCRIPTION: u16 = 3;
+const IF_SPEED: u16 = 8;
+const IF_TSRESOL: u16 = 9;
+const EPB_FLAGS: u16 = 2;
+const EPB_DROPCOUNT: u16 = 4;
+const ISB_STARTTIME: u16 = 2;
+const ISB_ENDTIME: u16 = 3;
+const ISB_IFRECV: u16 = 4;
+const ISB_IFDROP: u16 = 5;
+
+/// Nanoseconds: ten to the power of minus this.
+const NANOSECONDS: u8 = 9;
+const OUTBOUND: u32 = 2;
+const PORTS: u32 = 49_152;
+const TTL: u8 = 64;
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+const MOST_OPTIONS: usize = 40;
+const UDP_HEADER: usize = 8;
+/// Drops that a comment names one by one.
+const NAMED: usize = 3;
+
+/// A payload of any length.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+
+/// Writes packets as they are transmitted.
+pub(super) struct Capture<'a> {
+    scene: Scene,
+    drops: Vec<Drops>,
+    /// Packets sent per link.
+    sent: Vec<u64>,
+    last_ns: u64,
+    out: &'a mut (dyn Write + Send),
+    block: Vec<u8>,
+}
+
+/// What a link dropped.
+#[derive(Clone, Default)]
+struct Drops {
+    all: u64,
+    /// Since the last packet that was sent.
+    since: u64,
+    named: Vec<String>,
+}
+
+impl<'a> Capture<'a> {
+    pub(super) fn new(scene: Scene, out: &'a mut (dyn Write + Send)) -> Result<Capture<'a>> {
+        let count = scene.links.len();
+        let mut capture = Capture {
+            scene,
+            drops: vec![Drops::default(); count],
+            sent: vec![0; count],
+            last_ns: 0,
+            out,
+            block: Vec::new(),
+        };
+        capture.header()?;
+        Ok(capture)
+    }
+
+    fn header(&mut self) -> Result<()> {
+        let mut body = MAGIC.to_le_bytes().to_vec();
+        body.extend(1u16.to_le_bytes());
+        body.extend(0u16.to_le_bytes());
+        // The length of the section is not known.
+        body.extend(u64::MAX.to_le_bytes());
+        let program = format!("sojourn {}", env!("CARGO_PKG_VERSION"));
+        option(&mut body, SHB_USERAPPL, program.as_bytes())?;
+        self.write(SECTION, &mut body)?;
+        for link in 0..self.scene.links.len() {
+            let link = &self.scene.links[link];
+            let mut body = LINKTYPE_RAW.to_le_bytes().to_vec();
+            body.extend(0u16.to_le_bytes());
+            body.extend(SNAPLEN.to_le_bytes());
+            option(&mut body, IF_NAME, link.name.as_bytes())?;
+            let node = |at| item(&self.scene.nodes, at).map_or("", String::as_str);
+            let about = format!("from {} to {}, {}", node(link.ends.0), node(link.ends.1), link.rate);
+            option(&mut body, IF_DESCRIPTION, about.as_bytes())?;
+            option(&mut body, IF_SPEED, &link.rate.as_bps().to_le_bytes())?;
+            option(&mut body, IF_TSRESOL, &[NANOSECONDS])?;
+            self.write(INTERFACE, &mut body)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a block of this type; options in its body are ended here.
+    fn write(&mut self, kind: u32, body: &mut Vec<u8>) -> Result<()> {
+        body.extend([0; 4]);
+        let length = u32::try_from(body.len() + 12).map_err(Error::other)?;
+        self.block.clear();
+        self.block.extend(kind.to_le_bytes());
+        self.block.extend(length.to_le_bytes());
+        self.block.append(body);
+        self.block.extend(length.to_le_bytes());
+        self.out.write_all(&self.block)
+    }
+
+    fn packet(&mut self, record: &Record, at: usize) -> Result<()> {
+        let Some(flow) = item(&self.scene.flows, record.packet.flow) else {
+            return Ok(());
+        };
+        let (headers, length) = headers(&record.packet, flow)?;
+        let captured = u32::try_from(headers.len()).map_err(Error::other)?;
+        let mut comment = String::new();
+        if length != record.packet.size {
+            comment = format!("{} bytes in the simulation", record.packet.size);
+        }
+        let drops = &mut self.drops[at];
+        let since = std::mem::take(&mut drops.since);
+        if since > 0 {
+            let named = std::mem::take(&mut drops.named);
+            let more = since.saturating_sub(u64::try_from(named.len()).unwrap_or(0));
+            if !comment.is_empty() {
+                comment.push_str("; ");
+            }
+            comment.push_str(&format!("dropped before it: {}", named.join(", ")));
+            if more > 0 {
+                comment.push_str(&format!(", and {more} more"));
+            }
+        }
+        let mut body = u32::try_from(at).map_err(Error::other)?.to_le_bytes().to_vec();
+        body.extend(ticks(record.key.time.as_ns()));
+        body.extend(captured.to_le_bytes());
+        body.extend(length.to_le_bytes());
+        body.extend(&headers);
+        body.resize(body.len().next_multiple_of(4), 0);
+        if !comment.is_empty() {
+            option(&mut body, COMMENT, comment.as_bytes())?;
+        }
+        option(&mut body, EPB_FLAGS, &OUTBOUND.to_le_bytes())?;
+        if since > 0 {
+            option(&mut body, EPB_DROPCOUNT, &since.to_le_bytes())?;
+        }
+        self.sent[at] += 1;
+        self.write(PACKET, &mut body)
+    }
+
+    fn drop(&mut self, record: &Record, at: usize, reason: &str) {
+        let flow = item(&self.scene.flows, record.packet.flow).map_or("", |flow| flow.name.as_str());
+        let drops = &mut self.drops[at];
+        drops.all += 1;
+        drops.since += 1;
+        if drops.named.len() < NAMED {
+            let packet = &record.packet;
+            let text = format!("{flow} sequence {} ({} bytes, {reason})", packet.seq, packet.size);
+            drops.named.push(text);
+        }
+    }
+}
+
+impl Sink for Capture<'_> {
+    fn record(&mut self, record: &Record) -> Result<()> {
+        let at = usize::try_from(record.link).map_err(Error::other)?;
+        self.last_ns = self.last_ns.max(record.key.time.as_ns());
+        match record.event {
+            Event::Dequeue if at < self.sent.len() => self.packet(record, at),
+            Event::Drop(reason) if at < self.sent.len() => {
+                self.drop(record, at, reason.name());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        for at in 0..self.sent.len() {
+            let mut body = u32::try_from(at).map_err(Error::other)?.to_le_bytes().to_vec();
+            body.extend(ticks(self.last_ns));
+            option(&mut body, ISB_STARTTIME, &ticks(0))?;
+            option(&mut body, ISB_ENDTIME, &ticks(self.last_ns))?;
+            let (sent, dropped) = (self.sent[at], self.drops[at].all);
+            option(&mut body, ISB_IFRECV, &(sent + dropped).to_le_bytes())?;
+            option(&mut body, ISB_IFDROP, &dropped.to_le_bytes())?;
+            self.write(STATISTICS, &mut body)?;
+        }
+        self.out.flush()
+    }
+}
+
+/// A time as the format has it: the upper half first.
+fn ticks(ns: u64) -> [u8; 8] {
+    let [a, b, c, d, e, f, g, h] = ns.to_le_bytes();
+    [e, f, g, h, a, b, c, d]
+}
+
+/// Appends an option, padded.
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) -> Result<()> {
+    let length = u16::try_from(value.len()).map_err(Error::other)?;
+    body.extend(code.to_le_bytes());
+    body.extend(length.to_le_bytes());
+    body.extend(value);
+    body.resize(body.len().next_multiple_of(4), 0);
+    Ok(())
+}
+
+/// The headers of a packet, and the length that they say.
+fn headers(packet: &Label, flow: &Flow) -> Result<(Vec<u8>, u32)> {
+    let (mut from, mut to) = (flow.label.source, flow.label.sink);
+    if packet.flags.has(Flags::REVERSE) {
+        std::mem::swap(&mut from, &mut to);
+    }
+    let tcp = flow.transport != Transport::Udp && packet.kind != Kind::Datagram;
+    let size = usize::try_from(packet.size).map_err(Error::other)?;
+    let wanted = usize::try_from(flow.headers).unwrap_or(0);
+    let options = match tcp {
+        // No more than the packet has room for.
+        true => wanted.min(size).saturating_sub(IP_HEADER + TCP_HEADER).min(MOST_OPTIONS) / 4 * 4,
+        false => 0,
+    };
+    let transport = if tcp { TCP_HEADER + options } else { UDP_HEADER };
+    let length = size.clamp(IP_HEADER + transport, usize::from(u16::MAX));
+    let payload = length - IP_HEADER - transport;
+    let behind = u16::try_from(length - IP_HEADER).map_err(Error::other)?;
+    let protocol: IpNumber = if tcp { ip_number::TCP } else { ip_number::UDP };
+    let mut ip = Ipv4Header::new(behind, TTL, protocol, address(from.0), address(to.0)).map_err(Error::other)?;
+    ip.dscp = (packet.tos >> 2).try_into().map_err(Error::other)?;
+    ip.ecn = (packet.tos & 3).try_into().map_err(Error::other)?;
+    ip.identification = low_half(packet.uid);
+    ip.dont_fragment = false;
+    ip.header_checksum = ip.calc_header_checksum();
+    let mut bytes = ip.to_bytes().to_vec();
+    let payload = &ZEROS[..payload];
+    let (source, destination) = (port(from.1), port(to.1));
+    if tcp {
+        let header = tcp_header(packet, flow, (source, destination), options)?;
+        let checksum = header.calc_checksum_ipv4(&ip, payload).map_err(Error::other)?;
+        let header = TcpHeader { checksum, ..header };
+        bytes.extend(header.to_bytes());
+    } else {
+        let header = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload).map_err(Error::other)?;
+        bytes.extend(header.to_bytes());
+    }
+    Ok((bytes, u32::try_from(length).map_err(Error::other)?))
+}
+
+fn tcp_header(packet: &Label, flow: &Flow, (source, destination): (u16, u16), options: usize) -> Result<TcpHeader> {
+    // Where packets are numbered: bytes before the packet of a number, the SYN's one included.
+    let before = |number: u64| match flow.transport {
+        Transport::TcpInPackets(payload) => match number {
+            0 => 0,
+            number => (number - 1).wrapping_mul(payload).wrapping_add(1),
+        },
+        _ => number,
+    };
+    let in_packets = matches!(flow.transport, Transport::TcpInPackets(_));
+    let data = packet.kind == Kind::Segment;
+    let mut header = TcpHeader::new(source, destination, 0, u16::MAX);
+    // ns-2's acknowledgements have no number of their own in what they carry.
+    header.sequence_number = match in_packets && !data {
+        true => 0,
+        false => low_word(before(packet.seq)),
+    };
+    header.acknowledgment_number = low_word(before(packet.ack));
+    header.ack = !data || packet.ack > 0;
+    header.syn = packet.flags.has(Flags::SYN) || (in_packets && data && packet.seq == 0);
+    header.fin = packet.flags.has(Flags::FIN);
+    header.ece = packet.flags.has(Flags::ECE);
+    header.cwr = packet.flags.has(Flags::CWR);
+    // No operation (kind 1): the length is what counts.
+    header.set_options_raw(&[1; MOST_OPTIONS][..options]).map_err(Error::other)?;
+    Ok(header)
+}
+
+fn address(node: u32) -> [u8; 4] {
+    let [_, high, middle, low] = node.wrapping_add(1).to_be_bytes();
+    [10, high, middle, low]
+}
+
+fn port(port: u32) -> u16 {
+    u16::try_from(PORTS + port % (1 << 14)).unwrap_or(u16::MAX)
+}
+
+fn low_word(number: u64) -> u32 {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+fn low_half(number: u32) -> u16 {
+    let [a, b, ..] = number.to_le_bytes();
+    u16::from_le_bytes([a, b])
+}

@@ -1,0 +1,121 @@
+//! What traces say of links, nodes and flows beside what a packet carries.
+
+use crate::compile::{Compiled, FlowInfo};
+use sojourn_sim::trace_ns2::FlowLabel;
+use sojourn_units::{Bytes, Rate};
+use std::collections::BTreeMap;
+
+/// Links, nodes and connections by their numbers in the network.
+pub(super) struct Scene {
+    pub(super) links: Vec<Link>,
+    pub(super) nodes: Vec<String>,
+    pub(super) flows: Vec<Flow>,
+}
+
+/// A link direction.
+pub(super) struct Link {
+    pub(super) name: String,
+    pub(super) ends: (u32, u32),
+    pub(super) rate: Rate,
+}
+
+/// A connection.
+pub(super) struct Flow {
+    pub(super) name: String,
+    pub(super) label: FlowLabel,
+    pub(super) transport: Transport,
+    /// Bytes of headers that its packets count.
+    pub(super) headers: u32,
+}
+
+/// What a connection's packets look like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Transport {
+    /// Datagrams, and what runs over them.
+    Udp,
+    /// TCP that numbers bytes.
+    Tcp,
+    /// ns-2's TCP, which numbers packets of so many bytes of payload, from the SYN as number 0 on.
+    TcpInPackets(u64),
+}
+
+impl Scene {
+    pub(super) fn of(compiled: &Compiled) -> Scene {
+        let links = compiled.network.links.iter().zip(&compiled.links);
+        Scene {
+            links: links
+                .map(|(spec, info)| Link {
+                    name: info.name.clone(),
+                    ends: (spec.from, spec.to),
+                    rate: info.rate,
+                })
+                .collect(),
+            nodes: compiled.network.nodes.clone(),
+            flows: flows(&compiled.flows),
+        }
+    }
+}
+
+/// An element by its number.
+pub(super) fn item<T>(items: &[T], index: u32) -> Option<&T> {
+    items.get(usize::try_from(index).ok()?)
+}
+
+/// What traces say of each connection. Agents of a node take its ports in turn, from 0.
+fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
+    let mut ports: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut next = |node: u32| {
+        let port = ports.entry(node).or_default();
+        *port += 1;
+        (node, *port - 1)
+    };
+    let connections = flows
+        .iter()
+        .flat_map(|flow| flow.network.clone().map(move |_| flow));
+    (1..)
+        .zip(connections)
+        .map(|(id, flow)| {
+            let (transport, headers) = transport(flow);
+            Flow {
+                name: flow.name.clone(),
+                label: FlowLabel {
+                    datagram: match flow.kind.as_str() {
+                        "exponential" | "poisson" => "exp".to_owned(),
+                        kind => kind.to_owned(),
+                    },
+                    id,
+                    source: next(flow.source),
+                    sink: next(flow.sink),
+                },
+                transport,
+                headers,
+            }
+        })
+        .collect()
+}
+
+/// Bytes of headers where a flow does not say: IPv4 with TCP, or with UDP.
+const TCP_HEADERS: u32 = 40;
+const UDP_HEADERS: u32 = 28;
+
+fn transport(flow: &FlowInfo) -> (Transport, u32) {
+    let bytes = |part: &str, name: &str| {
+        let (_, resolved) = flow.parts.iter().find(|(called, _)| *called == part)?;
+        let (_, value) = resolved.pairs.iter().find(|(key, _)| *key == name)?;
+        Some(value.parse::<Bytes>().ok()?.get())
+    };
+    let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    match flow.parts.iter().find(|(name, _)| *name == "tcp") {
+        None => (
+            Transport::Udp,
+            bytes("udp", "headers").map_or(UDP_HEADERS, narrow),
+        ),
+        Some((_, resolved)) => {
+            let headers = bytes("tcp", "headers").map_or(TCP_HEADERS, narrow);
+            match bytes("tcp", "payload").filter(|_| resolved.release.starts_with("ns2")) {
+                Some(payload) => (Transport::TcpInPackets(payload), headers),
+                None => (Transport::Tcp, headers),
+            }
+        }
+    }
+}

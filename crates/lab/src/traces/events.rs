@@ -1,0 +1,62 @@
+//! Analysis of event traces: what was sent, forwarded, received, dropped and lost by node, link and flow; delays, jitter, queueing
+//! and processing times, round trips, utilization; all of it over time.
+
+mod ledger;
+mod stats;
+mod tables;
+
+pub use tables::documented;
+
+use super::event::Events;
+use super::format::Format;
+use super::input::Input;
+use super::{Analysis, Options, ns2, ns3};
+use crate::error::Result;
+use ledger::Ledger;
+
+/// Reads an event trace to its end and analyses it.
+///
+/// # Errors
+/// What is wrong with the trace, with its line; when `--rate` names no link of it; when the time series would have too many steps.
+pub fn analyse(input: Input, format: Format, options: &Options) -> Result<Analysis> {
+    let reader: Box<dyn Events> = match format {
+        Format::Ns3 => Box::new(ns3::Reader::new(input)),
+        _ => return read(ns2::Reader::new(input), format, options),
+    };
+    run(reader, format, options)
+}
+
+/// As [`run`], with the reader known, so that its calls are direct.
+fn read(reader: ns2::Reader, format: Format, options: &Options) -> Result<Analysis> {
+    run(Box::new(reader), format, options)
+}
+
+fn run<R: Events + ?Sized>(
+    mut reader: Box<R>,
+    format: Format,
+    options: &Options,
+) -> Result<Analysis> {
+    let mut ledger = Ledger::new(options);
+    while let Some(event) = reader.next()? {
+        if options.to.is_some_and(|to| event.time >= to) {
+            break;
+        }
+        ledger.event(&event, reader.names())?;
+    }
+    ledger.finish(reader.names());
+    let (lines, ignored) = (reader.lines(), reader.ignored());
+    let names = reader.names().clone();
+    let skipped = reader.input().into_skipped();
+    let tables = tables::tables(
+        &mut ledger,
+        &names,
+        options,
+        (lines, ignored, skipped.count),
+    )?;
+    let skipped = Vec::from_iter((skipped.count > 0).then_some(skipped));
+    Ok(Analysis {
+        format,
+        tables,
+        skipped,
+    })
+}
