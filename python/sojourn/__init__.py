@@ -40,6 +40,7 @@ from sojourn.results import (
     schema,
     show,
     study,
+    trace_analyse,
 )
 from sojourn.scenario import Scenario, chain, dumbbell, graph, load, parking_lot
 
@@ -75,4 +76,5 @@ __all__ = [
     "schema",
     "show",
     "study",
+    "trace_analyse",
 ]

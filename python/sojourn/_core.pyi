@@ -21,6 +21,7 @@ __all__ = [
     "show",
     "study",
     "to_toml",
+    "trace_analyse",
 ]
 
 __version__: Final[str]
@@ -92,3 +93,15 @@ def replay(
     dialect: str | None,
     seed: int,
 ) -> Table: ...
+def trace_analyse(
+    path: str,
+    *,
+    format: str | None,
+    lenient: bool,
+    step: str,
+    start: str | None,
+    stop: str | None,
+    rates: list[str],
+    horizon: str,
+    receiver: str | None,
+) -> tuple[list[tuple[str, Table]], int]: ...

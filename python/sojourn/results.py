@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +30,7 @@ __all__ = [
     "schema",
     "show",
     "study",
+    "trace_analyse",
 ]
 
 Progress: TypeAlias = bool | Callable[[int, int], object]
@@ -249,6 +251,40 @@ def replay(
         rows = (",".join(str(int(value)) for value in row) for row in arrivals)
         text = "\n".join(["time_ns,bytes,flow,ecn", *rows, ""])
     return _core.replay(path, text, queue=queue, rate=rate, dialect=dialect, seed=seed)
+
+
+def trace_analyse(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    receiver: str | os.PathLike[str] | None = None,
+    lenient: bool = False,
+    step: str = "1s",
+    start: str | None = None,
+    stop: str | None = None,
+    rates: Mapping[str, str] | None = None,
+    horizon: str = "60s",
+) -> dict[str, Table]:
+    """Analyses a trace of ns-2, an ASCII trace of ns-3 or a capture, and returns its tables by name.
+
+    The tables are those of `sojourn trace analyse`: `trace`, `flows`, `links`, `nodes`, `series` and `distributions` of an event
+    trace, `interfaces` and `conversations` of a capture, `paths` of two. With `lenient`, what cannot be read is skipped and a
+    warning says how much that was.
+    """
+    tables, skipped = _core.trace_analyse(
+        os.fspath(path),
+        format=format,
+        lenient=lenient,
+        step=step,
+        start=start,
+        stop=stop,
+        rates=[f"{link}={rate}" for link, rate in (rates or {}).items()],
+        horizon=horizon,
+        receiver=None if receiver is None else os.fspath(receiver),
+    )
+    if skipped:
+        warnings.warn(f"{os.fspath(path)}: {skipped} skipped", stacklevel=2)
+    return dict(tables)
 
 
 def list_queues() -> list[dict[str, Any]]:

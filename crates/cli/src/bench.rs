@@ -122,7 +122,8 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
     }
     if args.json {
         if let Some((lines, speed)) = reading {
-            let object = serde_json::json!({"case": trace::NAME, "lines": lines, "lines_per_s": speed});
+            let object =
+                serde_json::json!({"case": trace::NAME, "lines": lines, "lines_per_s": speed});
             emit(&format!("{object}\n"))?;
         }
         return Ok(());

@@ -15,6 +15,10 @@ pub fn pages() -> Vec<(String, String)> {
     let mut pages = vec![
         ("metrics.md".to_owned(), metrics_markdown()),
         ("reference/results.md".to_owned(), results_markdown()),
+        (
+            "reference/traces.md".to_owned(),
+            crate::traces::reference::traces_markdown(),
+        ),
         ("reference/scenario.md".to_owned(), scenario_markdown()),
         (
             "reference/study.md".to_owned(),

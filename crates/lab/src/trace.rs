@@ -65,7 +65,9 @@ impl TraceFormat {
     /// If there is none of that name.
     pub fn parse(given: &str) -> Result<TraceFormat, LabError> {
         let names = TraceFormat::ALL.map(TraceFormat::name);
-        let found = TraceFormat::ALL.into_iter().find(|format| format.name() == given);
+        let found = TraceFormat::ALL
+            .into_iter()
+            .find(|format| format.name() == given);
         found.ok_or_else(|| {
             LabError::new(
                 LabErrorKind::UnknownName,

@@ -23,6 +23,7 @@ pub mod ns3;
 pub mod number;
 pub mod output;
 pub mod pcap;
+pub mod reference;
 
 mod series;
 pub mod table;

@@ -13,6 +13,7 @@ mod replay;
 mod results;
 mod supervise;
 mod table;
+mod traces;
 
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -31,6 +32,8 @@ mod _core {
     use super::results::{Results, read, run, study};
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::traces::trace_analyse;
     #[pymodule_export]
     use super::{catalogue, main, read_toml, resolve, schema, set_value, show, to_toml};
 

@@ -24,6 +24,7 @@ pub fn metrics_markdown() -> String {
             page.push_str(&metric_row(metric));
         }
     }
+    page.push_str(TRACES);
     page
 }
 
@@ -52,6 +53,7 @@ pub fn results_markdown() -> String {
             );
         }
     }
+    page.push_str(&crate::traces::reference::parquet_section());
     page
 }
 
@@ -106,6 +108,12 @@ Of several flows together, counts are sums, rates are per flow, and means and pe
 const GROUPS: &str = "Of the flows of a label, or of a direction.\n";
 
 const RUNS: &str = "Of the whole run, warm-up included unless it says otherwise.\n";
+
+const TRACES: &str = "
+## Traces
+
+What is measured in a trace, of Sojourn or of another program, is listed in [reference/traces.md](reference/traces.md).
+";
 
 const RESULTS: &str = "\
 ```text

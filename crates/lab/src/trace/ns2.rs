@@ -14,7 +14,11 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(scene: Scene, format: TraceFormat, out: &'a mut (dyn Write + Send)) -> Lines<'a> {
+    pub(super) fn new(
+        scene: Scene,
+        format: TraceFormat,
+        out: &'a mut (dyn Write + Send),
+    ) -> Lines<'a> {
         let exact = format == TraceFormat::Ns2Exact;
         Lines { scene, exact, out }
     }

@@ -55,7 +55,10 @@ impl<'a> Rows<'a> {
         let table = TraceTable::new(ABOUT, &declared(), self.rows.drain(..));
         let batch = table.batch().map_err(Error::other)?;
         match &mut self.writer {
-            Some(writer) => writer.write(&batch).and_then(|()| writer.flush()).map_err(io),
+            Some(writer) => writer
+                .write(&batch)
+                .and_then(|()| writer.flush())
+                .map_err(io),
             None => Ok(()),
         }
     }
@@ -73,7 +76,8 @@ impl Sink for Rows<'_> {
             link: link.map_or_else(String::new, |link| link.name.clone()),
             from: node(link.map(|link| link.ends.0)),
             to: node(link.map(|link| link.ends.1)),
-            flow: item(&self.scene.flows, record.packet.flow).map_or_else(String::new, |flow: &Flow| flow.name.clone()),
+            flow: item(&self.scene.flows, record.packet.flow)
+                .map_or_else(String::new, |flow: &Flow| flow.name.clone()),
         });
         match self.rows.len() >= GROUP {
             true => self.flush(),
@@ -123,45 +127,88 @@ fn declared() -> Vec<Column<Row>> {
             (Flags::CWR, "CWR"),
             (Flags::RETRANSMIT, "RETRANSMIT"),
         ];
-        let set = names.iter().filter(|(flag, _)| row.record.packet.flags.has(*flag));
+        let set = names
+            .iter()
+            .filter(|(flag, _)| row.record.packet.flags.has(*flag));
         Value::Text(set.map(|(_, name)| *name).collect::<Vec<_>>().join(","))
     }
     vec![
-        integer("time_ps", "ps", "When.", |row: &Row| row.record.key.time.as_ps().into()),
-        text("event", "`enqueue`: handed to the queue; `dequeue`: its transmission starts; `receive`: its last bit arrived; `drop`; `mark`.", |row| {
-            event(row).0.into()
+        integer("time_ps", "ps", "When.", |row: &Row| {
+            row.record.key.time.as_ps().into()
         }),
-        text("reason", "Why it was dropped or marked; empty otherwise.", |row| event(row).1.into()),
+        text(
+            "event",
+            "`enqueue`: handed to the queue; `dequeue`: its transmission starts; `receive`: its last bit arrived; `drop`; `mark`.",
+            |row| event(row).0.into(),
+        ),
+        text(
+            "reason",
+            "Why it was dropped or marked; empty otherwise.",
+            |row| event(row).1.into(),
+        ),
         text("link", "Link direction.", |row| row.link.as_str().into()),
         text("from", "Node that sends.", |row| row.from.as_str().into()),
         text("to", "Node that receives.", |row| row.to.as_str().into()),
         text("flow", "Flow.", |row| row.flow.as_str().into()),
-        integer("connection", "1", "Number of the connection, from 0; of a workload, several belong to one flow.", |row| {
-            u64::from(row.record.packet.flow).into()
-        }),
-        text("direction", "`forward` from the flow's sender, `reverse` to it.", |row| {
-            match row.record.packet.flags.has(Flags::REVERSE) {
+        integer(
+            "connection",
+            "1",
+            "Number of the connection, from 0; of a workload, several belong to one flow.",
+            |row| u64::from(row.record.packet.flow).into(),
+        ),
+        text(
+            "direction",
+            "`forward` from the flow's sender, `reverse` to it.",
+            |row| match row.record.packet.flags.has(Flags::REVERSE) {
                 true => "reverse".into(),
                 false => "forward".into(),
+            },
+        ),
+        text("kind", "`datagram`, `segment` or `ack`.", |row| {
+            match row.record.packet.kind {
+                Kind::Datagram => "datagram".into(),
+                Kind::Segment => "segment".into(),
+                Kind::Ack => "ack".into(),
             }
         }),
-        text("kind", "`datagram`, `segment` or `ack`.", |row| match row.record.packet.kind {
-            Kind::Datagram => "datagram".into(),
-            Kind::Segment => "segment".into(),
-            Kind::Ack => "ack".into(),
+        integer("size_bytes", "bytes", "Bytes on the wire.", |row| {
+            u64::from(row.record.packet.size).into()
         }),
-        integer("size_bytes", "bytes", "Bytes on the wire.", |row| u64::from(row.record.packet.size).into()),
-        integer("sequence", "1", "Sequence number: first byte, or number of the packet.", |row| row.record.packet.seq.into()),
-        integer("acknowledgement", "1", "Next byte or packet expected.", |row| row.record.packet.ack.into()),
-        integer("uid", "1", "Number of the packet.", |row| u64::from(row.record.packet.uid).into()),
-        integer("dscp", "1", "Differentiated services codepoint.", |row| u64::from(row.record.packet.tos >> 2).into()),
-        text("ecn", "`not-ect`, `ect1`, `ect0` or `ce`.", |row| match Ecn::from_bits(row.record.packet.tos) {
-            Ecn::NotEct => "not-ect".into(),
-            Ecn::Ect1 => "ect1".into(),
-            Ecn::Ect0 => "ect0".into(),
-            Ecn::Ce => "ce".into(),
+        integer(
+            "sequence",
+            "1",
+            "Sequence number: first byte, or number of the packet.",
+            |row| row.record.packet.seq.into(),
+        ),
+        integer(
+            "acknowledgement",
+            "1",
+            "Next byte or packet expected.",
+            |row| row.record.packet.ack.into(),
+        ),
+        integer("uid", "1", "Number of the packet.", |row| {
+            u64::from(row.record.packet.uid).into()
         }),
-        text("flags", "Of SYN, FIN, ECE, CWR, RETRANSMIT, separated by commas.", flags),
-        integer("created_ps", "ps", "When its source sent it.", |row| row.record.packet.created.as_ps().into()),
+        integer("dscp", "1", "Differentiated services codepoint.", |row| {
+            u64::from(row.record.packet.tos >> 2).into()
+        }),
+        text(
+            "ecn",
+            "`not-ect`, `ect1`, `ect0` or `ce`.",
+            |row| match Ecn::from_bits(row.record.packet.tos) {
+                Ecn::NotEct => "not-ect".into(),
+                Ecn::Ect1 => "ect1".into(),
+                Ecn::Ect0 => "ect0".into(),
+                Ecn::Ce => "ce".into(),
+            },
+        ),
+        text(
+            "flags",
+            "Of SYN, FIN, ECE, CWR, RETRANSMIT, separated by commas.",
+            flags,
+        ),
+        integer("created_ps", "ps", "When its source sent it.", |row| {
+            row.record.packet.created.as_ps().into()
+        }),
     ]
 }

@@ -106,7 +106,12 @@ impl<'a> Capture<'a> {
             body.extend(SNAPLEN.to_le_bytes());
             option(&mut body, IF_NAME, link.name.as_bytes())?;
             let node = |at| item(&self.scene.nodes, at).map_or("", String::as_str);
-            let about = format!("from {} to {}, {}", node(link.ends.0), node(link.ends.1), link.rate);
+            let about = format!(
+                "from {} to {}, {}",
+                node(link.ends.0),
+                node(link.ends.1),
+                link.rate
+            );
             option(&mut body, IF_DESCRIPTION, about.as_bytes())?;
             option(&mut body, IF_SPEED, &link.rate.as_bps().to_le_bytes())?;
             option(&mut body, IF_TSRESOL, &[NANOSECONDS])?;
@@ -150,7 +155,10 @@ impl<'a> Capture<'a> {
                 comment.push_str(&format!(", and {more} more"));
             }
         }
-        let mut body = u32::try_from(at).map_err(Error::other)?.to_le_bytes().to_vec();
+        let mut body = u32::try_from(at)
+            .map_err(Error::other)?
+            .to_le_bytes()
+            .to_vec();
         body.extend(ticks(record.key.time.as_ns()));
         body.extend(captured.to_le_bytes());
         body.extend(length.to_le_bytes());
@@ -168,13 +176,17 @@ impl<'a> Capture<'a> {
     }
 
     fn drop(&mut self, record: &Record, at: usize, reason: &str) {
-        let flow = item(&self.scene.flows, record.packet.flow).map_or("", |flow| flow.name.as_str());
+        let flow =
+            item(&self.scene.flows, record.packet.flow).map_or("", |flow| flow.name.as_str());
         let drops = &mut self.drops[at];
         drops.all += 1;
         drops.since += 1;
         if drops.named.len() < NAMED {
             let packet = &record.packet;
-            let text = format!("{flow} sequence {} ({} bytes, {reason})", packet.seq, packet.size);
+            let text = format!(
+                "{flow} sequence {} ({} bytes, {reason})",
+                packet.seq, packet.size
+            );
             drops.named.push(text);
         }
     }
@@ -196,7 +208,10 @@ impl Sink for Capture<'_> {
 
     fn finish(&mut self) -> Result<()> {
         for at in 0..self.sent.len() {
-            let mut body = u32::try_from(at).map_err(Error::other)?.to_le_bytes().to_vec();
+            let mut body = u32::try_from(at)
+                .map_err(Error::other)?
+                .to_le_bytes()
+                .to_vec();
             body.extend(ticks(self.last_ns));
             option(&mut body, ISB_STARTTIME, &ticks(0))?;
             option(&mut body, ISB_ENDTIME, &ticks(self.last_ns))?;
@@ -236,15 +251,27 @@ fn headers(packet: &Label, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     let wanted = usize::try_from(flow.headers).unwrap_or(0);
     let options = match tcp {
         // No more than the packet has room for.
-        true => wanted.min(size).saturating_sub(IP_HEADER + TCP_HEADER).min(MOST_OPTIONS) / 4 * 4,
+        true => {
+            wanted
+                .min(size)
+                .saturating_sub(IP_HEADER + TCP_HEADER)
+                .min(MOST_OPTIONS)
+                / 4
+                * 4
+        }
         false => 0,
     };
-    let transport = if tcp { TCP_HEADER + options } else { UDP_HEADER };
+    let transport = if tcp {
+        TCP_HEADER + options
+    } else {
+        UDP_HEADER
+    };
     let length = size.clamp(IP_HEADER + transport, usize::from(u16::MAX));
     let payload = length - IP_HEADER - transport;
     let behind = u16::try_from(length - IP_HEADER).map_err(Error::other)?;
     let protocol: IpNumber = if tcp { ip_number::TCP } else { ip_number::UDP };
-    let mut ip = Ipv4Header::new(behind, TTL, protocol, address(from.0), address(to.0)).map_err(Error::other)?;
+    let mut ip = Ipv4Header::new(behind, TTL, protocol, address(from.0), address(to.0))
+        .map_err(Error::other)?;
     ip.dscp = (packet.tos >> 2).try_into().map_err(Error::other)?;
     ip.ecn = (packet.tos & 3).try_into().map_err(Error::other)?;
     ip.identification = low_half(packet.uid);
@@ -255,17 +282,25 @@ fn headers(packet: &Label, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     let (source, destination) = (port(from.1), port(to.1));
     if tcp {
         let header = tcp_header(packet, flow, (source, destination), options)?;
-        let checksum = header.calc_checksum_ipv4(&ip, payload).map_err(Error::other)?;
+        let checksum = header
+            .calc_checksum_ipv4(&ip, payload)
+            .map_err(Error::other)?;
         let header = TcpHeader { checksum, ..header };
         bytes.extend(header.to_bytes());
     } else {
-        let header = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload).map_err(Error::other)?;
+        let header = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload)
+            .map_err(Error::other)?;
         bytes.extend(header.to_bytes());
     }
     Ok((bytes, u32::try_from(length).map_err(Error::other)?))
 }
 
-fn tcp_header(packet: &Label, flow: &Flow, (source, destination): (u16, u16), options: usize) -> Result<TcpHeader> {
+fn tcp_header(
+    packet: &Label,
+    flow: &Flow,
+    (source, destination): (u16, u16),
+    options: usize,
+) -> Result<TcpHeader> {
     // Where packets are numbered: bytes before the packet of a number, the SYN's one included.
     let before = |number: u64| match flow.transport {
         Transport::TcpInPackets(payload) => match number {
@@ -289,7 +324,9 @@ fn tcp_header(packet: &Label, flow: &Flow, (source, destination): (u16, u16), op
     header.ece = packet.flags.has(Flags::ECE);
     header.cwr = packet.flags.has(Flags::CWR);
     // No operation (kind 1): the length is what counts.
-    header.set_options_raw(&[1; MOST_OPTIONS][..options]).map_err(Error::other)?;
+    header
+        .set_options_raw(&[1; MOST_OPTIONS][..options])
+        .map_err(Error::other)?;
     Ok(header)
 }
 

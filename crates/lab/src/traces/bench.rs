@@ -43,10 +43,15 @@ pub fn lines() -> Result<Vec<u8>> {
 pub fn read(lines: Vec<u8>) -> Result<u64> {
     let input = Input::new(Cursor::new(lines), NAME, false)?;
     let analysis = events::analyse(input, Format::Ns2, &Options::default())?;
-    let count = analysis.table("trace").and_then(|table| table.value(0, "lines"));
+    let count = analysis
+        .table("trace")
+        .and_then(|table| table.value(0, "lines"));
     match count {
         Some(super::table::Value::Integer(Some(count))) => Ok(*count),
-        _ => Err(LabError::new(LabErrorKind::Bug, "the analysis counts no lines")),
+        _ => Err(LabError::new(
+            LabErrorKind::Bug,
+            "the analysis counts no lines",
+        )),
     }
 }
 

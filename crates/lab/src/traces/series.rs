@@ -104,7 +104,7 @@ impl Series {
         self.now = self.number(time);
         self.ends = self
             .origin
-            .saturating_add(self.step.saturating_mul(self.now + 1));
+            .saturating_add(self.step.saturating_mul(self.now.saturating_add(1)));
         if self.rows.len() > MOST_ROWS {
             return Err(LabError::new(
                 LabErrorKind::BadValue,

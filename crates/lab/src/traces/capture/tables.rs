@@ -113,6 +113,8 @@ pub(super) fn tables(
     paths: Option<&Paths>,
     options: &Options,
 ) -> Vec<TraceTable> {
+    let known = whole.interfaces.len();
+    book.interfaces.resize_with(known, Seen::default);
     let zero = book.zero.unwrap_or(Time::ZERO);
     let at = |time: Time| zero.saturating_add(time.since(Time::ZERO));
     let first = book
@@ -124,7 +126,7 @@ pub(super) fn tables(
     let begin = options.from.map(at).or(first).unwrap_or(zero);
     let end = options.to.map(at).or(book.last).unwrap_or(begin);
     let span = end.saturating_since(begin);
-    let several = whole.interfaces.len() > 1;
+    let several = known > 1;
     let length = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let conversations: Vec<ConversationRow> = book
         .directions

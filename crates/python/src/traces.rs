@@ -1,0 +1,65 @@
+//! `sojourn.trace_analyse`: the same tables as the command's.
+
+use crate::errors;
+use crate::table::Table;
+use pyo3::prelude::*;
+use sojourn_lab::traces::given::Given;
+use sojourn_lab::{LabError, LabErrorKind};
+use std::path::PathBuf;
+
+/// The tables of a trace by name, and how much was skipped. Texts are those of the command's options.
+#[pyfunction]
+#[pyo3(signature = (path, *, format, lenient, step, start, stop, rates, horizon, receiver))]
+#[allow(clippy::too_many_arguments, reason = "one per option")]
+pub(crate) fn trace_analyse(
+    py: Python<'_>,
+    path: PathBuf,
+    format: Option<String>,
+    lenient: bool,
+    step: String,
+    start: Option<String>,
+    stop: Option<String>,
+    rates: Vec<String>,
+    horizon: String,
+    receiver: Option<PathBuf>,
+) -> PyResult<(Vec<(&'static str, Table)>, u64)> {
+    let called = |name: &str| match name {
+        "from" => "start=".to_owned(),
+        "to" => "stop=".to_owned(),
+        "trace-format" => "format=".to_owned(),
+        "rate" => "rates=".to_owned(),
+        other => format!("{other}="),
+    };
+    let analyse = || {
+        let given = Given {
+            format: format.as_deref(),
+            lenient,
+            step: Some(&step),
+            from: start.as_deref(),
+            to: stop.as_deref(),
+            rates: &rates,
+            horizon: Some(&horizon),
+            receiver: receiver.as_deref(),
+        };
+        let analysis = sojourn_lab::traces::analyse(&path, &given.options(called)?)?;
+        let mut tables = Vec::new();
+        for table in &analysis.tables {
+            let batch = table
+                .batch()
+                .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))?;
+            tables.push((table.name, batch));
+        }
+        let skipped = analysis.skipped.iter().map(|skipped| skipped.count).sum();
+        Ok((tables, skipped))
+    };
+    let (tables, skipped) = py
+        .detach(analyse)
+        .map_err(|error: LabError| errors::lab(py, &error))?;
+    let tables = tables.into_iter();
+    Ok((
+        tables
+            .map(|(name, batch)| (name, Table::new(batch)))
+            .collect(),
+        skipped,
+    ))
+}
