@@ -12,4 +12,6 @@ crate::registry::register! {
     exponential::Exponential,
     pareto::Pareto,
     on_off_app::OnOffApp,
+    voice::Voice,
+    video::Video,
 }

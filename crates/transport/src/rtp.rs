@@ -3,7 +3,8 @@
 //! Source: RFC 3550 and RFC 3551. `interval` and `timer` are sections 6.2 and 6.3 with appendix A.7, `members` section 6.3.3,
 //! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
 //! `sender` and `receiver` are the two ends of a flow. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
-//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`).
+//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), the playout buffer (`playout`) and voice quality
+//! (`emodel`).
 //!
 //! Deviations: sequence numbers on the wire are the extended ones, whose lower 16 bits are RTP's; the clocks of both ends are the
 //! simulation's; collisions of SSRCs do not happen. RTCP travels as datagrams of the flow, so a flow's packets, delays and bytes
@@ -11,8 +12,10 @@
 
 mod account;
 pub mod breaker;
+pub mod emodel;
 mod interval;
 mod members;
+mod playout;
 mod receiver;
 mod reception;
 pub mod recorder;
@@ -25,6 +28,7 @@ pub use account::{RtpAccount, RtpGauges};
 pub use breaker::Tripped;
 pub use interval::{Load, Rules};
 pub use members::Members;
+pub use playout::{Playout, PlayoutBuffer, PlayoutCounts};
 pub use receiver::RtpReceiver;
 pub use reception::Reception;
 pub use report::{Arrived, Block, Feedback, MediaHeader, Report, Rtcp, SenderInfo, Sizes};
@@ -97,6 +101,10 @@ params! {
         reduced_size: bool = "true", source "RFC 5506";
         /// Whether the receiver asks for a key frame when a picture is lost.
         picture_loss: bool = "false", source "RFC 4585 section 6.3.1 (optional)";
+        /// How long the receiver's playout buffer holds media.
+        playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
+        /// How long beyond the delay of the first packet, at first or always.
+        playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
         /// Whether the sender stops when its media does not arrive, or takes far more than TCP would.
         circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here";
     }

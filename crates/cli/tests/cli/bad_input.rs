@@ -19,7 +19,7 @@ queue = "codel"
 const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
     reverse_queue, access_queue, pairs)";
 const KINDS: &str = "(kinds: reno, newreno, sack, tahoe, tcp, cubic, bbr, bbr3, dctcp, vegas, ledbat, westwood, \
-     highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, workload, request_response, web)";
+     highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, voice, tfrc, quic, rtp, workload, request_response, web)";
 
 /// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
 fn said(old: &str, new: &str) -> String {
@@ -308,7 +308,7 @@ fn arguments_are_their_own_place() {
             "show codle",
             format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, sack, tahoe, tcp, cubic, bbr, \
              bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, \
-             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, workload, request_response, web, bulk)", queues()),
+             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, voice, tfrc, quic, rtp, workload, request_response, web, bulk, video)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

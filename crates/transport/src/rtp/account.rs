@@ -57,7 +57,8 @@ impl RtpAccount {
         if let Some(trip) = round_trip {
             self.reported_rtt_sum += u128::from(trip.as_ps());
             self.reported_rtt_count += 1;
-            self.reported_rtt_min = Some(self.reported_rtt_min.map_or(trip, |least| least.min(trip)));
+            self.reported_rtt_min =
+                Some(self.reported_rtt_min.map_or(trip, |least| least.min(trip)));
             self.reported_rtt_max = self.reported_rtt_max.max(trip);
         }
     }
@@ -96,4 +97,6 @@ pub struct RtpGauges {
     pub jitter: Option<f64>,
     /// Round trip by the last report, seconds.
     pub round_trip: Option<f64>,
+    /// The rate that its congestion control wants, bits per second.
+    pub target: Option<f64>,
 }

@@ -26,6 +26,13 @@ pub enum Tripped {
 }
 
 impl Tripped {
+    /// Every reason.
+    pub const ALL: [Tripped; 3] = [
+        Tripped::MediaTimeout,
+        Tripped::RtcpTimeout,
+        Tripped::Congestion,
+    ];
+
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {

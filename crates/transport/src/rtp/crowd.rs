@@ -163,12 +163,25 @@ fn intervals_are_distributed_as_the_oracle_says_for_2_to_10000_members() {
         assert!(intervals.len() > 10_000, "{members}: {}", intervals.len());
         let mean = intervals.iter().sum::<f64>() / real(u64::try_from(intervals.len()).unwrap());
         let value = |name: &str| oracle[&("interval".to_owned(), members, name.to_owned())];
-        assert!((mean / value("mean") - 1.0).abs() < 0.02, "{members}: {mean}");
+        assert!(
+            (mean / value("mean") - 1.0).abs() < 0.02,
+            "{members}: {mean}"
+        );
         // What reconsideration takes away, the compensation gives back: the mean is the wait without chance.
         assert!((mean / wait - 1.0).abs() < 0.03, "{members}: {mean} {wait}");
-        for (name, share) in [("p05", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95)] {
+        for (name, share) in [
+            ("p05", 0.05),
+            ("p25", 0.25),
+            ("p50", 0.5),
+            ("p75", 0.75),
+            ("p95", 0.95),
+        ] {
             let ours = quantile(&intervals, share);
-            assert!((ours / value(name) - 1.0).abs() < 0.04, "{members} {name}: {ours} {}", value(name));
+            assert!(
+                (ours / value(name) - 1.0).abs() < 0.04,
+                "{members} {name}: {ours} {}",
+                value(name)
+            );
         }
     }
 }
@@ -182,15 +195,26 @@ fn after_a_flash_join_reconsideration_holds_reports_back_as_the_oracle_says() {
             crowd.run(at(60.0));
             for second in [2, 4, 10, 30, 60] {
                 let until = at(f64::from(second));
-                let sent = crowd.reports.iter().filter(|report| report.0 < until).count();
+                let sent = crowd
+                    .reports
+                    .iter()
+                    .filter(|report| report.0 < until)
+                    .count();
                 let sent = real(u64::try_from(sent).unwrap());
                 let expected = oracle[&(what.to_owned(), members, format!("by{second}s"))];
                 // Four standard deviations of a count, and a little.
                 let spread = 4.0 * expected.sqrt() + 4.0;
-                assert!((sent - expected).abs() < spread, "{what} {members} {second}: {sent} {expected}");
+                assert!(
+                    (sent - expected).abs() < spread,
+                    "{what} {members} {second}: {sent} {expected}"
+                );
             }
             // Without it everybody has spoken by the end of the first wait: 2.5 s x 1.5 / 1.21828.
-            let early = crowd.reports.iter().filter(|report| report.0 < at(3.1)).count();
+            let early = crowd
+                .reports
+                .iter()
+                .filter(|report| report.0 < at(3.1))
+                .count();
             assert_eq!(early >= members, !reconsider, "{early}");
         }
     }
@@ -217,7 +241,10 @@ fn those_who_leave_together_say_bye_one_after_another() {
         let said = real(u64::try_from(said).unwrap());
         let expected = oracle[&("bye".to_owned(), members, format!("by{second}s"))];
         let spread = 4.0 * expected.sqrt() + 4.0;
-        assert!((said - expected).abs() < spread, "{second}: {said} {expected}");
+        assert!(
+            (said - expected).abs() < spread,
+            "{second}: {said} {expected}"
+        );
     }
     // A few leave without waiting.
     let mut few = RtcpTimer::new(rules(true), SIZE);

@@ -29,7 +29,9 @@ pub struct Members {
 impl Members {
     /// How many there are, this participant included.
     pub fn count(&self) -> u64 {
-        u64::try_from(self.all.len()).unwrap_or(u64::MAX).saturating_add(1)
+        u64::try_from(self.all.len())
+            .unwrap_or(u64::MAX)
+            .saturating_add(1)
     }
 
     /// The numbers that the timer asks for.
@@ -75,9 +77,7 @@ impl Members {
         self.all
             .retain(|_, other| now.saturating_since(other.heard) <= member);
         for other in self.all.values_mut() {
-            other.media = other
-                .media
-                .filter(|at| now.saturating_since(*at) <= sender);
+            other.media = other.media.filter(|at| now.saturating_since(*at) <= sender);
         }
         let senders = self.all.values().filter(|other| other.media.is_some());
         self.senders = u64::try_from(senders.count()).unwrap_or(u64::MAX);

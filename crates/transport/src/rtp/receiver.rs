@@ -1,11 +1,12 @@
 //! The end of a flow that gets media, and reports on it.
 
+use super::RtpParams;
 use super::account::RtpAccount;
+use super::playout::{PlayoutBuffer, PlayoutCounts};
 use super::recorder::Recorder;
 use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp};
 use super::sender::rtcp_packet;
 use super::session::Session;
-use super::RtpParams;
 use crate::num::low16;
 use crate::report::ReceiverReport;
 use sojourn_sim::{Agent, Host, Packet, Stream, Timers};
@@ -31,6 +32,7 @@ pub struct RtpReceiver {
     picture_loss: bool,
     session: Session,
     recorder: Recorder,
+    playout: PlayoutBuffer,
     start: Time,
     stop: Option<Time>,
     /// The number of the newest packet, and which of those before it have arrived.
@@ -60,6 +62,11 @@ impl RtpReceiver {
             picture_loss: params.picture_loss && params.rtcp,
             session: params.session(clock_rate, false, session),
             recorder: Recorder::default(),
+            playout: PlayoutBuffer::new(
+                params.playout,
+                params.playout_hold,
+                params.clock_rate.unwrap_or(clock_rate),
+            ),
             start,
             stop,
             newest: None,
@@ -78,6 +85,16 @@ impl RtpReceiver {
     /// What it has counted.
     pub fn account(&self) -> RtpAccount {
         self.account
+    }
+
+    /// What its application made of what it has got.
+    pub fn played(&self) -> PlayoutCounts {
+        self.playout.counts()
+    }
+
+    /// The time from the making of media until it is played, now.
+    pub fn playout_delay(&self) -> Span {
+        self.playout.delay()
     }
 
     /// Its participant.
@@ -122,17 +139,22 @@ impl RtpReceiver {
             return;
         }
         self.report.goodput_bytes += u64::from(packet.size.saturating_sub(self.headers));
+        self.playout
+            .on_packet(packet.seq, header, packet.created, now);
         if gap && self.picture_loss && self.session.early() {
             let size = self.session.small(PICTURE_LOSS_BYTES);
             self.send_small(&Rtcp::PictureLoss, size, host);
             self.arm(host);
         }
         if let Some(interval) = self.interval {
-            let full = self.recorder.on_packet(packet.seq, packet.ecn().bits(), now);
+            let full = self
+                .recorder
+                .on_packet(packet.seq, packet.ecn().bits(), now);
             if full {
                 self.send_feedback(host);
             } else if self.timers.deadline(FEEDBACK).is_none() {
-                self.timers.set(FEEDBACK, now.saturating_add(interval), host);
+                self.timers
+                    .set(FEEDBACK, now.saturating_add(interval), host);
             }
         }
     }
@@ -218,5 +240,6 @@ impl Agent for RtpReceiver {
     fn start_measuring(&mut self, _now: Time) {
         self.report = ReceiverReport::default();
         self.account.start_measuring();
+        self.playout.start_measuring();
     }
 }

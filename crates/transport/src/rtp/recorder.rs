@@ -94,10 +94,18 @@ mod tests {
         }
         let report = recorder.report(at(139)).unwrap();
         assert_eq!((report.begin, report.count), (65_534, 6));
-        let told: Vec<_> = (0..6).map(|n| Feedback::arrived(report.entries[n])).collect();
+        let told: Vec<_> = (0..6)
+            .map(|n| Feedback::arrived(report.entries[n]))
+            .collect();
         assert!(told[3].is_none() && told[4].is_none());
         // 105 ms before.
-        assert_eq!(told[0], Some(Arrived { ecn: 2, before: Some(107) }));
+        assert_eq!(
+            told[0],
+            Some(Arrived {
+                ecn: 2,
+                before: Some(107)
+            })
+        );
         assert_eq!(report.size(), 8 + 8 + 12 + 4);
         // Late news of what was reported missing.
         assert!(!recorder.on_packet(65_537, 2, at(140)) && recorder.is_empty());

@@ -223,11 +223,7 @@ impl Rtcp {
                 };
                 let range = pair(u32::from(feedback.begin), u32::from(feedback.count));
                 Side {
-                    sack: [
-                        (word(0), word(1)),
-                        (word(2), word(3)),
-                        (word(4), word(5)),
-                    ],
+                    sack: [(word(0), word(1)), (word(2), word(3)), (word(4), word(5))],
                     timestamps: (word(6), word(7)),
                     words: [FEEDBACK | u64::from(feedback.at) << 32, range],
                 }
@@ -242,7 +238,16 @@ impl Rtcp {
             PICTURE_LOSS => Some(Rtcp::PictureLoss),
             FEEDBACK => {
                 let [a, b, c] = side.sack;
-                let words = [a.0, a.1, b.0, b.1, c.0, c.1, side.timestamps.0, side.timestamps.1];
+                let words = [
+                    a.0,
+                    a.1,
+                    b.0,
+                    b.1,
+                    c.0,
+                    c.1,
+                    side.timestamps.0,
+                    side.timestamps.1,
+                ];
                 let mut entries = [0; MOST_ENTRIES];
                 for (four, word) in entries.chunks_mut(4).zip(words) {
                     for (entry, shift) in four.iter_mut().zip([48, 32, 16, 0]) {
@@ -387,7 +392,12 @@ mod tests {
     #[test]
     fn an_entry_tells_whether_when_and_how_a_packet_arrived() {
         let arrived = |ecn, before| Some(Arrived { ecn, before });
-        for told in [None, arrived(3, Some(17)), arrived(0, None), arrived(1, Some(0))] {
+        for told in [
+            None,
+            arrived(3, Some(17)),
+            arrived(0, None),
+            arrived(1, Some(0)),
+        ] {
             assert_eq!(Feedback::arrived(Feedback::entry(told)), told);
         }
         assert_eq!(ntp(Time::ZERO + Span::from_ms(1500)), 3 << 31);

@@ -29,16 +29,16 @@ fn reports_tell_the_round_trip_and_nothing_else_of_an_empty_path() {
     assert!((50_000_000_000..50_300_000_000).contains(&mean), "{mean}");
     // A unit of 1/8000 s at most, from rounding.
     assert!(account.reported_jitter_max <= Span::from_us(125));
-    assert_eq!(outcome.senders[0].bytes_acked, outcome.receivers[0].goodput_bytes);
+    assert_eq!(
+        outcome.senders[0].bytes_acked,
+        outcome.receivers[0].goodput_bytes
+    );
 }
 
 #[test]
 fn reported_losses_are_the_true_ones_in_lazy_and_eager_mode_alike() {
     for (seed, loss) in [(1, 0.01), (2, 0.1), (3, 0.4)] {
-        let mut path = Path {
-            seed,
-            ..path(&[])
-        };
+        let mut path = Path { seed, ..path(&[]) };
         path.impair[0].loss = Loss::Bernoulli(loss);
         let outcome = path.run();
         let account = outcome.rtp[0];
@@ -98,7 +98,10 @@ fn feedback_is_as_often_as_wanted_and_small_packets_are_smaller() {
     assert!((1650..2100).contains(&feedbacks), "{feedbacks}");
     assert_eq!(feedbacks, whole.rtp[0].rtcp_packets);
     let more = whole.rtp[0].rtcp_bytes - small.rtp[0].rtcp_bytes;
-    assert_eq!(more, 8 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports));
+    assert_eq!(
+        more,
+        8 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
+    );
 }
 
 #[test]

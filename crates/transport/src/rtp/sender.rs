@@ -1,10 +1,10 @@
 //! The end of a flow that sends media (RFC 3550 section 5), and reports on it.
 
+use super::RtpParams;
 use super::account::{RtpAccount, RtpGauges};
 use super::breaker::{Breaker, Sent};
 use super::report::{MediaHeader, Report, Rtcp};
 use super::session::{Session, Told};
-use super::RtpParams;
 use crate::app::{Feed, Source};
 use crate::num::{low32, real};
 use crate::report::SenderReport;
@@ -143,7 +143,13 @@ impl<S: Source> RtpSender<S> {
                 .last
                 .and_then(|told| told.round_trip)
                 .map(Span::as_secs_f64),
+            target: None,
         }
+    }
+
+    /// Where its media comes from.
+    pub fn source(&self) -> &S {
+        self.feed.source()
     }
 
     /// Its participant.
