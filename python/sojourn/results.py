@@ -43,7 +43,7 @@ Arrival: TypeAlias = tuple[int, int, int, int]
 class Results:
     """The results of a study, a comparison or a scenario.
 
-    `runs`, `queues`, `flows`, `transfers` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
+    `runs`, `queues`, `flows`, `transfers`, `media` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
     columns are those of the files of a result directory. In a notebook the results show as tables and figures.
     """
 
@@ -70,6 +70,11 @@ class Results:
     def transfers(self) -> Table:
         """One row per transfer of a workload: its size, when it was asked for, its completion time and slowdown."""
         return self._core.table("transfers")
+
+    @property
+    def media(self) -> Table:
+        """One row per flow of RTP and run: what its reports say, and what its receiver made of the packets."""
+        return self._core.table("media")
 
     @property
     def series(self) -> Table:

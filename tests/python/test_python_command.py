@@ -89,7 +89,7 @@ def test_the_command_and_python_give_the_same_tables(command: Path, tmp_path: Pa
     succeed([command, *one_line("--out", "results")], tmp_path)
     of_command = sojourn.read(tmp_path / "results")
     of_python = the_same_in_python()
-    for kind in ("runs", "queues", "flows", "transfers", "series"):
+    for kind in ("runs", "queues", "flows", "transfers", "media", "series"):
         assert getattr(of_command, kind).to_dicts() == getattr(of_python, kind).to_dicts()
 
 

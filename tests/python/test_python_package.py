@@ -201,7 +201,7 @@ def test_a_directory_is_written_read_and_not_run_again(tmp_path: Path) -> None:
     written = sojourn.run(small(), out=out)
     again = sojourn.run(small(), out=out, progress=lambda *counts: told.append(counts))
     assert told == [(3, 3)]
-    for kind in ("runs", "queues", "flows", "transfers", "series"):
+    for kind in ("runs", "queues", "flows", "transfers", "media", "series"):
         rows = getattr(written, kind).to_dicts()
         assert rows == getattr(again, kind).to_dicts()
         assert rows == getattr(sojourn.read(out), kind).to_dicts()
@@ -223,6 +223,20 @@ def test_transfers_of_a_workload_are_a_table(tmp_path: Path) -> None:
     )
     assert any("completion-times" in name for name in results.summary_tables)
     assert sojourn.read(tmp_path / "results").transfers.to_dicts() == rows
+
+
+def test_media_of_rtp_is_a_table(tmp_path: Path) -> None:
+    scenario = small(flows=["rtp", "rtp source=(video rate=1Mbps)", "reno"])
+    results = sojourn.run(scenario, out=tmp_path / "results")
+    rows = results.media.to_dicts()
+    assert len(rows) == 2 * len(results.runs)
+    voice = [row for row in rows if row["flow"] == "rtp-1"]
+    assert all(row["codec_bpl"] == 4.3 and not row["frames"] for row in voice)
+    assert all(row["frames"] and row["codec_ie"] is None for row in rows if row not in voice)
+    assert all(row["expected_packets"] > 0 for row in rows)
+    scores = [row["mos"] for row in results.flows.to_dicts() if row["flow"] == "rtp-1"]
+    assert all(1 <= score <= 4.41 for score in scores)
+    assert sojourn.read(tmp_path / "results").media.to_dicts() == rows
 
 
 def test_progress_counts_every_run() -> None:

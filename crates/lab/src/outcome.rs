@@ -1,10 +1,12 @@
 //! What one run yields: plain data, integers wherever possible, in the order of the scenario.
 
+use crate::stats::{to_f64, wide_to_f64};
 use sojourn_queue::account::{FlowAccount, Totals};
 use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_traffic::workload::TransferKind;
 use sojourn_traffic::workload::player::Playback;
+use sojourn_transport::rtp::{PlayoutCounts, RtpAccount, emodel};
 use sojourn_units::{Rate, Span, Time};
 
 /// One run.
@@ -131,8 +133,52 @@ pub struct FlowOutcome {
     pub transfers: Vec<TransferOutcome>,
     /// What the viewer of a video got; only of adaptive streaming.
     pub playback: Option<Playback>,
+    /// What its reports say and what its receiver made of the packets; only of a flow of RTP.
+    pub media: Option<MediaOutcome>,
     /// When something happened last to one of its endpoints; only of endpoints that keep it (dialect ns3_24).
     pub last_active: Option<Time>,
+}
+
+/// Media of one flow of RTP, from the end of the warm-up on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MediaOutcome {
+    /// What its RTCP reports say.
+    pub reported: RtpAccount,
+    /// What its receiver made of the packets.
+    pub played: PlayoutCounts,
+    /// What its codec is, of voice that the E-model knows.
+    pub voice: Option<VoiceOutcome>,
+    /// Its source is video.
+    pub frames: bool,
+}
+
+/// What the E-model (ITU-T G.107) has to know of a codec.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VoiceOutcome {
+    /// Equipment impairment factor (Ie).
+    pub ie: f64,
+    /// Robustness against losses (Bpl).
+    pub bpl: f64,
+    /// Time to fill a packet.
+    pub delay: Span,
+}
+
+impl MediaOutcome {
+    /// The rating of its voice by the E-model, over the whole of the measured time; `None` if it is no voice, or nothing was played.
+    pub fn rating(&self) -> Option<f64> {
+        let voice = self.voice?;
+        let loss = self.played.loss()?;
+        let played = to_f64(self.played.played);
+        let delay = wide_to_f64(self.played.delay_sum) * 1e-12 / played + voice.delay.as_secs_f64();
+        let voice = emodel::Voice {
+            delay: delay * 1e3,
+            loss,
+            burst: self.played.burst_ratio(),
+            ie: voice.ie,
+            bpl: voice.bpl,
+        };
+        (played > 0.0).then(|| voice.rating())
+    }
 }
 
 /// One transfer of a workload.

@@ -3,7 +3,9 @@
 use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
+use crate::outcome::{
+    FlowOutcome, MediaOutcome, QueueOutcome, RunOutcome, TransferOutcome, VoiceOutcome,
+};
 use crate::series::Recorder;
 use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
@@ -303,6 +305,23 @@ fn transfers_of<T: Tracer>(
         .collect()
 }
 
+/// What both ends of a flow of RTP know of its media.
+fn media_of<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo) -> Option<MediaOutcome> {
+    let sender = network.agent(flow.sender);
+    let receiver = network.agent(flow.receiver?);
+    let voice = sender.voice().and_then(|(info, interval)| {
+        let (ie, bpl) = info.impairment?;
+        let delay = interval + info.lookahead;
+        Some(VoiceOutcome { ie, bpl, delay })
+    });
+    Some(MediaOutcome {
+        reported: sender.rtp_account()?.with(&receiver.rtp_account()?),
+        played: receiver.played()?,
+        voice,
+        frames: sender.is_video(),
+    })
+}
+
 fn flow_outcomes<T: Tracer>(
     network: &LabNetwork<T>,
     flows: &[FlowInfo],
@@ -366,6 +385,7 @@ fn flow_outcomes<T: Tracer>(
                 flow.receiver.map(|receiver| network.agent(receiver)),
                 network.now(),
             ),
+            media: media_of(network, flow),
             last_active: std::iter::once(flow.sender)
                 .chain(flow.receiver)
                 .filter_map(|agent| network.agent(agent).last_active())

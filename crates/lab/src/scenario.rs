@@ -678,16 +678,17 @@ impl<'a> Reader<'a> {
         Ok(group)
     }
 
-    /// The parameters of a workload with the content of the files that they name.
+    /// The parameters of a workload, and the source of another flow, with the content of the files that they name.
     fn with_files(
         &self,
         given: &Given<'a>,
         args: Vec<(String, String)>,
     ) -> Result<Vec<(String, String)>> {
-        if workload::find(&given.kind).is_none() {
-            return Ok(args);
-        }
+        let workload = workload::find(&given.kind).is_some();
         let read = |(key, text): (String, String)| {
+            if !workload && key != "source" {
+                return Ok((key, text));
+            }
             let Some((spec, file)) = workload::file_of(&text) else {
                 return Ok((key, text));
             };

@@ -12,7 +12,7 @@ use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// The quantities that can be recorded, and what each is.
-pub const QUANTITIES: [(&str, &str); 12] = [
+pub const QUANTITIES: [(&str, &str); 13] = [
     (
         "backlog",
         "packets and bytes that wait in each observed queue",
@@ -54,6 +54,11 @@ pub const QUANTITIES: [(&str, &str); 12] = [
         "control",
         "what each congestion control tells of itself, such as w_max_segments of CUBIC, alpha of DCTCP, bw_bps, pacing_gain and mode of \
          BBR (0 startup, 1 drain, 2 probe bandwidth, 3 probe RTT; of BBRv3 0 startup, 1 drain, 2 down, 3 cruise, 4 refill, 5 up, 6 probe RTT)",
+    ),
+    (
+        "media",
+        "what the last report says to each sender of RTP: share lost, jitter, round trip; how long its receiver holds media; the target rate \
+         of its congestion control",
     ),
     (
         "state",
@@ -177,9 +182,20 @@ struct ObservedFlow {
     first_series: usize,
     has_window: bool,
     has_phase: bool,
+    /// The receiver of media.
+    media: Option<usize>,
     /// Names that the congestion control tells, as it tells them.
     control: Vec<&'static str>,
 }
+
+/// What is recorded of media.
+const OF_MEDIA: [&str; 5] = [
+    "reported_loss_ratio",
+    "reported_jitter_s",
+    "reported_rtt_s",
+    "playout_delay_s",
+    "target_bps",
+];
 
 /// What is recorded of the packets of a flow.
 const OF_PACKETS: [&str; 3] = ["sent_pps", "delivered_pps", "dropped_pps"];
@@ -283,6 +299,10 @@ impl Recorder {
             let names: Vec<String> = control.iter().map(|told| quantity_of(told).0).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             recorder.open("control", &flow.name, &names, first);
+            let media = flow.receiver.filter(|_| sender.rtp_gauges().is_some());
+            if media.is_some() {
+                recorder.open("media", &flow.name, &OF_MEDIA, first);
+            }
             recorder.flows.push(ObservedFlow {
                 network: flow.network.clone(),
                 sender: flow.sender,
@@ -291,6 +311,7 @@ impl Recorder {
                 first_series,
                 has_window,
                 has_phase,
+                media,
                 control,
             });
         }
@@ -413,6 +434,20 @@ impl Recorder {
                         values[first + place] = value * quantity_of(name).1;
                     }
                 });
+            }
+            if let Some(receiver) = flow.media
+                && wants("media")
+                && let Some(gauges) = sender.rtp_gauges()
+            {
+                let delay = network.agent(receiver).playout_delay();
+                let told = [
+                    gauges.fraction_lost,
+                    gauges.jitter,
+                    gauges.round_trip,
+                    delay.map(Span::as_secs_f64),
+                    gauges.target,
+                ];
+                values.extend(told.map(|value| value.unwrap_or(f64::NAN)));
             }
             push(&mut self.series[flow.first_series..], &values);
         }

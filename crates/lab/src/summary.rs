@@ -329,6 +329,7 @@ impl<'a> Wanted<'a> {
         texts
             .iter()
             .chain(self.transfer_metrics())
+            .chain(&self.media_metrics())
             .filter_map(|text| self.parse(text, None))
             .collect()
     }
@@ -364,6 +365,33 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// What is shown of media where there is some and a study does not say.
+    fn media_metrics(&self) -> Vec<&'static str> {
+        let media = || {
+            let points = self.points().into_iter();
+            let runs = points.flat_map(|point| self.results.of_point(point.point));
+            runs.flat_map(|run| &run.flows)
+                .filter_map(|flow| flow.media.as_ref())
+        };
+        let mut all = Vec::new();
+        if media().next().is_some() {
+            all.extend([
+                "reported_loss_ratio",
+                "reported_jitter_s_mean",
+                "reported_rtt_s_mean",
+                "playout_delay_s_mean",
+                "playout_loss_ratio",
+            ]);
+        }
+        if media().any(|media| media.voice.is_some()) {
+            all.push("mos");
+        }
+        if media().any(|media| media.frames) {
+            all.extend(["freezes_count", "frozen_ratio"]);
+        }
+        all
+    }
+
     /// What is shown of a comparison where a study does not say.
     fn default_metrics(&self) -> Vec<Asked> {
         const MOST_LABELS: usize = 6;
@@ -395,6 +423,7 @@ impl<'a> Wanted<'a> {
                 .iter()
                 .map(|text| (*text).to_owned()),
         );
+        texts.extend(self.media_metrics().iter().map(|text| (*text).to_owned()));
         if self.any_marks() {
             texts.push("mark_ratio".to_owned());
         }

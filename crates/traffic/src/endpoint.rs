@@ -1,16 +1,20 @@
 //! Every endpoint that the registry can make, dispatched statically.
 
+use crate::registry::AnySource;
+use crate::sources::voice::CodecInfo;
 use crate::timed::Timed;
 use crate::workload::{Client, Server};
 use sojourn_cc::{AnyCc, Phase};
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
+use sojourn_transport::rtp::PlayoutCounts;
 use sojourn_transport::{
-    Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, SackReceiver,
-    SackSender, SenderReport, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
+    Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, RtpAccount,
+    RtpGauges, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport, TcpReceiver,
+    TcpSender, TfrcReceiver, TfrcSender, UdpSender,
 };
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 
 /// An endpoint of a flow, in cache lines of its own.
 #[repr(align(64))]
@@ -47,6 +51,10 @@ pub enum Endpoint {
     Rledbat(Box<RledbatSender<Timed>>),
     /// Its receiver.
     RledbatReceiver(Box<RledbatReceiver>),
+    /// Sender of media.
+    Rtp(Box<RtpSender<Timed>>),
+    /// Its receiver.
+    RtpReceiver(Box<RtpReceiver>),
     /// Sender of a workload.
     Server(Box<Server>),
     /// Its receiver.
@@ -72,6 +80,8 @@ macro_rules! each {
             Endpoint::QuicReceiver($endpoint) => $call,
             Endpoint::Rledbat($endpoint) => $call,
             Endpoint::RledbatReceiver($endpoint) => $call,
+            Endpoint::Rtp($endpoint) => $call,
+            Endpoint::RtpReceiver($endpoint) => $call,
             Endpoint::Server($endpoint) => $call,
             Endpoint::Client($endpoint) => $call,
         }
@@ -114,6 +124,7 @@ impl Endpoint {
             Endpoint::Tfrc(sender) => Some(sender.report()),
             Endpoint::Quic(sender) => Some(sender.report()),
             Endpoint::Rledbat(sender) => Some(sender.report()),
+            Endpoint::Rtp(sender) => Some(sender.report()),
             Endpoint::Server(server) => Some(server.report()),
             _ => None,
         }
@@ -130,6 +141,7 @@ impl Endpoint {
             Endpoint::TfrcReceiver(receiver) => Some(receiver.report()),
             Endpoint::QuicReceiver(receiver) => Some(receiver.report()),
             Endpoint::RledbatReceiver(receiver) => Some(receiver.report()),
+            Endpoint::RtpReceiver(receiver) => Some(receiver.report()),
             Endpoint::Client(client) => Some(client.report()),
             _ => None,
         }
@@ -166,6 +178,58 @@ impl Endpoint {
             Endpoint::Sack(sender) => Some(sender.phase()),
             Endpoint::Rledbat(sender) => Some(sender.phase()),
             Endpoint::Quic(sender) => Some(sender.phase()),
+            _ => None,
+        }
+    }
+
+    /// What an end of a flow of RTP has counted; `None` for others.
+    pub fn rtp_account(&self) -> Option<RtpAccount> {
+        match self {
+            Endpoint::Rtp(sender) => Some(sender.account()),
+            Endpoint::RtpReceiver(receiver) => Some(receiver.account()),
+            _ => None,
+        }
+    }
+
+    /// What a receiver of media made of its packets; `None` for others.
+    pub fn played(&self) -> Option<PlayoutCounts> {
+        match self {
+            Endpoint::RtpReceiver(receiver) => Some(receiver.played()),
+            _ => None,
+        }
+    }
+
+    /// How long a receiver of media holds what it gets; `None` for others.
+    pub fn playout_delay(&self) -> Option<Span> {
+        match self {
+            Endpoint::RtpReceiver(receiver) => Some(receiver.playout_delay()),
+            _ => None,
+        }
+    }
+
+    /// The codec of a sender of voice, and the time between its packets; `None` for others.
+    pub fn voice(&self) -> Option<(CodecInfo, Span)> {
+        match self {
+            Endpoint::Rtp(sender) => match sender.source().source() {
+                AnySource::Voice(voice) => Some((voice.info(), voice.interval())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// It sends video.
+    pub fn is_video(&self) -> bool {
+        match self {
+            Endpoint::Rtp(sender) => matches!(sender.source().source(), AnySource::Video(_)),
+            _ => false,
+        }
+    }
+
+    /// What a sender of media knows at this moment; `None` for others.
+    pub fn rtp_gauges(&self) -> Option<RtpGauges> {
+        match self {
+            Endpoint::Rtp(sender) => Some(sender.gauges()),
             _ => None,
         }
     }

@@ -10,6 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::others;
 use crate::registry::{self, AnySource, CatalogueEntry, Resolved, usable_dialect, wrong};
 use crate::sources::bulk::Bulk;
+use crate::sources::video::Video;
 use crate::timed::Timed;
 use crate::workload;
 use sojourn_cc::ledbat_plus::{LedbatPlus, LedbatPlusParams};
@@ -257,9 +258,14 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .collect()
 }
 
-/// A source without writes of its own (bulk) needs a transport that decides when to send.
+/// A source without writes of its own (bulk) needs a transport that decides when to send, and one whose writes are frames (video)
+/// one that divides them.
 fn carries_datagrams(source: &CatalogueEntry) -> bool {
-    source.name != <Bulk as registry::Entry>::NAME
+    ![
+        <Bulk as registry::Entry>::NAME,
+        <Video as registry::Entry>::NAME,
+    ]
+    .contains(&source.name)
 }
 
 /// Builds the endpoints of the flow called `name` with parameters `args`.

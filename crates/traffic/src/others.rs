@@ -1,10 +1,11 @@
-//! Flows that are neither TCP nor plain datagrams: TFRC, and a QUIC-like one.
+//! Flows that are neither TCP nor plain datagrams: TFRC, a QUIC-like one, and media over RTP (`media`).
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
     BuiltFlow, CC, DATA, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
     pairs_of, unknown_control,
 };
+use crate::media;
 use crate::registry::Resolved;
 use crate::timed::Timed;
 use sojourn_cc::registry as cc;
@@ -24,7 +25,7 @@ const DEFAULT_CC: &str = "reno";
 type Build = fn(&[(String, String)], &FlowRequest<'_>) -> Result<BuiltFlow, ParamError>;
 
 /// The kinds of these flows.
-pub(crate) fn flow_kinds() -> [FlowKind; 2] {
+pub(crate) fn flow_kinds() -> [FlowKind; 3] {
     [
         FlowKind {
             name: TFRC,
@@ -40,6 +41,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 2] {
             params: vec![(QUIC, QuicParams::TABLE)],
             dialects: QuicParams::DIALECTS.iter().collect(),
         },
+        media::flow_kind(),
     ]
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn find(name: &str) -> Option<Build> {
     match name {
         TFRC => Some(build_tfrc),
         QUIC => Some(build_quic),
+        media::RTP => Some(media::build),
         _ => None,
     }
 }

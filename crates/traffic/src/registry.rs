@@ -189,7 +189,7 @@ macro_rules! register {
         use crate::registry::{CatalogueEntry, Entry, params_of};
         use sojourn_sim::Stream;
         use sojourn_transport::app::{Source, Write};
-        use sojourn_units::ParamError;
+        use sojourn_units::{ParamError, Time};
 
         /// Every source.
         pub const CATALOGUE: &[CatalogueEntry] = &[$(CatalogueEntry::of::<$file::$Source>(),)*];
@@ -222,6 +222,24 @@ macro_rules! register {
                 match self {
                     $(AnySource::$Source(s) => s.keeps(),)*
                     AnySource::Custom(s) => s.keeps(),
+                }
+            }
+            fn key(&self) -> bool {
+                match self {
+                    $(AnySource::$Source(s) => s.key(),)*
+                    AnySource::Custom(s) => s.key(),
+                }
+            }
+            fn refresh(&mut self) {
+                match self {
+                    $(AnySource::$Source(s) => s.refresh(),)*
+                    AnySource::Custom(s) => s.refresh(),
+                }
+            }
+            fn adapt(&mut self, bits_per_second: f64, now: Time) {
+                match self {
+                    $(AnySource::$Source(s) => s.adapt(bits_per_second, now),)*
+                    AnySource::Custom(s) => s.adapt(bits_per_second, now),
                 }
             }
             fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {

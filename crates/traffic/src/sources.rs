@@ -13,4 +13,6 @@ crate::registry::register! {
     pareto::Pareto,
     periodic::Periodic,
     on_off_app::OnOffApp,
+    voice::Voice,
+    video::Video,
 }

@@ -19,6 +19,11 @@ impl Timed {
             start: start.since(Time::ZERO),
         }
     }
+
+    /// The source, in times of its own.
+    pub fn source(&self) -> &AnySource {
+        &self.source
+    }
 }
 
 impl Source for Timed {
@@ -35,6 +40,19 @@ impl Source for Timed {
 
     fn keeps(&self) -> bool {
         self.source.keeps()
+    }
+
+    fn key(&self) -> bool {
+        self.source.key()
+    }
+
+    fn refresh(&mut self) {
+        self.source.refresh();
+    }
+
+    fn adapt(&mut self, bits_per_second: f64, now: Time) {
+        let own = now.saturating_sub(self.start);
+        self.source.adapt(bits_per_second, own);
     }
 
     fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {

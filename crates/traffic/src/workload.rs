@@ -505,7 +505,7 @@ fn resolved(params: &impl Params, tcp: &Spec) -> Resolved {
     resolved
 }
 
-/// The names of the parameters of a workload that are specifications which may name a file, with what the file holds as text:
+/// A specification among the parameters of a workload, or the source of a flow of RTP, which names a file, with what that holds as text:
 /// the lab reads it into them before a flow is built.
 ///
 /// # Errors
@@ -513,6 +513,7 @@ fn resolved(params: &impl Params, tcp: &Spec) -> Resolved {
 pub fn inline(key: &str, spec: &Spec, text: &str) -> Result<Spec, String> {
     let points = match key {
         "arrivals" => arrivals::points_of_file(text)?,
+        "source" => crate::sources::video::points_of_file(text)?,
         _ => sizes::points_of_file(text)?,
     };
     let mut spec = spec.clone();
@@ -530,6 +531,8 @@ pub fn file_of(text: &str) -> Option<(Spec, String)> {
         _ => None,
     }
 }
+
+pub(crate) use points::of_lines as points_of_lines;
 
 fn narrow(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)

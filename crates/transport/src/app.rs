@@ -25,6 +25,19 @@ pub trait Source {
         false
     }
 
+    /// True if what [`Source::next`] gave last can be shown without what came before it: of a source of video, a key frame.
+    fn key(&self) -> bool {
+        true
+    }
+
+    /// A source that can, makes a key frame of what it writes next.
+    fn refresh(&mut self) {}
+
+    /// A source that can, adapts: from `now` on it is wanted to write so many bits per second.
+    fn adapt(&mut self, bits_per_second: f64, now: Time) {
+        let _ = (bits_per_second, now);
+    }
+
     /// Its random variables are ns-3's from here on, under `RngSeed` and `RngRun`: those numbered from `first` on. Says how
     /// many numbers it takes; none if it draws nothing or has no such form.
     fn number_streams(&mut self, seed: u64, run: u64, first: u64) -> u64 {
@@ -64,6 +77,10 @@ impl<S: Source> Feed<S> {
 
     pub(crate) fn source(&self) -> &S {
         &self.source
+    }
+
+    pub(crate) fn source_mut(&mut self) -> &mut S {
+        &mut self.source
     }
 
     pub(crate) fn unlimited(&self) -> bool {

@@ -1,14 +1,16 @@
-//! TCP and UDP endpoints: they drive a congestion control and know no queue.
+//! TCP, UDP and RTP endpoints: they drive a congestion control and know no queue.
 //!
 //! An endpoint is a state machine that implements [`sojourn_sim::Agent`]: packets, timers and time come in through a
 //! [`sojourn_sim::Host`], packets go out through it. What it has to send comes from a [`app::Source`].
 
 pub mod app;
+mod num;
 pub mod ns2;
 pub mod ns3;
 pub mod quic;
 pub mod report;
 pub mod rledbat;
+pub mod rtp;
 pub mod sack;
 pub mod tcp;
 pub mod tfrc;
@@ -18,6 +20,7 @@ pub use app::{Source, Write};
 pub use quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
 pub use report::{Gauges, ReceiverReport, SenderReport};
 pub use rledbat::{RledbatParams, RledbatReceiver, RledbatSender};
+pub use rtp::{RtpAccount, RtpConfig, RtpGauges, RtpParams, RtpReceiver, RtpSender};
 pub use sack::{SackConfig, SackParams, SackReceiver, SackSender};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 pub use tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};

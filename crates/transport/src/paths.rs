@@ -4,6 +4,7 @@ use crate::app::tests::Script;
 use crate::quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
 use crate::report::{ReceiverReport, SenderReport};
 use crate::rledbat::{RledbatReceiver, RledbatSender};
+use crate::rtp::{RtpAccount, RtpConfig, RtpParams, RtpReceiver, RtpSender};
 use crate::sack::{SackConfig, SackParams, SackReceiver, SackSender};
 use crate::tcp::TcpParams;
 use crate::tcp::runs::Fifo;
@@ -23,6 +24,8 @@ pub(crate) enum Flow {
     Tcp(&'static str),
     Rledbat(&'static str),
     Quic(&'static str),
+    /// Media of 50 packets of 160 bytes in a second, with these parameters.
+    Rtp(&'static [(&'static str, &'static str)]),
 }
 
 enum End {
@@ -34,6 +37,8 @@ enum End {
     RledbatReceiver(Box<RledbatReceiver>),
     Quic(Box<QuicSender<Script>>),
     QuicReceiver(Box<QuicReceiver>),
+    Rtp(Box<RtpSender<Script>>),
+    RtpReceiver(Box<RtpReceiver>),
 }
 
 macro_rules! each {
@@ -47,6 +52,8 @@ macro_rules! each {
             End::RledbatReceiver($end) => $call,
             End::Quic($end) => $call,
             End::QuicReceiver($end) => $call,
+            End::Rtp($end) => $call,
+            End::RtpReceiver($end) => $call,
         }
     };
 }
@@ -116,6 +123,8 @@ pub(crate) struct Outcome {
     pub(crate) delays: Vec<f64>,
     /// Allowed rate, loss event rate and round-trip time of TFRC.
     pub(crate) tfrc: Vec<(f64, f64, f64)>,
+    /// What both ends of RTP count.
+    pub(crate) rtp: Vec<RtpAccount>,
     pub(crate) sent: (u64, u64),
     pub(crate) drops: u64,
     pub(crate) marks: u64,
@@ -195,6 +204,34 @@ impl Path {
                     End::RledbatReceiver(Box::new(receiver)),
                 )
             }
+            Flow::Rtp(pairs) => {
+                let owned = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+                let pairs: Vec<_> = pairs.iter().map(owned).collect();
+                let params: RtpParams = sojourn_units::build(None, &pairs).unwrap();
+                let writes: Vec<_> = (0..)
+                    .map(|n| (start + Span::from_ms(20 * n), 160))
+                    .take_while(|write| write.0 < Time::ZERO + self.run + Span::from_secs(1))
+                    .collect();
+                let name = format!("flow/{number}");
+                let sender = RtpSender::new(RtpConfig {
+                    flow: number,
+                    params: params.clone(),
+                    source: Script::writes(&writes),
+                    clock_rate: 8000,
+                    rng,
+                    session: Stream::derive(self.seed, 0, &format!("{name}/sender")),
+                    start,
+                    stop: None,
+                });
+                let receiver = RtpReceiver::new(
+                    (number, sender.session().ssrc()),
+                    &params,
+                    8000,
+                    Stream::derive(self.seed, 0, &format!("{name}/receiver")),
+                    (start, None),
+                );
+                (End::Rtp(Box::new(sender)), End::RtpReceiver(Box::new(receiver)))
+            }
             Flow::Quic(cc) => {
                 let mut params = QuicParams::default();
                 params.set("ecn", &self.ecn.to_string()).unwrap();
@@ -272,6 +309,7 @@ impl Path {
             receivers: Vec::new(),
             delays: Vec::new(),
             tfrc: Vec::new(),
+            rtp: Vec::new(),
             sent: network.sent(0),
             drops: network.port(0).drops,
             marks: network.port(0).marks,
@@ -292,12 +330,22 @@ impl Path {
                 End::Tcp(end) => outcome.senders.push(end.report()),
                 End::Rledbat(end) => outcome.senders.push(end.report()),
                 End::Quic(end) => outcome.senders.push(end.report()),
+                End::Rtp(end) => {
+                    outcome.senders.push(end.report());
+                    outcome.rtp.push(end.account());
+                }
                 _ => {}
             }
             match network.agent(2 * flow + 1) {
                 End::TfrcReceiver(end) => outcome.receivers.push(end.report()),
                 End::TcpReceiver(end) => outcome.receivers.push(end.report()),
                 End::RledbatReceiver(end) => outcome.receivers.push(end.report()),
+                End::RtpReceiver(end) => {
+                    outcome.receivers.push(end.report());
+                    if let Some(account) = outcome.rtp.last_mut() {
+                        *account = account.with(&end.account());
+                    }
+                }
                 End::QuicReceiver(end) => {
                     outcome.receivers.push(end.report());
                     assert!(

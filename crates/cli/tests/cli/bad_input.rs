@@ -53,6 +53,18 @@ fn kinds() -> String {
     names.join(", ")
 }
 
+/// The sources that are no flow by themselves.
+fn sources() -> String {
+    let kinds = kinds();
+    let names = sojourn_traffic::registry::catalogue()
+        .iter()
+        .map(|source| source.name);
+    let others: Vec<_> = names
+        .filter(|name| !kinds.split(", ").any(|kind| kind == *name))
+        .collect();
+    others.join(", ")
+}
+
 /// The folders of `studies/`.
 fn studies() -> String {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
@@ -323,7 +335,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, {}, bulk)", queues(), kinds()),
+            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, {}, {})", queues(), kinds(), sources()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

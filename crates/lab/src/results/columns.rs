@@ -19,6 +19,8 @@ use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_units::{Rate, Span, Time};
 
+mod media;
+
 use super::metrics::{Level, Metric, Subject, of_level};
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, SeriesOutcome, TransferOutcome};
 use sojourn_traffic::workload::TransferKind;
@@ -32,6 +34,8 @@ pub enum Kind {
     Queues,
     /// One row per transfer of a workload.
     Transfers,
+    /// One row per flow of RTP.
+    Media,
     /// One row per sample of a time series.
     Series,
     /// One row per run.
@@ -40,23 +44,25 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order in which a run's files are written: the one of the run itself last.
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::Flows,
         Kind::Queues,
         Kind::Transfers,
+        Kind::Media,
         Kind::Series,
         Kind::Runs,
     ];
 
     /// Whether a run without rows of this kind has no file of it.
     pub fn is_optional(self) -> bool {
-        matches!(self, Kind::Transfers | Kind::Series)
+        matches!(self, Kind::Transfers | Kind::Media | Kind::Series)
     }
 
     /// Whether a run has rows of this kind.
     pub fn is_in(self, run: &RunOutcome) -> bool {
         match self {
             Kind::Transfers => run.flows.iter().any(|flow| !flow.transfers.is_empty()),
+            Kind::Media => run.flows.iter().any(|flow| flow.media.is_some()),
             Kind::Series => !run.series.is_empty(),
             Kind::Flows | Kind::Queues | Kind::Runs => true,
         }
@@ -68,6 +74,7 @@ impl Kind {
             Kind::Flows => "flows",
             Kind::Queues => "queues",
             Kind::Transfers => "transfers",
+            Kind::Media => "media",
             Kind::Series => "series",
             Kind::Runs => "runs",
         }
@@ -80,6 +87,10 @@ impl Kind {
             Kind::Queues => "One row per observed queue.",
             Kind::Transfers => {
                 "One row per transfer of a workload that was asked for after the warm-up; no file where there are none."
+            }
+            Kind::Media => {
+                "One row per flow of RTP: what its RTCP reports say, and what its receiver made of the packets; no file where there \
+                 are none."
             }
             Kind::Series => "One row per sample of each recorded time series.",
             Kind::Runs => {
@@ -171,6 +182,7 @@ pub fn columns(kind: Kind) -> Vec<ColumnInfo> {
         Kind::Flows => FLOWS.infos(),
         Kind::Queues => QUEUES.infos(),
         Kind::Transfers => TRANSFERS.infos(),
+        Kind::Media => media::MEDIA.infos(),
         Kind::Series => SERIES.infos(),
         Kind::Runs => RUNS.infos(),
     }
@@ -206,6 +218,10 @@ pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, Ar
         Kind::Transfers => {
             let rows: Vec<Moved> = run.flows.iter().flat_map(transfers_of).collect();
             TRANSFERS.table(kind, key, &rows)
+        }
+        Kind::Media => {
+            let rows: Vec<media::Row> = run.flows.iter().filter_map(media::row_of).collect();
+            media::MEDIA.table(kind, key, &rows)
         }
         Kind::Series => {
             let rows: Vec<Sample> = run.series.iter().flat_map(samples).collect();
@@ -978,7 +994,7 @@ pub fn read_run(
     runs: &RecordBatch,
     flows: &RecordBatch,
     queues: &RecordBatch,
-    transfers: Option<&RecordBatch>,
+    (transfers, media): (Option<&RecordBatch>, Option<&RecordBatch>),
 ) -> Result<RunOutcome, String> {
     let run = Reader(runs);
     if runs.num_rows() != 1 {
@@ -990,6 +1006,12 @@ pub fn read_run(
             return Err(format!("there is no flow {name:?} for a transfer"));
         };
         flow.transfers.push(transfer);
+    }
+    for (name, media) in media.map_or(Ok(Vec::new()), |table| each(table, media::read))? {
+        let Some(flow) = flows.iter_mut().find(|flow| flow.name == name) else {
+            return Err(format!("there is no flow {name:?} for its media"));
+        };
+        flow.media = Some(media);
     }
     Ok(RunOutcome {
         replication: run.integer("replication", 0)?,
@@ -1085,6 +1107,7 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         completed: optional("completed_ps")?.map(Time::from_ps),
         transfers: Vec::new(),
         playback: playback::read(reader, row)?,
+        media: None,
         last_active: optional("last_active_ps")?.map(Time::from_ps),
     })
 }

@@ -199,12 +199,15 @@ impl ResultDir {
     pub fn read_run(&self, point: u64, replication: u64) -> Result<RunOutcome> {
         let read = |kind| read_table(&self.file(kind, point, replication), kind);
         let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
-        let path = self.file(Kind::Transfers, point, replication);
-        let transfers = match path.exists() {
-            true => Some(read_table(&path, Kind::Transfers)?),
-            false => None,
+        let optional = |kind| {
+            let path = self.file(kind, point, replication);
+            match path.exists() {
+                true => read_table(&path, kind).map(Some),
+                false => Ok(None),
+            }
         };
-        read_run(&runs, &flows, &queues, transfers.as_ref())
+        let (transfers, media) = (optional(Kind::Transfers)?, optional(Kind::Media)?);
+        read_run(&runs, &flows, &queues, (transfers.as_ref(), media.as_ref()))
             .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
     }
 

@@ -5,6 +5,7 @@
 //! are those of all its packets together and counts are sums, so that "the four Reno flows" is a subject like "Reno flow 1".
 //! The distributions of all replications together are such a group, too: the metrics called `..._pooled`.
 
+mod media;
 mod playback;
 
 use std::sync::LazyLock;
@@ -320,6 +321,7 @@ pub fn metrics() -> &'static [Metric] {
         let mut all = queue_metrics();
         all.extend(flow_metrics());
         all.extend(playback::metrics());
+        all.extend(media::metrics());
         all.extend(group_metrics());
         all.extend(run_metrics());
         all

@@ -38,6 +38,7 @@ pub fn results_markdown() -> String {
         Kind::Flows,
         Kind::Queues,
         Kind::Transfers,
+        Kind::Media,
         Kind::Series,
     ] {
         let _ = write!(page, "\n## {}/\n\n{}\n\n", kind.name(), kind.doc());

@@ -6,7 +6,9 @@ use sojourn_traffic::registry as sources;
 use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
-use sojourn_transport::{QuicParams, RledbatParams, SackParams, TcpParams, TfrcParams, UdpParams};
+use sojourn_transport::{
+    QuicParams, RledbatParams, RtpParams, SackParams, TcpParams, TfrcParams, UdpParams,
+};
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
 };
@@ -56,6 +58,12 @@ const DATA_AND_CC: [(&str, &str); DATA + 1] = [
     ("cc", "Congestion control, such as reno."),
 ];
 
+/// What a flow of RTP sends.
+const MEDIA: [(&str, &str); 1] = [(
+    "source",
+    "What makes the media, such as (voice codec=g729), (video rate=1Mbps) or (cbr rate=1Mbps); voice unless given.",
+)];
+
 /// How many of these are the data.
 const DATA: usize = 3;
 
@@ -72,6 +80,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
         more: match (kind.transport, kind.name) {
             (_, name) if workload::find(name).is_some() => &[],
             (Transport::Tcp, "tcp" | "quic") => &DATA_AND_CC,
+            (Transport::Tcp, "rtp") => &MEDIA,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
             (Transport::Udp, _) => &[],
         },
@@ -119,6 +128,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
         "udp" => declared::<UdpParams>("UDP"),
         "tfrc" => declared::<TfrcParams>("TFRC"),
         "quic" => declared::<QuicParams>("QUIC"),
+        "rtp" => declared::<RtpParams>("RTP"),
         "rledbat" => declared::<RledbatParams>("rLEDBAT"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {

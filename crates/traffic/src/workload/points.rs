@@ -36,7 +36,7 @@ pub(super) fn pairs<'a, T>(
 ///
 /// # Errors
 /// With the number and text of a line that `read` does not take for `expected`.
-pub(super) fn of_lines(
+pub(crate) fn of_lines(
     text: &str,
     expected: &str,
     read: impl Fn(&[&str]) -> Option<String>,

@@ -1,0 +1,153 @@
+//! Media over RTP: a source with times of its own, and the two ends that carry it.
+
+use crate::endpoint::Endpoint;
+use crate::flow::{
+    BuiltFlow, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect, pairs_of,
+};
+use crate::registry::{AnySource, Resolved, wrong};
+use crate::timed::Timed;
+use sojourn_transport::app::Source;
+use sojourn_transport::{RtpConfig, RtpParams, RtpReceiver, RtpSender};
+use sojourn_units::{ParamError, Params, UnitErrorKind};
+
+/// The name of these flows.
+pub(crate) const RTP: &str = "rtp";
+
+/// The argument that names the source.
+const SOURCE: &str = "source";
+
+/// What is sent unless a source is named.
+const DEFAULT_SOURCE: &str = "voice";
+
+/// The clock of the timestamps of what has no format: that of video (RFC 3551 section 5).
+const CLOCK_RATE: u32 = 90_000;
+
+/// The kind.
+pub(crate) fn flow_kind() -> FlowKind {
+    FlowKind {
+        name: RTP,
+        doc: RtpParams::DOC,
+        transport: Transport::Tcp,
+        params: vec![(RTP, RtpParams::TABLE)],
+        dialects: RtpParams::DIALECTS.iter().collect(),
+    }
+}
+
+/// Builds a flow of media.
+pub(crate) fn build(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
+    check_keys(args, &[RtpParams::TABLE], &[SOURCE])?;
+    let dialect = effective_dialect(args, request);
+    let own = args.iter().any(|(key, _)| key == "dialect");
+    let known = |name: &&str| {
+        let mut dialects = RtpParams::DIALECTS.iter();
+        dialects.any(|info| info.name == *name || info.release == *name)
+    };
+    // The scenario's dialect, unless RTP has none of that name: then its own default.
+    let rtp_dialect = dialect.filter(|name| known(name) || own);
+    let params: RtpParams = sojourn_units::build(rtp_dialect, &pairs_of(args, RtpParams::TABLE))?;
+    let mut with_source = args.to_vec();
+    if args.iter().all(|(key, _)| key != SOURCE) {
+        with_source.push((SOURCE.to_owned(), DEFAULT_SOURCE.to_owned()));
+    }
+    let (source, data) = data(&with_source, dialect, params.payload)?;
+    if source.unlimited() {
+        return Err(wrong(
+            SOURCE,
+            UnitErrorKind::UnknownChoice,
+            data.0,
+            "a source of media, which has times of its own",
+            "choose one such as voice, video or (cbr rate=1Mbps)",
+        ));
+    }
+    let clock_rate = match &source {
+        AnySource::Voice(voice) => voice.info().clock_rate,
+        _ => CLOCK_RATE,
+    };
+    let sender = RtpSender::new(RtpConfig {
+        flow: request.flow,
+        params: params.clone(),
+        source: Timed::new(source, request.start),
+        clock_rate,
+        rng: request.stream("source"),
+        session: request.stream("rtp/sender"),
+        start: request.start,
+        stop: request.stop,
+    });
+    let receiver = RtpReceiver::new(
+        (request.flow, sender.session().ssrc()),
+        &params,
+        clock_rate,
+        request.stream("rtp/receiver"),
+        (request.start, request.stop),
+    );
+    Ok(BuiltFlow {
+        sender: Endpoint::Rtp(Box::new(sender)),
+        receiver: Some(Endpoint::RtpReceiver(Box::new(receiver))),
+        transport: Transport::Tcp,
+        parts: vec![(RTP, Resolved::of(&params)), data],
+        ns3_numbers: 0,
+        connections: 1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::flow::{FlowRequest, build_flow};
+    use sojourn_units::{Rate, Time};
+
+    fn built(pairs: &[(&str, &str)], dialect: Option<&str>) -> Result<Vec<String>, String> {
+        let request = FlowRequest {
+            flow: 0,
+            name: "flow/rtp-1",
+            dialect,
+            seed: 1,
+            replication: 0,
+            start: Time::ZERO,
+            stop: None,
+            ns3_number: None,
+            capacity: Rate::mbps(10),
+            shares: 1,
+        };
+        let owned = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+        let pairs: Vec<_> = pairs.iter().map(owned).collect();
+        let flow = build_flow("rtp", &pairs, &request).map_err(|error| error.to_string())?;
+        let parts = flow.parts.iter();
+        Ok(parts
+            .map(|(name, part)| format!("{name} {}", part.release))
+            .collect())
+    }
+
+    #[test]
+    fn a_flow_is_rtp_and_its_source_each_in_the_dialect_that_it_knows() {
+        assert_eq!(built(&[], None).unwrap(), ["rtp rfc3550", "voice itu-p59"]);
+        let cbr = [("source", "(cbr rate=1Mbps)")];
+        assert_eq!(
+            built(&cbr, Some("ns2")).unwrap(),
+            ["rtp ns2-2.35", "cbr ns2-2.35"]
+        );
+        assert_eq!(
+            built(&cbr, Some("linux")).unwrap(),
+            ["rtp rfc3550", "cbr linux-6.1"]
+        );
+        let avpf = [("source", "(video)"), ("dialect", "avpf")];
+        assert_eq!(
+            built(&avpf, None).unwrap(),
+            ["rtp rfc4585", "video statistical"]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_remedy() {
+        let refused = |pairs: &[(&str, &str)]| built(pairs, None).unwrap_err();
+        assert!(refused(&[("source", "bulk")]).contains("times of its own"));
+        assert!(refused(&[("source", "vidio")]).contains("did you mean \"video\"?"));
+        assert!(refused(&[("source", "(voice codec=g728)")]).contains("did you mean \"g729\"?"));
+        assert!(refused(&[("clock_rate", "12")]).contains("1000"));
+        assert!(refused(&[("clock_rate", "99000000000")]).contains("clock_rate"));
+        assert!(refused(&[("bytes", "10MB")]).contains("bytes"));
+        assert!(refused(&[("dialect", "rfc3551")]).contains("did you mean"));
+    }
+}

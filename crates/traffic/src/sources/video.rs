@@ -1,0 +1,444 @@
+//! Video: frames at a rate, large key frames among smaller ones, from statistics or from a list; an encoder that follows a target.
+//!
+//! Statistics: sizes of frames of one kind are lognormal about their mean, as measured of MPEG and H.264 (Krunz and Tripathi 1997;
+//! the literature differs, and `spread` is a parameter). The encoder that follows a target with a lag is that of RFC 8593 section 5:
+//! its reaction time (200 ms) is from memory and was not checked against the text; transient bursts of that model are left out.
+
+use crate::registry::{Entry, wrong};
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{ParamError, Rate, Span, Time, UnitErrorKind, params};
+use std::collections::VecDeque;
+
+params! {
+    /// Frames of video at a rate.
+    pub struct VideoParams {
+        /// Mean bit rate of the frames' own bytes, until a congestion control wants another.
+        rate: Rate = "1Mbps", range "1kbps".., source "RFC 8867 section 5 (media from 150 kbps to 1.5 Mbps)";
+        /// Frames in a second.
+        fps: f64 = "30", range "1".."240", source "RFC 8593 section 5.2";
+        /// Frames from one key frame to the next; 0 has the first frame alone.
+        gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone";
+        /// Frames between two P frames that refer to both (B).
+        b_frames: u32 = "0", range "0".."16", source "B frames cost delay; interactive video has none";
+        /// Size of a key frame over that of a P frame.
+        key_ratio: f64 = "4", range "1".."50", source "field practice: key frames are 3 to 10 times as large";
+        /// Size of a B frame over that of a P frame.
+        b_ratio: f64 = "0.5", range "0.01".."1", source "field practice";
+        /// Standard deviation of the size of frames of one kind over their mean.
+        spread: f64 = "0.15", range "0".."2", source "RFC 8593 section 5.2 (SCALE_B)";
+        /// Time from a new target to the first frame that follows it.
+        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 section 5.1";
+        /// Least rate of the encoder.
+        min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5";
+        /// Greatest rate of the encoder.
+        max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5";
+        /// Frames as a list, in place of statistics, such as `I:12000,P:3000,B:1500`; repeated when it ends.
+        points: String = "", source "statistics";
+        /// File with a kind (I, P, B) and a size in bytes on each line, in the folder of the scenario; read into `points`.
+        file: String = "", source "points";
+        /// When the encoder pauses, from its own start; none does not.
+        pause: Option<Span> = "none", range "0s".., source "RFC 8867 section 5.8";
+        /// When it goes on, with a key frame.
+        resume: Option<Span> = "none", range "0s".., source "RFC 8867 section 5.8";
+    }
+    dialects {
+        /// From statistics.
+        statistical = "statistical" {}
+    }
+}
+
+/// What a frame refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Key,
+    Forward,
+    Both,
+}
+
+/// The source; apart, because it is large.
+#[derive(Clone, Debug)]
+pub struct Video(Box<Encoder>);
+
+#[derive(Clone, Debug)]
+struct Encoder {
+    params: VideoParams,
+    interval: f64,
+    list: Vec<(Kind, u64)>,
+    frame: u64,
+    /// Frames since the last key frame.
+    since_key: u64,
+    refresh: bool,
+    was_key: bool,
+    paused: bool,
+    /// Bits per second now, and targets that it does not follow yet.
+    rate: f64,
+    targets: VecDeque<(Time, f64)>,
+}
+
+impl Video {
+    /// Least rate of the encoder, its rate at the start, and its greatest.
+    pub fn rates(&self) -> (Rate, Rate, Rate) {
+        let params = &self.0.params;
+        (params.min_rate, params.rate, params.max_rate)
+    }
+}
+
+impl Encoder {
+    fn kind(&self) -> Kind {
+        let params = &self.params;
+        let key = self.frame == 0
+            || self.refresh
+            || (params.gop > 0 && self.since_key >= u64::from(params.gop));
+        if key {
+            Kind::Key
+        } else if !self
+            .since_key
+            .is_multiple_of(u64::from(params.b_frames) + 1)
+        {
+            Kind::Both
+        } else {
+            Kind::Forward
+        }
+    }
+
+    /// Mean size of a P frame, bytes: such that the rate comes out over a group of pictures.
+    fn forward(&self) -> f64 {
+        let params = &self.params;
+        let each = params.b_ratio;
+        let mean = match params.gop {
+            0 => {
+                let b = f64::from(params.b_frames);
+                (1.0 + b * each) / (1.0 + b)
+            }
+            group => {
+                let p = (group - 1) / (params.b_frames + 1);
+                let b = group - 1 - p;
+                (f64::from(p) + f64::from(b) * each + params.key_ratio) / f64::from(group)
+            }
+        };
+        self.rate / 8.0 * self.interval / mean
+    }
+
+    fn size(&self, kind: Kind, rng: &mut Stream) -> u64 {
+        let factor = match kind {
+            Kind::Key => self.params.key_ratio,
+            Kind::Forward => 1.0,
+            Kind::Both => self.params.b_ratio,
+        };
+        let mean = self.forward() * factor;
+        let spread = self.params.spread;
+        if spread == 0.0 {
+            return whole(mean).max(1);
+        }
+        let sigma2 = libm::log(1.0 + spread * spread);
+        let draw = libm::exp(rng.normal() * sigma2.sqrt() - sigma2 / 2.0);
+        whole(mean * draw).max(1)
+    }
+
+    /// The target that it follows at `at`.
+    fn follow(&mut self, at: Time) {
+        while let Some((from, rate)) = self.targets.front().copied() {
+            if from > at {
+                break;
+            }
+            self.rate = rate;
+            self.targets.pop_front();
+        }
+    }
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        let at = |frame: u64| Span::round_from_secs(real(frame) * self.interval);
+        let mut when = at(self.frame);
+        if let Some(pause) = self.params.pause
+            && when >= pause
+            && !self.paused
+        {
+            let resume = self.params.resume?;
+            while at(self.frame) < resume {
+                self.frame += 1;
+            }
+            when = at(self.frame);
+            self.paused = true;
+            self.refresh = true;
+        }
+        let time = Time::ZERO + when;
+        self.follow(time);
+        let (kind, bytes) = match self.list.as_slice() {
+            [] => {
+                let kind = self.kind();
+                (kind, self.size(kind, rng))
+            }
+            list => {
+                let length = u64::try_from(list.len()).unwrap_or(1);
+                let place = usize::try_from(self.frame % length).unwrap_or(0);
+                list[place]
+            }
+        };
+        self.was_key = kind == Kind::Key;
+        self.since_key = if self.was_key { 1 } else { self.since_key + 1 };
+        self.refresh &= !self.was_key;
+        self.frame += 1;
+        Some(Write { at: time, bytes })
+    }
+
+    fn adapt(&mut self, bits_per_second: f64, now: Time) {
+        let least = self.params.min_rate.as_bps_f64();
+        let rate = bits_per_second.clamp(least, self.params.max_rate.as_bps_f64());
+        let from = now.saturating_add(self.params.lag);
+        let last = self.targets.back().map_or(self.rate, |target| target.1);
+        if (rate - last).abs() > 1e-3 * last {
+            self.targets.push_back((from, rate));
+        }
+    }
+}
+
+impl Entry for Video {
+    const NAME: &'static str = "video";
+    const TITLE: &'static str = "Video";
+    const ABOUT: &'static str = "Frames of video at equal intervals: key frames (I), frames that refer to one before them (P) and frames \
+        that refer to both sides (B), with sizes from statistics or from a list. As flow of RTP, frames go in several packets, and the \
+        encoder follows the target of a congestion control after a lag.";
+    type Params = VideoParams;
+
+    fn build(params: VideoParams) -> Result<Self, ParamError> {
+        if !params.file.is_empty() {
+            return Err(wrong(
+                "file",
+                UnitErrorKind::Malformed,
+                &params.file,
+                "read here",
+                "files are read where a scenario is",
+            ));
+        }
+        if params.min_rate > params.max_rate {
+            return Err(wrong(
+                "min_rate",
+                UnitErrorKind::Malformed,
+                &params.min_rate.to_string(),
+                "at most max_rate",
+                format!("write no more than {}", params.max_rate),
+            ));
+        }
+        if params
+            .resume
+            .is_some_and(|resume| params.pause.is_none_or(|pause| resume < pause))
+        {
+            return Err(wrong(
+                "resume",
+                UnitErrorKind::Malformed,
+                &params.resume.unwrap_or(Span::ZERO).to_string(),
+                "a time after pause",
+                "say with pause when the encoder pauses, before it resumes",
+            ));
+        }
+        let list = frames(&params.points)?;
+        Ok(Video(Box::new(Encoder {
+            interval: 1.0 / params.fps,
+            list,
+            frame: 0,
+            since_key: 0,
+            refresh: false,
+            was_key: true,
+            paused: false,
+            rate: params.rate.as_bps_f64(),
+            targets: VecDeque::new(),
+            params,
+        })))
+    }
+}
+
+/// The frames of a list.
+fn frames(text: &str) -> Result<Vec<(Kind, u64)>, ParamError> {
+    let remedy = "write kinds with sizes in bytes, such as I:12000,P:3000,B:1500";
+    let entries = text
+        .split(',')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty());
+    entries
+        .map(|entry| {
+            let frame = entry.split_once(':').and_then(|(kind, bytes)| {
+                let kind = kind_of(kind)?;
+                let bytes = bytes.trim().parse().ok().filter(|bytes| *bytes > 0)?;
+                Some((kind, bytes))
+            });
+            frame.ok_or_else(|| {
+                wrong(
+                    "points",
+                    UnitErrorKind::Malformed,
+                    entry,
+                    "a frame with its size",
+                    remedy,
+                )
+            })
+        })
+        .collect()
+}
+
+fn kind_of(text: &str) -> Option<Kind> {
+    match text.trim() {
+        "I" | "i" => Some(Kind::Key),
+        "P" | "p" => Some(Kind::Forward),
+        "B" | "b" => Some(Kind::Both),
+        _ => None,
+    }
+}
+
+/// The `points` of a file: a kind and a size in bytes on each line. Lines that begin with `#` are comments.
+///
+/// # Errors
+/// With the number and text of a line that is none of these.
+pub fn points_of_file(text: &str) -> Result<String, String> {
+    crate::workload::points_of_lines(
+        text,
+        "a kind of frame (I, P or B) and a size in bytes",
+        |words| match words {
+            [kind, bytes] if kind_of(kind).is_some() => {
+                let size = bytes.parse::<u64>().ok().filter(|size| *size > 0)?;
+                Some(format!("{kind}:{size}"))
+            }
+            _ => None,
+        },
+    )
+}
+
+impl Source for Video {
+    fn unlimited(&self) -> bool {
+        false
+    }
+
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        self.0.next(rng)
+    }
+
+    fn key(&self) -> bool {
+        self.0.was_key
+    }
+
+    fn refresh(&mut self) {
+        self.0.refresh = true;
+    }
+
+    fn adapt(&mut self, bits_per_second: f64, now: Time) {
+        self.0.adapt(bits_per_second, now);
+    }
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a number of frames is far below 2^53"
+)]
+fn real(count: u64) -> f64 {
+    count as f64
+}
+
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a size in bytes; saturates"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::build;
+
+    fn source(text: &str) -> Result<Video, String> {
+        let pairs = text.split_whitespace().map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap();
+            (key.to_owned(), value.to_owned())
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let params = build(None, &pairs).map_err(|error: ParamError| error.to_string())?;
+        Video::build(params).map_err(|error| error.to_string())
+    }
+
+    fn take(video: &mut Video, n: usize) -> Vec<(Write, bool)> {
+        let mut rng = Stream::derive(1, 0, "flow/video-1");
+        let mut all = Vec::new();
+        for _ in 0..n {
+            let Some(write) = video.next(&mut rng) else {
+                break;
+            };
+            all.push((write, video.key()));
+        }
+        all
+    }
+
+    #[test]
+    fn the_mean_rate_is_as_wanted_whatever_the_group_of_pictures() {
+        for text in ["", "gop=30", "gop=12 b_frames=2 key_ratio=8", "spread=0.5"] {
+            let mut video = source(text).unwrap();
+            let frames = take(&mut video, 30_000);
+            let bytes: u64 = frames.iter().map(|frame| frame.0.bytes).sum();
+            let rate = real(bytes) * 8.0 / 1000.0;
+            assert!((rate / 1e6 - 1.0).abs() < 0.01, "{text}: {rate}");
+        }
+    }
+
+    #[test]
+    fn key_frames_come_as_the_group_says_and_when_asked_for() {
+        let mut video = source("gop=10 spread=0").unwrap();
+        let frames = take(&mut video, 25);
+        let keys: Vec<usize> = (0..25).filter(|n| frames[*n].1).collect();
+        assert_eq!(keys, [0, 10, 20]);
+        let ratio = real(frames[10].0.bytes) / real(frames[11].0.bytes);
+        assert!((ratio - 4.0).abs() < 0.01, "{ratio}");
+        let mut video = source("").unwrap();
+        assert!(take(&mut video, 5).iter().skip(1).all(|frame| !frame.1));
+        video.refresh();
+        assert!(take(&mut video, 1)[0].1 && !take(&mut video, 1)[0].1);
+    }
+
+    #[test]
+    fn a_target_is_followed_after_the_lag_and_within_bounds() {
+        let mut video = source("spread=0 fps=100 lag=50ms").unwrap();
+        take(&mut video, 10);
+        video.adapt(500e3, Time::ZERO + Span::from_ms(100));
+        let sizes: Vec<u64> = take(&mut video, 10)
+            .iter()
+            .map(|frame| frame.0.bytes)
+            .collect();
+        assert_eq!(sizes[..5], [1250; 5]);
+        assert_eq!(sizes[5..], [625; 5]);
+        video.adapt(9e9, Time::ZERO);
+        assert_eq!(take(&mut video, 1)[0].0.bytes, 1875);
+    }
+
+    #[test]
+    fn lists_are_repeated_and_files_read_line_by_line() {
+        let points = points_of_file("# kind size\nI 5000\nP,900\n\nB 400\n").unwrap();
+        assert_eq!(points, "I:5000,P:900,B:400");
+        let mut video = source(&format!("points={points}")).unwrap();
+        let frames = take(&mut video, 4);
+        let told: Vec<_> = frames
+            .iter()
+            .map(|frame| (frame.0.bytes, frame.1))
+            .collect();
+        assert_eq!(
+            told,
+            [(5000, true), (900, false), (400, false), (5000, true)]
+        );
+        let error = points_of_file("I 5000\nX 3\n").unwrap_err();
+        assert_eq!(
+            error,
+            "line 2, \"X 3\", is not a kind of frame (I, P or B) and a size in bytes"
+        );
+        assert!(source("points=I:12,Q:3").unwrap_err().contains("\"Q:3\""));
+    }
+
+    #[test]
+    fn a_pause_has_no_frames_and_ends_with_a_key_frame() {
+        let mut video = source("fps=10 pause=1s resume=2s").unwrap();
+        let frames = take(&mut video, 12);
+        assert_eq!(frames[10].0.at, Time::ZERO + Span::from_secs(2));
+        assert!(frames[10].1 && !frames[11].1);
+        let mut ends = source("fps=10 pause=1s").unwrap();
+        assert_eq!(take(&mut ends, 99).len(), 10);
+        assert!(source("resume=1s").unwrap_err().contains("pause"));
+    }
+}

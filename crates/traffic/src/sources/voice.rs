@@ -1,0 +1,263 @@
+//! Voice: packets of a codec, in talk spurts between silences.
+//!
+//! Sizes and intervals: RFC 3551 sections 4.5.14 (PCMU), 4.5.6 (G729), 4.5.3 (G723), 4.5.9 (GSM-EFR); RFC 7587 (Opus). Talk spurts
+//! and silences: ITU-T P.59 table 1 (means of the conversation it generates), exponential. Equipment impairment Ie and packet-loss
+//! robustness Bpl: ITU-T G.113 appendix I (random loss). The values of P.59 and G.113 are as the literature cites them and were not
+//! checked against the Recommendations.
+
+use crate::registry::{Entry, wrong};
+use sojourn_sim::Stream;
+use sojourn_transport::app::{Source, Write};
+use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, Time, UnitErrorKind, choice, params};
+
+choice! {
+    /// What makes packets of voice.
+    pub enum Codec {
+        /// G.711, 64 kbps, without concealment of losses.
+        G711 = "g711",
+        /// G.711 with the concealment of its appendix I.
+        G711Plc = "g711_plc",
+        /// G.729A, 8 kbps.
+        G729 = "g729",
+        /// G.723.1, 6.3 kbps, frames of 30 ms.
+        G723 = "g723",
+        /// GSM enhanced full rate, 12.2 kbps.
+        GsmEfr = "gsm_efr",
+        /// Opus, at the rate that is given, 32 kbps unless one is.
+        Opus = "opus",
+    }
+}
+
+/// What is fixed of a codec.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CodecInfo {
+    /// Units of the timestamp in a second.
+    pub clock_rate: u32,
+    /// Length of a frame.
+    pub frame: Span,
+    /// Bytes of a frame.
+    pub bytes: u64,
+    /// Time beyond its frame that a codec looks at.
+    pub lookahead: Span,
+    /// Frames in a packet unless the interval says otherwise.
+    pub frames: u64,
+    /// Equipment impairment factor Ie and packet-loss robustness Bpl; none where G.113 gives none.
+    pub impairment: Option<(f64, f64)>,
+}
+
+impl Codec {
+    /// What is fixed of it.
+    pub fn info(self) -> CodecInfo {
+        let of = |ms, bytes, frames, impairment| CodecInfo {
+            clock_rate: 8000,
+            frame: Span::from_ms(ms),
+            bytes,
+            lookahead: Span::ZERO,
+            frames,
+            impairment,
+        };
+        let ahead = |us, info| CodecInfo {
+            lookahead: Span::from_us(us),
+            ..info
+        };
+        match self {
+            Codec::G711 => of(10, 80, 2, Some((0.0, 4.3))),
+            Codec::G711Plc => of(10, 80, 2, Some((0.0, 25.1))),
+            Codec::G729 => ahead(5000, of(10, 10, 2, Some((11.0, 19.0)))),
+            Codec::G723 => ahead(7500, of(30, 24, 1, Some((15.0, 16.1)))),
+            Codec::GsmEfr => of(20, 31, 1, Some((5.0, 10.0))),
+            Codec::Opus => CodecInfo {
+                clock_rate: 48_000,
+                ..ahead(2500, of(20, 80, 1, None))
+            },
+        }
+    }
+}
+
+params! {
+    /// Packets of a voice codec in talk spurts.
+    pub struct VoiceParams {
+        /// The codec.
+        codec: Codec = "g711", source "RFC 3551 section 6 (payload type 0)";
+        /// Time from one packet to the next, a whole number of frames; none is 20 ms, 30 ms of G.723.1.
+        interval: Option<Span> = "none", range "1ms".."1s", source "RFC 3551 section 4.2 (20 ms)";
+        /// Bit rate of Opus; the other codecs have one each.
+        rate: Option<Rate> = "none", range "6kbps".."510kbps", source "RFC 7587 section 3.1.1";
+        /// Mean length of a talk spurt.
+        talk: Span = "1.004s", range "1ms".."1h", source "ITU-T P.59";
+        /// Mean silence between talk spurts; zero talks without pause.
+        silence: Span = "1.587s", range "0s".."1h", source "ITU-T P.59";
+        /// Packets to send; none goes on until the flow stops.
+        packets: Option<Packets> = "none", range "1p".., source "a conversation has no natural end";
+    }
+    dialects {
+        /// Spurts as in P.59.
+        p59 = "itu-p59" {}
+        /// Spurts as in Brady's measurements.
+        brady = "brady-1969" {
+            talk = "1.2s" from "Brady 1969, as cited by studies of voice";
+            silence = "1.8s" from "Brady 1969, as cited by studies of voice";
+        }
+    }
+}
+
+/// The source.
+#[derive(Clone, Debug)]
+pub struct Voice {
+    codec: Codec,
+    interval: Span,
+    bytes: u64,
+    talk: f64,
+    silence: f64,
+    left: Option<u64>,
+    /// Packets left in the spurt, and when the next packet leaves if it goes on.
+    spurt: u64,
+    next: Time,
+}
+
+impl Voice {
+    /// What is fixed of its codec.
+    pub fn info(&self) -> CodecInfo {
+        self.codec.info()
+    }
+
+    /// Time from one packet to the next.
+    pub fn interval(&self) -> Span {
+        self.interval
+    }
+}
+
+impl Entry for Voice {
+    const NAME: &'static str = "voice";
+    const TITLE: &'static str = "Voice";
+    const ABOUT: &'static str = "Packets of a voice codec at equal intervals while somebody talks, none in between.\n\n\
+        Talk spurts and silences are exponential. A spurt is a whole number of packets, its drawn length rounded up. Sizes are \
+        those of the payload: RTP, UDP and IP add 40 bytes.";
+    type Params = VoiceParams;
+
+    fn build(params: VoiceParams) -> Result<Self, ParamError> {
+        let info = params.codec.info();
+        let interval = params.interval.unwrap_or(info.frame * info.frames);
+        let frames = interval.as_ps() / info.frame.as_ps();
+        if frames == 0 || info.frame * frames != interval {
+            return Err(wrong(
+                "interval",
+                UnitErrorKind::Malformed,
+                &interval.to_string(),
+                &format!("a whole number of frames of {}", params.codec.name()),
+                format!("a frame has {}", info.frame),
+            ));
+        }
+        let bytes = match (params.codec, params.rate) {
+            (Codec::Opus, Some(rate)) => rate.bytes_in(interval).max(1),
+            (_, None) => info.bytes * frames,
+            (codec, Some(rate)) => {
+                return Err(wrong(
+                    "rate",
+                    UnitErrorKind::UnknownChoice,
+                    &rate.to_string(),
+                    &format!("open to choice: {} has a rate of its own", codec.name()),
+                    "leave it out, or write codec=opus",
+                ));
+            }
+        };
+        Ok(Voice {
+            codec: params.codec,
+            interval,
+            bytes: Bytes::new(bytes).get(),
+            talk: params.talk.as_secs_f64(),
+            silence: params.silence.as_secs_f64(),
+            left: params.packets.map(Packets::get),
+            spurt: 0,
+            next: Time::ZERO,
+        })
+    }
+}
+
+impl Source for Voice {
+    fn unlimited(&self) -> bool {
+        false
+    }
+
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        if self.silence > 0.0 && self.spurt == 0 {
+            // It begins with a spurt.
+            if self.next > Time::ZERO {
+                let pause = Span::round_from_secs(rng.exponential(self.silence));
+                self.next = self.next.saturating_add(pause);
+            }
+            let length = Span::round_from_secs(rng.exponential(self.talk));
+            self.spurt = length.as_ps().div_ceil(self.interval.as_ps()).max(1);
+        }
+        self.spurt = self.spurt.saturating_sub(1);
+        let at = self.next;
+        self.next = at.saturating_add(self.interval);
+        Some(Write {
+            at,
+            bytes: self.bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_units::build;
+
+    fn source(text: &str) -> Result<Voice, String> {
+        let pairs = text.split_whitespace().map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap();
+            (key.to_owned(), value.to_owned())
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let params = build(None, &pairs).map_err(|error: ParamError| error.to_string())?;
+        Voice::build(params).map_err(|error| error.to_string())
+    }
+
+    fn writes(text: &str, n: usize) -> Vec<Write> {
+        let mut voice = source(text).unwrap();
+        let mut rng = Stream::derive(1, 0, "flow/voice-1");
+        std::iter::from_fn(|| voice.next(&mut rng))
+            .take(n)
+            .collect()
+    }
+
+    #[test]
+    fn without_silence_packets_have_the_rate_of_the_codec() {
+        for (codec, bytes, ms) in [
+            ("g711", 160, 20),
+            ("g729", 20, 20),
+            ("g723", 24, 30),
+            ("gsm_efr", 31, 20),
+            ("opus", 80, 20),
+        ] {
+            let writes = writes(&format!("codec={codec} silence=0s"), 11);
+            assert!(writes.iter().all(|write| write.bytes == bytes), "{codec}");
+            assert_eq!(writes[10].at, Time::ZERO + Span::from_ms(10 * ms));
+        }
+        let long = writes("codec=g711 interval=40ms", 1);
+        assert_eq!(long[0].bytes, 320);
+        assert_eq!(writes("codec=opus rate=64kbps", 1)[0].bytes, 160);
+    }
+
+    #[test]
+    fn spurts_take_their_share_of_the_time() {
+        let writes = writes("codec=g729", 100_000);
+        let talk = 100_000.0 * 0.02;
+        let all = writes[99_999].at.as_secs_f64();
+        // Rounding up to whole packets adds half an interval to a spurt.
+        let share = (1.004 + 0.01) / (1.004 + 0.01 + 1.587);
+        assert!((talk / all / share - 1.0).abs() < 0.03, "{}", talk / all);
+    }
+
+    #[test]
+    fn what_a_codec_cannot_do_is_refused() {
+        let refused = |text| source(text).unwrap_err();
+        assert!(refused("codec=g728").contains("did you mean"));
+        assert!(refused("codec=g723 interval=20ms").contains("a frame has 30ms"));
+        assert!(refused("codec=g711 rate=32kbps").contains("write codec=opus"));
+    }
+}

@@ -1,0 +1,209 @@
+//! RTP and RTCP: media with numbers and timestamps, and reports on how it arrives.
+//!
+//! Source: RFC 3550 and RFC 3551. `interval` and `timer` are sections 6.2 and 6.3 with appendix A.7, `members` section 6.3.3,
+//! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
+//! `sender` and `receiver` are the two ends of a flow. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
+//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), the playout buffer (`playout`) and voice quality
+//! (`emodel`).
+//!
+//! Deviations: sequence numbers on the wire are the extended ones, whose lower 16 bits are RTP's; the clocks of both ends are the
+//! simulation's; collisions of SSRCs do not happen. RTCP travels as datagrams of the flow, so a flow's packets, delays and bytes
+//! count the sender's reports too (one in some seconds); its goodput does not.
+
+mod account;
+pub mod breaker;
+pub mod emodel;
+mod interval;
+mod members;
+mod playout;
+mod receiver;
+mod reception;
+pub mod recorder;
+pub mod report;
+mod sender;
+mod session;
+mod timer;
+
+pub use account::{RtpAccount, RtpGauges};
+pub use breaker::Tripped;
+pub use interval::{Load, Rules};
+pub use members::Members;
+pub use playout::{Playout, PlayoutBuffer, PlayoutCounts};
+pub use receiver::RtpReceiver;
+pub use reception::Reception;
+pub use report::{Arrived, Block, Feedback, MediaHeader, Report, Rtcp, SenderInfo, Sizes};
+pub use sender::{RtpConfig, RtpSender};
+pub use session::{Session, SessionConfig, Told};
+pub use timer::{Census, Due, RtcpTimer};
+
+use crate::num::real;
+use sojourn_sim::Stream;
+use sojourn_units::{Bytes, Rate, Ratio, Span, choice, params};
+
+choice! {
+    /// Which RTCP packets count in the average size.
+    pub enum Average {
+        /// All, sent and received (RFC 3550 section 6.3.3).
+        All = "all",
+        /// Those sent (ns-2.35).
+        Own = "own",
+    }
+}
+
+params! {
+    /// RTP with RTCP (RFC 3550): media of a source, packet by packet, and reports on its losses, jitter and round trip.
+    pub struct RtpParams {
+        /// Bytes of headers on the wire beside the payload of media; RTCP has 12 fewer below it.
+        headers: Bytes = "40B", range "0B".."1000B", source "RFC 791 (IP, 20), RFC 768 (UDP, 8), RFC 3550 section 5.1 (RTP, 12)";
+        /// Most payload of a packet: longer writes of the source are frames, which go in several.
+        payload: Bytes = "1460B", range "1B".."65495B", source "1500 less the headers";
+        /// Rate at which the packets of a frame leave, headers included; none sends a frame as a burst.
+        pacing: Option<Rate> = "none", range "1kbps".., source "RFC 3550 leaves it open";
+        /// Units of the timestamp in a second; none is what the source's format has: 8000 for voice, 48000 for Opus, 90000 else.
+        clock_rate: Option<u32> = "none", range "1000".."1000000", source "RFC 3551 sections 4.1 and 5";
+        /// Differentiated services codepoint.
+        dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
+        /// Whether packets of media are ECN-capable.
+        ecn: bool = "false", source "RFC 6679 (optional)";
+        /// Whether both ends send RTCP.
+        rtcp: bool = "true", source "RFC 3550 section 6";
+        /// Bandwidth of the session, of which RTCP has a share.
+        bandwidth: Rate = "64kbps", range "1bps".., source "RFC 3551 section 4.5.14 (PCMU)";
+        /// Share of the bandwidth that RTCP may take.
+        rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2";
+        /// Share of RTCP's bandwidth that senders have to themselves while they are few.
+        rtcp_senders: Ratio = "0.25", range "0.01".."0.99", source "RFC 3550 section 6.2";
+        /// Whether senders and receivers share the bandwidth so however many senders there are.
+        rtcp_always_split: bool = "false", source "RFC 3550 section 6.3.1";
+        /// Least time between reports (Tmin).
+        rtcp_least: Span = "5s", range "0s".."1h", source "RFC 3550 section 6.2";
+        /// Least time before the first report.
+        rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)";
+        /// Whether the least times are at most 360 s by the kilobits of the bandwidth.
+        reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)";
+        /// Whether waits are random, between 1/2 and 3/2 of what they would be.
+        rtcp_random: bool = "true", source "RFC 3550 section 6.3.1";
+        /// Whether waits are considered again when they are over, and when members leave.
+        reconsideration: bool = "true", source "RFC 3550 sections 6.3.4 and 6.3.6";
+        /// Weight of a new packet in the average size of RTCP packets.
+        rtcp_gain: f64 = "0.0625", range "0.001".."1", source "RFC 3550 section 6.3.3 (1/16)";
+        /// The average size before the first packet, headers included; none is that of the first report.
+        rtcp_first_size: Option<Bytes> = "none", range "1B".."65535B", source "RFC 3550 section 6.3.2 (the probable size)";
+        /// Which packets count in it.
+        rtcp_average: Average = "all", source "RFC 3550 section 6.3.3";
+        /// How large reports are.
+        rtcp_sizes: Sizes = "rfc", source "RFC 3550 section 6.4";
+        /// Packets in order after which a source is believed and counted.
+        probation: u32 = "0", range "0".."10", source "RFC 3550 section 6.2.1 (the SSRC is known from signalling); its appendix A.1 has 2";
+        /// Time between congestion control feedback packets; none sends none.
+        feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)";
+        /// Whether feedback goes without a report in front.
+        reduced_size: bool = "true", source "RFC 5506";
+        /// Whether the receiver asks for a key frame when a picture is lost.
+        picture_loss: bool = "false", source "RFC 4585 section 6.3.1 (optional)";
+        /// How long the receiver's playout buffer holds media.
+        playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
+        /// How long beyond the delay of the first packet, at first or always.
+        playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
+        /// Whether the sender stops when its media does not arrive, or takes far more than TCP would.
+        circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here";
+    }
+    dialects {
+        /// RFC 3550, with the profile of RFC 3551.
+        rfc = "rfc3550" {}
+        /// The profile for feedback (RFC 4585): no least time but before the first report.
+        avpf = "rfc4585" {
+            rtcp_least = "0s" from "RFC 4585 section 3.4";
+            rtcp_first = "1s" from "RFC 4585 section 3.4";
+        }
+        /// ns-2's Session/RTP.
+        ns2 = "ns2-2.35" {
+            headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
+            payload = "65495B" from "rtp.cc sends what it is told to";
+            rtcp_share = "1" from "session-rtp.tcl: session_bw_fraction_ is never read";
+            rtcp_always_split = "true" from "session-rtp.tcl adapt";
+            rtcp_least = "1s" from "session-rtp.tcl min_rpt_time_";
+            rtcp_first = "0.5s" from "session-rtp.tcl init";
+            rtcp_random = "false" from "session-rtp.tcl adapt";
+            reconsideration = "false" from "session-rtp.tcl adapt";
+            rtcp_gain = "0.125" from "session-rtp.tcl size_gain_";
+            rtcp_first_size = "128B" from "session-rtp.tcl avg_size_";
+            rtcp_average = "own" from "session-rtp.cc build_report";
+            rtcp_sizes = "ns2" from "session-rtp.cc RTCP_RR_SIZE";
+        }
+    }
+}
+
+/// Bytes of an RTP header, which RTCP does not have.
+const RTP_HEADER: u64 = 12;
+
+/// Bytes that an average size counts below RTCP where the wire has no headers (ns-2).
+const COUNTED: u32 = 28;
+
+impl RtpParams {
+    /// Bytes of headers below RTCP on the wire.
+    fn lower(&self) -> u32 {
+        u32::try_from(self.headers.get().saturating_sub(RTP_HEADER)).unwrap_or(u32::MAX)
+    }
+
+    /// When its participants report.
+    pub fn rules(&self) -> Rules {
+        let kilobits = self.bandwidth.as_bps_f64() / 1e3;
+        let reduced = Span::round_from_secs((360.0 / kilobits).min(1e6));
+        let least = |span: Span| match self.reduced_minimum {
+            true => span.min(reduced),
+            false => span,
+        };
+        Rules {
+            bandwidth: self.bandwidth.as_bps_f64() / 8.0 * self.rtcp_share.get(),
+            least: least(self.rtcp_least),
+            first: least(self.rtcp_first),
+            senders: self.rtcp_senders.get(),
+            always_split: self.rtcp_always_split,
+            random: self.rtcp_random,
+            reconsider: self.reconsideration,
+            gain: self.rtcp_gain,
+            own_sizes: self.rtcp_average == Average::Own,
+        }
+    }
+
+    /// A participant; `clock_rate` is that of the source's format.
+    fn session(&self, clock_rate: u32, sender: bool, rng: Stream) -> Session {
+        let lower = self.lower();
+        let counted = match self.rtcp_sizes {
+            Sizes::Rfc => lower,
+            Sizes::Ns2 => COUNTED,
+        };
+        let probable = Report {
+            sender: sender.then_some(SenderInfo {
+                ntp: 0,
+                timestamp: 0,
+                packets: 0,
+                octets: 0,
+            }),
+            ..Report::default()
+        };
+        let probable = u64::from(self.rtcp_sizes.of(&probable) + counted);
+        Session::new(SessionConfig {
+            rules: self.rules(),
+            sizes: self.rtcp_sizes,
+            lower,
+            counted,
+            first_size: real(self.rtcp_first_size.map_or(probable, Bytes::get)),
+            clock_rate: self.clock_rate.unwrap_or(clock_rate),
+            probation: self.probation,
+            rng,
+        })
+    }
+
+    /// The byte of DSCP and ECN of media.
+    fn tos(&self) -> u8 {
+        let ecn = if self.ecn { 2 } else { 0 };
+        u8::try_from(self.dscp & 63).unwrap_or_default() << 2 | ecn
+    }
+}
+
+#[cfg(test)]
+mod crowd;
+#[cfg(test)]
+mod runs;

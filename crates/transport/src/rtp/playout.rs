@@ -1,0 +1,396 @@
+//! What an application makes of the packets that arrive: the playout buffer, losses and lateness, frames and freezes.
+//!
+//! Source: the adaptive delay is algorithm 1 of Ramjee, Kurose, Towsley, Schulzrinne 1994 (mean and mean deviation of the delay with
+//! weight 0.998002, four deviations), taken over at the beginning of a talk spurt and, in media without spurts, once a second. A
+//! freeze is that of the W3C's WebRTC statistics (`freezeCount`): a picture stays for more than three times the mean time between
+//! pictures, and at least 150 ms more than it.
+//!
+//! Deviations: the clocks of both ends are one, so the delay that the buffer knows is the true one; a fixed delay is counted from the
+//! delay of the first packet. Of video, a frame needs the one before it unless it is a key frame (frames that nobody refers to are
+//! not told apart); a frame that is complete too late is shown then; frames out of order are missing.
+
+use super::report::MediaHeader;
+use crate::num::real;
+use sojourn_units::{Span, Time, choice};
+use std::collections::BTreeMap;
+
+choice! {
+    /// How long the buffer holds media.
+    pub enum Playout {
+        /// A fixed time beyond the delay of the first packet.
+        Fixed = "fixed",
+        /// As long as mean and deviation of the delay say.
+        Adaptive = "adaptive",
+    }
+}
+
+/// Weight of the past in mean and deviation.
+const MEMORY: f64 = 0.998_002;
+/// Deviations beyond the mean.
+const DEVIATIONS: f64 = 4.0;
+/// Media without spurts adapts this often.
+const ADAPT: Span = Span::from_secs(1);
+/// A freeze is this much longer than the mean time between pictures, at least.
+const FREEZE: Span = Span::from_ms(150);
+/// Frames that may be incomplete at once.
+const OPEN_FRAMES: usize = 16;
+
+/// Counts of what was played, since the end of the warm-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PlayoutCounts {
+    /// Packets that should have arrived.
+    pub expected: u64,
+    /// Of these, packets that have not.
+    pub lost: u64,
+    /// Packets that arrived after they should have been played.
+    pub late: u64,
+    /// Runs of packets that were lost or late.
+    pub bursts: u64,
+    /// Sum of the times from the making of a packet until it was played, of packets in time, picoseconds.
+    pub delay_sum: u128,
+    /// How many these are.
+    pub played: u64,
+    /// Frames that were shown.
+    pub frames_shown: u64,
+    /// Frames that were not, because a packet of theirs or a frame that they need is missing.
+    pub frames_lost: u64,
+    /// Frames that were shown late.
+    pub frames_late: u64,
+    /// Freezes of the picture.
+    pub freezes: u64,
+    /// Their total length.
+    pub frozen: Span,
+    /// The longest.
+    pub freeze_max: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Assembly {
+    first: Option<u64>,
+    last: Option<u64>,
+    packets: u64,
+    key: bool,
+    due: Time,
+}
+
+/// The buffer, and what is made of its content.
+#[derive(Clone, Debug)]
+pub struct PlayoutBuffer {
+    kind: Playout,
+    hold: Span,
+    clock_rate: u32,
+    /// A packet whose time of making is known, and its timestamp.
+    reference: Option<(Time, u32)>,
+    delay: Span,
+    mean: f64,
+    deviation: f64,
+    adapted: Time,
+    /// When the packet before was made, and the time between packets.
+    made: Time,
+    usual: Span,
+    /// The next number in order, and whether the one before it was lost or late.
+    next: Option<u64>,
+    bad: bool,
+    open: BTreeMap<u32, Assembly>,
+    /// The next frame in order, and whether what it refers to was shown.
+    frame: u32,
+    intact: bool,
+    shown: Option<Time>,
+    /// Mean time between pictures, seconds.
+    picture: f64,
+    counts: PlayoutCounts,
+}
+
+impl PlayoutBuffer {
+    /// An empty buffer that holds media for `hold` at first.
+    pub fn new(kind: Playout, hold: Span, clock_rate: u32) -> PlayoutBuffer {
+        PlayoutBuffer {
+            kind,
+            hold,
+            clock_rate,
+            reference: None,
+            delay: Span::ZERO,
+            mean: 0.0,
+            deviation: 0.0,
+            adapted: Time::ZERO,
+            made: Time::ZERO,
+            usual: Span::ZERO,
+            next: None,
+            bad: false,
+            open: BTreeMap::new(),
+            frame: 0,
+            intact: true,
+            shown: None,
+            picture: 0.0,
+            counts: PlayoutCounts::default(),
+        }
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> PlayoutCounts {
+        self.counts
+    }
+
+    /// The time from the making of media until it is played, now.
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// The warm-up is over.
+    pub fn start_measuring(&mut self) {
+        self.counts = PlayoutCounts::default();
+    }
+
+    /// A new packet of media has arrived; `created` is when it was sent.
+    pub fn on_packet(&mut self, seq: u64, header: MediaHeader, created: Time, now: Time) {
+        let made = self.made_at(header.timestamp, created);
+        let took = now.saturating_since(made);
+        self.adapt(made, took, now);
+        let due = made.saturating_add(self.delay);
+        let late = now > due;
+        self.count(seq, late);
+        if !late {
+            self.counts.delay_sum += u128::from(self.delay.as_ps());
+            self.counts.played += 1;
+        }
+        self.on_frame(seq, header, due, now);
+    }
+
+    /// When the media of a timestamp was made.
+    fn made_at(&mut self, timestamp: u32, created: Time) -> Time {
+        let (at, reference) = *self.reference.get_or_insert((created, timestamp));
+        let ticks = i64::from(timestamp.wrapping_sub(reference).cast_signed());
+        let ps = i128::from(ticks) * 1_000_000_000_000 / i128::from(self.clock_rate.max(1));
+        let span = Span::from_ps(u64::try_from(ps.unsigned_abs()).unwrap_or(0));
+        let made = match ps < 0 {
+            true => at.saturating_sub(span),
+            false => at.saturating_add(span),
+        };
+        // A reference from long ago would be of another turn of the clock.
+        self.reference = Some((made, timestamp));
+        made
+    }
+
+    fn adapt(&mut self, made: Time, took: Span, now: Time) {
+        let seconds = took.as_secs_f64();
+        if self.next.is_none() {
+            self.mean = seconds;
+            self.delay = took.saturating_add(self.hold);
+            self.adapted = now;
+            self.deviation = self.hold.as_secs_f64() / DEVIATIONS;
+        }
+        self.mean = MEMORY * self.mean + (1.0 - MEMORY) * seconds;
+        let off = (seconds - self.mean).abs();
+        self.deviation = MEMORY * self.deviation + (1.0 - MEMORY) * off;
+        let gap = made.saturating_since(self.made);
+        let spurt = self.usual > Span::ZERO && gap > self.usual.saturating_mul(2);
+        if gap > Span::ZERO {
+            self.usual = match self.usual.is_zero() {
+                true => gap,
+                false => self.usual.min(gap),
+            };
+        }
+        self.made = self.made.max(made);
+        let due = spurt || now.saturating_since(self.adapted) >= ADAPT;
+        if self.kind == Playout::Adaptive && due {
+            let delay = self.mean + DEVIATIONS * self.deviation;
+            self.delay = Span::round_from_secs(delay);
+            self.adapted = now;
+        }
+    }
+
+    fn count(&mut self, seq: u64, late: bool) {
+        let next = self.next.unwrap_or(seq);
+        if seq < next {
+            // It was taken for lost.
+            self.counts.lost = self.counts.lost.saturating_sub(1);
+            self.counts.late += u64::from(late);
+            return;
+        }
+        let missing = seq - next;
+        self.counts.expected += missing + 1;
+        self.counts.lost += missing;
+        if missing > 0 && !self.bad {
+            self.counts.bursts += 1;
+            self.bad = true;
+        }
+        if late {
+            self.counts.late += 1;
+            self.counts.bursts += u64::from(!self.bad);
+        }
+        self.bad = late;
+        self.next = Some(seq + 1);
+    }
+
+    fn on_frame(&mut self, seq: u64, header: MediaHeader, due: Time, now: Time) {
+        if header.frame < self.frame {
+            return;
+        }
+        let frame = self.open.entry(header.frame).or_default();
+        frame.packets += 1;
+        frame.key = header.key;
+        frame.due = due;
+        if header.first {
+            frame.first = Some(seq);
+        }
+        if header.last {
+            frame.last = Some(seq);
+        }
+        let whole = match (frame.first, frame.last) {
+            (Some(first), Some(last)) => last + 1 - first == frame.packets,
+            _ => false,
+        };
+        let frame = *frame;
+        if whole {
+            let before = u64::from(header.frame - self.frame);
+            self.counts.frames_lost += before;
+            self.open.retain(|number, _| *number > header.frame);
+            self.frame = header.frame.wrapping_add(1);
+            self.intact = frame.key || (self.intact && before == 0);
+            match self.intact {
+                true => self.show(frame.due, now),
+                false => self.counts.frames_lost += 1,
+            }
+        }
+        while self.open.len() > OPEN_FRAMES {
+            self.open.pop_first();
+        }
+    }
+
+    fn show(&mut self, due: Time, now: Time) {
+        self.counts.frames_shown += 1;
+        self.counts.frames_late += u64::from(now > due);
+        let at = due.max(now);
+        if let Some(before) = self.shown {
+            let gap = at.saturating_since(before);
+            let seconds = gap.as_secs_f64();
+            let mean = self.picture;
+            let least = (3.0 * mean).max(mean + FREEZE.as_secs_f64());
+            if mean > 0.0 && seconds > least {
+                self.counts.freezes += 1;
+                self.counts.frozen = self.counts.frozen.saturating_add(gap);
+                self.counts.freeze_max = self.counts.freeze_max.max(gap);
+            } else {
+                let weight = if mean > 0.0 { 1.0 / 30.0 } else { 1.0 };
+                self.picture += weight * (seconds - mean);
+            }
+        }
+        self.shown = Some(self.shown.map_or(at, |before| before.max(at)));
+    }
+}
+
+impl PlayoutCounts {
+    /// Share of packets that were lost or late; none if none was expected.
+    pub fn loss(&self) -> Option<f64> {
+        (self.expected > 0).then(|| real(self.lost + self.late) / real(self.expected))
+    }
+
+    /// Mean length of a run of losses over that of losses at random (BurstR of G.107); 1 without losses.
+    pub fn burst_ratio(&self) -> f64 {
+        match (self.loss(), self.bursts) {
+            (Some(loss), 1..) => real(self.lost + self.late) / real(self.bursts) * (1.0 - loss),
+            _ => 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::Stream;
+
+    fn header(n: u32, timestamp: u32) -> MediaHeader {
+        MediaHeader {
+            timestamp,
+            first: true,
+            last: true,
+            key: n.is_multiple_of(50),
+            frame: n,
+        }
+    }
+
+    /// Packets of 20 ms with the given delays in milliseconds; none is lost.
+    fn played(
+        kind: Playout,
+        hold: u64,
+        delays: impl Iterator<Item = Option<u64>>,
+    ) -> PlayoutBuffer {
+        let mut buffer = PlayoutBuffer::new(kind, Span::from_ms(hold), 8000);
+        for (delay, n) in delays.zip(0u32..) {
+            let sent = Time::ZERO + Span::from_ms(20 * u64::from(n));
+            if let Some(delay) = delay {
+                let at = sent + Span::from_ms(delay);
+                // The clock of the timestamps wraps on the way.
+                let timestamp = 4_294_900_000_u32.wrapping_add(160 * n);
+                buffer.on_packet(u64::from(n), header(n, timestamp), sent, at);
+            }
+        }
+        buffer
+    }
+
+    #[test]
+    fn what_comes_later_than_the_buffer_holds_is_late_and_what_is_missing_lost() {
+        let delays = (0..1000).map(|n| match n % 10 {
+            7 => None,
+            8 => Some(75),
+            9 => Some(65),
+            _ => Some(10),
+        });
+        let buffer = played(Playout::Fixed, 60, delays);
+        let counts = buffer.counts();
+        assert_eq!(
+            (counts.expected, counts.lost, counts.late),
+            (1000, 100, 100)
+        );
+        assert_eq!((counts.bursts, buffer.delay()), (100, Span::from_ms(70)));
+        assert_eq!(counts.loss(), Some(0.2));
+        // Runs of two where one would expect 1 / (1 - 0.2).
+        assert!((counts.burst_ratio() - 1.6).abs() < 1e-12);
+        assert_eq!(
+            counts.delay_sum,
+            800 * u128::from(Span::from_ms(70).as_ps())
+        );
+    }
+
+    #[test]
+    fn an_adaptive_buffer_grows_with_jitter_until_almost_nothing_is_late_and_shrinks_without() {
+        let mut rng = Stream::derive(1, 0, "playout");
+        let jitter = (0..20_000).map(|n| Some(10 + if n < 10_000 { rng.below(60) } else { 0 }));
+        let buffer = played(Playout::Adaptive, 5, jitter);
+        assert!(buffer.counts().late < 200, "{:?}", buffer.counts());
+        assert!(buffer.delay() < Span::from_ms(30), "{:?}", buffer.delay());
+        let rough = (0..10_000).map(|_| Some(10 + rng.below(60)));
+        let buffer = played(Playout::Adaptive, 5, rough);
+        // 39.5 ms and four mean deviations of 15.
+        let delay = buffer.delay().as_secs_f64();
+        assert!((delay - 0.0995).abs() < 0.006, "{delay}");
+    }
+
+    #[test]
+    fn a_missing_frame_freezes_the_picture_until_the_next_key_frame() {
+        let delays = (0..200).map(|n| (n != 60).then_some(10));
+        let counts = played(Playout::Fixed, 20, delays).counts();
+        // Frames 60 to 99 cannot be shown; frame 100 is a key frame.
+        assert_eq!((counts.frames_lost, counts.frames_shown), (40, 160));
+        assert_eq!((counts.freezes, counts.frozen), (1, Span::from_ms(820)));
+    }
+
+    #[test]
+    fn a_frame_of_several_packets_is_shown_when_all_are_there() {
+        let mut buffer = PlayoutBuffer::new(Playout::Fixed, Span::from_ms(5), 90_000);
+        let part = |first, last| MediaHeader {
+            first,
+            last,
+            key: true,
+            ..MediaHeader::default()
+        };
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        buffer.on_packet(0, part(true, false), at(0), at(1));
+        buffer.on_packet(2, part(false, true), at(0), at(2));
+        assert_eq!(buffer.counts().frames_shown, 0);
+        buffer.on_packet(1, part(false, false), at(0), at(9));
+        let counts = buffer.counts();
+        assert_eq!((counts.frames_shown, counts.frames_late), (1, 1));
+        assert_eq!((counts.lost, counts.late), (0, 1));
+    }
+}

@@ -1,0 +1,120 @@
+//! RTP over a network: what reports say beside what happened.
+
+use super::*;
+use crate::paths::{Flow, Path};
+use sojourn_sim::Loss;
+use sojourn_units::check_declaration;
+
+fn path(pairs: &'static [(&'static str, &'static str)]) -> Path {
+    Path {
+        flows: vec![Flow::Rtp(pairs)],
+        ..Path::default()
+    }
+}
+
+#[test]
+fn the_declaration_holds_together() {
+    assert_eq!(check_declaration::<RtpParams>(), Ok(()));
+}
+
+#[test]
+fn reports_tell_the_round_trip_and_nothing_else_of_an_empty_path() {
+    let outcome = path(&[]).run();
+    let account = outcome.rtp[0];
+    assert_eq!((account.reported_lost, account.ceased), (0, None));
+    // 200 s, a report in five seconds on average.
+    assert!((30..52).contains(&account.receiver_reports), "{account:?}");
+    // 50 ms and the transmission of two reports; the clock of reports has steps of 15 us.
+    let mean = account.reported_rtt_sum / u128::from(account.reported_rtt_count);
+    assert!((50_000_000_000..50_300_000_000).contains(&mean), "{mean}");
+    // A unit of 1/8000 s at most, from rounding.
+    assert!(account.reported_jitter_max <= Span::from_us(125));
+    assert_eq!(
+        outcome.senders[0].bytes_acked,
+        outcome.receivers[0].goodput_bytes
+    );
+}
+
+#[test]
+fn reported_losses_are_the_true_ones_in_lazy_and_eager_mode_alike() {
+    for (seed, loss) in [(1, 0.01), (2, 0.1), (3, 0.4)] {
+        let mut path = Path { seed, ..path(&[]) };
+        path.impair[0].loss = Loss::Bernoulli(loss);
+        let outcome = path.run();
+        let account = outcome.rtp[0];
+        let reported = real(account.reported_lost) / real(account.reported_expected);
+        let sent = real(outcome.senders[0].bytes_acked);
+        let truly = 1.0 - real(outcome.receivers[0].goodput_bytes) / sent;
+        assert!((reported - truly).abs() < 0.01, "{reported} {truly}");
+        let eager = Path {
+            eager: true,
+            ..path
+        };
+        assert_eq!(outcome, eager.run());
+    }
+}
+
+#[test]
+fn reported_jitter_follows_that_of_the_path() {
+    let mut path = path(&[("clock_rate", "90000")]);
+    path.impair[0].jitter = Span::from_ms(12);
+    let outcome = path.run();
+    let account = outcome.rtp[0];
+    // Two independent uniform delays differ by a third of their range on average.
+    let mean = account.reported_jitter_sum / u128::from(account.receiver_reports);
+    let mean = Span::from_ps(u64::try_from(mean).unwrap()).as_secs_f64();
+    assert!((mean / 4e-3 - 1.0).abs() < 0.2, "{mean}");
+}
+
+#[test]
+fn rtcp_keeps_to_its_share_of_the_bandwidth() {
+    for pairs in [
+        &[("dialect", "avpf"), ("bandwidth", "64kbps")] as &'static [(&str, &str)],
+        &[("rtcp_least", "0s"), ("bandwidth", "200kbps")],
+    ] {
+        let path = path(pairs);
+        let outcome = path.run();
+        let rate = real(outcome.rtp[0].rtcp_bytes) * 8.0 / 200.0;
+        let bandwidth = if pairs[1].1 == "64kbps" { 64e3 } else { 200e3 };
+        assert!((rate / (0.05 * bandwidth) - 1.0).abs() < 0.1, "{rate}");
+    }
+}
+
+#[test]
+fn ns2_reports_once_a_second_in_packets_of_48_to_96_bytes() {
+    let outcome = path(&[("dialect", "ns2")]).run();
+    let account = outcome.rtp[0];
+    assert_eq!((account.rtcp_packets, account.sender_reports), (400, 200));
+    // The sender hears no media: 48 bytes. The receiver has one block and is no sender: 76.
+    assert_eq!(account.rtcp_bytes, 200 * (48 + 76));
+}
+
+#[test]
+fn feedback_is_as_often_as_wanted_and_small_packets_are_smaller() {
+    let whole = path(&[("feedback", "100ms"), ("reduced_size", "false")]).run();
+    let small = path(&[("feedback", "100ms")]).run();
+    // Five packets in 100 ms; the sixth begins the next wait after it.
+    let feedbacks = small.rtp[0].rtcp_packets;
+    assert!((1650..2100).contains(&feedbacks), "{feedbacks}");
+    assert_eq!(feedbacks, whole.rtp[0].rtcp_packets);
+    let more = whole.rtp[0].rtcp_bytes - small.rtp[0].rtcp_bytes;
+    assert_eq!(
+        more,
+        8 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
+    );
+}
+
+#[test]
+fn a_breaker_ends_media_that_never_arrives() {
+    let mut path = Path {
+        warm_up: Span::ZERO,
+        ..path(&[("circuit_breaker", "true")])
+    };
+    // From half of the run on nothing comes through.
+    path.impair[0].loss = Loss::List((5000..1_000_000).collect());
+    let outcome = path.run();
+    let (why, when) = outcome.rtp[0].ceased.unwrap();
+    assert_eq!(why, Tripped::MediaTimeout);
+    let late = when.as_secs_f64() - 100.0;
+    assert!((10.0..40.0).contains(&late), "{late}");
+}

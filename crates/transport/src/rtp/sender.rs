@@ -1,0 +1,374 @@
+//! The end of a flow that sends media (RFC 3550 section 5), and reports on it.
+
+use super::RtpParams;
+use super::account::{RtpAccount, RtpGauges};
+use super::breaker::{Breaker, Sent};
+use super::report::{MediaHeader, Report, Rtcp};
+use super::session::{Session, Told};
+use crate::app::{Feed, Source};
+use crate::num::{low32, real};
+use crate::report::SenderReport;
+use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Stream, Timers};
+use sojourn_units::{Rate, Span, Time};
+use std::collections::VecDeque;
+
+/// Timers, in the order in which those due at one instant fire.
+const APPLICATION: usize = 0;
+const SEND: usize = 1;
+const RTCP: usize = 2;
+const STOP: usize = 3;
+
+/// What a sender is made of.
+#[derive(Debug)]
+pub struct RtpConfig<S> {
+    /// The number of its flow in the network.
+    pub flow: u32,
+    /// Its parameters, those of the receiver too.
+    pub params: RtpParams,
+    /// Where its media comes from.
+    pub source: S,
+    /// Units of the timestamp in a second, unless the parameters say.
+    pub clock_rate: u32,
+    /// The random stream of the source.
+    pub rng: Stream,
+    /// The random stream of its session.
+    pub session: Stream,
+    /// When it joins.
+    pub start: Time,
+    /// When its source falls silent and it leaves.
+    pub stop: Option<Time>,
+}
+
+/// A packet that waits to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    payload: u32,
+    header: MediaHeader,
+}
+
+/// A sender of media.
+#[derive(Debug)]
+pub struct RtpSender<S> {
+    flow: u32,
+    headers: u32,
+    payload: u64,
+    tos: u8,
+    pacing: Option<Rate>,
+    rtcp: bool,
+    breaker: Option<Breaker>,
+    session: Session,
+    feed: Feed<S>,
+    start: Time,
+    stop: Option<Time>,
+    waiting: VecDeque<Waiting>,
+    /// When the rate lets the next packet go.
+    next_at: Time,
+    /// The sequence number of the first packet, and of the next.
+    first: u64,
+    seq: u64,
+    frames: u32,
+    wire_bytes: u64,
+    /// Time between the last two frames.
+    frame_gap: (Time, Span),
+    timers: Timers<4>,
+    report: SenderReport,
+    account: RtpAccount,
+    /// What the report before the warm-up's end said was lost, and the highest number; what the last one did.
+    base: Option<(i32, u32)>,
+    last: Option<Told>,
+}
+
+impl<S: Source> RtpSender<S> {
+    /// A sender that has not joined.
+    ///
+    /// # Panics
+    /// If the source is unlimited: nothing would ever hold a packet back.
+    pub fn new(config: RtpConfig<S>) -> RtpSender<S> {
+        assert!(
+            !config.source.unlimited(),
+            "a source of media has times of its own; an unlimited one is for TCP"
+        );
+        let params = config.params;
+        let mut rng = config.session;
+        // ns-2 numbers from 0.
+        let first = match params.rtcp_sizes {
+            super::Sizes::Rfc => rng.bits() & 0xffff,
+            super::Sizes::Ns2 => 0,
+        };
+        RtpSender {
+            flow: config.flow,
+            headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
+            payload: params.payload.get(),
+            tos: params.tos(),
+            pacing: params.pacing,
+            rtcp: params.rtcp,
+            breaker: (params.circuit_breaker && params.rtcp).then(Breaker::default),
+            session: params.session(config.clock_rate, true, rng),
+            feed: Feed::new(config.source, config.rng, config.stop),
+            start: config.start,
+            stop: config.stop,
+            waiting: VecDeque::new(),
+            next_at: Time::ZERO,
+            first,
+            seq: first,
+            frames: 0,
+            wire_bytes: 0,
+            frame_gap: (Time::ZERO, Span::ZERO),
+            timers: Timers::default(),
+            report: SenderReport::default(),
+            account: RtpAccount::default(),
+            base: None,
+            last: None,
+        }
+    }
+
+    /// What it has done; the round trips are those of the reports.
+    pub fn report(&self) -> SenderReport {
+        self.report
+    }
+
+    /// What it has counted.
+    pub fn account(&self) -> RtpAccount {
+        self.account
+    }
+
+    /// What it knows now.
+    pub fn gauges(&self) -> RtpGauges {
+        RtpGauges {
+            fraction_lost: self.last.map(|told| f64::from(told.fraction) / 256.0),
+            jitter: self
+                .last
+                .map(|told| self.session.span(told.jitter).as_secs_f64()),
+            round_trip: self
+                .last
+                .and_then(|told| told.round_trip)
+                .map(Span::as_secs_f64),
+            target: None,
+        }
+    }
+
+    /// Where its media comes from.
+    pub fn source(&self) -> &S {
+        self.feed.source()
+    }
+
+    /// Its participant.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn packets(&self) -> u64 {
+        self.seq - self.first
+    }
+
+    /// What the source has written by now becomes packets.
+    fn on_application<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(at) = self.feed.due() {
+            if at > now {
+                self.timers.set(APPLICATION, at, host);
+                break;
+            }
+            let key = self.feed.source().key();
+            let bytes = self.feed.take().unwrap_or_default();
+            if self.allowed(now) {
+                self.packetize(at, bytes, key);
+            }
+        }
+        self.send(host);
+    }
+
+    /// Whether no circuit breaker forbids media.
+    fn allowed(&mut self, now: Time) -> bool {
+        let Some(breaker) = &mut self.breaker else {
+            return true;
+        };
+        breaker.on_send(now, self.start, self.session.deterministic_interval());
+        self.account.ceased = breaker.tripped();
+        self.account.ceased.is_none()
+    }
+
+    fn packetize(&mut self, at: Time, bytes: u64, key: bool) {
+        self.frame_gap = (at, at.saturating_since(self.frame_gap.0));
+        let timestamp = self.session.timestamp(at);
+        let mut left = bytes;
+        loop {
+            let part = left.min(self.payload);
+            let first = left == bytes;
+            left -= part;
+            self.waiting.push_back(Waiting {
+                payload: u32::try_from(part).unwrap_or(u32::MAX),
+                header: MediaHeader {
+                    timestamp,
+                    first,
+                    last: left == 0,
+                    key,
+                    frame: self.frames,
+                },
+            });
+            if left == 0 {
+                break;
+            }
+        }
+        self.frames = self.frames.wrapping_add(1);
+    }
+
+    /// Sends what waits, as fast as it may.
+    fn send<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(packet) = self.waiting.front().copied() {
+            if self.next_at > now {
+                self.timers.set(SEND, self.next_at, host);
+                return;
+            }
+            self.waiting.pop_front();
+            let size = self.headers.saturating_add(packet.payload);
+            let out = Outgoing {
+                size,
+                seq: self.seq,
+                ack: packet.header.word(),
+                kind: Kind::Datagram,
+                tos: self.tos,
+                ..Outgoing::default()
+            };
+            host.send(self.flow, out);
+            self.report.started.get_or_insert(now);
+            self.report.bytes_acked += u64::from(packet.payload);
+            self.session.sent_media(now, packet.payload);
+            self.seq += 1;
+            self.wire_bytes += u64::from(size);
+            if let Some(rate) = self.pacing {
+                self.next_at = now.saturating_add(rate.serialization(u64::from(size)));
+            }
+        }
+        if self.feed.due().is_none() && self.packets() > 0 {
+            self.report.completed.get_or_insert(now);
+            self.leave(host);
+        }
+    }
+
+    fn leave<H: Host>(&mut self, host: &mut H) {
+        if self.rtcp && !self.session.is_leaving() {
+            let bye = self.session.leave(host.now());
+            self.send_rtcp(bye, host);
+        }
+    }
+
+    /// Sends a report, if there is one, and sets the timer for the next.
+    fn send_rtcp<H: Host>(&mut self, report: Option<(Report, u32)>, host: &mut H) {
+        if let Some((report, size)) = report {
+            self.account.sender_reports += u64::from(report.sender.is_some());
+            self.account.rtcp_sent(size);
+            host.send_with(self.flow, rtcp_packet(size), Rtcp::Report(report).side());
+        }
+        let next = self.session.next();
+        if next < Time::MAX {
+            self.timers.set(RTCP, next, host);
+        } else {
+            self.timers.clear(RTCP);
+        }
+    }
+
+    fn on_report<H: Host>(&mut self, report: &Report, wire: u32, host: &mut H) {
+        let now = host.now();
+        let told = self.session.on_report(report, wire, now);
+        if report.bye {
+            // The wait has become shorter.
+            self.send_rtcp(None, host);
+        }
+        let sent = Sent {
+            packets: self.packets(),
+            bytes: self.wire_bytes,
+            frame: self.frame_gap.1,
+            interval: self.session.deterministic_interval(),
+        };
+        if let Some(breaker) = &mut self.breaker
+            && !report.bye
+        {
+            breaker.on_report(now, told.as_ref(), sent);
+        }
+        if let Some(told) = told {
+            self.on_told(told);
+        }
+    }
+
+    fn on_told(&mut self, told: Told) {
+        let jitter = self.session.span(told.jitter);
+        self.account.told(jitter, told.round_trip);
+        if let Some(trip) = told.round_trip {
+            self.report.record_rtt(trip);
+        }
+        // A report in the warm-up, or the first packet, is where counting begins.
+        let (lost, highest) = *self
+            .base
+            .get_or_insert((0, low32(self.first).wrapping_sub(1)));
+        let more = u64::try_from(i64::from(told.lost) - i64::from(lost)).unwrap_or(0);
+        self.account.reported_lost = more;
+        self.account.reported_expected = u64::from(told.highest.wrapping_sub(highest));
+        self.last = Some(told);
+    }
+
+    /// Mean rate of media on the wire since it started, bits per second.
+    pub fn mean_rate(&self, now: Time) -> f64 {
+        let seconds = now.saturating_since(self.start).as_secs_f64();
+        match seconds > 0.0 {
+            true => real(self.wire_bytes) * 8.0 / seconds,
+            false => 0.0,
+        }
+    }
+}
+
+/// An RTCP packet of so many bytes on the wire.
+pub(super) fn rtcp_packet(size: u32) -> Outgoing {
+    Outgoing {
+        size,
+        kind: Kind::Datagram,
+        ..Outgoing::default()
+    }
+}
+
+impl<S: Source> Agent for RtpSender<S> {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        self.next_at = self.start;
+        if self.rtcp {
+            self.session.join(self.start);
+            self.send_rtcp(None, host);
+        }
+        if let Some(at) = self.feed.due() {
+            self.timers.set(APPLICATION, at, host);
+        }
+        if let Some(stop) = self.stop {
+            self.timers.set(STOP, stop, host);
+        }
+    }
+
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        match host.side(packet).and_then(Rtcp::of) {
+            Some(Rtcp::Report(report)) => self.on_report(&report, packet.size, host),
+            Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
+            Some(Rtcp::Feedback(_)) | None => {}
+        }
+    }
+
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        while let Some(timer) = self.timers.due(now) {
+            match timer {
+                APPLICATION => self.on_application(host),
+                SEND => self.send(host),
+                RTCP => {
+                    let report = self.session.expire(now);
+                    self.send_rtcp(report, host);
+                }
+                _ => self.leave(host),
+            }
+        }
+        self.timers.relist(host);
+    }
+
+    fn start_measuring(&mut self, _now: Time) {
+        self.report.start_measuring();
+        self.account.start_measuring();
+        self.base = self.last.map(|told| (told.lost, told.highest));
+    }
+}
