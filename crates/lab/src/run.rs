@@ -316,7 +316,7 @@ fn media_of<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo) -> Option<Media
     });
     Some(MediaOutcome {
         reported: sender.rtp_account()?.with(&receiver.rtp_account()?),
-        played: receiver.played()?,
+        played: receiver.played(network.now())?,
         voice,
         frames: sender.is_video(),
     })

@@ -191,10 +191,10 @@ impl Endpoint {
         }
     }
 
-    /// What a receiver of media made of its packets; `None` for others.
-    pub fn played(&self) -> Option<PlayoutCounts> {
+    /// What a receiver of media made of its packets until `now`; `None` for others.
+    pub fn played(&self, now: Time) -> Option<PlayoutCounts> {
         match self {
-            Endpoint::RtpReceiver(receiver) => Some(receiver.played()),
+            Endpoint::RtpReceiver(receiver) => Some(receiver.played(now)),
             _ => None,
         }
     }

@@ -150,7 +150,8 @@ mod tests {
             (60.0, 3.10),
             (50.0, 2.58),
         ] {
-            assert!((mean_opinion_score(rating) - score).abs() < 0.006);
+            // The table is rounded to hundredths, and not always to the nearest.
+            assert!((mean_opinion_score(rating) - score).abs() < 0.0065);
         }
         assert_eq!(mean_opinion_score(-3.0), 1.0);
         assert_eq!(mean_opinion_score(101.0), 4.5);
@@ -185,8 +186,9 @@ mod tests {
             at(100.0),
             at(150.0)
         );
-        // Figure 1 of G.114: about 80 at 250 ms, about 70 at 350 ms, about 60 at 500 ms.
-        for (delay, rating) in [(250.0, 80.0), (350.0, 69.0), (500.0, 60.0)] {
+        // Figure 1 of G.114: about 80 at 250 ms, about 70 at 350 ms. By hand at 500 ms: 30.6 by the delay itself (7-27), 6.6 by the
+        // talker's echo (7-22, TELR 65) and 0.7 by the listener's.
+        for (delay, rating) in [(250.0, 80.0), (350.0, 69.0), (500.0, 55.3)] {
             assert!((at(delay) - rating).abs() < 4.0, "{delay}: {}", at(delay));
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! Deviations: the clocks of both ends are one, so the delay that the buffer knows is the true one; a fixed delay is counted from the
 //! delay of the first packet. Of video, a frame needs the one before it unless it is a key frame (frames that nobody refers to are
-//! not told apart); a frame that is complete too late is shown then; frames out of order are missing.
+//! not told apart); a frame that is complete too late is shown then; frames out of order are missing. A picture that has not come
+//! back at the end, or that never came although packets of it did, is frozen, too.
 
 use super::report::MediaHeader;
 use crate::num::real;
@@ -96,6 +97,10 @@ pub struct PlayoutBuffer {
     frame: u32,
     intact: bool,
     shown: Option<Time>,
+    /// When the first packet of a frame arrived.
+    watched: Option<Time>,
+    /// The end of the warm-up.
+    measured: Time,
     /// Mean time between pictures, seconds.
     picture: f64,
     counts: PlayoutCounts,
@@ -121,14 +126,31 @@ impl PlayoutBuffer {
             frame: 0,
             intact: true,
             shown: None,
+            watched: None,
+            measured: Time::ZERO,
             picture: 0.0,
             counts: PlayoutCounts::default(),
         }
     }
 
-    /// What was counted.
-    pub fn counts(&self) -> PlayoutCounts {
-        self.counts
+    /// What was counted until `now`.
+    pub fn counts(&self, now: Time) -> PlayoutCounts {
+        let mut counts = self.counts;
+        if let Some(since) = self.shown.or(self.watched) {
+            counts.freeze(self.frozen(since, now));
+        }
+        counts
+    }
+
+    /// How long the picture was frozen that stood from `since` to `until`; `None` if that is no freeze.
+    fn frozen(&self, since: Time, until: Time) -> Option<Span> {
+        let least = (3.0 * self.picture).max(self.picture + FREEZE.as_secs_f64());
+        if until.saturating_since(since).as_secs_f64() <= least {
+            return None;
+        }
+        // What was before the end of the warm-up is not measured.
+        let measured = until.saturating_since(since.max(self.measured));
+        (!measured.is_zero()).then_some(measured)
     }
 
     /// The time from the making of media until it is played, now.
@@ -137,7 +159,8 @@ impl PlayoutBuffer {
     }
 
     /// The warm-up is over.
-    pub fn start_measuring(&mut self) {
+    pub fn start_measuring(&mut self, now: Time) {
+        self.measured = now;
         self.counts = PlayoutCounts::default();
     }
 
@@ -226,6 +249,7 @@ impl PlayoutBuffer {
         if header.frame < self.frame {
             return;
         }
+        self.watched.get_or_insert(now);
         let frame = self.open.entry(header.frame).or_default();
         frame.packets += 1;
         frame.key = header.key;
@@ -262,14 +286,11 @@ impl PlayoutBuffer {
         self.counts.frames_late += u64::from(now > due);
         let at = due.max(now);
         if let Some(before) = self.shown {
-            let gap = at.saturating_since(before);
-            let seconds = gap.as_secs_f64();
+            let seconds = at.saturating_since(before).as_secs_f64();
             let mean = self.picture;
-            let least = (3.0 * mean).max(mean + FREEZE.as_secs_f64());
-            if mean > 0.0 && seconds > least {
-                self.counts.freezes += 1;
-                self.counts.frozen = self.counts.frozen.saturating_add(gap);
-                self.counts.freeze_max = self.counts.freeze_max.max(gap);
+            let frozen = self.frozen(before, at);
+            if mean > 0.0 && frozen.is_some() {
+                self.counts.freeze(frozen);
             } else {
                 let weight = if mean > 0.0 { 1.0 / 30.0 } else { 1.0 };
                 self.picture += weight * (seconds - mean);
@@ -280,6 +301,15 @@ impl PlayoutBuffer {
 }
 
 impl PlayoutCounts {
+    fn freeze(&mut self, length: Option<Span>) {
+        let Some(length) = length else {
+            return;
+        };
+        self.freezes += 1;
+        self.frozen = self.frozen.saturating_add(length);
+        self.freeze_max = self.freeze_max.max(length);
+    }
+
     /// Share of packets that were lost or late; none if none was expected.
     pub fn loss(&self) -> Option<f64> {
         (self.expected > 0).then(|| real(self.lost + self.late) / real(self.expected))
@@ -337,7 +367,7 @@ mod tests {
             _ => Some(10),
         });
         let buffer = played(Playout::Fixed, 60, delays);
-        let counts = buffer.counts();
+        let counts = buffer.counts(Time::ZERO);
         assert_eq!(
             (counts.expected, counts.lost, counts.late),
             (1000, 100, 100)
@@ -357,7 +387,8 @@ mod tests {
         let mut rng = Stream::derive(1, 0, "playout");
         let jitter = (0..20_000).map(|n| Some(10 + if n < 10_000 { rng.below(60) } else { 0 }));
         let buffer = played(Playout::Adaptive, 5, jitter);
-        assert!(buffer.counts().late < 200, "{:?}", buffer.counts());
+        let counts = buffer.counts(Time::ZERO);
+        assert!(counts.late < 200, "{counts:?}");
         assert!(buffer.delay() < Span::from_ms(30), "{:?}", buffer.delay());
         let rough = (0..10_000).map(|_| Some(10 + rng.below(60)));
         let buffer = played(Playout::Adaptive, 5, rough);
@@ -369,10 +400,35 @@ mod tests {
     #[test]
     fn a_missing_frame_freezes_the_picture_until_the_next_key_frame() {
         let delays = (0..200).map(|n| (n != 60).then_some(10));
-        let counts = played(Playout::Fixed, 20, delays).counts();
+        let counts = played(Playout::Fixed, 20, delays).counts(Time::ZERO);
         // Frames 60 to 99 cannot be shown; frame 100 is a key frame.
         assert_eq!((counts.frames_lost, counts.frames_shown), (40, 160));
         assert_eq!((counts.freezes, counts.frozen), (1, Span::from_ms(820)));
+    }
+
+    #[test]
+    fn a_picture_that_does_not_come_back_is_frozen_until_the_end() {
+        let until = |buffer: &PlayoutBuffer, ms| buffer.counts(Time::ZERO + Span::from_ms(ms));
+        let buffer = played(Playout::Fixed, 20, (0..200).map(|n| (n < 60).then_some(10)));
+        // Frame 59 is shown at 1.21 s.
+        assert_eq!(until(&buffer, 1300).freezes, 0);
+        let counts = until(&buffer, 5210);
+        assert_eq!((counts.freezes, counts.frozen), (1, Span::from_secs(4)));
+        // Nothing to see at all: the first frame never arrives, and none is a key frame.
+        let delays = (0..50).map(|n| (n > 0).then_some(10));
+        let counts = until(&played(Playout::Fixed, 20, delays), 1030);
+        assert_eq!(
+            (counts.frames_shown, counts.frozen),
+            (0, Span::from_secs(1))
+        );
+    }
+
+    #[test]
+    fn of_a_freeze_only_what_is_after_the_warm_up_counts() {
+        let mut buffer = played(Playout::Fixed, 20, (0..60).map(|_| Some(10)));
+        buffer.start_measuring(Time::ZERO + Span::from_secs(3));
+        let counts = buffer.counts(Time::ZERO + Span::from_secs(5));
+        assert_eq!((counts.freezes, counts.frozen), (1, Span::from_secs(2)));
     }
 
     #[test]
@@ -387,9 +443,9 @@ mod tests {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         buffer.on_packet(0, part(true, false), at(0), at(1));
         buffer.on_packet(2, part(false, true), at(0), at(2));
-        assert_eq!(buffer.counts().frames_shown, 0);
+        assert_eq!(buffer.counts(at(2)).frames_shown, 0);
         buffer.on_packet(1, part(false, false), at(0), at(9));
-        let counts = buffer.counts();
+        let counts = buffer.counts(at(9));
         assert_eq!((counts.frames_shown, counts.frames_late), (1, 1));
         assert_eq!((counts.lost, counts.late), (0, 1));
     }

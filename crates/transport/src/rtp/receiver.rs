@@ -87,9 +87,10 @@ impl RtpReceiver {
         self.account
     }
 
-    /// What its application made of what it has got.
-    pub fn played(&self) -> PlayoutCounts {
-        self.playout.counts()
+    /// What its application made of what it has got until `now`.
+    pub fn played(&self, now: Time) -> PlayoutCounts {
+        let until = self.stop.map_or(now, |stop| stop.min(now));
+        self.playout.counts(until)
     }
 
     /// The time from the making of media until it is played, now.
@@ -237,9 +238,9 @@ impl Agent for RtpReceiver {
         self.timers.relist(host);
     }
 
-    fn start_measuring(&mut self, _now: Time) {
+    fn start_measuring(&mut self, now: Time) {
         self.report = ReceiverReport::default();
         self.account.start_measuring();
-        self.playout.start_measuring();
+        self.playout.start_measuring(now);
     }
 }
