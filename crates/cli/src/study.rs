@@ -21,7 +21,7 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 5] = [
+const BUILT_IN: [BuiltIn; 6] = [
     BuiltIn {
         name: "codel-drr-bandwidth-mtu",
         study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
@@ -69,6 +69,11 @@ const BUILT_IN: [BuiltIn; 5] = [
                 include_str!("../../../studies/red-droptail-ten-nodes/ns3-config3.xml"),
             ),
         ],
+    },
+    BuiltIn {
+        name: "rmcat-wired",
+        study: include_str!("../../../studies/rmcat-wired/study.toml"),
+        files: &[],
     },
 ];
 

@@ -269,7 +269,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, codel-ledbat, congestion-controls, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, codel-ledbat, congestion-controls, queue-disciplines, red-droptail-ten-nodes, rmcat-wired); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (
@@ -308,7 +308,7 @@ fn arguments_are_their_own_place() {
             "show codle",
             format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, sack, tahoe, tcp, cubic, bbr, \
              bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, \
-             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, voice, tfrc, quic, rtp, workload, request_response, web, bulk, video)", queues()),
+             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, voice, tfrc, quic, rtp, workload, request_response, web, bulk, video, nada, scream, gcc)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",
