@@ -37,8 +37,8 @@ def test_a_flash_join_is_held_back_to_the_share_of_rtcp() -> None:
     assert len(plain.reports) == 10_000
     held = rtcp.Session(10_000)
     held.run(60.0)
-    # 1000 bytes per second carry 10 packets: of 10 000 members no more than a few hundred in a minute.
-    assert 300 < len(held.reports) < 900
+    # Three quarters of 1000 bytes per second carry 450 packets in a minute; while members learn of each other it is about twice that.
+    assert 450 < len(held.reports) < 1350
 
 
 def test_the_figures_are_those_of_the_oracle() -> None:

@@ -24,6 +24,7 @@
 //! ```
 
 mod hystart;
+pub mod media;
 mod num;
 pub mod registry;
 mod sample;

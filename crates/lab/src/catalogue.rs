@@ -181,10 +181,21 @@ pub fn entries() -> Vec<Entry> {
         parts: part(a.name, a.doc, a.params, a.dialects),
         more: &[],
     });
+    let media = sojourn_cc::media::MEDIA_ALGORITHMS.iter().map(|a| Entry {
+        family: Family::Congestion,
+        name: a.name,
+        aliases: &[],
+        title: a.name,
+        about: a.doc,
+        sources: String::new(),
+        parts: part(a.name, a.doc, a.params, a.dialects),
+        more: &[],
+    });
     queues
         .chain(flows)
         .chain(sources)
         .chain(congestion)
+        .chain(media)
         .collect()
 }
 

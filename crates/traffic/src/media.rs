@@ -6,9 +6,10 @@ use crate::flow::{
 };
 use crate::registry::{AnySource, Resolved, wrong};
 use crate::timed::Timed;
+use sojourn_cc::media::{self, AnyMedia, Bounds};
 use sojourn_transport::app::Source;
 use sojourn_transport::{RtpConfig, RtpParams, RtpReceiver, RtpSender};
-use sojourn_units::{ParamError, Params, UnitErrorKind};
+use sojourn_units::{ParamError, Params, Rate, Span, Spec, SpecValue, UnitErrorKind};
 
 /// The name of these flows.
 pub(crate) const RTP: &str = "rtp";
@@ -47,7 +48,8 @@ pub(crate) fn build(
     };
     // The scenario's dialect, unless RTP has none of that name: then its own default.
     let rtp_dialect = dialect.filter(|name| known(name) || own);
-    let params: RtpParams = sojourn_units::build(rtp_dialect, &pairs_of(args, RtpParams::TABLE))?;
+    let mut params: RtpParams =
+        sojourn_units::build(rtp_dialect, &pairs_of(args, RtpParams::TABLE))?;
     let mut with_source = args.to_vec();
     if args.iter().all(|(key, _)| key != SOURCE) {
         with_source.push((SOURCE.to_owned(), DEFAULT_SOURCE.to_owned()));
@@ -66,9 +68,11 @@ pub(crate) fn build(
         AnySource::Voice(voice) => voice.info().clock_rate,
         _ => CLOCK_RATE,
     };
+    let control = control(&mut params, &source, data.0)?;
     let sender = RtpSender::new(RtpConfig {
         flow: request.flow,
         params: params.clone(),
+        control,
         source: Timed::new(source, request.start),
         clock_rate,
         rng: request.stream("source"),
@@ -91,6 +95,49 @@ pub(crate) fn build(
         ns3_numbers: 0,
         connections: 1,
     })
+}
+
+/// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.
+fn control(
+    params: &mut RtpParams,
+    source: &AnySource,
+    name: &str,
+) -> Result<Option<AnyMedia>, ParamError> {
+    let Some(spec) = &params.control else {
+        return Ok(None);
+    };
+    let AnySource::Video(video) = source else {
+        return Err(wrong(
+            "control",
+            UnitErrorKind::UnknownChoice,
+            &spec.to_string(),
+            &format!("allowed with {name}, whose rate is its own"),
+            "choose source=(video), or leave it out",
+        ));
+    };
+    let (min, start, max) = video.rates();
+    // Controls count bytes on the wire.
+    let payload = Rate::bps(params.payload.get()).as_bps_f64();
+    let headers = Rate::bps(params.headers.get()).as_bps_f64();
+    let wire = |rate: Rate| rate.as_bps_f64() * (payload + headers) / payload;
+    let bounds = Bounds {
+        min: wire(min),
+        start: wire(start.max(min).min(max)),
+        max: wire(max),
+    };
+    let (control, built) = media::build(spec, bounds)?;
+    let mut full = Spec::new(built.name);
+    let own = (built.release != "default").then_some(("dialect", built.release.to_owned()));
+    for (key, text) in own.into_iter().chain(built.pairs) {
+        full.args.push((key.to_owned(), SpecValue::Text(text)));
+    }
+    params.control = Some(full);
+    let every = match built.name {
+        "nada" => Span::from_ms(100),
+        _ => Span::from_ms(50),
+    };
+    params.feedback.get_or_insert(every);
+    Ok(Some(control))
 }
 
 #[cfg(test)]
@@ -148,6 +195,11 @@ mod tests {
         assert!(refused(&[("clock_rate", "12")]).contains("1000"));
         assert!(refused(&[("clock_rate", "99000000000")]).contains("clock_rate"));
         assert!(refused(&[("bytes", "10MB")]).contains("bytes"));
+        let nada = ("control", "nado");
+        assert!(refused(&[nada, ("source", "video")]).contains("did you mean \"nada\"?"));
+        assert!(refused(&[("control", "nada")]).contains("source=(video)"));
+        let own = ("control", "(nada pri=2)");
+        assert!(refused(&[own, ("source", "video")]).contains("did you mean \"prio\"?"));
         assert!(refused(&[("dialect", "rfc3551")]).contains("did you mean"));
     }
 }

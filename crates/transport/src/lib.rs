@@ -4,9 +4,9 @@
 //! [`sojourn_sim::Host`], packets go out through it. What it has to send comes from a [`app::Source`].
 
 pub mod app;
-mod num;
 pub mod ns2;
 pub mod ns3;
+mod num;
 pub mod quic;
 pub mod report;
 pub mod rledbat;

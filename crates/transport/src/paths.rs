@@ -217,6 +217,7 @@ impl Path {
                     flow: number,
                     params: params.clone(),
                     source: Script::writes(&writes),
+                    control: None,
                     clock_rate: 8000,
                     rng,
                     session: Stream::derive(self.seed, 0, &format!("{name}/sender")),
@@ -230,7 +231,10 @@ impl Path {
                     Stream::derive(self.seed, 0, &format!("{name}/receiver")),
                     (start, None),
                 );
-                (End::Rtp(Box::new(sender)), End::RtpReceiver(Box::new(receiver)))
+                (
+                    End::Rtp(Box::new(sender)),
+                    End::RtpReceiver(Box::new(receiver)),
+                )
             }
             Flow::Quic(cc) => {
                 let mut params = QuicParams::default();

@@ -13,6 +13,7 @@
 mod account;
 pub mod breaker;
 pub mod emodel;
+mod flight;
 mod interval;
 mod members;
 mod playout;
@@ -38,7 +39,7 @@ pub use timer::{Census, Due, RtcpTimer};
 
 use crate::num::real;
 use sojourn_sim::Stream;
-use sojourn_units::{Bytes, Rate, Ratio, Span, choice, params};
+use sojourn_units::{Bytes, Rate, Ratio, Span, Spec, choice, params};
 
 choice! {
     /// Which RTCP packets count in the average size.
@@ -95,7 +96,9 @@ params! {
         rtcp_sizes: Sizes = "rfc", source "RFC 3550 section 6.4";
         /// Packets in order after which a source is believed and counted.
         probation: u32 = "0", range "0".."10", source "RFC 3550 section 6.2.1 (the SSRC is known from signalling); its appendix A.1 has 2";
-        /// Time between congestion control feedback packets; none sends none.
+        /// Congestion control of the media: nada, scream or gcc, with parameters of its own; none sends what the source makes.
+        control: Option<Spec> = "none", source "RFC 8698, RFC 8298, draft-ietf-rmcat-gcc-02; RFC 3550 has none";
+        /// Time between congestion control feedback packets; none sends none, or every 50 ms (nada: 100 ms) where `control` needs it.
         feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)";
         /// Whether feedback goes without a report in front.
         reduced_size: bool = "true", source "RFC 5506";

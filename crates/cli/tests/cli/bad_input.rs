@@ -53,16 +53,15 @@ fn kinds() -> String {
     names.join(", ")
 }
 
-/// The sources that are no flow by themselves.
-fn sources() -> String {
-    let kinds = kinds();
-    let names = sojourn_traffic::registry::catalogue()
-        .iter()
-        .map(|source| source.name);
-    let others: Vec<_> = names
-        .filter(|name| !kinds.split(", ").any(|kind| kind == *name))
-        .collect();
-    others.join(", ")
+/// Every algorithm, once.
+fn known() -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for entry in sojourn_lab::catalogue::entries() {
+        if !names.contains(&entry.name) {
+            names.push(entry.name);
+        }
+    }
+    names.join(", ")
 }
 
 /// The folders of `studies/`.
@@ -335,7 +334,7 @@ fn arguments_are_their_own_place() {
         ),
         (
             "show codle",
-            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, {}, {})", queues(), kinds(), sources()),
+            format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {})", known()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

@@ -8,7 +8,7 @@ use crate::num::real;
 use sojourn_units::Span;
 
 /// What divides an interval that reconsideration would lengthen: e - 3/2, with the five digits of appendix A.7.
-const COMPENSATION: f64 = 2.71828 - 1.5;
+const COMPENSATION: f64 = 1.21828;
 
 /// How the wait follows from the size of a session.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,11 +3,13 @@
 use super::RtpParams;
 use super::account::{RtpAccount, RtpGauges};
 use super::breaker::{Breaker, Sent};
-use super::report::{MediaHeader, Report, Rtcp};
+use super::flight::Flight;
+use super::report::{Feedback, MediaHeader, Report, Rtcp};
 use super::session::{Session, Told};
 use crate::app::{Feed, Source};
 use crate::num::{low32, real};
 use crate::report::SenderReport;
+use sojourn_cc::media::{AnyMedia, MediaControl};
 use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Rate, Span, Time};
 use std::collections::VecDeque;
@@ -17,6 +19,10 @@ const APPLICATION: usize = 0;
 const SEND: usize = 1;
 const RTCP: usize = 2;
 const STOP: usize = 3;
+const SILENCE: usize = 4;
+
+/// Without feedback for so long, all that is in flight is taken for lost.
+const SILENT: Span = Span::from_secs(1);
 
 /// What a sender is made of.
 #[derive(Debug)]
@@ -27,6 +33,8 @@ pub struct RtpConfig<S> {
     pub params: RtpParams,
     /// Where its media comes from.
     pub source: S,
+    /// Its congestion control, if it has one.
+    pub control: Option<AnyMedia>,
     /// Units of the timestamp in a second, unless the parameters say.
     pub clock_rate: u32,
     /// The random stream of the source.
@@ -56,6 +64,8 @@ pub struct RtpSender<S> {
     pacing: Option<Rate>,
     rtcp: bool,
     breaker: Option<Breaker>,
+    control: Option<AnyMedia>,
+    flight: Flight,
     session: Session,
     feed: Feed<S>,
     start: Time,
@@ -70,7 +80,7 @@ pub struct RtpSender<S> {
     wire_bytes: u64,
     /// Time between the last two frames.
     frame_gap: (Time, Span),
-    timers: Timers<4>,
+    timers: Timers<5>,
     report: SenderReport,
     account: RtpAccount,
     /// What the report before the warm-up's end said was lost, and the highest number; what the last one did.
@@ -103,6 +113,8 @@ impl<S: Source> RtpSender<S> {
             pacing: params.pacing,
             rtcp: params.rtcp,
             breaker: (params.circuit_breaker && params.rtcp).then(Breaker::default),
+            control: config.control,
+            flight: Flight::default(),
             session: params.session(config.clock_rate, true, rng),
             feed: Feed::new(config.source, config.rng, config.stop),
             start: config.start,
@@ -143,7 +155,7 @@ impl<S: Source> RtpSender<S> {
                 .last
                 .and_then(|told| told.round_trip)
                 .map(Span::as_secs_f64),
-            target: None,
+            target: self.control.as_ref().map(MediaControl::target),
         }
     }
 
@@ -221,8 +233,12 @@ impl<S: Source> RtpSender<S> {
                 self.timers.set(SEND, self.next_at, host);
                 return;
             }
-            self.waiting.pop_front();
             let size = self.headers.saturating_add(packet.payload);
+            if !self.room(size) {
+                // Feedback makes some, or its absence.
+                return;
+            }
+            self.waiting.pop_front();
             let out = Outgoing {
                 size,
                 seq: self.seq,
@@ -235,16 +251,89 @@ impl<S: Source> RtpSender<S> {
             self.report.started.get_or_insert(now);
             self.report.bytes_acked += u64::from(packet.payload);
             self.session.sent_media(now, packet.payload);
+            if let Some(control) = &mut self.control {
+                self.flight.sent(self.seq, u64::from(size), now);
+                control.on_sent(now, u64::from(size), self.flight.bytes());
+            }
             self.seq += 1;
             self.wire_bytes += u64::from(size);
-            if let Some(rate) = self.pacing {
-                self.next_at = now.saturating_add(rate.serialization(u64::from(size)));
-            }
+            self.pace(u64::from(size), host);
         }
         if self.feed.due().is_none() && self.packets() > 0 {
             self.report.completed.get_or_insert(now);
             self.leave(host);
         }
+    }
+
+    /// Whether the window has room for a packet.
+    fn room(&self, size: u32) -> bool {
+        let window = self.control.as_ref().and_then(MediaControl::window);
+        let with = self.flight.bytes() + u64::from(size);
+        window.is_none_or(|window| with <= window || self.flight.bytes() == 0)
+    }
+
+    /// When the next packet may go after one of so many bytes.
+    fn pace<H: Host>(&mut self, bytes: u64, host: &mut H) {
+        let now = host.now();
+        if let Some(control) = &self.control {
+            let seconds = real(bytes) * 8.0 / control.pacing().max(1.0);
+            self.next_at = now.saturating_add(Span::round_from_secs(seconds));
+            if self.timers.deadline(SILENCE).is_none() {
+                self.timers.set(SILENCE, now.saturating_add(SILENT), host);
+            }
+        } else if let Some(rate) = self.pacing {
+            self.next_at = now.saturating_add(rate.serialization(bytes));
+        }
+    }
+
+    /// Bytes on the wire of what waits.
+    fn waiting_bytes(&self) -> u64 {
+        let sizes = self.waiting.iter();
+        sizes
+            .map(|packet| u64::from(packet.payload + self.headers))
+            .sum()
+    }
+
+    fn on_feedback<H: Host>(&mut self, feedback: &Feedback, host: &mut H) {
+        let now = host.now();
+        let waiting = self.waiting_bytes();
+        let Some(control) = &mut self.control else {
+            return;
+        };
+        let told = self.flight.told(feedback, self.seq, now, waiting);
+        control.on_feedback(&told);
+        if let Some(trip) = told.round_trip {
+            self.report.record_rtt(trip);
+        }
+        self.follow(host);
+    }
+
+    /// The encoder is told of the rate, and what may go goes.
+    fn follow<H: Host>(&mut self, host: &mut H) {
+        if let Some(control) = &self.control {
+            let payload = real(self.payload);
+            let share = payload / (payload + f64::from(self.headers));
+            let rate = control.target() * share;
+            self.feed.source_mut().adapt(rate, host.now());
+        }
+        self.send(host);
+    }
+
+    fn on_silence<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        let Some(since) = self.flight.silent_since() else {
+            return;
+        };
+        if now.saturating_since(since) < SILENT {
+            self.timers.set(SILENCE, since.saturating_add(SILENT), host);
+            return;
+        }
+        self.flight.give_up(now);
+        if let Some(control) = &mut self.control {
+            control.on_silence(now);
+        }
+        self.report.timeouts += 1;
+        self.follow(host);
     }
 
     fn leave<H: Host>(&mut self, host: &mut H) {
@@ -346,7 +435,8 @@ impl<S: Source> Agent for RtpSender<S> {
         match host.side(packet).and_then(Rtcp::of) {
             Some(Rtcp::Report(report)) => self.on_report(&report, packet.size, host),
             Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
-            Some(Rtcp::Feedback(_)) | None => {}
+            Some(Rtcp::Feedback(feedback)) => self.on_feedback(&feedback, host),
+            None => {}
         }
     }
 
@@ -360,7 +450,8 @@ impl<S: Source> Agent for RtpSender<S> {
                     let report = self.session.expire(now);
                     self.send_rtcp(report, host);
                 }
-                _ => self.leave(host),
+                STOP => self.leave(host),
+                _ => self.on_silence(host),
             }
         }
         self.timers.relist(host);

@@ -1,0 +1,190 @@
+//! Congestion control of media: how fast an encoder may run, from what a receiver tells of single packets.
+//!
+//! A rate is wanted, not a window; feedback comes every so often and tells of each packet whether and when it arrived (RFC 8888).
+//! One file per algorithm: [`nada`] (RFC 8698), [`scream`] (RFC 8298), [`gcc`] (draft-ietf-rmcat-gcc-02). Rates are bits per second on
+//! the wire, headers included.
+
+pub mod gcc;
+pub mod nada;
+mod rate;
+pub mod scream;
+
+use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Span, Spec, Time, nearest};
+
+/// What became of one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketResult {
+    /// Its bytes on the wire.
+    pub bytes: u64,
+    /// When it was sent.
+    pub sent: Time,
+    /// When it arrived; none if it was lost.
+    pub arrived: Option<Time>,
+    /// It was marked on its way.
+    pub marked: bool,
+}
+
+/// Feedback, as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct MediaFeedback<'a> {
+    /// When.
+    pub now: Time,
+    /// Packets that it tells of, in the order in which they were sent.
+    pub packets: &'a [PacketResult],
+    /// Round trip of the newest of these, less the time for which the receiver kept it.
+    pub round_trip: Option<Span>,
+    /// Bytes sent of which nothing was told yet.
+    pub in_flight: u64,
+    /// Bytes that wait in the sender.
+    pub waiting: u64,
+}
+
+/// An algorithm.
+pub trait MediaControl {
+    /// Feedback has arrived.
+    fn on_feedback(&mut self, feedback: &MediaFeedback<'_>);
+
+    /// Feedback has not come for so long that all in flight is taken for lost.
+    fn on_silence(&mut self, now: Time);
+
+    /// A packet of so many bytes was sent; so many are in flight with it.
+    fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+        let _ = (now, bytes, in_flight);
+    }
+
+    /// The rate that the encoder should have.
+    fn target(&self) -> f64;
+
+    /// The rate at which packets may leave.
+    fn pacing(&self) -> f64;
+
+    /// Bytes that may be in flight, if that is limited.
+    fn window(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// The bounds of a media rate, and where it starts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bounds {
+    /// Least rate.
+    pub min: f64,
+    /// Rate at the start.
+    pub start: f64,
+    /// Greatest rate.
+    pub max: f64,
+}
+
+/// One algorithm in the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct MediaAlgorithm {
+    /// The name in specifications.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+}
+
+/// Declares the enum that dispatches, the builder by name and the catalogue.
+macro_rules! media_controls {
+    ($($file:ident :: $Control:ident ( $Params:ident ) = $name:literal),* $(,)?) => {
+        /// Every algorithm.
+        pub const MEDIA_ALGORITHMS: &[MediaAlgorithm] = &[$(MediaAlgorithm {
+            name: $name,
+            doc: <$file::$Params as Params>::DOC,
+            params: <$file::$Params as Params>::TABLE,
+            dialects: <$file::$Params as Params>::DIALECTS,
+        },)*];
+
+        /// Any algorithm, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub enum AnyMedia {
+            $(
+                #[doc = concat!("See [`", stringify!($file), "`].")]
+                $Control(Box<$file::$Control>),
+            )*
+        }
+
+        impl MediaControl for AnyMedia {
+            fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
+                match self { $(AnyMedia::$Control(c) => c.on_feedback(feedback),)* }
+            }
+            fn on_silence(&mut self, now: Time) {
+                match self { $(AnyMedia::$Control(c) => c.on_silence(now),)* }
+            }
+            fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
+                match self { $(AnyMedia::$Control(c) => c.on_sent(now, bytes, in_flight),)* }
+            }
+            fn target(&self) -> f64 {
+                match self { $(AnyMedia::$Control(c) => c.target(),)* }
+            }
+            fn pacing(&self) -> f64 {
+                match self { $(AnyMedia::$Control(c) => c.pacing(),)* }
+            }
+            fn window(&self) -> Option<u64> {
+                match self { $(AnyMedia::$Control(c) => c.window(),)* }
+            }
+        }
+
+        /// The algorithm that a specification describes, for media within these bounds; with its release and every parameter.
+        ///
+        /// # Errors
+        /// If there is no such algorithm, or a parameter does not exist or has a value that is not allowed.
+        pub fn build(spec: &Spec, bounds: Bounds) -> Result<(AnyMedia, Built), ParamError> {
+            match spec.name.as_str() {
+                $($name => {
+                    let params: $file::$Params = sojourn_units::build(None, &spec.pairs())?;
+                    let built = Built {
+                        name: $name,
+                        release: params.release(),
+                        pairs: params.pairs(),
+                    };
+                    let control = $file::$Control::new(&params, bounds);
+                    Ok((AnyMedia::$Control(Box::new(control)), built))
+                })*
+                other => Err(unknown(other)),
+            }
+        }
+    };
+}
+
+media_controls! {
+    nada::Nada(NadaParams) = "nada",
+    scream::Scream(ScreamParams) = "scream",
+    gcc::Gcc(GccParams) = "gcc",
+}
+
+/// What was built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Built {
+    /// The name of the algorithm.
+    pub name: &'static str,
+    /// Its dialect in full.
+    pub release: &'static str,
+    /// Every parameter and its value.
+    pub pairs: Vec<(&'static str, String)>,
+}
+
+fn unknown(given: &str) -> ParamError {
+    let names = || MEDIA_ALGORITHMS.iter().map(|algorithm| algorithm.name);
+    let list = names().collect::<Vec<_>>().join(", ");
+    let remedy = match nearest(given, names()) {
+        Some(near) => format!("did you mean {near:?}? (there are: {list})"),
+        None => format!("choose one of {list}"),
+    };
+    ParamError::BadValue {
+        key: "control".to_owned(),
+        error: sojourn_units::UnitError::new(
+            sojourn_units::UnitErrorKind::UnknownChoice,
+            given,
+            "a congestion control of media",
+            remedy,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod bottleneck;
