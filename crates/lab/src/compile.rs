@@ -121,6 +121,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             links: Vec::with_capacity(graph.edges.len()),
             agents: Vec::new(),
             flows: Vec::with_capacity(places.len()),
+            groups: Vec::new(),
             ties: conventions.ties,
             eager: scenario.run.eager,
             seed: scenario.run.seed,
