@@ -21,7 +21,7 @@ struct BuiltIn {
     files: &'static [(&'static str, &'static str)],
 }
 
-const BUILT_IN: [BuiltIn; 5] = [
+const BUILT_IN: [BuiltIn; 6] = [
     BuiltIn {
         name: "codel-drr-bandwidth-mtu",
         study: include_str!("../../../studies/codel-drr-bandwidth-mtu/study.toml"),
@@ -42,6 +42,14 @@ const BUILT_IN: [BuiltIn; 5] = [
         name: "congestion-controls",
         study: include_str!("../../../studies/congestion-controls/study.toml"),
         files: &[],
+    },
+    BuiltIn {
+        name: "multicast-aqm",
+        study: include_str!("../../../studies/multicast-aqm/study.toml"),
+        files: &[(
+            "published.csv",
+            include_str!("../../../studies/multicast-aqm/published.csv"),
+        )],
     },
     BuiltIn {
         name: "queue-disciplines",

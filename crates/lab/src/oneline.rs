@@ -329,7 +329,7 @@ mod tests {
             ),
             (
                 with(|o| o.flows = vec!["4*rino".to_owned()]),
-                "--flow '4*rino': unknown kind of flow \"rino\", did you mean \"reno\"? (kinds: reno, newreno, sack, tahoe, tcp, cubic, bbr, bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, workload, request_response, web)",
+                "--flow '4*rino': unknown kind of flow \"rino\", did you mean \"reno\"? (kinds: reno, newreno, sack, tahoe, tcp, cubic, bbr, bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, srm, workload, request_response, web)",
             ),
             (
                 with(|o| o.flows = vec!["reno start=90s".to_owned()]),

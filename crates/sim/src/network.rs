@@ -1250,6 +1250,12 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         self.core.links[link].sent()
     }
 
+    /// Flow and bytes of each packet that the queue of a link has given up and that is not at the link's far end.
+    pub fn on_the_way(&self, link: usize) -> impl Iterator<Item = (usize, u64)> {
+        let packets = self.core.links[link].given_up();
+        packets.map(|packet| (to_usize(packet.flow), u64::from(packet.size)))
+    }
+
     /// Counts of a flow: packets of its sender, and packets of its receiver.
     pub fn flow(&self, flow: usize) -> [&FlowCounts; 2] {
         let [there, back] = &self.core.frame.flows[flow].ways;

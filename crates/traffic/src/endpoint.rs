@@ -8,7 +8,8 @@ use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::{
     Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, SackReceiver,
-    SackSender, SenderReport, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
+    SackSender, SenderReport, SrmCounts, SrmMember, TcpReceiver, TcpSender, TfrcReceiver,
+    TfrcSender, UdpSender,
 };
 use sojourn_units::Time;
 
@@ -47,6 +48,8 @@ pub enum Endpoint {
     Rledbat(Box<RledbatSender<Timed>>),
     /// Its receiver.
     RledbatReceiver(Box<RledbatReceiver>),
+    /// Source or receiver of SRM.
+    Srm(Box<SrmMember<Timed>>),
     /// Sender of a workload.
     Server(Box<Server>),
     /// Its receiver.
@@ -72,6 +75,7 @@ macro_rules! each {
             Endpoint::QuicReceiver($endpoint) => $call,
             Endpoint::Rledbat($endpoint) => $call,
             Endpoint::RledbatReceiver($endpoint) => $call,
+            Endpoint::Srm($endpoint) => $call,
             Endpoint::Server($endpoint) => $call,
             Endpoint::Client($endpoint) => $call,
         }
@@ -114,6 +118,7 @@ impl Endpoint {
             Endpoint::Tfrc(sender) => Some(sender.report()),
             Endpoint::Quic(sender) => Some(sender.report()),
             Endpoint::Rledbat(sender) => Some(sender.report()),
+            Endpoint::Srm(member) => member.sender_report(),
             Endpoint::Server(server) => Some(server.report()),
             _ => None,
         }
@@ -130,6 +135,7 @@ impl Endpoint {
             Endpoint::TfrcReceiver(receiver) => Some(receiver.report()),
             Endpoint::QuicReceiver(receiver) => Some(receiver.report()),
             Endpoint::RledbatReceiver(receiver) => Some(receiver.report()),
+            Endpoint::Srm(member) => Some(member.receiver_report()),
             Endpoint::Client(client) => Some(client.report()),
             _ => None,
         }
@@ -192,6 +198,14 @@ impl Endpoint {
         match self {
             Endpoint::Ns3(sender) => sender.changes(),
             _ => &[],
+        }
+    }
+
+    /// What a member of an SRM session has done and got; `None` for others.
+    pub fn srm_counts(&self) -> Option<SrmCounts> {
+        match self {
+            Endpoint::Srm(member) => Some(member.counts()),
+            _ => None,
         }
     }
 

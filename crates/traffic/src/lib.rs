@@ -5,6 +5,7 @@ pub mod flow;
 mod others;
 pub mod registry;
 pub mod sources;
+pub mod srm;
 pub mod timed;
 pub mod workload;
 

@@ -1,4 +1,4 @@
-//! Flows that are neither TCP nor plain datagrams: TFRC, and a QUIC-like one.
+//! Flows that are neither TCP nor plain datagrams: TFRC, a QUIC-like one, and SRM.
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
@@ -6,6 +6,7 @@ use crate::flow::{
     pairs_of, unknown_control,
 };
 use crate::registry::Resolved;
+use crate::srm;
 use crate::timed::Timed;
 use sojourn_cc::registry as cc;
 use sojourn_transport::{
@@ -24,7 +25,7 @@ const DEFAULT_CC: &str = "reno";
 type Build = fn(&[(String, String)], &FlowRequest<'_>) -> Result<BuiltFlow, ParamError>;
 
 /// The kinds of these flows.
-pub(crate) fn flow_kinds() -> [FlowKind; 2] {
+pub(crate) fn flow_kinds() -> [FlowKind; 3] {
     [
         FlowKind {
             name: TFRC,
@@ -40,6 +41,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 2] {
             params: vec![(QUIC, QuicParams::TABLE)],
             dialects: QuicParams::DIALECTS.iter().collect(),
         },
+        srm::flow_kind(),
     ]
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn find(name: &str) -> Option<Build> {
     match name {
         TFRC => Some(build_tfrc),
         QUIC => Some(build_quic),
+        srm::SRM => Some(srm::build_source),
         _ => None,
     }
 }

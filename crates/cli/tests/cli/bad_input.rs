@@ -19,7 +19,7 @@ queue = "codel"
 const TOPOLOGY: &str = "(allowed: kind, rate, reverse_rate, rtt, bottleneck_delay, access_delay, access_rate, buffer, queue, \
     reverse_queue, access_queue, pairs)";
 const KINDS: &str = "(kinds: reno, newreno, sack, tahoe, tcp, cubic, bbr, bbr3, dctcp, vegas, ledbat, westwood, \
-     highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, workload, request_response, web)";
+     highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, srm, workload, request_response, web)";
 
 /// What `sojourn run` says of the scenario with one text replaced by another; it may write nothing.
 fn said(old: &str, new: &str) -> String {
@@ -59,7 +59,7 @@ fn unknown_keys_name_the_nearest_and_all() {
     assert_eq!(
         said("[topology]", "[topologie]"),
         "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
-         description, dialect, attributes, run, topology, links, wire, flows, impairments, changes, series, study, experiment, table, \
+         description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, changes, series, study, experiment, table, \
          figure)"
     );
     let codel = sojourn_queue::registry::find("codel").expect("in the catalogue");
@@ -269,7 +269,7 @@ fn arguments_are_their_own_place() {
         (
             "study codel-drr-bandwith-mtu",
             "there is no study \"codel-drr-bandwith-mtu\", did you mean \"codel-drr-bandwidth-mtu\"? (studies: \
-             codel-drr-bandwidth-mtu, codel-ledbat, congestion-controls, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
+             codel-drr-bandwidth-mtu, codel-ledbat, congestion-controls, multicast-aqm, queue-disciplines, red-droptail-ten-nodes); or name a file, such as study.toml"
                 .to_owned(),
         ),
         (
@@ -308,7 +308,7 @@ fn arguments_are_their_own_place() {
             "show codle",
             format!("unknown algorithm \"codle\", did you mean \"codel\"? (known: {}, reno, newreno, sack, tahoe, tcp, cubic, bbr, \
              bbr3, dctcp, vegas, ledbat, westwood, highspeed, scalable, htcp, bic, veno, illinois, hybla, yeah, lp, \
-             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, workload, request_response, web, bulk)", queues()),
+             compound, ledbat_plus, copa, prague, cbr, poisson, exponential, pareto, on_off, tfrc, quic, srm, workload, request_response, web, bulk)", queues()),
         ),
         (
             "replay case.toml --queue codel --rate 0bps",

@@ -199,13 +199,19 @@ impl ResultDir {
     pub fn read_run(&self, point: u64, replication: u64) -> Result<RunOutcome> {
         let read = |kind| read_table(&self.file(kind, point, replication), kind);
         let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
-        let path = self.file(Kind::Transfers, point, replication);
-        let transfers = match path.exists() {
-            true => Some(read_table(&path, Kind::Transfers)?),
-            false => None,
+        let optional = |kind| {
+            let path = self.file(kind, point, replication);
+            path.exists().then(|| read_table(&path, kind)).transpose()
         };
-        read_run(&runs, &flows, &queues, transfers.as_ref())
-            .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
+        let (receivers, transfers) = (optional(Kind::Receivers)?, optional(Kind::Transfers)?);
+        read_run(
+            &runs,
+            &flows,
+            &queues,
+            receivers.as_ref(),
+            transfers.as_ref(),
+        )
+        .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
     }
 
     fn read_runs(&self, wanted: &[(u64, u64)]) -> Result<Vec<Run>> {

@@ -34,6 +34,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         (false, _) => tables.extend(differences(wanted, &comparisons)),
     }
     tables.extend(super::transfers::table(wanted));
+    tables.extend(super::receivers::table(wanted));
     tables
 }
 
