@@ -521,7 +521,8 @@ static RECEIVERS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
 
 /// What a receiver of an SRM session did.
 fn srm_columns(all: &mut Columns<FlowOutcome>) {
-    let counts: [(&str, &str, fn(&SrmCounts) -> u64); 7] = [
+    type Count = fn(&SrmCounts) -> u64;
+    let counts: [(&str, &str, Count); 7] = [
         ("requests_packets", "Requests that it sent (SRM).", |srm| {
             srm.requests
         }),
