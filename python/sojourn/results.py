@@ -43,7 +43,7 @@ Arrival: TypeAlias = tuple[int, int, int, int]
 class Results:
     """The results of a study, a comparison or a scenario.
 
-    `runs`, `queues`, `flows`, `transfers`, `media` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
+    `runs`, `queues`, `flows`, `receivers`, `transfers`, `media` and `series` are tables that polars, pandas, pyarrow and duckdb read without a copy; their
     columns are those of the files of a result directory. In a notebook the results show as tables and figures.
     """
 
@@ -65,6 +65,11 @@ class Results:
     def flows(self) -> Table:
         """One row per flow and run."""
         return self._core.table("flows")
+
+    @property
+    def receivers(self) -> Table:
+        """One row per member of a multicast group, flow to it and run: what it got."""
+        return self._core.table("receivers")
 
     @property
     def transfers(self) -> Table:

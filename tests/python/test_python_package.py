@@ -239,6 +239,24 @@ def test_media_of_rtp_is_a_table(tmp_path: Path) -> None:
     assert sojourn.read(tmp_path / "results").media.to_dicts() == rows
 
 
+def test_receivers_of_a_group_are_a_table(tmp_path: Path) -> None:
+    scenario = sojourn.chain(
+        hops=2,
+        duration="2s",
+        warmup="0s",
+        deterministic=True,
+        flows=[{"kind": "cbr", "rate": "1Mbps", "from": "n0", "to": "news"}],
+        groups=[{"name": "news"}],
+        members=[{"group": "news", "node": "n1"}, {"group": "news", "node": "n2", "join": "1s"}],
+    )
+    results = sojourn.run(scenario, out=tmp_path / "results")
+    rows = results.receivers.to_dicts()
+    assert [row["flow"] for row in rows] == ["cbr-1 at n1", "cbr-1 at n2"]
+    assert [row["member_ps"] for row in rows] == [2_000_000_000_000, 1_000_000_000_000]
+    assert rows[0]["delivered_packets"] > 1.9 * rows[1]["delivered_packets"] > 0
+    assert sojourn.read(tmp_path / "results").receivers.to_dicts() == rows
+
+
 def test_progress_counts_every_run() -> None:
     told: list[tuple[int, int]] = []
     sojourn.run(small(), progress=lambda *counts: told.append(counts))

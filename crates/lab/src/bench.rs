@@ -290,6 +290,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         links: Vec::new(),
         agents: Vec::new(),
         flows: Vec::new(),
+        groups: Vec::new(),
         ties: Ties::DeparturesFirst,
         eager: false,
         seed: 1,

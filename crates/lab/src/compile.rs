@@ -1,5 +1,10 @@
 //! From a scenario to a network that can run: hosts are attached, flows placed, queues and endpoints built.
 
+mod groups;
+
+pub(crate) use self::groups::resolve_group;
+pub use self::groups::{GroupInfo, MemberInfo};
+
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
     Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, Streams,
@@ -10,11 +15,12 @@ use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stream,
-    Ties, TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stay,
+    Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowRequest, build_flow};
+use sojourn_traffic::srm::{self, SRM};
 use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Time};
 use std::sync::Arc;
 
@@ -26,6 +32,8 @@ pub struct Compiled {
     pub links: Vec<LinkInfo>,
     /// Flows, in the order of their index.
     pub flows: Vec<FlowInfo>,
+    /// Multicast groups, in the order of their index.
+    pub groups: Vec<GroupInfo>,
     /// Timed changes: when, which link, new rate, new delay.
     pub changes: Vec<(Time, usize, Option<Rate>, Option<Span>)>,
 }
@@ -83,11 +91,15 @@ pub struct FlowInfo {
     pub sender: usize,
     /// Index of the receiving agent.
     pub receiver: Option<usize>,
+    /// Indices of the agents of its group's members, where they have some.
+    pub members: Vec<usize>,
     /// Node of the sender.
     pub source: u32,
-    /// Node of the receiver.
+    /// Node of the receiver; of a flow to a group as the network has it.
     pub sink: u32,
-    /// Base round trip: propagation over its path, both ways.
+    /// Index of the multicast group that it is sent to.
+    pub group: Option<usize>,
+    /// Base round trip: propagation over its path, both ways; of a flow to a group, over the longest.
     pub base_rtt: Span,
     /// When it starts.
     pub start: Time,
@@ -105,10 +117,15 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     let mut plan = Plan::new(scenario)?;
     let places = plan.place_flows(scenario)?;
     let graph = plan.graph;
+    let (groups, group_specs) = groups::compile(scenario, &graph)?;
     check_connected(scenario, &graph, &places)?;
     let width = |place: &Place| {
         let group = &scenario.flows[place.group];
-        sojourn_traffic::workload::connections(&group.kind, &group.args)
+        match place.to_group.filter(|_| group.kind == SRM) {
+            // The data and the messages of the source, and those of each member.
+            Some(to) => u32::try_from(2 + groups[to].members.len()).unwrap_or(u32::MAX),
+            None => sojourn_traffic::workload::connections(&group.kind, &group.args),
+        }
     };
     let flow_nodes: Arc<[(u32, u32)]> = places
         .iter()
@@ -121,6 +138,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             links: Vec::with_capacity(graph.edges.len()),
             agents: Vec::new(),
             flows: Vec::with_capacity(places.len()),
+            groups: group_specs,
             ties: conventions.ties,
             eager: scenario.run.eager,
             seed: scenario.run.seed,
@@ -128,6 +146,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         },
         links: Vec::with_capacity(graph.edges.len()),
         flows: Vec::with_capacity(places.len()),
+        groups,
         changes: Vec::new(),
     };
     let mut numbers = conventions.numbers;
@@ -184,9 +203,10 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     if let Some(next) = &mut numbers {
         next.take_nodes(graph.nodes.len());
     }
-    let paths = Paths::new(&graph, &places);
+    let paths = Paths::new(&graph, &places, &compiled.groups);
     for place in places {
-        let path = paths.of(&graph, &place);
+        let sinks = place.sinks(&compiled.groups);
+        let path = paths.of(&graph, place.source, &sinks);
         let number = numbers.as_ref().map(|next| next.0);
         let request = (replication, number);
         let taken = add_flow(scenario, request, &place, path, &mut compiled)?;
@@ -216,8 +236,10 @@ fn check_connected(scenario: &Scenario, graph: &Graph, places: &[Place]) -> Resu
             .and_then(|node| graph.nodes.get(node));
         node.map_or("", String::as_str)
     };
-    if let Some(place) = places
-        .iter()
+    // Where a group's members are is looked at below: everywhere.
+    let to_node = places.iter().filter(|place| place.to_group.is_none());
+    if let Some(place) = to_node
+        .into_iter()
         .find(|place| piece(place.source) != piece(place.sink))
     {
         return Err(unreachable(
@@ -348,8 +370,20 @@ struct Place {
     forward: bool,
     source: u32,
     sink: u32,
+    /// Index of the multicast group that it is sent to.
+    to_group: Option<usize>,
     /// Position within its group, for staggered starts.
     position: u64,
+}
+
+impl Place {
+    /// Nodes of its receivers.
+    fn sinks(&self, groups: &[GroupInfo]) -> Vec<u32> {
+        match self.to_group.and_then(|group| groups.get(group)) {
+            Some(group) => group.members.iter().map(|member| member.index).collect(),
+            None => vec![self.sink],
+        }
+    }
 }
 
 /// The queue of a graph edge.
@@ -491,6 +525,8 @@ impl Plan {
                 .label
                 .clone()
                 .unwrap_or_else(|| group.kind.clone());
+            let to = group.place.to.as_ref();
+            let to_group = scenario.groups.iter().position(|g| Some(&g.name) == to);
             for position in 0..group.place.count {
                 let name = names.next(&label);
                 let (source, sink) = self.ends(scenario, group, index, &name, &mut hosts)?;
@@ -501,6 +537,7 @@ impl Plan {
                     forward: group.place.direction == Direction::Forward,
                     source,
                     sink,
+                    to_group,
                     position,
                 });
             }
@@ -534,6 +571,12 @@ impl Plan {
                     )
                 })
             };
+            if let Some(group) = scenario.groups.iter().position(|group| group.name == *to) {
+                // Groups follow the nodes, all of which the links have named.
+                let sink = self.graph.nodes.len() + group;
+                let sink = u32::try_from(sink).expect("fewer than 2^32 nodes");
+                return Ok((node(from, "from")?, sink));
+            }
             let ends = (node(from, "from")?, node(to, "to")?);
             return match &scenario.topology {
                 Topology::Graph(_) | Topology::Chain(_) => Ok(ends),
@@ -843,7 +886,16 @@ fn add_flow(
         capacity: slowest,
         shares: group.place.count,
     };
-    let built = build_flow(&group.kind, &group.args, &request).map_err(|error| {
+    let session = place.to_group.filter(|_| group.kind == SRM);
+    let built = match session {
+        None => build_flow(&group.kind, &group.args, &request).map(|built| (built, Vec::new())),
+        Some(to) => {
+            let members = &compiled.groups[to].members;
+            let stays: Vec<Vec<Stay>> = members.iter().map(|one| one.stays.clone()).collect();
+            srm::build(&group.args, &request, &stays)
+        }
+    };
+    let (built, endpoints) = built.map_err(|error| {
         let key = match error.key() {
             "flow" => format!("flows[{}]", place.group),
             key => format!("flows[{}].{key}", place.group),
@@ -852,25 +904,37 @@ fn add_flow(
             .in_file(&scenario.name)
             .key(key)
     })?;
+    let members = match session {
+        None => Vec::new(),
+        Some(to) => groups::seat_session(scenario, compiled, to, place, endpoints)?,
+    };
     let network = &mut compiled.network;
     let mut add = |name: String, node: u32, agent: Endpoint| {
         network.agents.push(AgentSpec { name, node, agent });
         network.agents.len() - 1
     };
     let sender = add(format!("{stable}/sender"), place.source, built.sender);
+    // A group's members are passive.
     let receiver = built
         .receiver
+        .filter(|_| place.to_group.is_none())
         .map(|agent| add(format!("{stable}/receiver"), place.sink, agent));
+    if let Some(to) = session {
+        groups::seat_source(network, to, place, sender, start);
+    }
     for connection in 1..=built.connections {
+        let member = usize::try_from(connection)
+            .ok()
+            .and_then(|connection| members.get(connection.checked_sub(2)?).copied());
         let name = match built.connections {
             1 => stable.clone(),
             _ => format!("{stable}/connection-{connection}"),
         };
         network.flows.push(FlowSpec {
             name,
-            source: place.source,
+            source: member.map_or(place.source, |member| network.agents[member].node),
             sink: place.sink,
-            sender: u32::try_from(sender).expect("fewer than 2^32 agents"),
+            sender: u32::try_from(member.unwrap_or(sender)).expect("fewer than 2^32 agents"),
             receiver: receiver.map(|r| u32::try_from(r).expect("fewer than 2^32 agents")),
         });
     }
@@ -888,8 +952,10 @@ fn add_flow(
         forward: place.forward,
         sender,
         receiver,
+        members,
         source: place.source,
         sink: place.sink,
+        group: place.to_group,
         base_rtt,
         start,
         network: flows,
@@ -951,16 +1017,17 @@ struct Paths {
 }
 
 impl Paths {
-    fn new(graph: &Graph, places: &[Place]) -> Paths {
+    fn new(graph: &Graph, places: &[Place], groups: &[GroupInfo]) -> Paths {
         let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
-        let ends: Vec<u32> = places.iter().flat_map(|p| [p.source, p.sink]).collect();
+        let mut ends: Vec<u32> = places.iter().map(|place| place.source).collect();
+        ends.extend(places.iter().flat_map(|place| place.sinks(groups)));
         let routes = Routes::shortest(graph.nodes.len(), &links, &ends);
         Paths { links, routes }
     }
 
     /// Propagation from the sender to the receiver and back, over shortest paths, and the rate of the slowest link on the way
-    /// there; zero, and without bound, if there is none.
-    fn of(&self, graph: &Graph, place: &Place) -> (Span, Rate) {
+    /// there; zero, and without bound, if there is none. Of several receivers, the longest and the slowest.
+    fn of(&self, graph: &Graph, source: u32, sinks: &[u32]) -> (Span, Rate) {
         let edges = |from, to| {
             let path = self
                 .routes
@@ -969,11 +1036,14 @@ impl Paths {
                 .flatten();
             path.filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
         };
-        let there = edges(place.source, place.sink);
+        let there = sinks.iter().flat_map(|sink| edges(source, *sink));
         let slowest = there.map(|edge| edge.rate).min();
-        let both = edges(place.source, place.sink).chain(edges(place.sink, place.source));
+        let both = sinks.iter().map(|sink| {
+            let both = edges(source, *sink).chain(edges(*sink, source));
+            both.map(|edge| edge.delay).sum()
+        });
         (
-            both.map(|edge| edge.delay).sum(),
+            both.max().unwrap_or(Span::ZERO),
             slowest.unwrap_or(Rate::bps(u64::MAX)),
         )
     }

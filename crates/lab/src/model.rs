@@ -3,7 +3,7 @@
 //! Every table of a scenario file is one [`params!`] block here, so that a key, its unit, default, range and source are
 //! declared once and reach TOML, the command, Python, the JSON Schema and the documentation from this place.
 
-use sojourn_units::{Limit, Rate, Ratio, Span, Spec, choice, params};
+use sojourn_units::{Bytes, Limit, Rate, Ratio, Span, Spec, choice, params};
 
 choice! {
     /// Order of events at one instant.
@@ -54,6 +54,20 @@ choice! {
         Wire = "wire",
         /// Before the queue, as an error model of ns-2 does.
         Queue = "queue",
+    }
+}
+
+choice! {
+    /// How packets reach the members of a multicast group.
+    pub enum TreeKind {
+        /// One tree for all sources, from a rendezvous point on, to which each source sends.
+        Shared = "shared",
+        /// A tree for each source, of the members' shortest paths to it.
+        Source = "source",
+        /// Flooded; nodes without members prune themselves off.
+        Dense = "dense",
+        /// Links that are listed, whoever belongs to the group.
+        Static = "static",
     }
 }
 
@@ -237,7 +251,7 @@ params! {
         direction: Direction = "forward", source "Sojourn's choice";
         /// Node of the sender; the builder's choice unless given.
         from: Option<String> = "none", source "the builder's";
-        /// Node of the receiver; the builder's choice unless given.
+        /// Node of the receiver, or a multicast group; the builder's choice unless given.
         to: Option<String> = "none", source "the builder's";
         /// When the first flow starts; within start_spread at random unless given.
         start: Option<Span> = "none", source "random within start_spread";
@@ -251,11 +265,51 @@ params! {
 }
 
 params! {
+    /// A multicast group: table `[[groups]]`. A flow whose `to` is its name is sent to all members.
+    pub struct GroupParams {
+        /// Name of the group; no node has it.
+        name: String = "", source "required";
+        /// How packets reach the members.
+        tree: TreeKind = "source", source "Sojourn's choice";
+        /// Of a shared tree, the node at its root, to which every source sends.
+        rendezvous_point: Option<String> = "none", source "required of a shared tree";
+        /// Of a shared tree, bytes that packets have more on their way to the rendezvous point; 0B sends them as they are.
+        encapsulation: Option<Bytes> = "none", range .."1000B", source "28B: IP header (20) and PIM Register header (8), RFC 7761 section 4.9.3; 20B in dialect ns2";
+        /// Of a shared tree, when every source gets a tree of its own instead.
+        switch: Option<Span> = "none", source "never";
+        /// Of a static tree, its link directions, separated by commas.
+        links: Option<String> = "none", source "required of a static tree";
+        /// Of a dense tree, how long a pruned link carries nothing.
+        prune_time: Option<Span> = "none", range "1us".."200h", source "210s, RFC 3973 section 4.8; 500ms in dialect ns2 (DM.tcl)";
+        /// Of a dense tree, after how long a graft that is not acknowledged is sent again.
+        graft_retry: Span = "3s", range "1us".."1h", source "RFC 3973 section 4.8";
+        /// Of a dense tree, bytes of a prune, graft or acknowledgement.
+        message: Bytes = "54B", range "1B".."1000B", source "IP header (20) and PIM Join/Prune with one group and source (34), RFC 3973 section 4.7";
+        /// A node from which on delays are measured, too.
+        delay_from: Option<String> = "none", source "Sojourn's choice";
+    }
+}
+
+params! {
+    /// A stay of a node in a multicast group: table `[[members]]`.
+    pub struct MemberParams {
+        /// The group.
+        group: String = "", source "required";
+        /// The node.
+        node: String = "", source "required";
+        /// When it joins.
+        join: Span = "0s", source "Sojourn's choice";
+        /// When it leaves.
+        leave: Option<Span> = "none", source "the end of the run";
+    }
+}
+
+params! {
     /// Time series: table `[series]`. Each is sampled at every step.
     pub struct SeriesParams {
         /// Time between samples.
         step: Span = "100ms", range "1us".."1h", source "Sojourn's choice";
-        /// Which, separated by commas: backlog, sojourn, drops, throughput, cwnd, rtt, packets, pacing, phase, control, state, queues; or all.
+        /// Which, separated by commas: backlog, sojourn, drops, throughput, carried, cwnd, rtt, packets, pacing, phase, control, state, queues; or all.
         record: String = "none", source "Sojourn's choice";
     }
 }
@@ -299,6 +353,10 @@ pub struct Scenario {
     pub wire: WireParams,
     /// Flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
+    /// Multicast groups, in the order of the file.
+    pub groups: Vec<GroupParams>,
+    /// Stays in them, in the order of the file.
+    pub members: Vec<MemberParams>,
     /// What links do to packets.
     pub impairments: Vec<ImpairmentParams>,
     /// Timed changes, in the order of time.

@@ -6,6 +6,7 @@ use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_traffic::workload::TransferKind;
 use sojourn_traffic::workload::player::Playback;
+use sojourn_transport::SrmCounts;
 use sojourn_transport::rtp::{PlayoutCounts, RtpAccount, emodel};
 use sojourn_units::{Rate, Span, Time};
 
@@ -22,6 +23,9 @@ pub struct RunOutcome {
     pub queues: Vec<QueueOutcome>,
     /// Every flow.
     pub flows: Vec<FlowOutcome>,
+    /// What each member of a multicast group got of each flow to it, called as `cbr-1 at n5`: `sent` is what was delivered
+    /// or lost.
+    pub receivers: Vec<FlowOutcome>,
     /// Recorded time series.
     pub series: Vec<SeriesOutcome>,
 }
@@ -137,6 +141,27 @@ pub struct FlowOutcome {
     pub media: Option<MediaOutcome>,
     /// When something happened last to one of its endpoints; only of endpoints that keep it (dialect ns3_24).
     pub last_active: Option<Time>,
+    /// Of a receiver of a flow to a multicast group.
+    pub reception: Option<Reception>,
+}
+
+/// What only a member of a multicast group has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reception {
+    /// Name of the flow.
+    pub flow: String,
+    /// Name of its node.
+    pub receiver: String,
+    /// How long it belonged to the group within the measured time.
+    pub member: Span,
+    /// Packets that came by the node from which delays are measured, too.
+    pub passed_packets: u64,
+    /// Sum of their delays from there on, picoseconds.
+    pub passed_delay_sum: u128,
+    /// These delays, picoseconds.
+    pub passed_delay: Histogram,
+    /// What it did in a session of SRM; zeros elsewhere.
+    pub srm: SrmCounts,
 }
 
 /// Media of one flow of RTP, from the end of the warm-up on.

@@ -364,6 +364,7 @@ fn prepare(
                 receiver: None,
             })
             .collect(),
+        groups: Vec::new(),
         ties: Ties::DeparturesFirst,
         eager: false,
         seed,

@@ -1,10 +1,10 @@
 //! One run: a compiled scenario, simulated to its end, read into an outcome.
 
-use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
+use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkInfo, compile};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::{
-    FlowOutcome, MediaOutcome, QueueOutcome, RunOutcome, TransferOutcome, VoiceOutcome,
+    FlowOutcome, MediaOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome, VoiceOutcome,
 };
 use crate::series::Recorder;
 use sojourn_queue::QueuePort;
@@ -44,6 +44,7 @@ pub fn run_traced<T: Tracer>(
         network,
         links,
         flows,
+        groups,
         changes,
     } = compiled;
     let mut network =
@@ -76,7 +77,7 @@ pub fn run_traced<T: Tracer>(
             measuring = true;
             network.start_measuring();
             rates.start_measuring(next);
-            recorder.start_measuring();
+            recorder.start_measuring(&network);
         } else if next == recorder.next() && next < end {
             recorder.sample(&mut network);
         } else {
@@ -92,6 +93,7 @@ pub fn run_traced<T: Tracer>(
         census,
         queues: queues(&network, &links, &flows, &rates, end),
         flows: flow_outcomes(&network, &flows, network.measuring_from()),
+        receivers: receiver_outcomes(&network, &flows, &groups, end),
         series: recorder.into_series(),
     };
     Ok((outcome, network.into_tracer()))
@@ -390,7 +392,79 @@ fn flow_outcomes<T: Tracer>(
                 .chain(flow.receiver)
                 .filter_map(|agent| network.agent(agent).last_active())
                 .max(),
+            reception: None,
         });
+    }
+    // Jitter is a matter of one receiver.
+    for (flow, outcome) in flows.iter().zip(&mut outcomes) {
+        let all = flow
+            .network
+            .clone()
+            .flat_map(|flow| network.receivers(flow));
+        outcome.jitter_sum += all.map(|receiver| receiver.counts.jitter_sum).sum::<u128>();
+    }
+    outcomes
+}
+
+/// What each member of a group got of each flow to it, in the order of the flows.
+fn receiver_outcomes<T: Tracer>(
+    network: &LabNetwork<T>,
+    flows: &[FlowInfo],
+    groups: &[GroupInfo],
+    end: Time,
+) -> Vec<FlowOutcome> {
+    let mut outcomes = Vec::new();
+    for flow in flows {
+        let Some(group) = flow.group.and_then(|group| groups.get(group)) else {
+            continue;
+        };
+        let receivers = network.receivers(flow.network.start);
+        for ((member, receiver), number) in group.members.iter().zip(receivers).zip(0..) {
+            let agent = flow.members.get::<usize>(number).copied();
+            let srm = agent.and_then(|agent| network.agent(agent).srm_counts());
+            let counts = &receiver.counts;
+            let from_waypoint = &receiver.from_waypoint;
+            outcomes.push(FlowOutcome {
+                name: format!("{} at {}", flow.name, member.node),
+                label: format!("{} at {}", flow.label, member.node),
+                kind: flow.kind.clone(),
+                release: flow.release.clone(),
+                forward: flow.forward,
+                base_rtt: flow.base_rtt,
+                sent_packets: counts.delivered_packets + receiver.lost_packets,
+                sent_bytes: 0,
+                delivered_packets: counts.delivered_packets,
+                delivered_bytes: counts.delivered_bytes,
+                dropped_packets: receiver.lost_packets,
+                marked_packets: counts.marked_packets,
+                goodput_bytes: payload(counts.delivered_bytes, counts.delivered_packets, flow),
+                delay: counts.delays.clone(),
+                delay_sum: counts.delay_sum,
+                delay_min: counts.delay_min(),
+                delay_max: counts.delay_max,
+                replies: 0,
+                replies_delay_sum: 0,
+                jitter_sum: counts.jitter_sum,
+                retransmissions: 0,
+                timeouts: 0,
+                rtt: (0, 0, None, Span::ZERO),
+                started: flow.start,
+                completed: None,
+                transfers: Vec::new(),
+                playback: None,
+                media: None,
+                last_active: None,
+                reception: Some(Reception {
+                    flow: flow.name.clone(),
+                    receiver: member.node.clone(),
+                    member: member.present(network.measuring_from(), end),
+                    passed_packets: from_waypoint.packets,
+                    passed_delay_sum: from_waypoint.sum,
+                    passed_delay: from_waypoint.delays.clone(),
+                    srm: srm.unwrap_or_default(),
+                }),
+            });
+        }
     }
     outcomes
 }

@@ -16,6 +16,7 @@
 //! count = 4
 //! ```
 
+mod groups;
 mod kinds;
 mod queues;
 mod resolve;
@@ -24,6 +25,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use sojourn_queue::registry::SpecError;
+use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
 use sojourn_units::{
     FlowSpec, Kind, Limit, ParamError, ParamInfo, ParamValue, Params, Rate, Span, Spec, build,
@@ -34,13 +36,15 @@ use crate::attributes;
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::{
-    ChainParams, ChangeParams, DumbbellParams, FlowGroup, ImpairmentParams, LinkParams,
-    ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams, Topology, WireParams,
+    ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
+    LinkParams, MemberParams, ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams,
+    Topology, WireParams,
 };
 
 pub use crate::compile::with_buffer;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
 pub use queues::{dialect_notes, resolve_queue};
+pub(crate) use resolve::is_dialect;
 
 /// Revision of the form of scenario files that this version reads and writes.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -71,6 +75,8 @@ pub const TABLE_KEYS: &[&str] = &[
     "links",
     "wire",
     "flows",
+    "groups",
+    "members",
     "impairments",
     "changes",
     "series",
@@ -193,6 +199,13 @@ impl Scenario {
                 table
             }),
         );
+        if !self.groups.is_empty() {
+            root.put("groups", list(&self.groups, |group| written(group, None)));
+            root.put(
+                "members",
+                list(&self.members, |member| written(member, None)),
+            );
+        }
         if !self.impairments.is_empty() {
             root.put(
                 "impairments",
@@ -269,6 +282,8 @@ struct Reader<'a> {
     root: TableRef<'a>,
     dialect: Option<&'a str>,
     notes: Vec<String>,
+    /// Names of multicast groups.
+    groups: Vec<String>,
     files: &'a dyn Fn(&Path) -> std::io::Result<String>,
 }
 
@@ -289,6 +304,7 @@ impl<'a> Reader<'a> {
             root,
             dialect,
             notes: Vec::new(),
+            groups: Vec::new(),
             files,
         })
     }
@@ -309,6 +325,8 @@ impl<'a> Reader<'a> {
         let run = self.run()?;
         let topology = self.topology()?;
         let wire = self.params_of("wire")?;
+        let (groups, members) = self.groups(&topology, &run)?;
+        self.groups = groups.iter().map(|group| group.name.clone()).collect();
         let flows = self.flows(&topology, &run)?;
         let impairments = self.impairments(&topology)?;
         let changes = self.changes(&topology, &run)?;
@@ -320,6 +338,8 @@ impl<'a> Reader<'a> {
             topology,
             wire,
             flows,
+            groups,
+            members,
             impairments,
             changes,
             series,
@@ -838,16 +858,22 @@ impl<'a> Reader<'a> {
                     );
                     return Err(given.error_on(key, &error));
                 };
+                if key == "to" && self.groups.contains(node) {
+                    continue;
+                }
                 if !nodes.contains(node.as_str()) {
+                    let groups = self.groups.iter().filter(|_| key == "to");
+                    let names: Vec<&str> = nodes
+                        .iter()
+                        .copied()
+                        .chain(groups.map(String::as_str))
+                        .collect();
                     let error = LabError::new(
                         LabErrorKind::UnknownName,
                         format!("no link has a node {node:?}"),
                     )
-                    .nearest(nearest(node, nodes.iter().copied()))
-                    .allowed(
-                        "nodes",
-                        nodes.iter().copied().collect::<Vec<_>>().join(", "),
-                    );
+                    .nearest(nearest(node, names.iter().copied()))
+                    .allowed("nodes", names.join(", "));
                     return Err(given.error_on(key, &error));
                 }
             }
@@ -864,6 +890,26 @@ impl<'a> Reader<'a> {
                 problem,
                 "name the nodes of both from and to, or of neither",
             );
+        }
+        if let Some(group) = &place.to
+            && self.groups.contains(group)
+            && !kinds::may_be_to_group(&given.kind)
+        {
+            let problem = format!("{} has one receiver, and {group:?} is a group", given.kind);
+            return wrong(
+                "to",
+                problem,
+                "name a node, or send datagrams, such as kind = \"cbr\"",
+            );
+        }
+        let to_group = |group: &String| self.groups.contains(group);
+        if given.kind == SRM && !place.to.as_ref().is_some_and(to_group) {
+            let problem = "srm is sent to a multicast group".to_owned();
+            return wrong("to", problem, "name one of [[groups]]");
+        }
+        if given.kind == SRM && place.count > 1 {
+            let problem = "a group has one srm session".to_owned();
+            return wrong("count", problem, "leave it out, and add groups");
         }
         if place.from.is_some() && place.from == place.to {
             let problem = "the sender and the receiver are the same node".to_owned();
@@ -1172,6 +1218,8 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
         ("[[links]]", LinkParams::DOC, LinkParams::TABLE),
         ("[wire]", WireParams::DOC, WireParams::TABLE),
         ("[[flows]]", PlaceParams::DOC, PlaceParams::TABLE),
+        ("[[groups]]", GroupParams::DOC, GroupParams::TABLE),
+        ("[[members]]", MemberParams::DOC, MemberParams::TABLE),
         (
             "[[impairments]]",
             ImpairmentParams::DOC,

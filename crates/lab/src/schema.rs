@@ -8,8 +8,8 @@ use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
 use sojourn_units::{DialectInfo, Kind, ParamInfo, Params};
 
 use crate::model::{
-    ChainParams, ChangeParams, DumbbellParams, ImpairmentParams, LinkParams, ParkingLotParams,
-    PlaceParams, RunParams, SeriesParams, WireParams,
+    ChainParams, ChangeParams, DumbbellParams, GroupParams, ImpairmentParams, LinkParams,
+    MemberParams, ParkingLotParams, PlaceParams, RunParams, SeriesParams, WireParams,
 };
 use crate::scenario::{FlowKindInfo, SCHEMA_VERSION, TOP_KEYS, TOPOLOGY_KINDS, flow_kinds};
 use crate::series::QUANTITIES;
@@ -49,6 +49,8 @@ pub fn schema(sections: &[Section]) -> Value {
         ("links", tables_of("link", "Links of a graph.")),
         ("wire", table::<WireParams>()),
         ("flows", tables_of("flow", "What runs.")),
+        ("groups", tables_of("group", "Multicast groups.")),
+        ("members", tables_of("member", "Who belongs to them when.")),
         (
             "impairments",
             tables_of("impairment", "What links do to packets."),
@@ -182,6 +184,11 @@ fn definitions() -> Map<String, Value> {
     define(
         "link",
         with_required(table::<LinkParams>(), &["from", "to"]),
+    );
+    define("group", with_required(table::<GroupParams>(), &["name"]));
+    define(
+        "member",
+        with_required(table::<MemberParams>(), &["group", "node"]),
     );
     define(
         "impairment",

@@ -12,7 +12,7 @@ use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// The quantities that can be recorded, and what each is.
-pub const QUANTITIES: [(&str, &str); 13] = [
+pub const QUANTITIES: [(&str, &str); 14] = [
     (
         "backlog",
         "packets and bytes that wait in each observed queue",
@@ -28,6 +28,10 @@ pub const QUANTITIES: [(&str, &str); 13] = [
     (
         "throughput",
         "bits on the wire per second of each flow, as they arrived during the step",
+    ),
+    (
+        "carried",
+        "bits per second of each flow that arrived at the far end of each observed link during the step, such as left-right/cbr-1",
     ),
     (
         "cwnd",
@@ -163,9 +167,19 @@ impl InnerQueues {
     }
 }
 
+/// What has been carried of each flow.
+struct Carried {
+    first_series: usize,
+    /// Bytes on the way when measuring began.
+    before: Vec<u64>,
+    /// Bytes at the far end at the last sample.
+    last: Vec<u64>,
+}
+
 struct ObservedQueue {
     link: usize,
     name: String,
+    carried: Carried,
     inner: InnerQueues,
     /// Sojourn sum, packets sent and packets dropped at the last sample.
     last: (u128, u64, u64),
@@ -237,6 +251,40 @@ fn packets_of<T: Tracer>(network: &LabNetwork<T>, flows: std::ops::Range<usize>)
     sum
 }
 
+/// Bytes of each flow that the queue of a link has given up and that are not at the link's far end.
+fn on_the_way<T: Tracer>(network: &LabNetwork<T>, link: usize, flows: &[ObservedFlow]) -> Vec<u64> {
+    let mut bytes = vec![0; flows.len()];
+    for (number, size) in network.on_the_way(link) {
+        let own = |flow: &ObservedFlow| flow.network.contains(&number);
+        if let Some(flow) = flows.iter().position(own) {
+            bytes[flow] += size;
+        }
+    }
+    bytes
+}
+
+/// Bytes of each flow that have arrived at the far end of a link since measuring began, when those `before` were on the way.
+fn carried_by<T: Tracer>(
+    network: &LabNetwork<T>,
+    link: usize,
+    flows: &[ObservedFlow],
+    before: &[u64],
+) -> Vec<u64> {
+    let given_up = network.port(link).account().flows.as_deref();
+    let of = |flow: usize| {
+        given_up
+            .and_then(|flows| flows.get(flow))
+            .map_or(0, |f| f.dequeued_bytes)
+    };
+    let now = on_the_way(network, link, flows);
+    let all = flows.iter().zip(before).zip(now);
+    all.map(|((flow, before), now)| {
+        let given_up: u64 = flow.network.clone().map(of).sum();
+        (before + given_up).saturating_sub(now)
+    })
+    .collect()
+}
+
 impl Recorder {
     pub(crate) fn new<T: Tracer>(
         scenario: &Scenario,
@@ -267,10 +315,20 @@ impl Recorder {
             recorder.open("sojourn", &link.name, &["sojourn_s"], first);
             recorder.open("drops", &link.name, &["drops_packets"], first);
             recorder.open("state", &link.name, state, first);
+            let first_carried = recorder.series.len();
+            for flow in flows {
+                let of = format!("{}/{}", link.name, flow.name);
+                recorder.open("carried", &of, &["carried_bps"], first);
+            }
             recorder.queues.push(ObservedQueue {
                 link: index,
                 name: link.name.clone(),
                 inner: InnerQueues::default(),
+                carried: Carried {
+                    first_series: first_carried,
+                    before: vec![0; flows.len()],
+                    last: vec![0; flows.len()],
+                },
                 last: (0, 0, 0),
                 first_series,
                 state: state.len(),
@@ -337,9 +395,11 @@ impl Recorder {
     }
 
     /// Counts of the network begin anew.
-    pub(crate) fn start_measuring(&mut self) {
+    pub(crate) fn start_measuring<T: Tracer>(&mut self, network: &LabNetwork<T>) {
         for queue in &mut self.queues {
             queue.last = (0, 0, 0);
+            queue.carried.last.fill(0);
+            queue.carried.before = on_the_way(network, queue.link, &self.flows);
         }
         for flow in &mut self.flows {
             flow.last_bytes = 0;
@@ -384,6 +444,16 @@ impl Recorder {
             push(&mut self.series[queue.first_series..], &values);
             if wants("queues") {
                 queue.inner.sample(port, &queue.name, at, self.step);
+            }
+            if wants("carried") {
+                let carried = &mut queue.carried;
+                let series = &mut self.series[carried.first_series..];
+                let now = carried_by(network, queue.link, &self.flows, &carried.before);
+                for ((series, last), now) in series.iter_mut().zip(&mut carried.last).zip(now) {
+                    let bits = count(now - *last) * 8.0;
+                    series.values.push(bits / self.step.as_secs_f64());
+                    *last = now;
+                }
             }
         }
         for flow in &mut self.flows {

@@ -6,6 +6,7 @@
 //! differences.
 
 mod figures;
+mod receivers;
 mod settings;
 mod tables;
 mod transfers;
@@ -129,6 +130,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         let wanted = Wanted::of(results, experiment);
         all.tables.extend(tables::of(&wanted));
         all.records.extend(transfers::records(&wanted));
+        all.records.extend(receivers::records(&wanted));
         for point in results.manifest.points_of(&experiment.name) {
             for asked in wanted.asked() {
                 let Some(estimate) = wanted.estimate(point, &asked) else {

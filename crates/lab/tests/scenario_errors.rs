@@ -56,7 +56,7 @@ fn unknown_keys_name_the_nearest() {
             r#"flows = ["reno"]
 [topolgy]
 "#,
-            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"? (allowed: schema_version, name, title, description, dialect, attributes, run, topology, links, wire, flows, impairments, changes, series)"#,
+            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"? (allowed: schema_version, name, title, description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, changes, series)"#,
         ),
         (
             r#"flows = ["reno"]
@@ -375,7 +375,7 @@ rate = "1Mbps""#,
             r#"flows = ["reno"]
 [series]
 record = "backlg""#,
-            r#"lab.toml:3: series.record: unknown time series "backlg", did you mean "backlog"? (series: backlog, sojourn, drops, throughput, cwnd, rtt, packets, pacing, phase, control, state, queues)"#,
+            r#"lab.toml:3: series.record: unknown time series "backlg", did you mean "backlog"? (series: backlog, sojourn, drops, throughput, carried, cwnd, rtt, packets, pacing, phase, control, state, queues)"#,
         ),
     ]);
 }

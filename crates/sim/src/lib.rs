@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod fel;
+pub mod group;
 pub mod histogram;
 pub mod impair;
 mod link;
@@ -22,11 +23,13 @@ pub mod trace;
 pub mod trace_ns2;
 
 pub use agent::{Agent, Host, Launch, Timers};
+pub use group::{DenseSpec, GroupSpec, MemberSpec, Stay, TreeSpec};
 pub use impair::{ImpairmentSpec, Loss, LossAt};
 pub use link::{Ties, TxRounding};
 pub use mrg32k3a::Mrg32k3a;
 pub use network::{
-    AgentSpec, BuildError, Census, FlowCounts, FlowSpec, Key, LinkSpec, Network, NetworkSpec,
+    AgentSpec, BuildError, Census, DelayCounts, FlowCounts, FlowSpec, Key, LinkSpec, Network,
+    NetworkSpec, ReceiverCounts,
 };
 pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
 pub use port::{DropReason, MarkReason, Port, PortSink};

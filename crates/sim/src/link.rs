@@ -716,6 +716,13 @@ impl<P: Port> Link<P> {
             + u64::try_from(air).unwrap_or(u64::MAX)
     }
 
+    /// Packets that the queue has given up and that are not at the far end.
+    pub(crate) fn given_up(&self) -> impl Iterator<Item = &Packet> {
+        let air = self.impaired.iter().flat_map(|impaired| &impaired.air);
+        let air = air.map(|Reverse(flight)| &flight.packet);
+        self.ring.given_up().chain(air)
+    }
+
     /// Applies a new rate from the next start of transmission on.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);

@@ -1,11 +1,18 @@
 //! The network: components, the loop that runs them, and the conservation of packets.
 
 mod ahead;
+mod dense;
+mod groups;
+mod multicast;
 mod quiet;
 
+pub use self::groups::{DelayCounts, ReceiverCounts};
+
+use self::groups::{BEYOND, FRESH, Groups};
 use self::quiet::Quiet;
 use crate::agent::{Agent, Host, Launch};
 use crate::fel::{AutoList, EventList};
+use crate::group::GroupSpec;
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
@@ -105,11 +112,11 @@ pub struct FlowSpec {
     pub name: String,
     /// Node of the sender.
     pub source: u32,
-    /// Node of the receiver.
+    /// Node of the receiver; or a group, as the number of nodes and its index.
     pub sink: u32,
     /// Index of the sending agent.
     pub sender: u32,
-    /// Index of the receiving agent; `None` for a passive sink, where packets are only counted.
+    /// Index of the receiving agent; `None` for a passive sink, where packets are only counted, and for a group.
     pub receiver: Option<u32>,
 }
 
@@ -124,6 +131,8 @@ pub struct NetworkSpec<P, A> {
     pub agents: Vec<AgentSpec<A>>,
     /// Flows.
     pub flows: Vec<FlowSpec>,
+    /// Groups that flows may be sent to.
+    pub groups: Vec<GroupSpec>,
     /// Order of events at one instant.
     pub ties: Ties,
     /// True runs every link in eager mode: slower, the same result.
@@ -153,6 +162,13 @@ pub enum BuildError {
         /// Links on its path.
         links: usize,
     },
+    /// The links of a static tree lead to a node by two ways.
+    NotATree {
+        /// The group.
+        group: String,
+        /// Name of the node.
+        node: String,
+    },
     /// Two components have one name.
     Duplicate {
         /// The name.
@@ -170,6 +186,10 @@ impl std::fmt::Display for BuildError {
             BuildError::TooFar { flow, links } => write!(
                 f,
                 "{flow}: its path has {links} links, a packet may cross at most {MAX_HOPS}"
+            ),
+            BuildError::NotATree { group, node } => write!(
+                f,
+                "{group}: its links lead to node \"{node}\" by two ways; leave one out"
             ),
             BuildError::Duplicate { name } => {
                 write!(f, "two components are called \"{name}\"; names must differ")
@@ -286,6 +306,12 @@ impl FlowCounts {
         }
         self.last_transit = delay;
     }
+
+    /// As [`FlowCounts::deliver`], of a packet to a group: jitter is a matter of one receiver.
+    fn deliver_one_of_many(&mut self, packet: &Packet, now: Time) {
+        self.last_transit = Span::MAX;
+        self.deliver(packet, now);
+    }
 }
 
 /// A flow: the way of its sender's packets, and the way back.
@@ -315,6 +341,8 @@ enum Component {
     Landing(u32),
     Departure(u32),
     Agent(u32),
+    /// Joins, leaves, and packets for members.
+    Groups,
 }
 
 /// Packets made and consumed in the whole run.
@@ -322,7 +350,7 @@ enum Component {
 pub struct Census {
     /// Made by endpoints.
     pub created: u64,
-    /// Made by duplication.
+    /// Made by duplication, and where the ways of a group's packets part.
     pub replicated: u64,
     /// Handed to an endpoint or a passive sink.
     pub delivered: u64,
@@ -390,6 +418,7 @@ struct Frame<T> {
     traced: (Key, u32),
     tracer: T,
     flows: Vec<Flow>,
+    groups: Groups,
     slab: Slab,
     census: Census,
     /// Packet-hops without an event in the list, until the census is told of them. A counter of its own: two that are
@@ -460,7 +489,8 @@ impl<T: Tracer> PortSink for Frame<T> {
             self.census.left += 1;
         } else {
             self.census.dropped += 1;
-            if let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
+            let counts = packet.dst < self.groups.first || self.lose_copy(&packet);
+            if counts && let Some(flow) = self.flows.get_mut(to_usize(packet.flow)) {
                 flow.ways[direction(&packet)].counts.dropped_packets += 1;
             }
             if T::ON {
@@ -533,15 +563,25 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             links,
             agents,
             flows,
+            groups: group_specs,
             ties,
             eager,
             seed,
             replication,
         } = spec;
         let ends: Vec<(u32, u32)> = links.iter().map(|l| (l.from, l.to)).collect();
-        let endpoints: Vec<u32> = flows.iter().flat_map(|f| [f.source, f.sink]).collect();
-        let routes = Routes::shortest(nodes.len(), &ends, &endpoints);
-        for flow in &flows {
+        let first_group = groups::count(nodes.len());
+        let to_node = |flow: &&FlowSpec| flow.sink < first_group;
+        let mut endpoints: Vec<u32> = flows.iter().map(|f| f.source).collect();
+        endpoints.extend(flows.iter().filter(to_node).map(|f| f.sink));
+        let routes = if group_specs.is_empty() {
+            Routes::shortest(nodes.len(), &ends, &endpoints)
+        } else {
+            let (points, aliases) = Groups::destinations(&group_specs);
+            endpoints.extend(points);
+            Routes::with_aliases(nodes.len(), &ends, &endpoints, &aliases)
+        };
+        for flow in flows.iter().filter(to_node) {
             let ways = [(flow.source, flow.sink), (flow.sink, flow.source)];
             for (from, to) in ways.into_iter().take(1 + usize::from(way_back)) {
                 let node_name = |i: u32| nodes.get(to_usize(i)).cloned().unwrap_or_default();
@@ -565,8 +605,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
         let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
         let plain = |l: &LinkSpec<P>| !departs(l) && l.device_queue == 0 && l.impairments.is_none();
-        // What is traced happens in its time.
-        let quiet = match T::ON {
+        // What is traced happens in its time, and so does what is sent to groups.
+        let quiet = match T::ON || !group_specs.is_empty() {
             true => Quiet::default(),
             false => {
                 let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
@@ -590,7 +630,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             for (agent, peer, answers) in
                 receiver
                     .into_iter()
-                    .chain([(flow.sender, flow.sink, false)])
+                    .chain([(flow.sender, address(flow, first_group), false)])
             {
                 ends_of[to_usize(agent)] = Some((number, peer, answers));
                 count_of[to_usize(agent)] += 1;
@@ -601,7 +641,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 .iter()
                 .map(|l| (l.name.as_str(), departs(l), plain(l))),
             agents.iter().map(|a| a.name.as_str()),
+            !group_specs.is_empty(),
         )?;
+        let is_groups = |component: &Component| matches!(component, Component::Groups);
+        let groups_id = components.iter().position(is_groups);
+        let groups = Groups::new(
+            group_specs,
+            first_group,
+            &ends,
+            &flows,
+            groups_id.map_or(NONE, groups::count),
+        );
+        groups.check(&routes, &nodes)?;
         for (link, _) in &quiet.outlets {
             components[to_usize(link_ids[to_usize(*link)])] = Component::Outlet(*link);
         }
@@ -649,12 +700,13 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                         };
                         Flow {
                             ways: [
-                                way(f.sink, f.receiver.unwrap_or(NONE)),
+                                way(address(f, first_group), f.receiver.unwrap_or(NONE)),
                                 way(f.source, f.sender),
                             ],
                         }
                     })
                     .collect(),
+                groups,
                 slab: Slab::default(),
                 census: Census::default(),
                 ahead: 0,
@@ -703,6 +755,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             measuring_from: Time::ZERO,
             finished: false,
         };
+        network.core.change_groups();
         for (agent, i) in network.agents.iter_mut().zip(0..) {
             agent.on_start(&mut Cx {
                 core: &mut network.core,
@@ -711,6 +764,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
         for i in 0..network.quiet.outlets.len() {
             network.go_on(network.quiet.outlets[i].1);
+        }
+        if !network.core.frame.groups.is_empty() {
+            network.core.list_groups();
         }
         network.core.tell_flows();
         Ok(network)
@@ -747,6 +803,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                     self.go_on(agent);
                 }
                 Component::Departure(link) => self.core.depart(link),
+                Component::Groups => self.tend_groups(),
                 Component::Landing(link) | Component::Delivery(link) | Component::Outlet(link) => {
                     self.deliver_landing(link);
                 }
@@ -1032,11 +1089,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     #[cold]
     fn deliver_twice(&mut self, mut packet: Packet, to: u32) {
         packet.flags = packet.flags.without(Flags::DOUBLED);
-        if packet.side != NONE {
-            self.core.frame.slab.share(packet.side);
-        }
-        self.core.frame.census.replicated += 1;
-        let copy = packet.replicate();
+        let copy = self.core.frame.copy(&packet);
         self.at_node(packet, to);
         self.at_node(copy, to);
     }
@@ -1097,6 +1150,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 };
             }
         }
+        self.core.frame.groups.start_measuring();
         for agent in &mut self.agents {
             agent.start_measuring(now);
         }
@@ -1194,6 +1248,12 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Packets and bytes that a link has started to send since measuring began.
     pub fn sent(&self, link: usize) -> (u64, u64) {
         self.core.links[link].sent()
+    }
+
+    /// Flow and bytes of each packet that the queue of a link has given up and that is not at the link's far end.
+    pub fn on_the_way(&self, link: usize) -> impl Iterator<Item = (usize, u64)> {
+        let packets = self.core.links[link].given_up();
+        packets.map(|packet| (to_usize(packet.flow), u64::from(packet.size)))
     }
 
     /// Counts of a flow: packets of its sender, and packets of its receiver.
@@ -1414,7 +1474,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
     fn forward(&mut self, mut packet: Packet, next: u32) {
         let index = to_usize(next);
         let Some(link) = self.links.get_mut(index) else {
-            self.lose(packet, DropReason::Unroutable, 0);
+            self.forward_beyond(packet);
             return;
         };
         if packet.hops_left == 0 {
@@ -1543,13 +1603,28 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
 
 type Ranked = (Vec<Component>, Vec<u32>, Vec<u32>);
 
+/// The name of the component that tends all groups.
+const GROUPS: &str = "group";
+
+/// What packets of a flow carry as their destination.
+fn address(flow: &FlowSpec, first_group: u32) -> u32 {
+    match flow.sink < first_group {
+        true => flow.sink,
+        false => BEYOND | FRESH,
+    }
+}
+
 /// Gives every component its id, in the order of its name: numbers inside names count by value. Of a link it is told
 /// whether it has a second id, for its departures, and whether it is lazy and without impairments.
 fn rank<'a>(
     links: impl Iterator<Item = (&'a str, bool, bool)>,
     agents: impl Iterator<Item = &'a str>,
+    groups: bool,
 ) -> Result<Ranked, BuildError> {
     let mut named: Vec<(Vec<Piece<'a>>, &'a str, Component, bool)> = Vec::new();
+    if groups {
+        named.push((pieces(GROUPS), GROUPS, Component::Groups, false));
+    }
     let mut counts = (0u32, 0u32);
     for (name, departs, plain) in links {
         let component = match plain {
@@ -1586,7 +1661,7 @@ fn rank<'a>(
                 }
             }
             Component::Agent(agent) => agent_ids[to_usize(agent)] = id,
-            Component::Departure(_) => {}
+            Component::Departure(_) | Component::Groups => {}
         }
     }
     Ok((components, link_ids, agent_ids))

@@ -149,6 +149,14 @@ impl Ring {
             .sum()
     }
 
+    /// Packets that the discipline has given up, in flight or not, in order.
+    pub(crate) fn given_up(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.taken().wrapping_sub(self.head)).map(|i| {
+            // SAFETY: the slots from `head` up to `taken` hold packets: those in flight, and `held` ones behind them.
+            unsafe { self.slot(self.head.wrapping_add(i)).assume_init_ref() }
+        })
+    }
+
     /// Packets in flight.
     #[inline]
     pub fn in_flight(&self) -> u64 {
@@ -573,6 +581,9 @@ mod tests {
                 prop_assert_eq!(ring.held(), plain.held.len() as u64);
                 prop_assert_eq!(ring.in_flight(), plain.flight.len() as u64);
                 prop_assert_eq!(ring.flight_head().map(|p| p.uid), plain.flight.front().copied());
+                let given_up: Vec<u32> = ring.given_up().map(|p| p.uid).collect();
+                let expected: Vec<u32> = plain.flight.iter().chain(&plain.held).copied().collect();
+                prop_assert_eq!(given_up, expected);
                 for (i, expected) in plain.waiting.iter().enumerate() {
                     prop_assert_eq!(ring.peek(i as u64).map(|p| p.uid), Some(*expected));
                 }

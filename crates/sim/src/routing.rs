@@ -25,6 +25,37 @@ impl Routes {
     /// Shortest paths to every node of `endpoints`, over links given as (from, to). Among equally short paths the link
     /// with the lowest index is taken.
     pub fn shortest(nodes: usize, links: &[(u32, u32)], endpoints: &[u32]) -> Routes {
+        Routes::build(nodes, links, endpoints, None)
+    }
+
+    /// As [`Routes::shortest`], with more destinations, whose numbers follow those of the nodes. One that stands for a node
+    /// has the routes of that node, but for that node itself; another has none.
+    pub(crate) fn with_aliases(
+        nodes: usize,
+        links: &[(u32, u32)],
+        endpoints: &[u32],
+        aliases: &[Option<u32>],
+    ) -> Routes {
+        let mut routes = Routes::build(nodes, links, endpoints, Some(aliases.len()));
+        for (alias, stands_for) in aliases.iter().enumerate() {
+            let Some(node) = stands_for.map(to_usize) else {
+                continue;
+            };
+            for exit in &routes.exits {
+                let first = to_usize(exit.first);
+                routes.links[first + nodes + alias] = routes.links[first + node];
+            }
+        }
+        routes
+    }
+
+    /// With so many `aliases`, every node has a table of all destinations.
+    fn build(
+        nodes: usize,
+        links: &[(u32, u32)],
+        endpoints: &[u32],
+        aliases: Option<usize>,
+    ) -> Routes {
         let mut out: Vec<Vec<u32>> = vec![Vec::new(); nodes];
         let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
         for ((from, to), index) in links.iter().zip(0u32..) {
@@ -35,11 +66,11 @@ impl Routes {
         let mut exits = Vec::with_capacity(nodes);
         for ways in &out {
             let first = u32::try_from(table.len()).expect("fewer than 2^32 routes");
-            let mask = if let [only] = ways.as_slice() {
+            let mask = if let ([only], None) = (ways.as_slice(), aliases) {
                 table.push(*only);
                 0
             } else {
-                table.resize(table.len() + nodes, NONE);
+                table.resize(table.len() + nodes + aliases.unwrap_or(0), NONE);
                 u32::MAX
             };
             exits.push(Exits { first, mask });

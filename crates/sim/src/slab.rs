@@ -3,6 +3,8 @@
 //! An entry counts the packets that refer to it (a duplicated packet shares it) and is released when the
 //! last of them is delivered or dropped.
 
+use sojourn_units::Time;
+
 /// Side data of one packet; opaque words whose meaning is the transport's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Side {
@@ -25,6 +27,8 @@ pub struct Slab {
 struct Entry {
     side: Side,
     shares: u32,
+    /// When the packet passed the place from which delays are measured a second time.
+    passed: Option<Time>,
 }
 
 impl Slab {
@@ -33,15 +37,41 @@ impl Slab {
     /// # Panics
     /// With 2^32 - 1 entries in use.
     pub fn insert(&mut self, side: Side) -> u32 {
+        let entry = Entry {
+            side,
+            shares: 1,
+            passed: None,
+        };
         if let Some(index) = self.free.pop() {
-            if let Some(entry) = self.entries.get_mut(to_usize(index)) {
-                *entry = Entry { side, shares: 1 };
+            if let Some(free) = self.entries.get_mut(to_usize(index)) {
+                *free = entry;
             }
             return index;
         }
         let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 entries");
-        self.entries.push(Entry { side, shares: 1 });
+        self.entries.push(entry);
         index
+    }
+
+    /// Notes that the packet that refers to `index`, if to any, passes now; returns the index that it refers to from now
+    /// on. Packets that it shared its entry with are not meant.
+    pub(crate) fn stamp(&mut self, index: u32, now: Time) -> u32 {
+        let side = self.get(index).copied();
+        let alone = side.is_some() && self.entries[to_usize(index)].shares == 1;
+        let own = if alone {
+            index
+        } else {
+            self.release(index);
+            self.insert(side.unwrap_or_default())
+        };
+        self.entries[to_usize(own)].passed = Some(now);
+        own
+    }
+
+    /// When the packet that refers to `index` has passed, if it has.
+    pub(crate) fn stamped(&self, index: u32) -> Option<Time> {
+        let entry = self.entries.get(to_usize(index))?;
+        entry.passed.filter(|_| entry.shares > 0)
     }
 
     /// The entry, if `index` refers to one.
@@ -89,6 +119,24 @@ pub const fn to_usize(index: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stamp_is_of_one_packet() {
+        let mut slab = Slab::default();
+        let (early, late) = (Time::from_ps(1), Time::from_ps(2));
+        let bare = slab.stamp(u32::MAX, early);
+        assert_eq!(slab.stamped(bare), Some(early));
+        slab.share(bare);
+        let other = slab.stamp(bare, late);
+        assert_eq!(
+            (slab.stamped(bare), slab.stamped(other)),
+            (Some(early), Some(late))
+        );
+        slab.release(bare);
+        assert_eq!(slab.stamp(other, early), other);
+        slab.release(other);
+        assert!(slab.is_empty() && slab.stamped(other).is_none());
+    }
 
     #[test]
     fn an_entry_lives_until_its_last_packet() {

@@ -11,8 +11,8 @@ use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
 use sojourn_transport::rtp::PlayoutCounts;
 use sojourn_transport::{
     Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, RtpAccount,
-    RtpGauges, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport, TcpReceiver,
-    TcpSender, TfrcReceiver, TfrcSender, UdpSender,
+    RtpGauges, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport, SrmCounts,
+    SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
 };
 use sojourn_units::{Span, Time};
 
@@ -55,6 +55,8 @@ pub enum Endpoint {
     Rtp(Box<RtpSender<Timed>>),
     /// Its receiver.
     RtpReceiver(Box<RtpReceiver>),
+    /// Source or receiver of SRM.
+    Srm(Box<SrmMember<Timed>>),
     /// Sender of a workload.
     Server(Box<Server>),
     /// Its receiver.
@@ -82,6 +84,7 @@ macro_rules! each {
             Endpoint::RledbatReceiver($endpoint) => $call,
             Endpoint::Rtp($endpoint) => $call,
             Endpoint::RtpReceiver($endpoint) => $call,
+            Endpoint::Srm($endpoint) => $call,
             Endpoint::Server($endpoint) => $call,
             Endpoint::Client($endpoint) => $call,
         }
@@ -125,6 +128,7 @@ impl Endpoint {
             Endpoint::Quic(sender) => Some(sender.report()),
             Endpoint::Rledbat(sender) => Some(sender.report()),
             Endpoint::Rtp(sender) => Some(sender.report()),
+            Endpoint::Srm(member) => member.sender_report(),
             Endpoint::Server(server) => Some(server.report()),
             _ => None,
         }
@@ -142,6 +146,7 @@ impl Endpoint {
             Endpoint::QuicReceiver(receiver) => Some(receiver.report()),
             Endpoint::RledbatReceiver(receiver) => Some(receiver.report()),
             Endpoint::RtpReceiver(receiver) => Some(receiver.report()),
+            Endpoint::Srm(member) => Some(member.receiver_report()),
             Endpoint::Client(client) => Some(client.report()),
             _ => None,
         }
@@ -256,6 +261,14 @@ impl Endpoint {
         match self {
             Endpoint::Ns3(sender) => sender.changes(),
             _ => &[],
+        }
+    }
+
+    /// What a member of an SRM session has done and got; `None` for others.
+    pub fn srm_counts(&self) -> Option<SrmCounts> {
+        match self {
+            Endpoint::Srm(member) => Some(member.counts()),
+            _ => None,
         }
     }
 

@@ -6,6 +6,7 @@ mod media;
 mod others;
 pub mod registry;
 pub mod sources;
+pub mod srm;
 pub mod timed;
 pub mod workload;
 

@@ -1,4 +1,4 @@
-//! Flows that are neither TCP nor plain datagrams: TFRC, a QUIC-like one, and media over RTP (`media`).
+//! Flows that are neither TCP nor plain datagrams: TFRC, a QUIC-like one, media over RTP (`media`), and SRM.
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
@@ -7,6 +7,7 @@ use crate::flow::{
 };
 use crate::media;
 use crate::registry::Resolved;
+use crate::srm;
 use crate::timed::Timed;
 use sojourn_cc::registry as cc;
 use sojourn_transport::{
@@ -25,7 +26,7 @@ const DEFAULT_CC: &str = "reno";
 type Build = fn(&[(String, String)], &FlowRequest<'_>) -> Result<BuiltFlow, ParamError>;
 
 /// The kinds of these flows.
-pub(crate) fn flow_kinds() -> [FlowKind; 3] {
+pub(crate) fn flow_kinds() -> [FlowKind; 4] {
     [
         FlowKind {
             name: TFRC,
@@ -42,6 +43,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 3] {
             dialects: QuicParams::DIALECTS.iter().collect(),
         },
         media::flow_kind(),
+        srm::flow_kind(),
     ]
 }
 
@@ -51,6 +53,7 @@ pub(crate) fn find(name: &str) -> Option<Build> {
         TFRC => Some(build_tfrc),
         QUIC => Some(build_quic),
         media::RTP => Some(media::build),
+        srm::SRM => Some(srm::build_source),
         _ => None,
     }
 }

@@ -22,8 +22,11 @@ use sojourn_units::{Rate, Span, Time};
 mod media;
 
 use super::metrics::{Level, Metric, Subject, of_level};
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, SeriesOutcome, TransferOutcome};
+use crate::outcome::{
+    FlowOutcome, QueueOutcome, Reception, RunOutcome, SeriesOutcome, TransferOutcome,
+};
 use sojourn_traffic::workload::TransferKind;
+use sojourn_transport::SrmCounts;
 
 /// The kinds of tables in a result directory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -32,6 +35,8 @@ pub enum Kind {
     Flows,
     /// One row per observed queue.
     Queues,
+    /// One row per receiver of a flow to a multicast group.
+    Receivers,
     /// One row per transfer of a workload.
     Transfers,
     /// One row per flow of RTP.
@@ -44,9 +49,10 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order in which a run's files are written: the one of the run itself last.
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Flows,
         Kind::Queues,
+        Kind::Receivers,
         Kind::Transfers,
         Kind::Media,
         Kind::Series,
@@ -55,7 +61,10 @@ impl Kind {
 
     /// Whether a run without rows of this kind has no file of it.
     pub fn is_optional(self) -> bool {
-        matches!(self, Kind::Transfers | Kind::Media | Kind::Series)
+        matches!(
+            self,
+            Kind::Receivers | Kind::Transfers | Kind::Media | Kind::Series
+        )
     }
 
     /// Whether a run has rows of this kind.
@@ -63,6 +72,7 @@ impl Kind {
         match self {
             Kind::Transfers => run.flows.iter().any(|flow| !flow.transfers.is_empty()),
             Kind::Media => run.flows.iter().any(|flow| flow.media.is_some()),
+            Kind::Receivers => !run.receivers.is_empty(),
             Kind::Series => !run.series.is_empty(),
             Kind::Flows | Kind::Queues | Kind::Runs => true,
         }
@@ -73,6 +83,7 @@ impl Kind {
         match self {
             Kind::Flows => "flows",
             Kind::Queues => "queues",
+            Kind::Receivers => "receivers",
             Kind::Transfers => "transfers",
             Kind::Media => "media",
             Kind::Series => "series",
@@ -85,6 +96,11 @@ impl Kind {
         match self {
             Kind::Flows => "One row per flow, in the order of the scenario.",
             Kind::Queues => "One row per observed queue.",
+            Kind::Receivers => {
+                "One row per flow to a multicast group and member of it; no file where there are none. The columns of `flows` are \
+                 those of what this member got: it is called as `cbr-1 at n5`, what was sent is what was delivered or lost, and \
+                 what was dropped are the copies on the way to it that were dropped while it was a member."
+            }
             Kind::Transfers => {
                 "One row per transfer of a workload that was asked for after the warm-up; no file where there are none."
             }
@@ -181,6 +197,7 @@ pub fn columns(kind: Kind) -> Vec<ColumnInfo> {
     match kind {
         Kind::Flows => FLOWS.infos(),
         Kind::Queues => QUEUES.infos(),
+        Kind::Receivers => RECEIVERS.infos(),
         Kind::Transfers => TRANSFERS.infos(),
         Kind::Media => media::MEDIA.infos(),
         Kind::Series => SERIES.infos(),
@@ -215,6 +232,7 @@ pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, Ar
     match kind {
         Kind::Flows => FLOWS.table(kind, key, &run.flows),
         Kind::Queues => QUEUES.table(kind, key, &run.queues),
+        Kind::Receivers => RECEIVERS.table(kind, key, &run.receivers),
         Kind::Transfers => {
             let rows: Vec<Moved> = run.flows.iter().flat_map(transfers_of).collect();
             TRANSFERS.table(kind, key, &rows)
@@ -384,7 +402,16 @@ impl<T> Columns<T> {
 
     /// A column for each metric of a level whose name no column has yet.
     fn metrics(&mut self, level: Level, subject: for<'a> fn(&'a T, Span) -> Subject<'a>) {
-        for metric in of_level(level) {
+        self.metrics_that(level, |_| true, subject);
+    }
+
+    fn metrics_that(
+        &mut self,
+        level: Level,
+        keep: fn(&Metric) -> bool,
+        subject: for<'a> fn(&'a T, Span) -> Subject<'a>,
+    ) {
+        for metric in of_level(level).filter(|metric| keep(metric)) {
             if self.0.iter().all(|column| column.info.name != metric.name) {
                 let (unit, read) = (metric.unit.stored(), Read::Metric(metric, subject));
                 self.add(&metric.name, Type::Number, unit, &metric.doc, read);
@@ -471,6 +498,117 @@ fn decimal(value: u128) -> Result<i128, ArrowError> {
 }
 
 static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
+    let mut all = flow_columns();
+    flow_metrics(&mut all, |metric| !metric.is_of_receivers());
+    all
+});
+
+static RECEIVERS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
+    let mut all = flow_columns();
+    all.text("of_flow", "The flow to the group.", |flow| {
+        reception(flow).map_or("", |own| &own.flow)
+    });
+    all.text("receiver", "The node of the member.", |flow| {
+        reception(flow).map_or("", |own| &own.receiver)
+    });
+    all.integer(
+        "member_ps",
+        "ps",
+        "How long it belonged to the group within the measured time.",
+        |flow| reception(flow).map_or(0, |own| own.member.as_ps()),
+    );
+    all.integer(
+        "passed_packets",
+        "packets",
+        "Packets that came by the node `delay_from` of the group.",
+        |flow| reception(flow).map_or(0, |own| own.passed_packets),
+    );
+    all.wide(
+        "passed_delay_ps_sum",
+        "ps",
+        "Sum of their delays from there on.",
+        |flow| reception(flow).map_or(0, |own| own.passed_delay_sum),
+    );
+    all.histogram(
+        "passed_delay",
+        "these delays",
+        |flow| reception(flow).map_or_else(Vec::new, |own| steps(&own.passed_delay)),
+        |flow| reception(flow).map_or_else(Vec::new, |own| counts(&own.passed_delay)),
+    );
+    srm_columns(&mut all);
+    flow_metrics(&mut all, |_| true);
+    all
+});
+
+/// What a receiver of an SRM session did.
+fn srm_columns(all: &mut Columns<FlowOutcome>) {
+    type Count = fn(&SrmCounts) -> u64;
+    let counts: [(&str, &str, Count); 7] = [
+        ("requests_packets", "Requests that it sent (SRM).", |srm| {
+            srm.requests
+        }),
+        ("repairs_packets", "Repairs that it sent (SRM).", |srm| {
+            srm.repairs
+        }),
+        (
+            "sessions_packets",
+            "Session messages that it sent (SRM).",
+            |srm| srm.sessions,
+        ),
+        (
+            "duplicate_requests_packets",
+            "Requests of others for what it had asked for itself (SRM).",
+            |srm| srm.duplicate_requests,
+        ),
+        (
+            "duplicate_repairs_packets",
+            "Repairs that it had no need of (SRM).",
+            |srm| srm.duplicate_repairs,
+        ),
+        (
+            "recovered_packets",
+            "Packets that it missed and got in the end (SRM).",
+            |srm| srm.recovered,
+        ),
+        (
+            "missing_packets",
+            "Packets that it missed when the run ended (SRM).",
+            |srm| srm.missing,
+        ),
+    ];
+    for (name, doc, read) in counts {
+        all.integer(name, "packets", doc, move |flow| read(&srm(flow)));
+    }
+    all.wide(
+        "recovery_ps_sum",
+        "ps",
+        "Sum of the times from when packets were missed until they came (SRM).",
+        |flow| srm(flow).recovery_sum,
+    );
+    all.integer(
+        "recovery_ps_max",
+        "ps",
+        "The longest of these times.",
+        |flow| srm(flow).recovery_max.as_ps(),
+    );
+    all.number(
+        "recovery_rtts_sum",
+        "1",
+        "Sum of these times in round trips to the source, as the member knew it.",
+        |flow| srm(flow).recovery_round_trips,
+    );
+}
+
+fn srm(flow: &FlowOutcome) -> SrmCounts {
+    reception(flow).map(|own| own.srm).unwrap_or_default()
+}
+
+fn reception(flow: &FlowOutcome) -> Option<&Reception> {
+    flow.reception.as_ref()
+}
+
+/// The columns that flows and receivers have.
+fn flow_columns() -> Columns<FlowOutcome> {
     let mut all = Columns::<FlowOutcome>::keyed();
     all.text("flow", "Name of the flow.", |flow| &flow.name);
     all.text("label", "Name of its group.", |flow| &flow.label);
@@ -606,11 +744,14 @@ static FLOWS: LazyLock<Columns<FlowOutcome>> = LazyLock::new(|| {
     all.integer("rtt_ps_max", "ps", "The longest of them.", |flow| {
         flow.rtt.3.as_ps()
     });
-    all.metrics(Level::Flow, |flow, measured| {
+    all
+}
+
+fn flow_metrics(all: &mut Columns<FlowOutcome>, keep: fn(&Metric) -> bool) {
+    all.metrics_that(Level::Flow, keep, |flow, measured| {
         Subject::Flows(vec![flow], measured, measured)
     });
-    all
-});
+}
 
 static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
     let mut all = Columns::<QueueOutcome>::keyed();
@@ -801,7 +942,7 @@ static RUNS: LazyLock<Columns<RunOutcome>> = LazyLock::new(|| {
     all.integer(
         "replicated_packets",
         "packets",
-        "Packets made by duplication.",
+        "Packets made by duplication, and where the ways of a group's packets part.",
         |run| run.census.replicated,
     );
     all.integer(
@@ -986,6 +1127,17 @@ fn per_flow<T>(queue: &QueueOutcome, read: fn(&FlowAccount) -> T) -> Vec<T> {
     queue.per_flow.iter().map(read).collect()
 }
 
+/// The tables that not every run has.
+#[derive(Clone, Debug, Default)]
+pub struct OptionalTables {
+    /// [`Kind::Receivers`].
+    pub receivers: Option<RecordBatch>,
+    /// [`Kind::Transfers`].
+    pub transfers: Option<RecordBatch>,
+    /// [`Kind::Media`].
+    pub media: Option<RecordBatch>,
+}
+
 /// The outcome that the tables of a run were made from, without its time series.
 ///
 /// # Errors
@@ -994,20 +1146,31 @@ pub fn read_run(
     runs: &RecordBatch,
     flows: &RecordBatch,
     queues: &RecordBatch,
-    (transfers, media): (Option<&RecordBatch>, Option<&RecordBatch>),
+    optional: &OptionalTables,
 ) -> Result<RunOutcome, String> {
     let run = Reader(runs);
     if runs.num_rows() != 1 {
         return Err(format!("{} rows where one is wanted", runs.num_rows()));
     }
     let mut flows = each(flows, read_flow)?;
-    for (name, transfer) in transfers.map_or(Ok(Vec::new()), |table| each(table, read_transfer))? {
+    let OptionalTables {
+        receivers,
+        transfers,
+        media,
+    } = optional;
+    for (name, transfer) in transfers
+        .as_ref()
+        .map_or(Ok(Vec::new()), |table| each(table, read_transfer))?
+    {
         let Some(flow) = flows.iter_mut().find(|flow| flow.name == name) else {
             return Err(format!("there is no flow {name:?} for a transfer"));
         };
         flow.transfers.push(transfer);
     }
-    for (name, media) in media.map_or(Ok(Vec::new()), |table| each(table, media::read))? {
+    for (name, media) in media
+        .as_ref()
+        .map_or(Ok(Vec::new()), |table| each(table, media::read))?
+    {
         let Some(flow) = flows.iter_mut().find(|flow| flow.name == name) else {
             return Err(format!("there is no flow {name:?} for its media"));
         };
@@ -1027,6 +1190,9 @@ pub fn read_run(
         },
         queues: each(queues, read_queue)?,
         flows,
+        receivers: receivers
+            .as_ref()
+            .map_or(Ok(Vec::new()), |table| each(table, read_receiver))?,
         series: Vec::new(),
     })
 }
@@ -1109,6 +1275,34 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         playback: playback::read(reader, row)?,
         media: None,
         last_active: optional("last_active_ps")?.map(Time::from_ps),
+        reception: None,
+    })
+}
+
+fn read_receiver(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
+    let reception = Reception {
+        flow: reader.text("of_flow", row)?,
+        receiver: reader.text("receiver", row)?,
+        member: Span::from_ps(reader.integer("member_ps", row)?),
+        passed_packets: reader.integer("passed_packets", row)?,
+        passed_delay_sum: reader.wide("passed_delay_ps_sum", row)?,
+        passed_delay: reader.histogram("passed_delay_steps", "passed_delay_counts", row)?,
+        srm: SrmCounts {
+            requests: reader.integer("requests_packets", row)?,
+            repairs: reader.integer("repairs_packets", row)?,
+            sessions: reader.integer("sessions_packets", row)?,
+            duplicate_requests: reader.integer("duplicate_requests_packets", row)?,
+            duplicate_repairs: reader.integer("duplicate_repairs_packets", row)?,
+            recovered: reader.integer("recovered_packets", row)?,
+            missing: reader.integer("missing_packets", row)?,
+            recovery_sum: reader.wide("recovery_ps_sum", row)?,
+            recovery_max: Span::from_ps(reader.integer("recovery_ps_max", row)?),
+            recovery_round_trips: reader.number("recovery_rtts_sum", row)?.unwrap_or(0.0),
+        },
+    };
+    Ok(FlowOutcome {
+        reception: Some(reception),
+        ..read_flow(reader, row)?
     })
 }
 

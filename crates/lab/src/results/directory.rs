@@ -15,7 +15,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use sojourn_report::Note;
 
-use super::columns::{Kind, batch, read_run, read_series, run_id, schema};
+use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
 use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::{RunOutcome, SeriesOutcome};
@@ -201,13 +201,14 @@ impl ResultDir {
         let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
         let optional = |kind| {
             let path = self.file(kind, point, replication);
-            match path.exists() {
-                true => read_table(&path, kind).map(Some),
-                false => Ok(None),
-            }
+            path.exists().then(|| read_table(&path, kind)).transpose()
         };
-        let (transfers, media) = (optional(Kind::Transfers)?, optional(Kind::Media)?);
-        read_run(&runs, &flows, &queues, (transfers.as_ref(), media.as_ref()))
+        let optional = OptionalTables {
+            receivers: optional(Kind::Receivers)?,
+            transfers: optional(Kind::Transfers)?,
+            media: optional(Kind::Media)?,
+        };
+        read_run(&runs, &flows, &queues, &optional)
             .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
     }
 

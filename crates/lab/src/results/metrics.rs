@@ -17,6 +17,7 @@ use sojourn_units::{Span, nearest};
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
 use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
 use sojourn_traffic::workload::TransferKind;
+use sojourn_transport::SrmCounts;
 
 /// What a metric is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -259,7 +260,25 @@ impl Level {
     }
 }
 
+/// Metrics of flows that only receivers of multicast groups have.
+const OF_RECEIVERS: [&str; 9] = [
+    "passed_delay_s_mean",
+    "requests_packets",
+    "repairs_packets",
+    "duplicate_requests_packets",
+    "duplicate_repairs_packets",
+    "recovered_packets",
+    "missing_packets",
+    "recovery_s_mean",
+    "recovery_rtts_mean",
+];
+
 impl Metric {
+    /// Whether only receivers of multicast groups have it.
+    pub fn is_of_receivers(&self) -> bool {
+        self.level == Level::Flow && OF_RECEIVERS.contains(&self.name.as_str())
+    }
+
     /// Its value; `None` where there is none, such as a delay when nothing arrived, and where the subject is of another
     /// level.
     pub fn value(&self, subject: &Subject<'_>) -> Option<f64> {
@@ -643,6 +662,16 @@ fn queue_metrics() -> Vec<Metric> {
     all
 }
 
+/// A sum over members of multicast groups; none without one.
+fn of_srm(flows: &[&FlowOutcome], read: fn(&SrmCounts) -> f64) -> Option<f64> {
+    let mut members = flows
+        .iter()
+        .filter_map(|flow| flow.reception.as_ref())
+        .peekable();
+    members.peek()?;
+    Some(members.map(|own| read(&own.srm)).sum())
+}
+
 fn flow_metrics() -> Vec<Metric> {
     let flow = |declared: Declared, read: fn(&[&FlowOutcome], f64) -> Option<f64>| {
         declared.metric(Level::Flow, false, Read::Flows(read))
@@ -733,6 +762,107 @@ fn flow_metrics() -> Vec<Metric> {
         read: Read::DelayQuantile(q),
     }));
     all.extend([
+        pooled(flow(
+            declared(
+                "passed_delay_s_mean",
+                "Delay from the node on, mean",
+                Unit::Seconds,
+                "Time from the node `delay_from` of a multicast group to the member, of packets that came by that node.",
+                "Σ delay from the node on / packets that came by it, to the picosecond",
+            ),
+            |flows, _| {
+                let all = || flows.iter().filter_map(|f| f.reception.as_ref());
+                let sum: f64 = all().map(|own| wide_to_f64(own.passed_delay_sum)).sum();
+                let count: f64 = all().map(|own| to_f64(own.passed_packets)).sum();
+                ratio(sum * 1e-12, count)
+            },
+        )),
+        flow(
+            declared(
+                "requests_packets",
+                "Requests",
+                Unit::Packets,
+                "Requests for repairs that members of a multicast group sent (SRM).",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.requests)),
+        ),
+        flow(
+            declared(
+                "repairs_packets",
+                "Repairs",
+                Unit::Packets,
+                "Repairs that members of a multicast group sent (SRM); those of the source are its retransmissions.",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.repairs)),
+        ),
+        flow(
+            declared(
+                "duplicate_requests_packets",
+                "Duplicate requests",
+                Unit::Packets,
+                "Requests that members heard for what they had asked for themselves (SRM).",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.duplicate_requests)),
+        ),
+        flow(
+            declared(
+                "duplicate_repairs_packets",
+                "Duplicate repairs",
+                Unit::Packets,
+                "Repairs that members had no need of (SRM).",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.duplicate_repairs)),
+        ),
+        flow(
+            declared(
+                "recovered_packets",
+                "Recovered",
+                Unit::Packets,
+                "Packets that members missed and got in the end (SRM).",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.recovered)),
+        ),
+        flow(
+            declared(
+                "missing_packets",
+                "Missing",
+                Unit::Packets,
+                "Packets that members missed when the run ended (SRM).",
+                "count",
+            ),
+            |flows, _| of_srm(flows, |srm| to_f64(srm.missing)),
+        ),
+        flow(
+            declared(
+                "recovery_s_mean",
+                "Recovery, mean",
+                Unit::Seconds,
+                "Time from when a member missed a packet until it came (SRM).",
+                "Σ time / packets recovered",
+            ),
+            |flows, _| {
+                let sum = of_srm(flows, |srm| wide_to_f64(srm.recovery_sum))?;
+                ratio(sum * 1e-12, of_srm(flows, |srm| to_f64(srm.recovered))?)
+            },
+        ),
+        flow(
+            declared(
+                "recovery_rtts_mean",
+                "Recovery in round trips, mean",
+                Unit::Index,
+                "That time in round trips to the source, as the member knew it (SRM).",
+                "Σ (time / round trip) / packets recovered",
+            ),
+            |flows, _| {
+                let sum = of_srm(flows, |srm| srm.recovery_round_trips)?;
+                ratio(sum, of_srm(flows, |srm| to_f64(srm.recovered))?)
+            },
+        ),
         flow(
             declared(
                 "replies_delay_s_mean",

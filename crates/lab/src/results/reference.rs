@@ -37,6 +37,7 @@ pub fn results_markdown() -> String {
         Kind::Runs,
         Kind::Flows,
         Kind::Queues,
+        Kind::Receivers,
         Kind::Transfers,
         Kind::Media,
         Kind::Series,

@@ -3,11 +3,12 @@
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::registry as sources;
+use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
 use sojourn_transport::{
-    QuicParams, RledbatParams, RtpParams, SackParams, TcpParams, TfrcParams, UdpParams,
+    QuicParams, RledbatParams, RtpParams, SackParams, SrmParams, TcpParams, TfrcParams, UdpParams,
 };
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
@@ -129,6 +130,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
         "tfrc" => declared::<TfrcParams>("TFRC"),
         "quic" => declared::<QuicParams>("QUIC"),
         "rtp" => declared::<RtpParams>("RTP"),
+        SRM => declared::<SrmParams>("SRM"),
         "rledbat" => declared::<RledbatParams>("rLEDBAT"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
         _ => FlowPart {
@@ -155,6 +157,16 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
     Err(error
         .nearest(nearest(name, names()))
         .allowed("kinds", names().collect::<Vec<_>>().join(", ")))
+}
+
+/// Whether a flow of that kind can be sent to a multicast group: it hears nothing back, or hears all members.
+pub(super) fn may_be_to_group(name: &str) -> bool {
+    if name == SRM {
+        return true;
+    }
+    let kinds = flow::flow_kinds();
+    let kind = kinds.iter().find(|kind| kind.name == name);
+    kind.is_some_and(|kind| kind.transport == Transport::Udp)
 }
 
 /// Builds the endpoints of a flow, to see whether its parameters allow it.

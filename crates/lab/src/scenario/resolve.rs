@@ -96,6 +96,9 @@ impl Scenario {
             true => Streams::Ns3,
             false => Streams::Names,
         });
+        for group in &mut full.groups {
+            crate::compile::resolve_group(group, dialect);
+        }
         for group in &mut full.flows {
             group.place.label.get_or_insert_with(|| group.kind.clone());
             group.args = resolve_flow(&group.kind, &group.args, dialect);
@@ -105,7 +108,7 @@ impl Scenario {
 }
 
 /// Whether a dialect is `family` or one of its releases: `ns3`, `ns3-3.44`.
-fn is_dialect(dialect: Option<&str>, family: &str) -> bool {
+pub(crate) fn is_dialect(dialect: Option<&str>, family: &str) -> bool {
     dialect
         .and_then(|dialect| dialect.strip_prefix(family))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

@@ -48,6 +48,8 @@ pub struct Names {
     pub labels: Vec<String>,
     /// Names of flows.
     pub flows: Vec<String>,
+    /// Labels and names of flows at each of their receivers, where these are a multicast group: `cbr at n5`.
+    pub receivers: Vec<String>,
 }
 
 impl Names {
@@ -58,6 +60,14 @@ impl Names {
         names.links = observed.map(|link| link.name.clone()).collect();
         for flow in &compiled.flows {
             names.add(&flow.label, &flow.name);
+        }
+        for flow in &compiled.flows {
+            let group = flow.group.and_then(|group| compiled.groups.get(group));
+            for member in group.iter().flat_map(|group| &group.members) {
+                names.receivers.extend(
+                    [&flow.label, &flow.name].map(|name| format!("{name} at {}", member.node)),
+                );
+            }
         }
         names
     }
@@ -70,6 +80,10 @@ impl Names {
         };
         for flow in &run.flows {
             names.add(&flow.label, &flow.name);
+        }
+        for receiver in &run.receivers {
+            names.receivers.push(receiver.label.clone());
+            names.receivers.push(receiver.name.clone());
         }
         names
     }
@@ -86,6 +100,7 @@ impl Names {
         add(&mut self.links, other.links);
         add(&mut self.labels, other.labels);
         add(&mut self.flows, other.flows);
+        add(&mut self.receivers, other.receivers);
     }
 
     fn add(&mut self, label: &str, name: &str) {
@@ -189,7 +204,13 @@ impl Asked {
             (Of::Forward, _) => flows(&|flow| flow.forward),
             (Of::Reverse, _) => flows(&|flow| !flow.forward),
             (Of::All, _) => flows(&|_| true),
-            (Of::Flows(name), _) => flows(&|flow| flow.label == *name || flow.name == *name),
+            (Of::Flows(name), _) => {
+                let all = runs
+                    .iter()
+                    .flat_map(|run| run.flows.iter().chain(&run.receivers));
+                let own = all.filter(|flow| flow.label == *name || flow.name == *name);
+                Subject::Flows(own.collect(), measured, active)
+            }
             (Of::Run, [run, ..]) => Subject::Run(run),
             (Of::Run, []) => Subject::Flows(Vec::new(), measured, active),
         }
@@ -202,7 +223,8 @@ impl Names {
         let is = |names: &[String]| names.iter().any(|name| name == of);
         if of == BOTTLENECK || of == QUEUES || is(&self.links) {
             Ok(Level::Queue)
-        } else if WORDS.contains(&of) || is(&self.labels) || is(&self.flows) {
+        } else if WORDS.contains(&of) || is(&self.labels) || is(&self.flows) || is(&self.receivers)
+        {
             Ok(Level::Flow)
         } else if of == RUN {
             Ok(Level::Run)
@@ -211,7 +233,7 @@ impl Names {
             all.extend(self.links.iter().map(String::as_str));
             all.extend(WORDS);
             all.extend(self.labels.iter().map(String::as_str));
-            let flows = self.flows.iter().map(String::as_str);
+            let flows = self.flows.iter().chain(&self.receivers).map(String::as_str);
             let near = nearest(of, all.iter().copied().chain(flows)).map(str::to_owned);
             Err(LabError::new(
                 LabErrorKind::UnknownName,
@@ -310,6 +332,7 @@ mod tests {
             links: vec!["left-right".to_owned(), "right-left".to_owned()],
             labels: vec!["reno".to_owned(), "cbr".to_owned()],
             flows: vec!["reno-1".to_owned(), "reno-2".to_owned(), "cbr-1".to_owned()],
+            receivers: vec!["cbr at n5".to_owned(), "cbr-1 at n5".to_owned()],
         }
     }
 
@@ -336,6 +359,10 @@ mod tests {
         assert_eq!(
             of("goodput_bps_sum", Some("reno")),
             Of::Flows("reno".to_owned())
+        );
+        assert_eq!(
+            of("delay_s_mean of cbr at n5", None),
+            Of::Flows("cbr at n5".to_owned())
         );
         assert_eq!(of("sojourn_s_p95", Some("reno")), Of::Bottleneck);
         assert_eq!(of("created_packets", None), Of::Run);

@@ -637,10 +637,10 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>>
 
 /// Whether a time series is of what a figure asks for: the bottleneck, or all flows in the direction under study.
 fn is_of(series: &SeriesOutcome, of: Option<&str>, run: Option<&RunOutcome>) -> bool {
-    // The name of a link, or with that of a queue inside its scheduler behind it.
+    // The name of a link, or with that of a queue inside its scheduler or of a flow behind it.
     let at_link = |link: &str| {
         let rest = series.of.strip_prefix(link);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("/queue-"))
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let queue = run.and_then(|run| run.queues.iter().find(|queue| at_link(&queue.link)));
     let flow = run.and_then(|run| run.flows.iter().find(|flow| flow.name == series.of));

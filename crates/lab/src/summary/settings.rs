@@ -100,6 +100,8 @@ pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
     for (group, key, name) in [
         ("Flows", "flows", "kind"),
         ("Links", "links", "from"),
+        ("Groups", "groups", "name"),
+        ("Members", "members", "node"),
         ("Impairments", "impairments", "link"),
         ("Changes", "changes", "link"),
     ] {
@@ -160,7 +162,7 @@ fn entries(manifest: &Manifest, key: &str, name: &str) -> Vec<[String; 2]> {
 }
 
 /// Keys of entries that are shown; every parameter of what runs is listed with the algorithms.
-const SHOWN: [&str; 22] = [
+const SHOWN: [&str; 29] = [
     "label",
     "count",
     "direction",
@@ -183,6 +185,13 @@ const SHOWN: [&str; 22] = [
     "loss",
     "jitter",
     "at",
+    "tree",
+    "rendezvous_point",
+    "encapsulation",
+    "switch",
+    "group",
+    "join",
+    "leave",
 ];
 
 /// Flags that are shown only where they are set.

@@ -17,6 +17,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         .filter(|spec| spec.experiment == wanted.experiment.name)
         .map(|spec| asked_for(wanted, spec))
         .collect();
+    let chosen = !tables.is_empty();
     let manifest = &wanted.results.manifest;
     let comparisons: Vec<Comparison<'_>> = manifest
         .comparisons()
@@ -34,6 +35,8 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         (false, _) => tables.extend(differences(wanted, &comparisons)),
     }
     tables.extend(super::transfers::table(wanted));
+    // A study says of which receivers it speaks.
+    tables.extend(super::receivers::table(wanted).filter(|_| !chosen));
     tables
 }
 

@@ -305,6 +305,7 @@ pub fn plan_with<P>(
         links,
         agents,
         flows,
+        groups: Vec::new(),
         ties: shape.ties,
         eager: shape.eager,
         seed,
@@ -407,6 +408,7 @@ pub fn play<P: Port, T: Tracer>(
         }));
         counts.push(format!("{:?}", without_events(network.census())));
         counts.extend((0..flows).map(|flow| format!("{:?}", network.flow(flow))));
+        counts.extend((0..flows).map(|flow| format!("{:?}", network.receivers(flow))));
         counts.extend(
             (0..links).map(|link| format!("{:?} {}", network.sent(link), show(network.port(link)))),
         );

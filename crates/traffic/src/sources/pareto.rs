@@ -16,8 +16,8 @@ params! {
         rate: Option<Rate> = "none", range "1bps".., source "a peak rate has no natural value";
         /// Mean on time.
         on: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl burst_time_";
-        /// Mean off time.
-        off: Span = "500ms", range "1us".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
+        /// Mean off time; a source whose off time is zero never falls silent.
+        off: Span = "500ms", range "0s".."100000s", source "ns-2.35 ns-default.tcl idle_time_";
         /// Shape of both distributions; the heavier the tail, the nearer to 1, where the mean is lost.
         shape: f64 = "1.5", range "1.01".."100", source "ns-2.35 ns-default.tcl shape_";
         /// Bytes of one packet, without the headers that the transport adds.

@@ -109,6 +109,7 @@ impl Pair {
                     receiver: Some(1),
                 })
                 .collect(),
+            groups: Vec::new(),
             ties: Ties::DeparturesFirst,
             eager: self.eager,
             seed: self.seed,

@@ -138,6 +138,7 @@ impl Dumbbell {
             links,
             agents,
             flows,
+            groups: Vec::new(),
             ties: Ties::Birth,
             eager: self.eager,
             seed: self.seed,

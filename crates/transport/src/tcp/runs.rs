@@ -261,6 +261,7 @@ impl Path {
             ],
             agents,
             flows,
+            groups: Vec::new(),
             ties: Ties::DeparturesFirst,
             eager: self.eager,
             seed: self.seed,

@@ -1,0 +1,248 @@
+//! Multicast groups of a scenario, as the network wants them.
+
+use sojourn_queue::QueuePort;
+use sojourn_sim::topology::Graph;
+use sojourn_sim::{AgentSpec, DenseSpec, GroupSpec, MemberSpec, NetworkSpec, Stay, TreeSpec};
+use sojourn_traffic::Endpoint;
+use sojourn_units::{Bytes, Span, Time};
+
+use super::{Compiled, Place, unknown};
+use crate::error::{LabError, LabErrorKind};
+use crate::model::{GroupParams, MemberParams, Scenario, TreeKind};
+use crate::scenario::is_dialect;
+
+/// A multicast group.
+#[derive(Clone, Debug)]
+pub struct GroupInfo {
+    /// Its name.
+    pub name: String,
+    /// Its members, in the order in which the network counts them.
+    pub members: Vec<MemberInfo>,
+    /// Delays are measured from a node of the network on, too.
+    pub delay_from: bool,
+}
+
+/// A member of a multicast group.
+#[derive(Clone, Debug)]
+pub struct MemberInfo {
+    /// Name of its node.
+    pub node: String,
+    /// Index of its node.
+    pub index: u32,
+    /// When it belongs to the group.
+    pub stays: Vec<Stay>,
+}
+
+impl MemberInfo {
+    /// How long it belongs to the group between two times.
+    pub fn present(&self, from: Time, until: Time) -> Span {
+        let stays = self.stays.iter();
+        stays
+            .map(|stay| stay.until.min(until).saturating_since(stay.from.max(from)))
+            .sum()
+    }
+}
+
+/// Fills in what a group leaves to defaults that depend on its tree and the dialect.
+pub(crate) fn resolve_group(group: &mut GroupParams, dialect: Option<&str>) {
+    let ns2 = is_dialect(dialect, "ns2");
+    match group.tree {
+        TreeKind::Shared => {
+            let bytes = if ns2 { 20 } else { 28 };
+            group.encapsulation.get_or_insert(Bytes::new(bytes));
+        }
+        TreeKind::Dense => {
+            let time = if ns2 {
+                Span::from_ms(500)
+            } else {
+                Span::from_ms(210_000)
+            };
+            group.prune_time.get_or_insert(time);
+        }
+        TreeKind::Source | TreeKind::Static => {}
+    }
+}
+
+/// The groups of a scenario.
+pub(super) fn compile(
+    scenario: &Scenario,
+    graph: &Graph,
+) -> Result<(Vec<GroupInfo>, Vec<GroupSpec>), LabError> {
+    let (mut infos, mut specs) = (Vec::new(), Vec::new());
+    for (given, position) in scenario.groups.iter().zip(0..) {
+        let mut given = given.clone();
+        resolve_group(&mut given, scenario.dialect.as_deref());
+        let node = |name: &str, key: &str| {
+            graph.node(name).ok_or_else(|| {
+                let key = format!("groups[{position}].{key}");
+                let names = graph.nodes.iter().map(String::as_str);
+                unknown(scenario, &key, "node", name, names)
+            })
+        };
+        let members = members(scenario, graph, &given.name)?;
+        let stable = format!("group/{}", given.name);
+        let delay_from = given.delay_from.as_deref();
+        let spec = GroupSpec {
+            tree: tree(scenario, graph, &given, position)?,
+            members: members
+                .iter()
+                .map(|member| MemberSpec {
+                    name: format!("{stable}/{}", member.node),
+                    node: member.index,
+                    agent: None,
+                    stays: member.stays.clone(),
+                })
+                .collect(),
+            waypoint: delay_from
+                .map(|name| node(name, "delay_from"))
+                .transpose()?,
+            name: stable,
+        };
+        infos.push(GroupInfo {
+            name: given.name,
+            members,
+            delay_from: spec.waypoint.is_some(),
+        });
+        specs.push(spec);
+    }
+    Ok((infos, specs))
+}
+
+/// The tree of a group.
+fn tree(
+    scenario: &Scenario,
+    graph: &Graph,
+    given: &GroupParams,
+    position: usize,
+) -> Result<TreeSpec, LabError> {
+    let bytes = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
+    Ok(match given.tree {
+        TreeKind::Source => TreeSpec::Source,
+        TreeKind::Shared => {
+            let name = given.rendezvous_point.as_deref().unwrap_or_default();
+            let rendezvous_point = graph.node(name).ok_or_else(|| {
+                let key = format!("groups[{position}].rendezvous_point");
+                let names = graph.nodes.iter().map(String::as_str);
+                unknown(scenario, &key, "node", name, names)
+            })?;
+            TreeSpec::Shared {
+                rendezvous_point,
+                encapsulation: given.encapsulation.map_or(0, bytes),
+                switch: given.switch.map(|at| Time::ZERO + at),
+            }
+        }
+        TreeKind::Dense => TreeSpec::Dense(DenseSpec {
+            prune_time: given.prune_time.unwrap_or_default(),
+            graft_retry: given.graft_retry,
+            message: bytes(given.message),
+        }),
+        TreeKind::Static => {
+            let mut links = Vec::new();
+            for name in given.links.iter().flat_map(|links| links.split(',')) {
+                let edge = |edge| graph.edge_name(edge) == name.trim();
+                let link = graph.edges.iter().position(edge).ok_or_else(|| {
+                    let key = format!("groups[{position}].links");
+                    let names: Vec<String> = graph
+                        .edges
+                        .iter()
+                        .map(|edge| graph.edge_name(edge))
+                        .collect();
+                    let names = names.iter().map(String::as_str);
+                    unknown(scenario, &key, "link direction", name.trim(), names)
+                })?;
+                links.push(u32::try_from(link).expect("fewer than 2^32 links"));
+            }
+            TreeSpec::Static(links)
+        }
+    })
+}
+
+/// The members of a group: one per node, with all its stays in order.
+fn members(scenario: &Scenario, graph: &Graph, group: &str) -> Result<Vec<MemberInfo>, LabError> {
+    let mut members: Vec<MemberInfo> = Vec::new();
+    for (given, position) in scenario.members.iter().zip(0..) {
+        if given.group != group {
+            continue;
+        }
+        let index = graph.node(&given.node).ok_or_else(|| {
+            let key = format!("members[{position}].node");
+            let names = graph.nodes.iter().map(String::as_str);
+            unknown(scenario, &key, "node", &given.node, names)
+        })?;
+        let stay = stay(given);
+        match members.iter_mut().find(|member| member.index == index) {
+            Some(member) => {
+                member.stays.push(stay);
+                member.stays.sort_by_key(|stay| stay.from);
+            }
+            None => members.push(MemberInfo {
+                node: given.node.clone(),
+                index,
+                stays: vec![stay],
+            }),
+        }
+    }
+    Ok(members)
+}
+
+fn stay(member: &MemberParams) -> Stay {
+    Stay {
+        from: Time::ZERO + member.join,
+        until: member.leave.map_or(Time::MAX, |leave| Time::ZERO + leave),
+    }
+}
+
+/// Gives the members of a group the endpoints of a session; says which agents they are.
+pub(super) fn seat_session(
+    scenario: &Scenario,
+    compiled: &mut Compiled,
+    group: usize,
+    place: &Place,
+    endpoints: Vec<Endpoint>,
+) -> Result<Vec<usize>, LabError> {
+    let members = &mut compiled.network.groups[group].members;
+    if members.iter().any(|member| member.agent.is_some()) {
+        let problem = format!(
+            "the group {:?} has an srm session already",
+            compiled.groups[group].name
+        );
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&scenario.name)
+            .key(format!("flows[{}].to", place.group))
+            .remedy("send this one to a group of its own"));
+    }
+    let mut agents = Vec::with_capacity(endpoints.len());
+    for (agent, (member, info)) in endpoints
+        .into_iter()
+        .zip(members.iter_mut().zip(&compiled.groups[group].members))
+    {
+        let index = compiled.network.agents.len();
+        compiled.network.agents.push(AgentSpec {
+            name: format!("flow/{}/member-{}", place.name, info.node),
+            node: info.index,
+            agent,
+        });
+        member.agent = u32::try_from(index).ok();
+        agents.push(index);
+    }
+    Ok(agents)
+}
+
+/// Makes the source of a session a member of its group, behind all others.
+pub(super) fn seat_source(
+    network: &mut NetworkSpec<QueuePort, Endpoint>,
+    group: usize,
+    place: &Place,
+    sender: usize,
+    start: Time,
+) {
+    network.groups[group].members.push(MemberSpec {
+        name: format!("flow/{}/source", place.name),
+        node: place.source,
+        agent: u32::try_from(sender).ok(),
+        stays: vec![Stay {
+            from: start,
+            until: Time::MAX,
+        }],
+    });
+}
