@@ -51,7 +51,8 @@ class Packet:
 
 def options(body: bytes) -> dict[int, bytes]:
     """Options by code; they end with code 0 and fill the block."""
-    found, at = {}, 0
+    found: dict[int, bytes] = {}
+    at = 0
     while at < len(body):
         code, length = struct.unpack_from("<HH", body, at)
         at += 4
@@ -83,7 +84,7 @@ def sum16(data: bytes) -> int:
     """The one's complement sum of RFC 1071."""
     if len(data) % 2:
         data += b"\0"
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    total = int(sum(struct.unpack(f">{len(data) // 2}H", data)))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
     return total

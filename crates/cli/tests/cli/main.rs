@@ -5,4 +5,5 @@ mod commands;
 mod results;
 mod support;
 mod theory;
+mod traces;
 mod vectors;

@@ -72,8 +72,7 @@ impl Spans {
 
     /// The value that a share of all does not exceed, in seconds.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let ps = self.histogram.quantile(share)?;
-        Some(Span::from_ps(ps).as_secs_f64())
+        self.histogram.quantile(share).map(|ps| to_f64(ps) * PS)
     }
 
     /// The distribution: steps of [`Histogram`] with their counts.

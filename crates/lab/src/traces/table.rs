@@ -226,7 +226,7 @@ impl TraceTable {
             let (unit, _) = shown_unit(info);
             ShownColumn {
                 key: info.name.to_owned(),
-                title: info.name.replace('_', " "),
+                title: shown_title(info),
                 unit: unit.map(str::to_owned),
                 align: None,
             }
@@ -351,10 +351,21 @@ impl TraceTable {
     }
 }
 
+/// The name of a column without the unit that readers see beside it.
+fn shown_title(info: &ColumnInfo) -> String {
+    let unit = match info.unit {
+        "s" | "bps" => Some(info.unit),
+        _ => None,
+    };
+    let words = info.name.split('_').filter(|word| Some(*word) != unit);
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// The unit in which a column is shown to readers, and the factor to it.
 fn shown_unit(info: &ColumnInfo) -> (Option<&'static str>, f64) {
     match info.unit {
-        "" | "1" => (None, 1.0),
+        // Packets and bytes are in the name.
+        "" | "1" | "packets" | "bytes" => (None, 1.0),
         // Instants stay in seconds.
         "s" if info.name.ends_with("time_s") || info.name == "from_s" || info.name == "to_s" => {
             (Some("s"), 1.0)

@@ -1,5 +1,6 @@
 //! What is counted of each link, node and flow.
 
+use crate::stats::{to_f64, wide_to_f64};
 use crate::traces::moments::{Counts, Jitter, Sizes, Spans};
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -126,6 +127,16 @@ impl FlowStats {
         {
             self.rtt.record(time.since(sent));
         }
+    }
+
+    /// Mean difference of consecutive delays, in seconds, as runs count it: over the packets that arrived, less one.
+    pub(super) fn jitter_mean(&self) -> Option<f64> {
+        let pairs = self
+            .delay
+            .count()
+            .checked_sub(1)
+            .filter(|pairs| *pairs > 0)?;
+        Some(wide_to_f64(self.jitter.differences().0) * 1e-12 / to_f64(pairs))
     }
 
     /// Something of the flow happened.

@@ -446,7 +446,7 @@ fn flow_columns() -> Vec<Column<FlowRow>> {
     all.extend(spans_columns!("delay", "From the source's queue to the destination", row: FlowRow => row.stats.delay));
     all.extend([
         number("jitter_s_mean", "s", "Mean difference of the delays of consecutive packets: Σ |delay(i) − delay(i−1)| / (packets − 1).", |row: &FlowRow| {
-            row.stats.jitter.mean().into()
+            row.stats.jitter_mean().into()
         }),
         number("jitter_rfc3550_s", "s", "Interarrival jitter of RFC 3550 section 6.4.1 at the end.", |row| row.stats.jitter.smoothed().into()),
         number("jitter_rfc3550_s_max", "s", "The greatest that it was.", |row| row.stats.jitter.smoothed_max().into()),
