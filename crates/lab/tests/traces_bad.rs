@@ -169,7 +169,7 @@ fn a_file_that_is_cut_off_is_told_or_skipped_and_never_passes_for_whole() {
                 }
                 // Without its header, nothing can be read of a capture.
                 (Err(_), Err(error)) => {
-                    assert!(cut < 48 && format.family() == Family::Capture, "{error}")
+                    assert!(cut < 48 && format.family() == Family::Capture, "{error}");
                 }
                 (Ok(_), Err(error)) => panic!("{error}"),
             }

@@ -131,7 +131,7 @@ impl Source {
     /// Reads on to the next packet of IP; `each` sees every packet before.
     fn advance(&mut self, mut each: impl FnMut(&Record)) -> Result<()> {
         self.next = None;
-        while let Some(record) = self.capture.next()? {
+        while let Some(record) = self.capture.next_record()? {
             each(&record);
             let link_type = self.capture.interfaces()[place(record.interface)].link_type;
             match decode(link_type, self.capture.data()) {

@@ -107,7 +107,7 @@ pub const LINK_TYPES: &str = "0 (null), 1 (Ethernet), 9 (PPP), 12, 14, 101, 228,
 /// Takes the bytes of a packet apart.
 pub fn decode(link_type: i32, data: &[u8]) -> Result<Packet, Other> {
     match link_type {
-        1 => sliced(LaxSlicedPacket::from_ethernet(data).map_err(|_| Other::Damaged)?),
+        1 => sliced(&LaxSlicedPacket::from_ethernet(data).map_err(|_| Other::Damaged)?),
         12 | 14 | 101 | 228 | 229 => ip(data),
         0 | 108 => ip(data.get(4..).ok_or(Other::Damaged)?),
         9 | 50 => ppp(data),
@@ -133,18 +133,18 @@ fn ether_type(data: &[u8], at: usize, length: usize) -> Result<Packet, Other> {
         return Err(Other::Damaged);
     };
     let kind = EtherType(u16::from_be_bytes([*high, *low]));
-    sliced(LaxSlicedPacket::from_ether_type(kind, rest))
+    sliced(&LaxSlicedPacket::from_ether_type(kind, rest))
 }
 
 fn ip(data: &[u8]) -> Result<Packet, Other> {
     match data.first().map(|byte| byte >> 4) {
-        Some(4 | 6) => sliced(LaxSlicedPacket::from_ip(data).map_err(|_| Other::Damaged)?),
+        Some(4 | 6) => sliced(&LaxSlicedPacket::from_ip(data).map_err(|_| Other::Damaged)?),
         Some(_) => Err(Other::NotIp),
         None => Err(Other::Damaged),
     }
 }
 
-fn sliced(packet: LaxSlicedPacket<'_>) -> Result<Packet, Other> {
+fn sliced(packet: &LaxSlicedPacket<'_>) -> Result<Packet, Other> {
     let mut identity = Identity::default();
     let (source, destination, protocol, bytes, header, ecn): (IpAddr, IpAddr, u8, u32, u32, u8);
     match &packet.net {

@@ -199,7 +199,7 @@ impl Capture {
     /// # Errors
     /// What is wrong, with its byte. With a lenient input, a packet that cannot be used is skipped, and so is the rest of a file in
     /// which the next block cannot be found.
-    pub fn next(&mut self) -> Result<Option<Record>> {
+    pub fn next_record(&mut self) -> Result<Option<Record>> {
         loop {
             let taken = match self.kind {
                 Kind::Pcap { modified } => self.record(modified),

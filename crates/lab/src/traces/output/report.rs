@@ -278,7 +278,7 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
 /// Points by name, of the names with the largest sum of `weight`.
 type Points = BTreeMap<String, Vec<(f64, f64)>>;
 
-fn fill(figure: &mut Figure, points: Points, weight: impl Fn(&[(f64, f64)]) -> f64) -> bool {
+fn fill(figure: &mut Figure, points: &Points, weight: impl Fn(&[(f64, f64)]) -> f64) -> bool {
     let mut names: Vec<(f64, String)> = points
         .iter()
         .map(|(name, points)| (weight(points), name.clone()))
@@ -351,7 +351,7 @@ fn over_time_figure(series: &TraceTable, what: &OverTime) -> Option<Figure> {
         }
     }
     let total = |points: &[(f64, f64)]| points.iter().map(|(_, y)| y).sum();
-    fill(&mut figure, points, total).then_some(figure)
+    fill(&mut figure, &points, total).then_some(figure)
 }
 
 fn distribution_figure(table: &TraceTable, what: &(&str, &str, &str)) -> Option<Figure> {
@@ -383,7 +383,7 @@ fn distribution_figure(table: &TraceTable, what: &(&str, &str, &str)) -> Option<
         }
     }
     let last = |points: &[(f64, f64)]| points.last().map_or(0.0, |(x, _)| *x);
-    fill(&mut figure, points, last).then_some(figure)
+    fill(&mut figure, &points, last).then_some(figure)
 }
 
 fn sizes_figure(table: &TraceTable) -> Option<Figure> {
@@ -400,5 +400,5 @@ fn sizes_figure(table: &TraceTable) -> Option<Figure> {
         }
     }
     let total = |points: &[(f64, f64)]| points.iter().map(|(_, y)| y).sum();
-    fill(&mut figure, points, total).then_some(figure)
+    fill(&mut figure, &points, total).then_some(figure)
 }
