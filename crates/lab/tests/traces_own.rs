@@ -20,7 +20,7 @@ fn scenario(text: &str) -> Scenario {
 /// Every time is a whole microsecond: what ns-2's own format loses nothing of.
 const WHOLE: &str = "dialect = \"ns2\"\n[run]\nduration = \"4s\"\nwarmup = \"1s\"\ndeterministic = true\n\
     [topology]\nrate = \"1Mbps\"\nrtt = \"24ms\"\nbottleneck_delay = \"10ms\"\naccess_rate = \"10Mbps\"\n\
-    queue = \"droptail limit=8p\"\n[[flows]]\nspec = \"2*cbr 600kbps size=1000B\"\n";
+    queue = \"droptail limit=8p\"\n[[flows]]\nspec = \"2*cbr 1Mbps size=1000B\"\n";
 
 const SCENARIOS: [&str; 5] = [
     WHOLE,
