@@ -191,5 +191,17 @@ mod tests {
         for (delay, rating) in [(250.0, 80.0), (350.0, 69.0), (500.0, 55.3)] {
             assert!((at(delay) - rating).abs() < 4.0, "{delay}: {}", at(delay));
         }
+        // Users are satisfied above 80, and nearly all of them dissatisfied below 60.
+        assert!(
+            at(200.0) > 80.0 && at(500.0) < 60.0,
+            "{} {}",
+            at(200.0),
+            at(500.0)
+        );
+        let falls = [150.0, 200.0, 250.0, 300.0, 400.0, 500.0].map(at);
+        assert!(
+            falls.windows(2).all(|pair| pair[1] < pair[0] - 3.0),
+            "{falls:?}"
+        );
     }
 }
