@@ -5,7 +5,7 @@ use std::path::Path;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::outcome::{FlowOutcome, RunOutcome};
-use sojourn_lab::results::metrics::{Subject, find};
+use sojourn_lab::results::metrics::{Level, Subject, find};
 use sojourn_lab::run;
 
 fn scenario(text: &str) -> Scenario {
@@ -28,7 +28,7 @@ fn of_label<'a>(run: &'a RunOutcome, label: &str) -> &'a FlowOutcome {
 
 fn metric(run: &RunOutcome, name: &str, label: &str) -> Option<f64> {
     let subject = Subject::Flows(vec![of_label(run, label)], run.measured, run.active());
-    find(name, None).expect(name).0.value(&subject)
+    find(name, Some(Level::Flow)).expect(name).0.value(&subject)
 }
 
 fn call(queue: &str) -> Scenario {

@@ -328,8 +328,8 @@ fn tables_over_all_runs_have_the_levels_of_factors() {
     assert_eq!(rows(Kind::Queues).0, 4 * 2);
     for kind in Kind::ALL {
         assert!(rows(kind).1.field_with_name("factor_queue").is_ok());
-        // There is no workload and no media.
-        let absent = [Kind::Transfers, Kind::Media].contains(&kind);
+        // There is no group, no workload and no media.
+        let absent = [Kind::Receivers, Kind::Transfers, Kind::Media].contains(&kind);
         assert_eq!(rows(kind).0 > 0, !absent);
     }
     let outcome = run::run(&study().points[0].scenario, 0).expect("a run");

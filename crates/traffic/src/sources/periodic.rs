@@ -41,7 +41,10 @@ params! {
 
 /// The source.
 #[derive(Clone, Debug)]
-pub struct Periodic {
+pub struct Periodic(Box<Bursts>);
+
+#[derive(Clone, Debug)]
+struct Bursts {
     /// The packet clock as it stands at the beginning of an on time.
     fresh: Pacer,
     pacer: Pacer,
@@ -74,7 +77,7 @@ impl Entry for Periodic {
                 "on and off time together are longer than simulated time can be",
             ));
         }
-        Ok(Periodic {
+        Ok(Periodic(Box::new(Bursts {
             fresh: pacer,
             pacer,
             bytes: size,
@@ -84,7 +87,7 @@ impl Entry for Periodic {
             random_phase: params.random_phase,
             until: None,
             last: Time::ZERO,
-        })
+        })))
     }
 }
 
@@ -94,6 +97,12 @@ impl Source for Periodic {
     }
 
     #[inline]
+    fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        self.0.next(rng)
+    }
+}
+
+impl Bursts {
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
