@@ -153,6 +153,11 @@ impl PlayoutBuffer {
         (!measured.is_zero()).then_some(measured)
     }
 
+    /// Whether the next frame of video can be shown if all of it arrives.
+    pub fn is_intact(&self) -> bool {
+        self.intact
+    }
+
     /// The time from the making of media until it is played, now.
     pub fn delay(&self) -> Span {
         self.delay

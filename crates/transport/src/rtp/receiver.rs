@@ -142,7 +142,9 @@ impl RtpReceiver {
         self.report.goodput_bytes += u64::from(packet.size.saturating_sub(self.headers));
         self.playout
             .on_packet(packet.seq, header, packet.created, now);
-        if gap && self.picture_loss && self.session.early() {
+        // Asked for again until the picture is whole: the request, or the key frame, may be lost.
+        let missing = gap || !self.playout.is_intact();
+        if missing && self.picture_loss && self.session.early() {
             let size = self.session.small(PICTURE_LOSS_BYTES);
             self.send_small(&Rtcp::PictureLoss, size, host);
             self.arm(host);
