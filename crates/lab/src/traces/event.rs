@@ -1,7 +1,7 @@
 //! What event traces say, whoever wrote them: something happened to a packet at a node or at the queue of a link.
 
 use crate::error::Result;
-use crate::traces::input::{Input, widened};
+use crate::traces::input::{Fault, Input, widened};
 use sojourn_units::Time;
 use std::collections::BTreeMap;
 
@@ -141,24 +141,66 @@ pub fn place(number: u32) -> usize {
 )]
 pub type Lookup<K, V> = std::collections::HashMap<K, V>;
 
-/// A reader of event traces.
-pub trait Events {
-    /// The next event; `None` at the end.
+/// The grammar of an event trace's lines, and what has occurred in them.
+pub trait Grammar {
+    /// What a line says; `None` if that is no event of a packet.
     ///
     /// # Errors
-    /// What is wrong, with its line, unless the input is lenient.
-    fn next(&mut self) -> Result<Option<Event>>;
+    /// What is wrong with the line.
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault>;
     /// What occurred so far.
     fn names(&self) -> &Names;
     /// Lines that are no events of packets, such as annotations.
     fn ignored(&self) -> u64;
-    /// The input, for what was skipped.
-    fn input(self: Box<Self>) -> Input;
-    /// Lines read so far.
-    fn lines(&self) -> u64;
 }
 
-/// Lines taken from an input.
-pub(crate) fn lines_of(input: &Input) -> u64 {
-    widened(input.lines())
+/// The events of a trace, line by line.
+pub struct Events<G> {
+    input: Input,
+    grammar: G,
+}
+
+impl<G: Grammar> Events<G> {
+    /// Reads an input.
+    pub fn new(input: Input, grammar: G) -> Events<G> {
+        Events { input, grammar }
+    }
+
+    /// The next event; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong, with its line, unless the input is lenient.
+    pub fn next_event(&mut self) -> Result<Option<Event>> {
+        while let Some(line) = self.input.next_line()? {
+            match self.grammar.parse(self.input.bytes(line)) {
+                Ok(Some(event)) => return Ok(Some(event)),
+                Ok(None) => {}
+                Err(fault) => {
+                    let line = self.input.lines();
+                    self.input.skip_or(&fault, Some(line))?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What occurred so far.
+    pub fn names(&self) -> &Names {
+        self.grammar.names()
+    }
+
+    /// Lines that are no events of packets, so far.
+    pub fn ignored(&self) -> u64 {
+        self.grammar.ignored()
+    }
+
+    /// Lines read so far.
+    pub fn lines(&self) -> u64 {
+        widened(self.input.lines())
+    }
+
+    /// The input, for what was skipped.
+    pub fn into_input(self) -> Input {
+        self.input
+    }
 }

@@ -7,10 +7,12 @@ mod tables;
 
 pub use tables::documented;
 
-use super::event::Events;
+use super::event::{Events, Grammar};
 use super::format::Format;
 use super::input::Input;
-use super::{Analysis, Options, ns2, ns3};
+use super::ns2::Ns2;
+use super::ns3::Ns3;
+use super::{Analysis, Options};
 use crate::error::Result;
 use ledger::Ledger;
 
@@ -19,25 +21,15 @@ use ledger::Ledger;
 /// # Errors
 /// What is wrong with the trace, with its line; when `--rate` names no link of it; when the time series would have too many steps.
 pub fn analyse(input: Input, format: Format, options: &Options) -> Result<Analysis> {
-    let reader: Box<dyn Events> = match format {
-        Format::Ns3 => Box::new(ns3::Reader::new(input)),
-        _ => return read(ns2::Reader::new(input), format, options),
-    };
-    run(reader, format, options)
+    match format {
+        Format::Ns3 => run(Events::new(input, Ns3::default()), format, options),
+        _ => run(Events::new(input, Ns2::default()), format, options),
+    }
 }
 
-/// As [`run`], with the reader known, so that its calls are direct.
-fn read(reader: ns2::Reader, format: Format, options: &Options) -> Result<Analysis> {
-    run(Box::new(reader), format, options)
-}
-
-fn run<R: Events + ?Sized>(
-    mut reader: Box<R>,
-    format: Format,
-    options: &Options,
-) -> Result<Analysis> {
+fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> Result<Analysis> {
     let mut ledger = Ledger::new(options);
-    while let Some(event) = reader.next()? {
+    while let Some(event) = reader.next_event()? {
         if options.to.is_some_and(|to| event.time >= to) {
             break;
         }
@@ -46,7 +38,7 @@ fn run<R: Events + ?Sized>(
     ledger.finish(reader.names());
     let (lines, ignored) = (reader.lines(), reader.ignored());
     let names = reader.names().clone();
-    let skipped = reader.input().into_skipped();
+    let skipped = reader.into_input().into_skipped();
     let tables = tables::tables(
         &mut ledger,
         &names,

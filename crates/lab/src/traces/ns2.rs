@@ -6,10 +6,9 @@
 //!
 //! ns-2's one-way TCP numbers packets, and an acknowledgement names the last packet that has arrived in order. A sequence of -1 is none.
 
-use super::event::{Event, Events, Flow, Link, Lookup, NONE, Names, What, lines_of, place};
-use super::input::{Fault, Input, excerpt};
+use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
+use super::input::{Fault, excerpt};
 use super::number::{integer, seconds};
-use crate::error::Result;
 use sojourn_units::Time;
 
 /// Fields of a line.
@@ -17,9 +16,8 @@ const FIELDS: usize = 12;
 /// Nodes below this number are found by it.
 const NUMBERED: usize = 4096;
 
-/// A reader of ns-2's traces.
-pub struct Reader {
-    input: Input,
+/// The grammar of ns-2's traces.
+pub struct Ns2 {
     names: Names,
     nodes: Vec<u32>,
     other_nodes: Lookup<Box<[u8]>, u32>,
@@ -45,11 +43,9 @@ struct Fields<'a> {
     uid: u64,
 }
 
-impl Reader {
-    /// Reads an input.
-    pub fn new(input: Input) -> Reader {
-        Reader {
-            input,
+impl Default for Ns2 {
+    fn default() -> Ns2 {
+        Ns2 {
             names: Names::default(),
             nodes: vec![NONE; NUMBERED],
             other_nodes: Lookup::default(),
@@ -60,10 +56,11 @@ impl Reader {
             ignored: 0,
         }
     }
+}
 
-    fn event(&mut self, line: std::ops::Range<usize>) -> Result<Option<Event>, Fault> {
-        let bytes = self.input.bytes(line);
-        let (what, rest) = match bytes {
+impl Grammar for Ns2 {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault> {
+        let (what, rest) = match line {
             [b'+', b' ', rest @ ..] => (What::Enqueue, rest),
             [b'-', b' ', rest @ ..] => (What::Dequeue, rest),
             [b'r', b' ', rest @ ..] => (What::Receive, rest),
@@ -128,22 +125,6 @@ impl Reader {
             marked: fields.marked,
         }))
     }
-}
-
-impl Events for Reader {
-    fn next(&mut self) -> Result<Option<Event>> {
-        while let Some(line) = self.input.next_line()? {
-            match self.event(line) {
-                Ok(Some(event)) => return Ok(Some(event)),
-                Ok(None) => {}
-                Err(fault) => {
-                    let line = self.input.lines();
-                    self.input.skip_or(&fault, Some(line))?;
-                }
-            }
-        }
-        Ok(None)
-    }
 
     fn names(&self) -> &Names {
         &self.names
@@ -151,14 +132,6 @@ impl Events for Reader {
 
     fn ignored(&self) -> u64 {
         self.ignored
-    }
-
-    fn input(self: Box<Self>) -> Input {
-        self.input
-    }
-
-    fn lines(&self) -> u64 {
-        lines_of(&self.input)
     }
 }
 
@@ -317,16 +290,24 @@ fn token<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Result;
+    use crate::traces::event::Events;
+    use crate::traces::input::Input;
 
     fn read(text: &str, lenient: bool) -> Result<(Vec<Event>, Names, u64, u64)> {
         let input = Input::new(std::io::Cursor::new(text.to_owned()), "t.tr", lenient)?;
-        let mut reader = Box::new(Reader::new(input));
+        let mut reader = Events::new(input, Ns2::default());
         let mut events = Vec::new();
-        while let Some(event) = reader.next()? {
+        while let Some(event) = reader.next_event()? {
             events.push(event);
         }
         let (names, ignored) = (reader.names().clone(), reader.ignored());
-        Ok((events, names, ignored, reader.input().into_skipped().count))
+        Ok((
+            events,
+            names,
+            ignored,
+            reader.into_input().into_skipped().count,
+        ))
     }
 
     const LINES: &str = "+ 0.1 2 0 tcp 1040 ------- 1 2.0 3.0 7 21\n\

@@ -7,20 +7,19 @@
 //! digits unless the program that wrote them set more, which bounds what delays mean. What has no IP header (ARP, beacons) is ignored and
 //! counted.
 
-use super::event::{Event, Events, Flow, Link, Lookup, NONE, Names, What, lines_of, place};
-use super::input::{Fault, Input, excerpt};
+use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
+use super::input::{Fault, excerpt};
 use super::ns2::backwards;
 use super::number::{integer, seconds};
-use crate::error::Result;
 use sojourn_units::Time;
 
 /// Bytes of IPv6's fixed header, which its length field leaves out.
 const IPV6_HEADER: u64 = 40;
 const ECN_CE: u64 = 3;
 
-/// A reader of ns-3's ASCII traces.
-pub struct Reader {
-    input: Input,
+/// The grammar of ns-3's ASCII traces.
+#[derive(Default)]
+pub struct Ns3 {
     names: Names,
     nodes: Lookup<Box<[u8]>, u32>,
     /// By node and device.
@@ -79,25 +78,9 @@ struct Packet<'a> {
     behind: &'a [u8],
 }
 
-impl Reader {
-    /// Reads an input.
-    pub fn new(input: Input) -> Reader {
-        Reader {
-            input,
-            names: Names::default(),
-            nodes: Lookup::default(),
-            links: Lookup::default(),
-            flows: Lookup::default(),
-            rounds: Vec::new(),
-            key: Vec::new(),
-            last: Time::ZERO,
-            ignored: 0,
-        }
-    }
-
-    fn event(&mut self, line: std::ops::Range<usize>) -> Result<Option<Event>, Fault> {
-        let bytes = self.input.bytes(line);
-        let (what, rest) = match bytes {
+impl Grammar for Ns3 {
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault> {
+        let (what, rest) = match line {
             [b'+', b' ', rest @ ..] => (What::Enqueue, rest),
             [b'-', b' ', rest @ ..] => (What::Dequeue, rest),
             [b'r', b' ', rest @ ..] => (What::Receive, rest),
@@ -208,22 +191,6 @@ impl Reader {
             marked: packet.marked,
         }))
     }
-}
-
-impl Events for Reader {
-    fn next(&mut self) -> Result<Option<Event>> {
-        while let Some(line) = self.input.next_line()? {
-            match self.event(line) {
-                Ok(Some(event)) => return Ok(Some(event)),
-                Ok(None) => {}
-                Err(fault) => {
-                    let line = self.input.lines();
-                    self.input.skip_or(&fault, Some(line))?;
-                }
-            }
-        }
-        Ok(None)
-    }
 
     fn names(&self) -> &Names {
         &self.names
@@ -231,14 +198,6 @@ impl Events for Reader {
 
     fn ignored(&self) -> u64 {
         self.ignored
-    }
-
-    fn input(self: Box<Self>) -> Input {
-        self.input
-    }
-
-    fn lines(&self) -> u64 {
-        lines_of(&self.input)
     }
 }
 
@@ -479,19 +438,27 @@ fn tcp(headers: &[u8]) -> Option<Tcp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Result;
+    use crate::traces::event::Events;
+    use crate::traces::input::Input;
 
     const UDP: &str = "ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x3 DSCP Default ECN CE ttl 64 id 7 protocol 17 offset (bytes) 0 flags [none] length: 1052 10.1.1.1 > 10.1.1.2) ns3::UdpHeader (length: 1032 49153 > 9) Payload (size=1024)";
     const TCP: &str = "ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x0 ttl 63 id 3 protocol 6 offset 0 flags [none] length: 576 10.0.0.1 > 10.0.1.2) ns3::TcpHeader (49153 > 5000 [ ACK ] Seq=537 Ack=1 Win=65535) Payload Fragment [0:536]";
 
     fn read(lines: &str, lenient: bool) -> Result<(Vec<Event>, Names, u64, u64)> {
         let input = Input::new(std::io::Cursor::new(lines.to_owned()), "t.tr", lenient)?;
-        let mut reader = Box::new(Reader::new(input));
+        let mut reader = Events::new(input, Ns3::default());
         let mut events = Vec::new();
-        while let Some(event) = reader.next()? {
+        while let Some(event) = reader.next_event()? {
             events.push(event);
         }
         let (names, ignored) = (reader.names().clone(), reader.ignored());
-        Ok((events, names, ignored, reader.input().into_skipped().count))
+        Ok((
+            events,
+            names,
+            ignored,
+            reader.into_input().into_skipped().count,
+        ))
     }
 
     #[test]
