@@ -532,21 +532,20 @@ impl Groups {
         self.schedule.pop_front().map(|(_, event)| event)
     }
 
-    /// Makes an event take effect on trees that are computed; says what member has joined a group, if one has.
-    pub(super) fn apply(&mut self, event: Event, routes: &Routes) -> Option<(u32, u32)> {
-        let (group, joined) = match event {
+    /// Makes an event take effect on trees that are computed.
+    pub(super) fn apply(&mut self, event: Event, routes: &Routes) {
+        let group = match event {
             Event::Join { group, member } => {
                 self.groups[to_usize(group)].present[to_usize(member)] = true;
-                let node = self.groups[to_usize(group)].spec.members[to_usize(member)].node;
-                (group, Some((group, node)))
+                group
             }
             Event::Leave { group, member } => {
                 self.groups[to_usize(group)].present[to_usize(member)] = false;
-                (group, None)
+                group
             }
             Event::Switch { group } => {
                 self.groups[to_usize(group)].switched = true;
-                (group, None)
+                group
             }
         };
         for tree in 0..self.trees.len() {
@@ -554,7 +553,6 @@ impl Groups {
                 self.compute(tree, routes);
             }
         }
-        joined
     }
 
     /// The links of a tree: those of the paths from its members to its root, the other way round.
