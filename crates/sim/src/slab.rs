@@ -21,14 +21,15 @@ pub struct Side {
 pub struct Slab {
     entries: Vec<Entry>,
     free: Vec<u32>,
+    /// When the packet of an entry passed the place from which delays are measured a second time; only as long as an entry
+    /// that has been stamped, so that entries without stamps are not larger.
+    passed: Vec<Option<Time>>,
 }
 
 #[derive(Debug)]
 struct Entry {
     side: Side,
     shares: u32,
-    /// When the packet passed the place from which delays are measured a second time.
-    passed: Option<Time>,
 }
 
 impl Slab {
@@ -37,14 +38,13 @@ impl Slab {
     /// # Panics
     /// With 2^32 - 1 entries in use.
     pub fn insert(&mut self, side: Side) -> u32 {
-        let entry = Entry {
-            side,
-            shares: 1,
-            passed: None,
-        };
+        let entry = Entry { side, shares: 1 };
         if let Some(index) = self.free.pop() {
             if let Some(free) = self.entries.get_mut(to_usize(index)) {
                 *free = entry;
+            }
+            if let Some(passed) = self.passed.get_mut(to_usize(index)) {
+                *passed = None;
             }
             return index;
         }
@@ -64,14 +64,18 @@ impl Slab {
             self.release(index);
             self.insert(side.unwrap_or_default())
         };
-        self.entries[to_usize(own)].passed = Some(now);
+        if self.passed.len() < self.entries.len() {
+            self.passed.resize(self.entries.len(), None);
+        }
+        self.passed[to_usize(own)] = Some(now);
         own
     }
 
     /// When the packet that refers to `index` has passed, if it has.
     pub(crate) fn stamped(&self, index: u32) -> Option<Time> {
         let entry = self.entries.get(to_usize(index))?;
-        entry.passed.filter(|_| entry.shares > 0)
+        let passed = self.passed.get(to_usize(index)).copied().flatten();
+        passed.filter(|_| entry.shares > 0)
     }
 
     /// The entry, if `index` refers to one.
