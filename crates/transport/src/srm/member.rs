@@ -228,15 +228,7 @@ impl<S: Source> SrmMember<S> {
     /// Sends the data that is due.
     fn pump<H: Host>(&mut self, host: &mut H) {
         let now = host.now();
-        let Some(feed) = &mut self.feed else {
-            return;
-        };
-        let mut due = Vec::new();
-        while feed.due().is_some_and(|at| at <= now) {
-            due.extend(feed.take());
-        }
-        let ended = feed.due().is_none();
-        for bytes in due {
+        while let Some(bytes) = self.take_due(now) {
             let seq = self.next.unwrap_or(0);
             self.next = Some(seq + 1);
             self.payload = narrow(bytes);
@@ -250,9 +242,17 @@ impl<S: Source> SrmMember<S> {
             };
             host.send(self.flow, packet);
         }
+        let ended = self.feed.as_ref().is_some_and(|feed| feed.due().is_none());
         if ended && self.report.started.is_some() {
             self.report.completed.get_or_insert(now);
         }
+    }
+
+    /// The bytes that the source writes next, if they are due.
+    fn take_due(&mut self, now: Time) -> Option<u64> {
+        let feed = self.feed.as_mut()?;
+        feed.due().filter(|at| *at <= now)?;
+        feed.take()
     }
 
     /// Sends a session message, and says when the next follows.
