@@ -396,15 +396,6 @@ impl<S: Source> RtpSender<S> {
         self.account.reported_expected = u64::from(told.highest.wrapping_sub(highest));
         self.last = Some(told);
     }
-
-    /// Mean rate of media on the wire since it started, bits per second.
-    pub fn mean_rate(&self, now: Time) -> f64 {
-        let seconds = now.saturating_since(self.start).as_secs_f64();
-        match seconds > 0.0 {
-            true => real(self.wire_bytes) * 8.0 / seconds,
-            false => 0.0,
-        }
-    }
 }
 
 /// An RTCP packet of so many bytes on the wire.
