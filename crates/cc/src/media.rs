@@ -62,6 +62,11 @@ pub trait MediaControl {
     fn window(&self) -> Option<u64> {
         None
     }
+
+    /// How often it wants feedback.
+    fn feedback_every(&self) -> Span {
+        Span::from_ms(50)
+    }
 }
 
 /// The bounds of a media rate, and where it starts.
@@ -126,6 +131,9 @@ macro_rules! media_controls {
             }
             fn window(&self) -> Option<u64> {
                 match self { $(AnyMedia::$Control(c) => c.window(),)* }
+            }
+            fn feedback_every(&self) -> Span {
+                match self { $(AnyMedia::$Control(c) => c.feedback_every(),)* }
             }
         }
 

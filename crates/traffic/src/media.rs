@@ -6,10 +6,10 @@ use crate::flow::{
 };
 use crate::registry::{AnySource, Resolved, wrong};
 use crate::timed::Timed;
-use sojourn_cc::media::{self, AnyMedia, Bounds};
+use sojourn_cc::media::{self, AnyMedia, Bounds, MediaControl};
 use sojourn_transport::app::Source;
 use sojourn_transport::{RtpConfig, RtpParams, RtpReceiver, RtpSender};
-use sojourn_units::{ParamError, Params, Rate, Span, Spec, SpecValue, UnitErrorKind};
+use sojourn_units::{ParamError, Params, Rate, Spec, SpecValue, UnitErrorKind};
 
 /// The name of these flows.
 pub(crate) const RTP: &str = "rtp";
@@ -132,11 +132,7 @@ fn control(
         full.args.push((key.to_owned(), SpecValue::Text(text)));
     }
     params.control = Some(full);
-    let every = match built.name {
-        "nada" => Span::from_ms(100),
-        _ => Span::from_ms(50),
-    };
-    params.feedback.get_or_insert(every);
+    params.feedback.get_or_insert(control.feedback_every());
     Ok(Some(control))
 }
 

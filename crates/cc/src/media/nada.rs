@@ -156,6 +156,11 @@ impl Nada {
 }
 
 impl MediaControl for Nada {
+    /// DELTA (RFC 8698 figure 3).
+    fn feedback_every(&self) -> Span {
+        Span::from_ms(100)
+    }
+
     fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
         let now = feedback.now;
         let (mut lost, mut marked, mut queue) = (0u32, 0u32, None);
