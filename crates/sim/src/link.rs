@@ -387,10 +387,14 @@ impl<P: Port> Link<P> {
     /// the event list and a packet that comes now waits.
     #[inline(always)]
     pub(crate) fn is_busy_at<S: LinkSink>(&mut self, key: &Key, sink: &mut S) -> bool {
-        if self.plain {
-            self.catch_up(key, sink);
+        if !self.plain {
+            return false;
         }
-        self.plain && !self.idle
+        debug_assert_eq!(self.waiting, !self.nothing_to_send());
+        while !self.idle && self.departs_before(key) {
+            self.depart(sink);
+        }
+        !self.idle
     }
 
     /// The event of a plain link: its id, when the next packet in flight arrives, and the birth.
@@ -647,7 +651,7 @@ impl<P: Port> Link<P> {
     /// link is silent.
     #[inline(always)]
     pub(crate) fn is_listed(&self) -> bool {
-        self.silent || (self.ring.in_flight() > 0 && !self.calm)
+        self.silent || (!self.calm && self.ring.in_flight() > 0)
     }
 
     /// True if a feeder without an event in the list, or one with which it only looks, needs one or is to let packets run

@@ -445,6 +445,16 @@ const fn low32(number: u64) -> u32 {
     number as u32
 }
 
+/// What has become of a packet that was handed to a link.
+enum Handed {
+    /// It is on its wire and arrives at this time.
+    Through { arrival: Time },
+    /// It waits, or is gone.
+    Queued,
+    /// It is still to be offered to the link.
+    Not,
+}
+
 impl<T: Tracer> Frame<T> {
     /// Counts a packet that has arrived where it was sent to.
     #[inline(always)]
@@ -469,6 +479,58 @@ impl<T: Tracer> Frame<T> {
             self.release(packet);
         });
         self.ahead += packets;
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `to`.
+    /// The next arrival is left to the caller to list. Nothing is traced.
+    #[inline(always)]
+    fn hand_over<P: Port>(&mut self, from: &mut Link<P>, to: &mut Link<P>, key: &Key) -> Handed {
+        let now = key.time;
+        if to.lets_through(now)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+        {
+            if to.silent {
+                self.absorb(to, now);
+            }
+            let arrival = to.let_through(packet.size, now);
+            if let Some(packet) = to.ring.relay(&mut from.ring) {
+                packet.at = arrival;
+                packet.launched = now;
+                packet.hops_left -= 1;
+            }
+            return Handed::Through { arrival };
+        }
+        match self.queue_up(from, to, key) {
+            true => Handed::Queued,
+            false => Handed::Not,
+        }
+    }
+
+    /// Takes the packet that has arrived at the far end of a plain link, and hands it to the queue of the link `to`, if that
+    /// transmits. Says whether it does.
+    #[inline(always)]
+    fn queue_up<P: Port>(&mut self, from: &mut Link<P>, to: &mut Link<P>, key: &Key) -> bool {
+        if to.is_busy_at(key, self)
+            && let Some(packet) = from.ring.flight_head()
+            && packet.hops_left > 0
+        {
+            if to.port.lets_in(packet, &to.ring, key.time)
+                && let Some(packet) = to.ring.queue(&mut from.ring)
+            {
+                packet.at = key.time;
+                packet.hops_left -= 1;
+                to.waiting = true;
+                if T::ON {
+                    self.at_key(*key, to.index);
+                    self.event(Event::Enqueue, packet);
+                }
+            } else {
+                to.take_in(&mut from.ring, key, self);
+            }
+            return true;
+        }
+        false
     }
 
     fn record(&mut self, time: Time, event: Event, packet: Label) {
@@ -843,67 +905,65 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     #[inline(never)]
     fn deliver_from_outlet(&mut self, link: u32, time: u64, birth: u64, id: u32) {
         let core = &mut self.core;
-        let Some(outlet) = core.links.get(to_usize(link)) else {
+        let index = to_usize(link);
+        let Some((source, next)) = core.links.get(index).map(|l| (l.source, l.onward)) else {
             return;
         };
-        let (source, onward) = (outlet.source, outlet.onward);
-        let due = core.seats.get(to_usize(source)).map(|seat| seat.wakes);
-        if let Some(at) = due
-            && at < core.horizon
-            && outlet.lets_through(at)
-            && outlet.ring.in_flight() == 1
-        {
-            core.hand_over(link, onward, key_of(time, birth, id));
-            self.launch(link, source, at);
-        } else {
-            self.deliver_and_go_on(link, key_of(time, birth, id));
-        }
-    }
-
-    /// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
-    /// through.
-    #[inline(always)]
-    fn launch(&mut self, link: u32, source: u32, at: Time) {
-        let core = &mut self.core;
-        let (Some(outlet), Some(seat), Some(endpoint)) = (
-            core.links.get_mut(to_usize(link)),
+        let key = key_of(time, birth, id);
+        let (Ok([outlet, to]), Some(seat), Some(endpoint)) = (
+            core.links.get_disjoint_mut([index, to_usize(next)]),
             core.seats.get_mut(to_usize(source)),
             self.agents.get_mut(to_usize(source)),
         ) else {
-            return;
+            return self.deliver_and_go_on(link, key);
         };
-        let Some(Launch { flow, packet, next }) = endpoint.launch(at) else {
-            self.go_on(source);
-            return;
+        let at = seat.wakes;
+        if at >= core.horizon || !outlet.lets_through(at) || outlet.ring.in_flight() != 1 {
+            return self.deliver_and_go_on(link, key);
+        }
+        core.frame.census.hops += 1;
+        let was_listed = to.is_listed();
+        let handed = core.frame.hand_over(outlet, to, &key);
+        if !was_listed {
+            if to.feeds {
+                if to.needs_event() {
+                    core.due.push(next);
+                }
+            } else if let Handed::Through { arrival } = handed {
+                core.fel.set(to.id, arrival.as_ps(), time);
+            }
+        }
+        let launched = if let Handed::Not = handed {
+            core.key = key;
+            core.offer(link, next);
+            self.launch_from(link, source, at)
+        } else {
+            launch(&mut core.frame, &mut core.fel, outlet, seat, endpoint, at)
         };
-        core.frame.launched += 1;
-        seat.sent.0 += 1;
-        seat.sent.1 += u64::from(packet.size);
-        seat.wakes = next.unwrap_or(Time::MAX);
-        seat.armed = at;
-        let arrival = outlet.let_through(packet.size, at);
-        outlet.ring.send(Packet {
-            at: arrival,
-            launched: at,
-            created: at,
-            seq: packet.seq,
-            ack: packet.ack,
-            flow,
-            dst: seat.peer,
-            side: NONE,
-            uid: core.frame.census.next_uid(),
-            size: packet.size,
-            kind: packet.kind,
-            tos: packet.tos,
-            flags: packet.flags,
-            hops_left: MAX_HOPS - 1,
-        });
-        core.fel.set(outlet.id, arrival.as_ps(), at.as_ps());
-        if next.is_some_and(|next| next <= at) {
-            // It sends more at the same event.
-            seat.wakes = Time::MAX;
-            core.key = Key::event(at, at, seat.id);
-            self.wake(source);
+        match launched {
+            Launched::One => {}
+            Launched::More => {
+                let id = self.core.seats[to_usize(source)].id;
+                self.core.key = Key::event(at, at, id);
+                self.wake(source);
+            }
+            Launched::Nothing => self.go_on(source),
+        }
+    }
+
+    /// As [`launch`], of a source and its link.
+    #[inline(never)]
+    fn launch_from(&mut self, link: u32, source: u32, at: Time) -> Launched {
+        let core = &mut self.core;
+        match (
+            core.links.get_mut(to_usize(link)),
+            core.seats.get_mut(to_usize(source)),
+            self.agents.get_mut(to_usize(source)),
+        ) {
+            (Some(outlet), Some(seat), Some(endpoint)) => {
+                launch(&mut core.frame, &mut core.fel, outlet, seat, endpoint, at)
+            }
+            _ => Launched::Nothing,
         }
     }
 
@@ -1349,77 +1409,21 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
     }
 
-    /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `next`.
-    /// The next arrival is left to the caller to list. Nothing is traced.
-    #[inline(always)]
-    fn hand_over(&mut self, link: u32, next: u32, key: Key) {
-        self.frame.census.hops += 1;
-        self.key = key;
-        let now = key.time;
-        if let Ok([from, to]) = self
-            .links
-            .get_disjoint_mut([to_usize(link), to_usize(next)])
-            && to.lets_through(now)
-            && let Some(packet) = from.ring.flight_head()
-            && packet.hops_left > 0
-        {
-            if to.silent {
-                self.frame.absorb(to, now);
-            }
-            let listed = to.is_listed();
-            let arrival = to.let_through(packet.size, now);
-            let Some(packet) = to.ring.relay(&mut from.ring) else {
-                return;
-            };
-            packet.at = arrival;
-            packet.launched = now;
-            packet.hops_left -= 1;
-            if !listed {
-                if !to.feeds {
-                    self.fel.set(to.id, arrival.as_ps(), now.as_ps());
-                } else if to.needs_event() {
-                    self.due.push(next);
-                }
-            }
-            return;
-        }
-        self.queue_up(link, next);
-    }
-
     /// Takes the packet that has arrived at the far end of a plain link, and hands it to the link `next`, which does not let
     /// it through: as a rule that transmits, and the packet waits there.
     #[inline(always)]
     fn queue_up(&mut self, link: u32, next: u32) {
-        let now = self.key.time;
         if let Ok([from, to]) = self
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
         {
-            let is_due = to.feeds && !to.is_listed();
-            if to.is_busy_at(&self.key, &mut self.frame)
-                && let Some(packet) = from.ring.flight_head()
-                && packet.hops_left > 0
-            {
-                if to.port.lets_in(packet, &to.ring, now)
-                    && let Some(packet) = to.ring.queue(&mut from.ring)
-                {
-                    packet.at = now;
-                    packet.hops_left -= 1;
-                    to.waiting = true;
-                    if T::ON {
-                        self.frame.at_key(self.key, to.index);
-                        self.frame.event(Event::Enqueue, packet);
-                    }
-                } else {
-                    to.take_in(&mut from.ring, &self.key, &mut self.frame);
-                }
-                if is_due && to.needs_event() {
-                    self.due.push(next);
-                }
-                return;
-            }
-            if is_due && to.needs_event() {
+            let was_listed = to.is_listed();
+            let queued = self.frame.queue_up(from, to, &self.key);
+            if to.feeds && !was_listed && to.needs_event() {
                 self.due.push(next);
+            }
+            if queued {
+                return;
             }
         }
         self.offer(link, next);
@@ -1495,6 +1499,60 @@ impl<P: Port, T: Tracer> Core<P, T> {
             self.fel.set(link.id, at.as_ps(), birth.as_ps());
         }
     }
+}
+
+/// What a source has launched.
+enum Launched {
+    /// A packet; the next one is due later, if there is one.
+    One,
+    /// A packet, and more is due at the same event.
+    More,
+    /// It has nothing to send at its event, or does not say so beforehand.
+    Nothing,
+}
+
+/// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
+/// through.
+#[inline(always)]
+fn launch<P: Port, A: Agent, T: Tracer>(
+    frame: &mut Frame<T>,
+    fel: &mut AutoList,
+    outlet: &mut Link<P>,
+    seat: &mut Seat,
+    endpoint: &mut A,
+    at: Time,
+) -> Launched {
+    let Some(Launch { flow, packet, next }) = endpoint.launch(at) else {
+        return Launched::Nothing;
+    };
+    frame.launched += 1;
+    seat.sent.0 += 1;
+    seat.sent.1 += u64::from(packet.size);
+    seat.wakes = next.unwrap_or(Time::MAX);
+    seat.armed = at;
+    let arrival = outlet.let_through(packet.size, at);
+    outlet.ring.send(Packet {
+        at: arrival,
+        launched: at,
+        created: at,
+        seq: packet.seq,
+        ack: packet.ack,
+        flow,
+        dst: seat.peer,
+        side: NONE,
+        uid: frame.census.next_uid(),
+        size: packet.size,
+        kind: packet.kind,
+        tos: packet.tos,
+        flags: packet.flags,
+        hops_left: MAX_HOPS - 1,
+    });
+    fel.set(outlet.id, arrival.as_ps(), at.as_ps());
+    if next.is_some_and(|next| next <= at) {
+        seat.wakes = Time::MAX;
+        return Launched::More;
+    }
+    Launched::One
 }
 
 /// The key of an event of the event list.

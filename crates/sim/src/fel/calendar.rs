@@ -27,8 +27,8 @@
 //! The paths that every event takes index without bounds checks. They rest on these facts, which
 //! every method keeps whatever it is called with: heads, `Pending::next` and `Pending::prev` (but for
 //! its three marks) are at most `end`, and there are `end + 1` records; keys other than `VOID` hold
-//! ids below `end`; there are `mask + 1` heads and as many marks; `top` is at least `FLOOR` and a
-//! place of `today`, which has `ROOM` places or more.
+//! ids below `end`; there are `mask + 1` heads and as many marks; `floor` is from `LOWEST` to
+//! `HIGHEST + AT_ONCE`, `top` is at least `floor` and a place of `today`, which has `ROOM` places or more.
 
 #![allow(
     unsafe_code,
@@ -51,10 +51,15 @@ pub struct CalendarList {
     pending: Box<[Pending]>,
     /// The number of components, and the id of the record that ends every chain.
     end: u32,
-    /// Keys of the events of `day`, greatest first, from `FLOOR + 1` to `top`; the first may be
-    /// `VOID`, as is everything from 0 to `FLOOR`.
+    /// Keys of the events of `day`, greatest first, from `floor + 1` to `top`; the first may be
+    /// `VOID`, as is everything from 0 to `floor`.
     today: Vec<u64>,
     top: usize,
+    /// An event after all others of today goes below them, so that the floor sinks, down to `LOWEST`;
+    /// then the stack is moved up to `HIGHEST`. It rises where the first keys are `VOID`.
+    floor: usize,
+    /// A day holds all events, as there are few.
+    few: bool,
     /// From this place to `top`, events of equal times are in order.
     settled: usize,
     /// A key on the stack below this one is before every event in `far`.
@@ -125,14 +130,15 @@ const OCCUPANCY: u64 = 6;
 /// With so few events pending, a day holds them all.
 const FEW: usize = 16;
 const OCCUPANCY_OF_FEW: u64 = 1024;
-/// Places at the bottom of `today` that stay `VOID`, and the number of events that are sorted, or
-/// that a new event is compared with, at once.
+/// The number of events that are sorted, or that a new event is compared with, at once, and of the
+/// places at the bottom of `today` that stay `VOID`.
 const AT_ONCE: usize = 8;
-const FLOOR: usize = AT_ONCE;
+const LOWEST: usize = AT_ONCE;
+const HIGHEST: usize = LOWEST + 128;
 /// Today takes new events in their order while it has fewer than this; more go to the heap.
 const SHALLOW: usize = 32;
 /// Places of `today`: the floor and the stack.
-const ROOM: usize = FLOOR + 1 + SHALLOW;
+const ROOM: usize = HIGHEST + AT_ONCE + 1 + SHALLOW;
 /// No event of today has been put in order of birth.
 const UNSETTLED: usize = usize::MAX;
 /// Of no event.
@@ -165,7 +171,9 @@ impl EventList for CalendarList {
             pending: vec![idle; n + 1].into(),
             end,
             today: vec![VOID; ROOM],
-            top: FLOOR,
+            top: HIGHEST,
+            floor: HIGHEST,
+            few: false,
             settled: UNSETTLED,
             guard: VOID,
             day: day_before(0),
@@ -324,8 +332,8 @@ impl CalendarList {
     /// The key below the top of the stack.
     #[inline(always)]
     fn second_key(&self) -> u64 {
-        debug_assert!((FLOOR..self.today.len()).contains(&self.top));
-        // SAFETY: `top` is a place of `today`, and at least `FLOOR`.
+        debug_assert!((LOWEST..self.today.len()).contains(&self.top));
+        // SAFETY: `top` is a place of `today`, and at least `LOWEST`.
         unsafe { *self.today.get_unchecked(self.top - 1) }
     }
 
@@ -372,7 +380,7 @@ impl CalendarList {
         let event = self.top_event();
         // SAFETY: keys other than `VOID` hold ids below `end`.
         unsafe { self.own_mut(event.id) }.prev = IDLE;
-        // As the key is not `VOID`, `top` is above `FLOOR`.
+        // As the key is not `VOID`, `top` is above `floor`.
         self.top -= 1;
         self.left += 1;
         self.now = event.time;
@@ -431,15 +439,27 @@ impl CalendarList {
                 next: head,
                 prev: HEAD,
             };
-        } else {
-            self.place_elsewhere(id, time, birth);
+            return;
         }
+        let key = self.key(time, id);
+        let comes_last = ahead == 0 && self.greatest_key() < key && self.top <= self.settled;
+        if !comes_last || self.top - self.floor >= SHALLOW || self.floor == LOWEST {
+            return self.place_elsewhere(id, time, birth);
+        }
+        // Below all others of today.
+        self.settled = UNSETTLED;
+        // SAFETY: `floor` is a place of `today`.
+        unsafe { *self.today.get_unchecked_mut(self.floor) = key };
+        self.floor -= 1;
+        // SAFETY: the caller's id is below `end`.
+        let own = unsafe { self.own_mut(id) };
+        (own.time, own.birth, own.prev) = (time, birth, HEAD);
     }
 
     /// Puts an idle component's event of today on the stack, and of any other day in the heap.
     #[inline(never)]
     fn place_elsewhere(&mut self, id: u32, time: u64, birth: u64) {
-        if time >> self.shift != self.day || self.top - FLOOR >= SHALLOW {
+        if time >> self.shift != self.day || self.top - self.floor >= SHALLOW {
             return self.place_far(id, time, birth);
         }
         if self.top > self.settled {
@@ -452,6 +472,44 @@ impl CalendarList {
         own.birth = birth;
         own.prev = HEAD;
         self.insert(key);
+        self.move_floor();
+    }
+
+    /// The key at the bottom of the stack; what was there last if the stack is empty.
+    #[inline(always)]
+    fn greatest_key(&self) -> u64 {
+        debug_assert!(self.floor + 1 < self.today.len());
+        // SAFETY: `floor` is at most `HIGHEST + AT_ONCE`, and `today` has `ROOM` places or more.
+        unsafe { *self.today.get_unchecked(self.floor + 1) }
+    }
+
+    /// Makes room below the stack, so that an event after all others can be put there. Where a day holds only some of the
+    /// events that is rare, and the next day soon begins.
+    #[inline(always)]
+    fn move_floor(&mut self) {
+        if self.few && (self.greatest_key() == VOID || self.floor == LOWEST) {
+            self.move_floor_now();
+        }
+    }
+
+    #[inline(never)]
+    fn move_floor_now(&mut self) {
+        if self.floor == LOWEST {
+            self.raise();
+        }
+        while self.floor < self.top.min(HIGHEST + AT_ONCE) && self.greatest_key() == VOID {
+            self.floor += 1;
+        }
+    }
+
+    /// Moves the stack up to the highest floor.
+    fn raise(&mut self) {
+        let by = HIGHEST - self.floor;
+        self.today
+            .copy_within(self.floor + 1..=self.top, HIGHEST + 1);
+        self.today[self.floor + 1..=HIGHEST].fill(VOID);
+        self.top += by;
+        self.floor = HIGHEST;
     }
 
     /// As `place_elsewhere`, once what `settle` has put in order of birth is back in the order of keys,
@@ -466,12 +524,12 @@ impl CalendarList {
     /// Puts a key in its place on a stack of less than `SHALLOW`, which is in the order of keys.
     #[inline(always)]
     fn insert(&mut self, key: u64) {
-        debug_assert!(self.top < FLOOR + SHALLOW);
+        debug_assert!(self.top < self.floor + SHALLOW);
         debug_assert!(self.top <= self.settled);
         self.settled = UNSETTLED;
         self.top += 1;
-        // SAFETY: the new top is at most `FLOOR + SHALLOW`, which is below `ROOM`, and at least
-        // `FLOOR + 1`, which is `AT_ONCE + 1`: that many places are below it.
+        // SAFETY: the new top is at most `floor + SHALLOW`, which is below `ROOM`, and at least
+        // `LOWEST + 1`, which is `AT_ONCE + 1`: that many places are below it.
         let below = unsafe {
             let mut place = self.today.as_mut_ptr().add(self.top);
             let mut lesser = 0;
@@ -711,7 +769,8 @@ impl CalendarList {
             }
         }
         if rest > AT_ONCE {
-            self.today[FLOOR + 1..].sort_unstable_by(|a, b| b.cmp(a));
+            let first = self.floor + 1;
+            self.today[first..].sort_unstable_by(|a, b| b.cmp(a));
             self.today.resize(ROOM.max(self.today.len()), VOID);
         }
     }
@@ -720,13 +779,15 @@ impl CalendarList {
     #[inline(always)]
     fn lay(&mut self, keys: [u64; AT_ONCE]) {
         debug_assert!(self.today.len() >= ROOM);
-        const { assert!(FLOOR + 1 + AT_ONCE <= ROOM) };
-        // SAFETY: `today` has `ROOM` places or more.
+        const { assert!(HIGHEST + 1 + AT_ONCE <= ROOM) };
+        // What is above a lower floor is free: the stack is empty.
+        self.floor = self.floor.min(HIGHEST);
+        // SAFETY: `floor` is at most `HIGHEST`, and `today` has `ROOM` places or more.
         unsafe {
-            let stack = self.today.as_mut_ptr().add(FLOOR + 1);
+            let stack = self.today.as_mut_ptr().add(self.floor + 1);
             stack.cast::<[u64; AT_ONCE]>().write(keys);
         }
-        self.top = FLOOR + AT_ONCE;
+        self.top = self.floor + AT_ONCE;
     }
 
     /// Chooses the day's length from the events and the time since the last look, and the number of
@@ -743,7 +804,8 @@ impl CalendarList {
         self.next_look = self.left + self.interval;
         let len = self.len();
         let buckets = len.next_power_of_two().clamp(MIN_BUCKETS, MAX_BUCKETS);
-        let occupancy = if len <= FEW {
+        self.few = len <= FEW;
+        let occupancy = if self.few {
             OCCUPANCY_OF_FEW
         } else {
             OCCUPANCY
@@ -770,8 +832,8 @@ impl CalendarList {
         self.heads.resize(buckets, Heads([end; 2]));
         self.occupied.clear();
         self.occupied.resize(buckets / 8, [0; 8]);
-        self.today[FLOOR + 1..].fill(VOID);
-        self.top = FLOOR;
+        self.today.fill(VOID);
+        (self.top, self.floor) = (HIGHEST, HIGHEST);
         self.settled = UNSETTLED;
         self.far.clear();
         for id in 0..end {
@@ -860,6 +922,38 @@ mod tests {
         let mut list = CalendarList::with_components(10);
         assert!(day_after_holds(&mut list, 10) > 100.0);
         assert_eq!(on_stack(&list), list.len());
+    }
+
+    /// Sources in turn: what is scheduled comes after all others, but for a stranger now and then.
+    #[test]
+    fn events_that_come_last_leave_in_order_however_far_the_floor_sinks() {
+        for n in [2, 9, 10, 15] {
+            let mut list = CalendarList::with_components(index(n + 1));
+            let mut reference = SafeList::with_components(index(n + 1));
+            for id in 0..n {
+                list.set(id, u64::from(id) * 1_000, 0);
+                reference.set(id, u64::from(id) * 1_000, 0);
+            }
+            let mut floors = Vec::new();
+            for step in 0..10_000_u64 {
+                let event = list.pop().expect("an event is pending");
+                assert_eq!(reference.pop(), Some(event), "{n} sources, step {step}");
+                let mut set = |id, after| {
+                    list.set(id, event.time + after, event.time);
+                    reference.set(id, event.time + after, event.time);
+                };
+                if event.id < n {
+                    set(event.id, 1_000 * u64::from(n));
+                }
+                if event.id == n || step % 37 == 0 {
+                    set(n, 500 * (step % 5));
+                }
+                floors.push(list.floor);
+            }
+            let sunk = floors.iter().min().expect("floors");
+            assert_eq!(*sunk, LOWEST, "{n} sources");
+            assert!(floors.contains(&HIGHEST), "{n} sources");
+        }
     }
 
     #[test]

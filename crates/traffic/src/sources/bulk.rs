@@ -73,6 +73,7 @@ impl Source for Bulk {
         self.bytes.is_none()
     }
 
+    #[inline(never)]
     fn next(&mut self, _: &mut Stream) -> Option<Write> {
         let bytes = self.bytes.filter(|_| !self.written)?;
         self.written = true;

@@ -52,6 +52,8 @@ pub struct Cbr {
     left: Option<u64>,
     random_phase: bool,
     noise: f64,
+    /// Every gap is the pacer's, and there is no end.
+    steady: bool,
     /// The first packet comes after a gap like all others.
     gap_first: bool,
     /// When the next packet leaves; `None` before the first.
@@ -79,6 +81,7 @@ impl Entry for Cbr {
             left: params.packets.map(Packets::get),
             random_phase: params.random_phase,
             noise: params.noise.get(),
+            steady: params.noise.get() == 0.0 && params.packets.is_none(),
             gap_first: params.dialect == "ns3",
             next: None,
         })
@@ -103,6 +106,22 @@ impl Source for Cbr {
 
     #[inline]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
+        let Some(last) = self.next.filter(|_| self.steady) else {
+            return self.next_of_any(rng);
+        };
+        let at = last.saturating_add(self.pacer.gap());
+        self.next = Some(at);
+        Some(Write {
+            at,
+            bytes: self.bytes,
+        })
+    }
+}
+
+impl Cbr {
+    /// The next packet, be it the first or the last one or after a gap with noise.
+    #[inline(never)]
+    fn next_of_any(&mut self, rng: &mut Stream) -> Option<Write> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }

@@ -72,7 +72,7 @@ impl Source for Exponential {
         false
     }
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }

@@ -217,6 +217,7 @@ impl Source for OnOffApp {
         false
     }
 
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }

@@ -73,7 +73,7 @@ impl Source for Pareto {
         false
     }
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }

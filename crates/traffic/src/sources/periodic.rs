@@ -96,7 +96,7 @@ impl Source for Periodic {
         false
     }
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }

@@ -76,7 +76,7 @@ impl Source for Poisson {
         false
     }
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;

@@ -306,6 +306,7 @@ impl Source for Video {
         false
     }
 
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }

@@ -179,6 +179,7 @@ impl Source for Voice {
         false
     }
 
+    #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
