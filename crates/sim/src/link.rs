@@ -19,7 +19,7 @@
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
 //! alone uses a link and hears nothing back is that link's *source*: while packets are in flight there, what it sends is
 //! put off until they have arrived. If the next packet finds the link free, as it does unless the source is faster than the
-//! link, the source *launches* it in the same stroke (`Network::launch`): one event per packet, and none of its own.
+//! link, the source *launches* it in the same stroke (`network/launch.rs`): one event per packet, and none of its own.
 //!
 //! A link that *feeds* others, which get all their packets from it, lets packets run ahead into them as soon as they are
 //! on its wire (`network/ahead.rs`). All keep their true times; a traced run does none of it.

@@ -51,15 +51,13 @@ pub struct CalendarList {
     pending: Box<[Pending]>,
     /// The number of components, and the id of the record that ends every chain.
     end: u32,
-    /// Keys of the events of `day`, greatest first, from `floor + 1` to `top`; the first may be
-    /// `VOID`, as is everything from 0 to `floor`.
+    /// Keys of the events of `day`, greatest first, from `floor + 1` to `top`; from 0 to `floor` all is
+    /// `VOID`.
     today: Vec<u64>,
     top: usize,
     /// An event after all others of today goes below them, so that the floor sinks, down to `LOWEST`;
-    /// then the stack is moved up to `HIGHEST`. It rises where the first keys are `VOID`.
+    /// then the stack is moved up to `HIGHEST`.
     floor: usize,
-    /// A day holds all events, as there are few.
-    few: bool,
     /// From this place to `top`, events of equal times are in order.
     settled: usize,
     /// A key on the stack below this one is before every event in `far`.
@@ -173,7 +171,6 @@ impl EventList for CalendarList {
             today: vec![VOID; ROOM],
             top: HIGHEST,
             floor: HIGHEST,
-            few: false,
             settled: UNSETTLED,
             guard: VOID,
             day: day_before(0),
@@ -472,7 +469,9 @@ impl CalendarList {
         own.birth = birth;
         own.prev = HEAD;
         self.insert(key);
-        self.move_floor();
+        if self.floor == LOWEST {
+            self.raise();
+        }
     }
 
     /// The key at the bottom of the stack; what was there last if the stack is empty.
@@ -483,26 +482,8 @@ impl CalendarList {
         unsafe { *self.today.get_unchecked(self.floor + 1) }
     }
 
-    /// Makes room below the stack, so that an event after all others can be put there. Where a day holds only some of the
-    /// events that is rare, and the next day soon begins.
-    #[inline(always)]
-    fn move_floor(&mut self) {
-        if self.few && (self.greatest_key() == VOID || self.floor == LOWEST) {
-            self.move_floor_now();
-        }
-    }
-
+    /// Moves the stack up to the highest floor, so that there is room below it.
     #[inline(never)]
-    fn move_floor_now(&mut self) {
-        if self.floor == LOWEST {
-            self.raise();
-        }
-        while self.floor < self.top.min(HIGHEST + AT_ONCE) && self.greatest_key() == VOID {
-            self.floor += 1;
-        }
-    }
-
-    /// Moves the stack up to the highest floor.
     fn raise(&mut self) {
         let by = HIGHEST - self.floor;
         self.today
@@ -775,7 +756,7 @@ impl CalendarList {
         }
     }
 
-    /// Makes a stack of sorted keys.
+    /// Makes a stack of sorted keys, some of which may be `VOID`.
     #[inline(always)]
     fn lay(&mut self, keys: [u64; AT_ONCE]) {
         debug_assert!(self.today.len() >= ROOM);
@@ -788,6 +769,11 @@ impl CalendarList {
             stack.cast::<[u64; AT_ONCE]>().write(keys);
         }
         self.top = self.floor + AT_ONCE;
+        // What a short chain was padded with is part of the floor.
+        self.floor += keys
+            .iter()
+            .map(|&key| usize::from(key == VOID))
+            .sum::<usize>();
     }
 
     /// Chooses the day's length from the events and the time since the last look, and the number of
@@ -804,8 +790,7 @@ impl CalendarList {
         self.next_look = self.left + self.interval;
         let len = self.len();
         let buckets = len.next_power_of_two().clamp(MIN_BUCKETS, MAX_BUCKETS);
-        self.few = len <= FEW;
-        let occupancy = if self.few {
+        let occupancy = if len <= FEW {
             OCCUPANCY_OF_FEW
         } else {
             OCCUPANCY
