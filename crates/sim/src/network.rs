@@ -960,13 +960,16 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
             let listed = to.is_listed();
             let arrival = to.let_through(size, now);
+            core.frame.census.hops += 1;
+            if !FEEDS && to.feeds && !listed && !to.calm {
+                return self.go_straight_on(link, next, now, arrival);
+            }
             let Some(packet) = to.ring.relay(&mut from.ring) else {
                 return;
             };
             packet.at = arrival;
             packet.launched = now;
             packet.hops_left = hops_left - 1;
-            core.frame.census.hops += 1;
             if T::ON {
                 core.frame.at_key(key_of(time, birth, id), to.index);
                 core.frame.event(Event::Enqueue, packet);

@@ -93,6 +93,28 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 }
 
+impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+    /// A packet that has arrived at the far end of a plain link at `now` has been let through by the feeder `next`, on which
+    /// nothing else is, and will be at its end at `arrival`. It may run ahead from there at once, without having been put into
+    /// the flight of the feeder: as a rule through one more link to an endpoint.
+    #[inline(never)]
+    pub(super) fn go_straight_on(&mut self, link: u32, next: u32, now: Time, arrival: Time) {
+        let core = &mut self.core;
+        let told = core.straight_on(link, next, now, arrival);
+        let Some(from) = core.links.get_mut(to_usize(link)) else {
+            return;
+        };
+        let packet = told.map(|(_, key)| from.ring.land_ahead(key.time, key.birth));
+        if let Some((id, at, birth)) = from.next_landing() {
+            core.fel.set(id, at, birth);
+        }
+        if let (Some((agent, key)), Some(packet)) = (told, packet) {
+            core.key = key;
+            self.hand_to(agent, &packet);
+        }
+    }
+}
+
 /// How far a packet has run ahead.
 enum Step {
     /// Not at all.
@@ -153,6 +175,57 @@ impl<P: Port, T: Tracer> Core<P, T> {
             return false;
         };
         at < self.horizon && at < seat.wakes
+    }
+
+    /// What [`Network::go_straight_on`] does to the links beyond. Says who is to be told of the packet, and with what key, while it
+    /// still is in the flight of `link`; or it is in the flight of another.
+    #[inline(always)]
+    fn straight_on(
+        &mut self,
+        link: u32,
+        next: u32,
+        now: Time,
+        arrival: Time,
+    ) -> Option<(u32, Key)> {
+        let feeder = self.links.get_mut(to_usize(next))?;
+        feeder.looks = false;
+        let (end, exits) = (feeder.to, feeder.exits);
+        let packet = self.links.get(to_usize(link))?.ring.flight_head()?;
+        let (size, dst, hops_left) = (packet.size, packet.dst, packet.hops_left);
+        let mut goes_on = None;
+        if dst != end && arrival < self.horizon && hops_left > 1 {
+            let exit = self.routes.towards(exits, dst);
+            let beyond = self.links.get_mut(to_usize(exit))?;
+            if beyond.answers != NONE
+                && !beyond.silent
+                && beyond.ring.in_flight() == 0
+                && beyond.lets_through_ahead(size, arrival)
+            {
+                let at = beyond.let_through(size, arrival);
+                let (id, agent) = (beyond.id, beyond.answers);
+                self.frame.ahead += 1;
+                if self.hears_ahead(agent, at) {
+                    self.frame.ahead += 1;
+                    return Some((agent, Key::event(at, arrival, id)));
+                }
+                goes_on = Some((exit, at));
+            }
+        }
+        let (to, at, launched, crossed) = match goes_on {
+            Some((exit, at)) => (exit, at, arrival, 2),
+            None => (next, arrival, now, 1),
+        };
+        let pair = [to_usize(link), to_usize(to)];
+        let [from, to_link] = self.links.get_disjoint_mut(pair).ok()?;
+        let packet = to_link.ring.relay(&mut from.ring)?;
+        (packet.at, packet.launched) = (at, launched);
+        packet.hops_left = hops_left - crossed;
+        if !to_link.feeds {
+            self.fel.set(to_link.id, at.as_ps(), launched.as_ps());
+        } else if to_link.needs_event() {
+            self.due.push(to);
+        }
+        None
     }
 
     /// Lets the packet that arrives next at the end of a link run ahead.
