@@ -1039,14 +1039,14 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 
     /// A packet has arrived where it was sent to.
-    #[inline]
+    #[inline(never)]
     fn consume(&mut self, packet: &Packet) {
         let way = &self.core.frame.flows[to_usize(packet.flow)].ways[direction(packet)];
         self.hand_to(way.receiver, packet);
     }
 
     /// A packet has arrived at an endpoint.
-    #[inline(never)]
+    #[inline(always)]
     fn hand_to(&mut self, agent: u32, packet: &Packet) {
         let core = &mut self.core;
         core.frame.take_in(packet, core.key.time);
