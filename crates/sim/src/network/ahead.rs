@@ -192,40 +192,58 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let (end, exits) = (feeder.to, feeder.exits);
         let packet = self.links.get(to_usize(link))?.ring.flight_head()?;
         let (size, dst, hops_left) = (packet.size, packet.dst, packet.hops_left);
-        let mut goes_on = None;
         if dst != end && arrival < self.horizon && hops_left > 1 {
             let exit = self.routes.towards(exits, dst);
-            let beyond = self.links.get_mut(to_usize(exit))?;
-            if beyond.answers != NONE
-                && !beyond.silent
-                && beyond.ring.in_flight() == 0
-                && beyond.lets_through_ahead(size, arrival)
-            {
-                let at = beyond.let_through(size, arrival);
-                let (id, agent) = (beyond.id, beyond.answers);
-                self.frame.ahead += 1;
-                if self.hears_ahead(agent, at) {
-                    self.frame.ahead += 1;
-                    return Some((agent, Key::event(at, arrival, id)));
+            if let Some((at, told)) = self.cross_exit(exit, size, arrival) {
+                if told.is_none() {
+                    self.move_ahead(link, exit, (at, arrival), 2);
                 }
-                goes_on = Some((exit, at));
+                return told;
             }
         }
-        let (to, at, launched, crossed) = match goes_on {
-            Some((exit, at)) => (exit, at, arrival, 2),
-            None => (next, arrival, now, 1),
-        };
-        let pair = [to_usize(link), to_usize(to)];
-        let [from, to_link] = self.links.get_disjoint_mut(pair).ok()?;
-        let packet = to_link.ring.relay(&mut from.ring)?;
-        (packet.at, packet.launched) = (at, launched);
-        packet.hops_left = hops_left - crossed;
-        if !to_link.feeds {
-            self.fel.set(to_link.id, at.as_ps(), launched.as_ps());
-        } else if to_link.needs_event() {
-            self.due.push(to);
-        }
+        self.move_ahead(link, next, (arrival, now), 1);
         None
+    }
+
+    /// Lets a packet of so many bytes that will arrive at `at` straight through the link `exit`, if that leads to an agent that may
+    /// be told ahead and nothing else is on it: when it will have arrived there, and who is told of it now, with what key.
+    #[inline(always)]
+    fn cross_exit(&mut self, exit: u32, size: u32, at: Time) -> Option<(Time, Option<(u32, Key)>)> {
+        let link = self.links.get_mut(to_usize(exit))?;
+        let agent = link.answers;
+        if agent == NONE || link.ring.in_flight() > 0 || !link.lets_through_ahead(size, at) {
+            return None;
+        }
+        let arrival = link.let_through(size, at);
+        let key = Key::event(arrival, at, link.id);
+        self.frame.ahead += 1;
+        let told = self.hears_ahead(agent, arrival);
+        self.frame.ahead += u64::from(told);
+        Some((arrival, told.then_some((agent, key))))
+    }
+
+    /// Moves the packet that arrives next at the end of `link` into the flight of the link `to`, where it arrives and was launched
+    /// at these times; it has crossed so many links on the way.
+    #[inline(always)]
+    fn move_ahead(&mut self, link: u32, to: u32, (at, launched): (Time, Time), crossed: u8) {
+        let pair = [to_usize(link), to_usize(to)];
+        let Ok([from, to_link]) = self.links.get_disjoint_mut(pair) else {
+            return;
+        };
+        let listed = to_link.is_listed();
+        let Some(packet) = to_link.ring.relay(&mut from.ring) else {
+            return;
+        };
+        packet.at = at;
+        packet.launched = launched;
+        packet.hops_left -= crossed;
+        if !listed {
+            if !to_link.feeds {
+                self.fel.set(to_link.id, at.as_ps(), launched.as_ps());
+            } else if to_link.needs_event() {
+                self.due.push(to);
+            }
+        }
     }
 
     /// Lets the packet that arrives next at the end of a link run ahead.
@@ -250,6 +268,16 @@ impl<P: Port, T: Tracer> Core<P, T> {
             return Step::Stays;
         }
         let next = self.routes.towards(from.exits, packet.dst);
+        if !from.calm
+            && let Some((arrival, told)) = self.cross_exit(next, size, at)
+        {
+            if let Some((agent, key)) = told {
+                return Step::Arrives(agent, key);
+            }
+            self.move_ahead(link, next, (arrival, at), 1);
+            return Step::Moved;
+        }
+        let horizon = self.horizon;
         let Ok([from, to]) = self
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
@@ -259,7 +287,6 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if !to.lets_through_ahead(size, at) {
             return Step::Stays;
         }
-        let horizon = self.horizon;
         self.frame.ahead += 1;
         let arrival = to.let_through(size, at);
         if to.silent {
@@ -275,31 +302,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 return Step::Moved;
             }
         }
-        let (first, listed) = (to.ring.in_flight() == 0, to.is_listed());
-        let (id, agent) = (to.id, to.answers);
-        if agent != NONE && first && self.hears_ahead(agent, arrival) {
-            self.frame.ahead += 1;
-            return Step::Arrives(agent, Key::event(arrival, at, id));
-        }
-        let Ok([from, to]) = self
-            .links
-            .get_disjoint_mut([to_usize(link), to_usize(next)])
-        else {
-            return Step::Stays;
-        };
-        let Some(packet) = to.ring.relay(&mut from.ring) else {
-            return Step::Stays;
-        };
-        packet.at = arrival;
-        packet.launched = at;
-        packet.hops_left = hops_left - 1;
-        if !listed {
-            if !to.feeds {
-                self.fel.set(id, arrival.as_ps(), at.as_ps());
-            } else if to.needs_event() {
-                self.due.push(next);
-            }
-        }
+        self.move_ahead(link, next, (arrival, at), 1);
         Step::Moved
     }
 }
