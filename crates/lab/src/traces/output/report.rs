@@ -214,7 +214,9 @@ pub fn pairs(table: &TraceTable) -> Vec<[String; 2]> {
             Value::Number(number) => (*number)?.to_string(),
         };
         let unit = match info.unit {
-            "" | "1" | "packets" | "lines" | "events" | "bytes" => String::new(),
+            "" | "1" => String::new(),
+            // The heading is the unit.
+            unit if unit == info.name => String::new(),
             unit => format!(" {unit}"),
         };
         Some([heading::title(info), format!("{text}{unit}")])
