@@ -91,7 +91,12 @@ fn overview(analysis: &Analysis) -> String {
         .table("trace")
         .map(report::pairs)
         .unwrap_or_default();
-    let pairs = pairs.into_iter().filter(|[_, value]| value != "0");
+    // Of what can be counted, only what there was.
+    let none = |value: &str| {
+        let unit = value.strip_prefix('0').map(str::trim_start);
+        unit.is_some_and(|unit| ["", "packets", "bytes", "lines", "events"].contains(&unit))
+    };
+    let pairs = pairs.into_iter().filter(|[_, value]| !none(value));
     let pairs: Vec<[String; 2]> = pairs.collect();
     let width = pairs.iter().map(|[key, _]| key.len()).max().unwrap_or(0);
     let lines = pairs

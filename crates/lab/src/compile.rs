@@ -15,12 +15,12 @@ use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stay,
-    Stream, Ties, TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stream,
+    Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
-use sojourn_traffic::flow::{FlowRequest, build_flow};
-use sojourn_traffic::srm::{self, SRM};
+use sojourn_traffic::flow::FlowRequest;
+use sojourn_traffic::media::RTP;
 use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Time};
 use std::sync::Arc;
 
@@ -103,8 +103,10 @@ pub struct FlowInfo {
     pub base_rtt: Span,
     /// When it starts.
     pub start: Time,
-    /// Its flows in the network: one, or the connections of a workload.
+    /// Its flows in the network: one, the connections of a workload, or those of the members of its group, too.
     pub network: std::ops::Range<usize>,
+    /// Those of them that carry what it is about: all but the reports of a group's members on media.
+    pub own: std::ops::Range<usize>,
     /// Rate of the slowest link of its path at the start.
     pub slowest: Rate,
 }
@@ -119,17 +121,13 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
     let graph = plan.graph;
     let (groups, group_specs) = groups::compile(scenario, &graph)?;
     check_connected(scenario, &graph, &places)?;
-    let width = |place: &Place| {
+    let width = |(at, place): (usize, &Place)| {
         let group = &scenario.flows[place.group];
-        match place.to_group.filter(|_| group.kind == SRM) {
-            // The data and the messages of the source, and those of each member.
-            Some(to) => u32::try_from(2 + groups[to].members.len()).unwrap_or(u32::MAX),
-            None => sojourn_traffic::workload::connections(&group.kind, &group.args),
-        }
+        groups::session_width(scenario, &groups, &places, at)
+            .unwrap_or_else(|| sojourn_traffic::workload::connections(&group.kind, &group.args))
     };
-    let flow_nodes: Arc<[(u32, u32)]> = places
-        .iter()
-        .flat_map(|place| (0..width(place)).map(|_| (place.source, place.sink)))
+    let flow_nodes: Arc<[(u32, u32)]> = (places.iter().enumerate())
+        .flat_map(|(at, place)| (0..width((at, place))).map(|_| (place.source, place.sink)))
         .collect();
     let conventions = Conventions::of(scenario);
     let mut compiled = Compiled {
@@ -886,16 +884,7 @@ fn add_flow(
         capacity: slowest,
         shares: group.place.count,
     };
-    let session = place.to_group.filter(|_| group.kind == SRM);
-    let built = match session {
-        None => build_flow(&group.kind, &group.args, &request).map(|built| (built, Vec::new())),
-        Some(to) => {
-            let members = &compiled.groups[to].members;
-            let stays: Vec<Vec<Stay>> = members.iter().map(|one| one.stays.clone()).collect();
-            srm::build(&group.args, &request, &stays)
-        }
-    };
-    let (built, endpoints) = built.map_err(|error| {
+    let (built, endpoints) = groups::build(group, compiled, place, &request).map_err(|error| {
         let key = match error.key() {
             "flow" => format!("flows[{}]", place.group),
             key => format!("flows[{}].{key}", place.group),
@@ -904,9 +893,15 @@ fn add_flow(
             .in_file(&scenario.name)
             .key(key)
     })?;
-    let members = match session {
-        None => Vec::new(),
-        Some(to) => groups::seat_session(scenario, compiled, to, place, endpoints)?,
+    let session = place.to_group.filter(|_| groups::has_session(&group.kind));
+    let joins = session.and_then(|to| groups::first_of_session(&group.kind, compiled, to));
+    let members = match (session, joins) {
+        (None, _) => Vec::new(),
+        (Some(_), Some(first)) => {
+            groups::agree(scenario, compiled, &compiled.flows[first], (&built, place))?;
+            compiled.flows[first].members.clone()
+        }
+        (Some(to), None) => groups::seat_session(scenario, compiled, to, place, endpoints)?,
     };
     let network = &mut compiled.network;
     let mut add = |name: String, node: u32, agent: Endpoint| {
@@ -921,6 +916,7 @@ fn add_flow(
         .map(|agent| add(format!("{stable}/receiver"), place.sink, agent));
     if let Some(to) = session {
         groups::seat_source(network, to, place, sender, start);
+        groups::introduce(network, to, sender);
     }
     for connection in 1..=built.connections {
         let member = usize::try_from(connection)
@@ -939,6 +935,10 @@ fn add_flow(
         });
     }
     let flows = first..network.flows.len();
+    let own = match session.filter(|_| group.kind == RTP) {
+        Some(_) => first..first + 1,
+        None => flows.clone(),
+    };
     let release = built
         .parts
         .first()
@@ -959,6 +959,7 @@ fn add_flow(
         base_rtt,
         start,
         network: flows,
+        own,
         slowest,
     });
     Ok(built.ns3_numbers)

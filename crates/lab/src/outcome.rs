@@ -164,7 +164,7 @@ pub struct Reception {
     pub srm: SrmCounts,
 }
 
-/// Media of one flow of RTP, from the end of the warm-up on.
+/// Media of one flow of RTP, or of one receiver of a flow to a group, from the end of the warm-up on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MediaOutcome {
     /// What its RTCP reports say.
@@ -175,6 +175,8 @@ pub struct MediaOutcome {
     pub voice: Option<VoiceOutcome>,
     /// Its source is video.
     pub frames: bool,
+    /// Receivers that this tells of together: 1, or of a flow to a group as many as its members.
+    pub receivers: u64,
 }
 
 /// What the E-model (ITU-T G.107) has to know of a codec.

@@ -1,11 +1,11 @@
 //! One run: a compiled scenario, simulated to its end, read into an outcome.
 
+mod media;
+
 use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkInfo, compile};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
-use crate::outcome::{
-    FlowOutcome, MediaOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome, VoiceOutcome,
-};
+use crate::outcome::{FlowOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome};
 use crate::series::Recorder;
 use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
@@ -16,6 +16,7 @@ use sojourn_traffic::Endpoint;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A network of the lab.
@@ -307,23 +308,6 @@ fn transfers_of<T: Tracer>(
         .collect()
 }
 
-/// What both ends of a flow of RTP know of its media.
-fn media_of<T: Tracer>(network: &LabNetwork<T>, flow: &FlowInfo) -> Option<MediaOutcome> {
-    let sender = network.agent(flow.sender);
-    let receiver = network.agent(flow.receiver?);
-    let voice = sender.voice().and_then(|(info, interval)| {
-        let (ie, bpl) = info.impairment?;
-        let delay = interval + info.lookahead;
-        Some(VoiceOutcome { ie, bpl, delay })
-    });
-    Some(MediaOutcome {
-        reported: sender.rtp_account()?.with(&receiver.rtp_account()?),
-        played: receiver.played(network.now())?,
-        voice,
-        frames: sender.is_video(),
-    })
-}
-
 fn flow_outcomes<T: Tracer>(
     network: &LabNetwork<T>,
     flows: &[FlowInfo],
@@ -332,20 +316,27 @@ fn flow_outcomes<T: Tracer>(
     let mut outcomes = Vec::with_capacity(flows.len());
     for flow in flows {
         let several;
+        let way = |i: usize, flows: Range<usize>| {
+            FlowCounts::together(flows.map(|flow| network.flow(flow)[i]))
+        };
         let [counts, replies] = match flow.network.len() {
             1 => network.flow(flow.network.start),
+            _ if flow.own.len() < flow.network.len() => {
+                // What members send to their group.
+                let others = flow.own.end..flow.network.end;
+                several = [way(0, flow.own.clone()), way(0, others)];
+                [&several[0], &several[1]]
+            }
             _ => {
-                let way = |i: usize| {
-                    FlowCounts::together(flow.network.clone().map(|f| network.flow(f)[i]))
-                };
-                several = [way(0), way(1)];
+                several = [0, 1].map(|i| way(i, flow.network.clone()));
                 [&several[0], &several[1]]
             }
         };
         let sender = network.agent(flow.sender).sender_report();
-        let receiver = flow
-            .receiver
-            .and_then(|r| network.agent(r).receiver_report());
+        let receiver = match flow.receiver {
+            Some(receiver) => network.agent(receiver).receiver_report(),
+            None => media::goodput(network, flow),
+        };
         let sent = sender.unwrap_or_default();
         outcomes.push(FlowOutcome {
             name: flow.name.clone(),
@@ -387,7 +378,7 @@ fn flow_outcomes<T: Tracer>(
                 flow.receiver.map(|receiver| network.agent(receiver)),
                 network.now(),
             ),
-            media: media_of(network, flow),
+            media: media::of_flow(network, flow),
             last_active: std::iter::once(flow.sender)
                 .chain(flow.receiver)
                 .filter_map(|agent| network.agent(agent).last_active())
@@ -397,10 +388,7 @@ fn flow_outcomes<T: Tracer>(
     }
     // Jitter is a matter of one receiver.
     for (flow, outcome) in flows.iter().zip(&mut outcomes) {
-        let all = flow
-            .network
-            .clone()
-            .flat_map(|flow| network.receivers(flow));
+        let all = flow.own.clone().flat_map(|flow| network.receivers(flow));
         outcome.jitter_sum += all.map(|receiver| receiver.counts.jitter_sum).sum::<u128>();
     }
     outcomes
@@ -419,9 +407,10 @@ fn receiver_outcomes<T: Tracer>(
             continue;
         };
         let receivers = network.receivers(flow.network.start);
-        for ((member, receiver), number) in group.members.iter().zip(receivers).zip(0..) {
-            let agent = flow.members.get::<usize>(number).copied();
+        for ((member, receiver), number) in group.members.iter().zip(receivers).zip(0_usize..) {
+            let agent = flow.members.get(number).copied();
             let srm = agent.and_then(|agent| network.agent(agent).srm_counts());
+            let media = media::of_member(network, flow, number);
             let counts = &receiver.counts;
             let from_waypoint = &receiver.from_waypoint;
             outcomes.push(FlowOutcome {
@@ -437,7 +426,10 @@ fn receiver_outcomes<T: Tracer>(
                 delivered_bytes: counts.delivered_bytes,
                 dropped_packets: receiver.lost_packets,
                 marked_packets: counts.marked_packets,
-                goodput_bytes: payload(counts.delivered_bytes, counts.delivered_packets, flow),
+                goodput_bytes: media.as_ref().map_or_else(
+                    || payload(counts.delivered_bytes, counts.delivered_packets, flow),
+                    |(_, got)| got.goodput_bytes,
+                ),
                 delay: counts.delays.clone(),
                 delay_sum: counts.delay_sum,
                 delay_min: counts.delay_min(),
@@ -452,7 +444,7 @@ fn receiver_outcomes<T: Tracer>(
                 completed: None,
                 transfers: Vec::new(),
                 playback: None,
-                media: None,
+                media: media.map(|(media, _)| media),
                 last_active: None,
                 reception: Some(Reception {
                     flow: flow.name.clone(),

@@ -196,7 +196,7 @@ struct ObservedFlow {
     first_series: usize,
     has_window: bool,
     has_phase: bool,
-    /// The receiver of media.
+    /// The receiver of media; of a group, its first member.
     media: Option<usize>,
     /// Names that the congestion control tells, as it tells them.
     control: Vec<&'static str>,
@@ -357,12 +357,13 @@ impl Recorder {
             let names: Vec<String> = control.iter().map(|told| quantity_of(told).0).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             recorder.open("control", &flow.name, &names, first);
-            let media = flow.receiver.filter(|_| sender.rtp_gauges().is_some());
+            let receiver = flow.receiver.or(flow.members.first().copied());
+            let media = receiver.filter(|_| sender.rtp_gauges().is_some());
             if media.is_some() {
                 recorder.open("media", &flow.name, &OF_MEDIA, first);
             }
             recorder.flows.push(ObservedFlow {
-                network: flow.network.clone(),
+                network: flow.own.clone(),
                 sender: flow.sender,
                 last_bytes: 0,
                 last_packets: [0; 3],
@@ -509,7 +510,8 @@ impl Recorder {
                 && wants("media")
                 && let Some(gauges) = sender.rtp_gauges()
             {
-                let delay = network.agent(receiver).playout_delay();
+                let number = u32::try_from(flow.network.start).unwrap_or(u32::MAX);
+                let delay = network.agent(receiver).playout_delay(number);
                 let told = [
                     gauges.fraction_lost,
                     gauges.jitter,

@@ -391,6 +391,9 @@ impl<'a> Wanted<'a> {
         if media().any(|media| media.frames) {
             all.extend(["freezes_count", "frozen_ratio"]);
         }
+        if media().any(|media| media.played.switches > 0) {
+            all.push("level_switches_count");
+        }
         all
     }
 

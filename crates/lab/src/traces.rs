@@ -16,6 +16,7 @@ pub mod events;
 pub mod format;
 pub mod frame;
 pub mod given;
+pub mod heading;
 pub mod input;
 pub mod moments;
 pub mod ns2;

@@ -159,5 +159,8 @@ fn others_take_what_a_flow_that_pauses_leaves_and_give_it_back() {
         assert!(case.mbps("m1", 45.0, 59.0) < 0.05, "{control}");
         assert!(during > 1.1, "{control}: {during}");
         assert!(after > 0.6, "{control}: {after}");
+        // Twenty seconds without frames of 120 are no freeze.
+        let frozen = case.of_flow("m1", "frozen_ratio");
+        assert!(frozen < 0.08, "{control}: {frozen}");
     }
 }

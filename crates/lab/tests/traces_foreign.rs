@@ -87,6 +87,74 @@ fn ns2_counts_what_its_trace_gives() {
 }
 
 #[test]
+fn ns3_counts_what_its_trace_gives() {
+    let analysis = read("traces/ns3-dumbbell.tr.gz");
+    assert_eq!(analysis.format, Format::Ns3);
+    let flows = analysis.table("flows").unwrap();
+    let counted = std::fs::read_to_string(data("traces/ns3-dumbbell.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = counted
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .skip(1)
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!((rows.len(), flows.rows.len()), (3, 3));
+    for fields in rows {
+        let row = (0..flows.rows.len())
+            .find(|row| {
+                let source = flows.value(*row, "source") == Some(&fields[0].into());
+                source && flows.value(*row, "destination") == Some(&fields[1].into())
+            })
+            .unwrap_or_else(|| panic!("{fields:?}"));
+        let whole: Vec<u64> = fields[3..].iter().map(|one| one.parse().unwrap()).collect();
+        let [
+            sent,
+            sent_bytes,
+            received,
+            received_bytes,
+            dropped,
+            delay,
+            jitter,
+            sink,
+        ] = whole[..]
+        else {
+            panic!("{fields:?}");
+        };
+        for (name, expected) in [
+            ("sent_packets", sent),
+            ("sent_bytes", sent_bytes),
+            ("received_packets", received),
+            ("received_bytes", received_bytes),
+            ("dropped_packets", dropped),
+            ("lost_packets", 0),
+            ("open_packets", 0),
+        ] {
+            assert_eq!(
+                column(&analysis, "flows", name)[row],
+                expected,
+                "{name} {fields:?}"
+            );
+        }
+        // FlowMonitor sums in nanoseconds.
+        let real = |count: u64| f64::from(u32::try_from(count).unwrap());
+        let ours = |name| numbers(flows, name)[row].unwrap();
+        let delay = real(delay) * 1e-9 / real(received);
+        assert!((ours("delay_s_mean") - delay).abs() < 2e-9, "{fields:?}");
+        let jitter = real(jitter) * 1e-9 / (real(received) - 1.0);
+        assert!((ours("jitter_s_mean") - jitter).abs() < 2e-9, "{fields:?}");
+        // What the sink gave to its application: 60 kB of TCP, of UDP all but the headers.
+        match fields[2] {
+            "17" => assert_eq!(sink, received_bytes - 28 * received),
+            _ => assert!(sink <= received_bytes - 40 * received, "{fields:?}"),
+        }
+    }
+    // Every packet passed three links, or was dropped before the second.
+    let total = |table, name| column(&analysis, table, name).iter().sum::<u64>();
+    assert_eq!(total("links", "sent_packets"), 540);
+    assert_eq!(total("links", "dropped_packets"), 12);
+}
+
+#[test]
 fn the_tiny_traces_of_ns2_have_what_their_description_says() {
     for (name, sent, dropped) in [
         ("tiny-cbr-underload", 30, 0),

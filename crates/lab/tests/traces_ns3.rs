@@ -92,6 +92,21 @@ fn routers_forward_and_hosts_receive_though_the_trace_names_addresses_only() {
 }
 
 #[test]
+fn what_arrived_before_its_end_was_known_arrived_first() {
+    // Delays of 25 ms, and one of 30 ms for the first packet; after a second it is known that node 2 keeps what it gets.
+    let mut text = through(0, 10).replace("r 1.025 /NodeList/2", "r 1.030 /NodeList/2");
+    text.push_str(&(1..20).map(|id| through(id, 10 + id)).collect::<String>());
+    let analysis = analyse(&text);
+    let flows = analysis.table("flows").unwrap();
+    assert_eq!(count(flows, 0, "received_packets"), 20);
+    let jitter = number(flows, 0, "jitter_s_mean");
+    assert!((jitter - 0.005 / 19.0).abs() < 1e-12, "{jitter}");
+    // The times between arrivals are 95 ms once, and 100 ms.
+    let gap = number(flows, 0, "gap_s_min");
+    assert!((gap - 0.095).abs() < 1e-12, "{gap}");
+}
+
+#[test]
 fn what_arrives_last_counts_in_the_step_in_which_it_arrived() {
     // A second passes before it is known that node 2 keeps what it gets.
     let mut text = through(0, 9);

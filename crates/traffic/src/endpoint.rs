@@ -8,11 +8,11 @@ use sojourn_cc::{AnyCc, Phase};
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
-use sojourn_transport::rtp::PlayoutCounts;
+use sojourn_transport::rtp::{Announced, PlayoutCounts};
 use sojourn_transport::{
     Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, RtpAccount,
-    RtpGauges, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport, SrmCounts,
-    SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
+    RtpGauges, RtpMember, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport,
+    SrmCounts, SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
 };
 use sojourn_units::{Span, Time};
 
@@ -55,6 +55,8 @@ pub enum Endpoint {
     Rtp(Box<RtpSender<Timed>>),
     /// Its receiver.
     RtpReceiver(Box<RtpReceiver>),
+    /// Member of a group that gets media.
+    RtpMember(Box<RtpMember>),
     /// Source or receiver of SRM.
     Srm(Box<SrmMember<Timed>>),
     /// Sender of a workload.
@@ -84,6 +86,7 @@ macro_rules! each {
             Endpoint::RledbatReceiver($endpoint) => $call,
             Endpoint::Rtp($endpoint) => $call,
             Endpoint::RtpReceiver($endpoint) => $call,
+            Endpoint::RtpMember($endpoint) => $call,
             Endpoint::Srm($endpoint) => $call,
             Endpoint::Server($endpoint) => $call,
             Endpoint::Client($endpoint) => $call,
@@ -146,6 +149,7 @@ impl Endpoint {
             Endpoint::QuicReceiver(receiver) => Some(receiver.report()),
             Endpoint::RledbatReceiver(receiver) => Some(receiver.report()),
             Endpoint::RtpReceiver(receiver) => Some(receiver.report()),
+            Endpoint::RtpMember(member) => Some(member.report()),
             Endpoint::Srm(member) => Some(member.receiver_report()),
             Endpoint::Client(client) => Some(client.report()),
             _ => None,
@@ -192,23 +196,75 @@ impl Endpoint {
         match self {
             Endpoint::Rtp(sender) => Some(sender.account()),
             Endpoint::RtpReceiver(receiver) => Some(receiver.account()),
+            Endpoint::RtpMember(member) => Some(member.account()),
             _ => None,
         }
     }
 
-    /// What a receiver of media made of its packets until `now`; `None` for others.
-    pub fn played(&self, now: Time) -> Option<PlayoutCounts> {
+    /// What a sender of media has been told by who reports in flow number `flow`; `None` for others.
+    pub fn rtp_account_of(&self, flow: u32) -> Option<RtpAccount> {
         match self {
-            Endpoint::RtpReceiver(receiver) => Some(receiver.played(now)),
+            Endpoint::Rtp(sender) => Some(sender.account_of(flow)),
             _ => None,
         }
     }
 
-    /// How long a receiver of media holds what it gets; `None` for others.
-    pub fn playout_delay(&self) -> Option<Span> {
+    /// Until when a sender of media had some for its receivers: `now`, or before its end or pause; `None` for others.
+    pub fn media_until(&self, now: Time) -> Option<Time> {
+        match self {
+            Endpoint::Rtp(sender) => Some(sender.media_until(now)),
+            _ => None,
+        }
+    }
+
+    /// What a receiver made of the media in flow number `flow`, of which there was some until `until`; `None` for others.
+    pub fn played(&self, flow: u32, until: Time) -> Option<PlayoutCounts> {
+        match self {
+            Endpoint::RtpReceiver(receiver) => Some(receiver.played(until)),
+            Endpoint::RtpMember(member) => member.played(flow, until),
+            _ => None,
+        }
+    }
+
+    /// What a member of a group has got of the media in flow number `flow`; `None` for others.
+    pub fn media_report(&self, flow: u32) -> Option<ReceiverReport> {
+        match self {
+            Endpoint::RtpMember(member) => member.report_of(flow),
+            _ => None,
+        }
+    }
+
+    /// The number of the flow in which a member of a group reports on media; `None` for others.
+    pub fn reports_in(&self) -> Option<u32> {
+        match self {
+            Endpoint::RtpMember(member) => Some(member.flow()),
+            _ => None,
+        }
+    }
+
+    /// How long a receiver holds the media in flow number `flow`; `None` for others.
+    pub fn playout_delay(&self, flow: u32) -> Option<Span> {
         match self {
             Endpoint::RtpReceiver(receiver) => Some(receiver.playout_delay()),
+            Endpoint::RtpMember(member) => member.playout_delay(flow),
             _ => None,
+        }
+    }
+
+    /// What signalling says of a sender of media; `None` for others.
+    pub fn announced(&self) -> Option<Announced> {
+        match self {
+            Endpoint::Rtp(sender) => Some(sender.announced()),
+            _ => None,
+        }
+    }
+
+    /// Signalling tells a participant of an RTP session of a sender there.
+    pub fn introduce(&mut self, source: Announced) {
+        match self {
+            Endpoint::Rtp(sender) => sender.introduce(source),
+            Endpoint::RtpMember(member) => member.introduce(source),
+            _ => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub mod endpoint;
 pub mod flow;
-mod media;
+pub mod media;
 mod others;
 pub mod registry;
 pub mod sources;

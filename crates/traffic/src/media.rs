@@ -1,4 +1,4 @@
-//! Media over RTP: a source with times of its own, and the two ends that carry it.
+//! Media over RTP: a source with times of its own, and the two ends that carry it, or a sender and the members of a group.
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
@@ -7,12 +7,13 @@ use crate::flow::{
 use crate::registry::{AnySource, Resolved, wrong};
 use crate::timed::Timed;
 use sojourn_cc::media::{self, AnyMedia, Bounds, MediaControl};
+use sojourn_sim::Stay;
 use sojourn_transport::app::Source;
-use sojourn_transport::{RtpConfig, RtpParams, RtpReceiver, RtpSender};
+use sojourn_transport::{RtpConfig, RtpMember, RtpParams, RtpReceiver, RtpSender};
 use sojourn_units::{ParamError, Params, Rate, Spec, SpecValue, UnitErrorKind};
 
 /// The name of these flows.
-pub(crate) const RTP: &str = "rtp";
+pub const RTP: &str = "rtp";
 
 /// The argument that names the source.
 const SOURCE: &str = "source";
@@ -34,11 +35,127 @@ pub(crate) fn flow_kind() -> FlowKind {
     }
 }
 
+/// Parameters for which one receiver is needed: its sender hears from it and nobody else.
+const FOR_ONE: [&str; 4] = ["control", "feedback", "picture_loss", "circuit_breaker"];
+
+/// Parameters in which all senders to one group have to agree, because all members compute with them.
+pub const OF_SESSION: [&str; 14] = [
+    "headers",
+    "rtcp",
+    "bandwidth",
+    "rtcp_share",
+    "rtcp_senders",
+    "rtcp_always_split",
+    "rtcp_least",
+    "rtcp_first",
+    "reduced_minimum",
+    "rtcp_random",
+    "reconsideration",
+    "rtcp_gain",
+    "rtcp_average",
+    "rtcp_sizes",
+];
+
+/// What both ends of a flow are made of.
+struct Media {
+    params: RtpParams,
+    control: Option<AnyMedia>,
+    source: AnySource,
+    clock_rate: u32,
+    parts: Vec<(&'static str, Resolved)>,
+}
+
+impl Media {
+    fn sender(self, request: &FlowRequest<'_>, to_group: bool) -> RtpSender<Timed> {
+        RtpSender::new(RtpConfig {
+            flow: request.flow,
+            params: self.params,
+            control: self.control,
+            source: Timed::new(self.source, request.start),
+            clock_rate: self.clock_rate,
+            rng: request.stream("source"),
+            session: request.stream("rtp/sender"),
+            start: request.start,
+            stop: request.stop,
+            to_group,
+        })
+    }
+}
+
 /// Builds a flow of media.
 pub(crate) fn build(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
+    let media = read(args, request)?;
+    let (params, clock_rate, parts) = (media.params.clone(), media.clock_rate, media.parts.clone());
+    let sender = media.sender(request, false);
+    let receiver = RtpReceiver::new(
+        (request.flow, sender.session().ssrc()),
+        &params,
+        clock_rate,
+        request.stream("rtp/receiver"),
+        (request.start, request.stop),
+    );
+    Ok(BuiltFlow {
+        sender: Endpoint::Rtp(Box::new(sender)),
+        receiver: Some(Endpoint::RtpReceiver(Box::new(receiver))),
+        transport: Transport::Tcp,
+        parts,
+        ns3_numbers: 0,
+        connections: 1,
+    })
+}
+
+/// The sender of media to a group, and its members, which belong to it in these times. The members report in as many flows of the
+/// network from the one after that asked for on.
+///
+/// Senders and members have to be introduced to each other ([`Endpoint::introduce`]).
+///
+/// # Errors
+/// If a parameter does not exist, has a value that is not allowed, or has no meaning in a group.
+pub fn build_group(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+    members: &[Vec<Stay>],
+) -> Result<(BuiltFlow, Vec<Endpoint>), ParamError> {
+    for (key, text) in args {
+        let is_off = ["none", "false"].contains(&text.as_str());
+        if FOR_ONE.contains(&key.as_str()) && !is_off {
+            return Err(wrong(
+                key,
+                UnitErrorKind::UnknownChoice,
+                text,
+                "for a group, whose members report to all",
+                "leave it out, or send to a node",
+            ));
+        }
+    }
+    let media = read(args, request)?;
+    let (params, clock_rate, parts) = (media.params.clone(), media.clock_rate, media.parts.clone());
+    let member = |(number, stays): (u32, &Vec<Stay>)| {
+        let stays = (1..).zip(stays).map(|(turn, stay)| {
+            let rng = request.stream(&format!("rtp/member-{number}/{turn}"));
+            (*stay, rng)
+        });
+        let flow = request.flow + number;
+        let member = RtpMember::new(flow, &params, clock_rate, stays.collect());
+        Endpoint::RtpMember(Box::new(member))
+    };
+    let members: Vec<Endpoint> = (1..).zip(members).map(member).collect();
+    let built = BuiltFlow {
+        sender: Endpoint::Rtp(Box::new(media.sender(request, true))),
+        receiver: None,
+        transport: Transport::Tcp,
+        parts,
+        ns3_numbers: 0,
+        connections: 1 + u32::try_from(members.len()).expect("fewer than 2^32 members"),
+    };
+    Ok((built, members))
+}
+
+/// Reads the parameters of a flow of media.
+fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, ParamError> {
     check_keys(args, &[RtpParams::TABLE], &[SOURCE])?;
     let dialect = effective_dialect(args, request);
     let own = args.iter().any(|(key, _)| key == "dialect");
@@ -69,31 +186,12 @@ pub(crate) fn build(
         _ => CLOCK_RATE,
     };
     let control = control(&mut params, &source, data.0)?;
-    let sender = RtpSender::new(RtpConfig {
-        flow: request.flow,
-        params: params.clone(),
-        control,
-        source: Timed::new(source, request.start),
-        clock_rate,
-        rng: request.stream("source"),
-        session: request.stream("rtp/sender"),
-        start: request.start,
-        stop: request.stop,
-    });
-    let receiver = RtpReceiver::new(
-        (request.flow, sender.session().ssrc()),
-        &params,
-        clock_rate,
-        request.stream("rtp/receiver"),
-        (request.start, request.stop),
-    );
-    Ok(BuiltFlow {
-        sender: Endpoint::Rtp(Box::new(sender)),
-        receiver: Some(Endpoint::RtpReceiver(Box::new(receiver))),
-        transport: Transport::Tcp,
+    Ok(Media {
         parts: vec![(RTP, Resolved::of(&params)), data],
-        ns3_numbers: 0,
-        connections: 1,
+        params,
+        control,
+        source,
+        clock_rate,
     })
 }
 

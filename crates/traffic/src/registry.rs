@@ -230,6 +230,12 @@ macro_rules! register {
                     AnySource::Custom(s) => s.key(),
                 }
             }
+            fn level(&self) -> u8 {
+                match self {
+                    $(AnySource::$Source(s) => s.level(),)*
+                    AnySource::Custom(s) => s.level(),
+                }
+            }
             fn refresh(&mut self) {
                 match self {
                     $(AnySource::$Source(s) => s.refresh(),)*

@@ -46,6 +46,10 @@ impl Source for Timed {
         self.source.key()
     }
 
+    fn level(&self) -> u8 {
+        self.source.level()
+    }
+
     fn refresh(&mut self) {
         self.source.refresh();
     }

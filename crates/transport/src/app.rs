@@ -30,6 +30,11 @@ pub trait Source {
         true
     }
 
+    /// The quality level of what [`Source::next`] gave last, from 0 (the lowest) on: of video with a ladder of bit rates.
+    fn level(&self) -> u8 {
+        0
+    }
+
     /// A source that can, makes a key frame of what it writes next.
     fn refresh(&mut self) {}
 

@@ -21,7 +21,7 @@ pub use app::{Source, Write};
 pub use quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
 pub use report::{Gauges, ReceiverReport, SenderReport};
 pub use rledbat::{RledbatParams, RledbatReceiver, RledbatSender};
-pub use rtp::{RtpAccount, RtpConfig, RtpGauges, RtpParams, RtpReceiver, RtpSender};
+pub use rtp::{RtpAccount, RtpConfig, RtpGauges, RtpMember, RtpParams, RtpReceiver, RtpSender};
 pub use sack::{SackConfig, SackParams, SackReceiver, SackSender};
 pub use srm::{SrmConfig, SrmCounts, SrmMember, SrmParams};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};

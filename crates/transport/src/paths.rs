@@ -223,6 +223,7 @@ impl Path {
                     session: Stream::derive(self.seed, 0, &format!("{name}/sender")),
                     start,
                     stop: None,
+                    to_group: false,
                 });
                 let receiver = RtpReceiver::new(
                     (number, sender.session().ssrc()),

@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 3550 and RFC 3551. `interval` and `timer` are sections 6.2 and 6.3 with appendix A.7, `members` section 6.3.3,
 //! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
-//! `sender` and `receiver` are the two ends of a flow. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
+//! `sender` and `receiver` are the two ends of a flow, `sender` and any number of `member`s those of a session over a multicast
+//! group. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
 //! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), the playout buffer (`playout`) and voice quality
 //! (`emodel`).
 //!
@@ -14,7 +15,9 @@ mod account;
 pub mod breaker;
 pub mod emodel;
 mod flight;
+mod incoming;
 mod interval;
+mod member;
 mod members;
 mod playout;
 mod receiver;
@@ -24,10 +27,13 @@ pub mod report;
 mod sender;
 mod session;
 mod timer;
+mod told;
 
 pub use account::{RtpAccount, RtpGauges};
 pub use breaker::Tripped;
+pub use incoming::Announced;
 pub use interval::{Load, Rules};
+pub use member::RtpMember;
 pub use members::Members;
 pub use playout::{Playout, PlayoutBuffer, PlayoutCounts};
 pub use receiver::RtpReceiver;

@@ -1,7 +1,8 @@
 //! GCC, the congestion control of WebRTC: a filter on the changes of delay between groups of packets, and a bound by losses.
 //!
 //! Source: draft-ietf-rmcat-gcc-02 sections 5 (delay-based control: arrival filter, over-use detector, rate control) and 6 (loss-based
-//! control), table 1. From memory of the draft; its text was not at hand. All of it runs at the sender, as in WebRTC.
+//! control), table 1. The values of table 1, the Kalman filter, the states of the rate and the loss-based control (2 %, 10 %, 1.05) were
+//! checked against a public copy of these parts of the draft; the rest is from memory of it. All of it runs at the sender, as in WebRTC.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback, PacketResult};

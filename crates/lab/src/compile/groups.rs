@@ -3,12 +3,15 @@
 use sojourn_queue::QueuePort;
 use sojourn_sim::topology::Graph;
 use sojourn_sim::{AgentSpec, DenseSpec, GroupSpec, MemberSpec, NetworkSpec, Stay, TreeSpec};
-use sojourn_traffic::Endpoint;
-use sojourn_units::{Bytes, Span, Time};
+use sojourn_traffic::media::{self, RTP};
+use sojourn_traffic::registry::Resolved;
+use sojourn_traffic::srm::{self, SRM};
+use sojourn_traffic::{BuiltFlow, Endpoint, FlowRequest, build_flow};
+use sojourn_units::{Bytes, ParamError, Span, Time};
 
-use super::{Compiled, Place, unknown};
+use super::{Compiled, FlowInfo, Place, unknown};
 use crate::error::{LabError, LabErrorKind};
-use crate::model::{GroupParams, MemberParams, Scenario, TreeKind};
+use crate::model::{FlowGroup, GroupParams, MemberParams, Scenario, TreeKind};
 use crate::scenario::is_dialect;
 
 /// A multicast group.
@@ -192,6 +195,129 @@ fn stay(member: &MemberParams) -> Stay {
     }
 }
 
+/// Whether flows of that kind to a group make participants of its members.
+pub(super) fn has_session(kind: &str) -> bool {
+    [SRM, RTP].contains(&kind)
+}
+
+/// The flow that has made participants of the members of a group, for further flows of the kind that have one session together.
+pub(super) fn first_of_session(kind: &str, compiled: &Compiled, group: usize) -> Option<usize> {
+    let mut flows = compiled.flows.iter();
+    flows.position(|flow| kind == RTP && flow.kind == RTP && flow.group == Some(group))
+}
+
+/// Flows of the network that the flow at a place becomes: one of its own, and those in which members of its group send; `None` if these
+/// are no participants.
+pub(super) fn session_width(
+    scenario: &Scenario,
+    groups: &[GroupInfo],
+    places: &[Place],
+    at: usize,
+) -> Option<u32> {
+    let kind = |place: &Place| scenario.flows[place.group].kind.as_str();
+    let place = places.get(at)?;
+    let group = place.to_group?;
+    let members = groups.get(group)?.members.len();
+    let is_of_session = |other: &Place| other.to_group == Some(group) && kind(other) == kind(place);
+    let width = match kind(place) {
+        // The data and the messages of the source, and those of each member.
+        SRM => 2 + members,
+        RTP if places.iter().take(at).any(is_of_session) => 1,
+        RTP => 1 + members,
+        _ => return None,
+    };
+    u32::try_from(width).ok()
+}
+
+/// The endpoints of a flow: of a session over a group, those of its members too.
+pub(super) fn build(
+    flow: &FlowGroup,
+    compiled: &Compiled,
+    place: &Place,
+    request: &FlowRequest<'_>,
+) -> Result<(BuiltFlow, Vec<Endpoint>), ParamError> {
+    let Some(to) = place.to_group.filter(|_| has_session(&flow.kind)) else {
+        let built = build_flow(&flow.kind, &flow.args, request);
+        return built.map(|built| (built, Vec::new()));
+    };
+    let members = compiled.groups[to].members.iter();
+    let stays: Vec<Vec<Stay>> = match first_of_session(&flow.kind, compiled, to) {
+        Some(_) => Vec::new(),
+        None => members.map(|one| one.stays.clone()).collect(),
+    };
+    match flow.kind.as_str() {
+        SRM => srm::build(&flow.args, request, &stays),
+        _ => media::build_group(&flow.args, request, &stays),
+    }
+}
+
+/// Checks that a further sender of an RTP session computes with what the first flow to the group has.
+pub(super) fn agree(
+    scenario: &Scenario,
+    compiled: &Compiled,
+    first: &FlowInfo,
+    (built, place): (&BuiltFlow, &Place),
+) -> Result<(), LabError> {
+    let rate = |sender: &Endpoint| sender.announced().map(|source| source.clock_rate);
+    let rates = [&compiled.network.agents[first.sender].agent, &built.sender].map(rate);
+    if let [Some(theirs), Some(ours)] = rates
+        && theirs != ours
+    {
+        let problem = format!(
+            "flows of RTP to one group are one session, and the timestamps of {} have {theirs} units in a second, not {ours}",
+            first.name
+        );
+        return Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&scenario.name)
+            .key(format!("flows[{}].clock_rate", place.group))
+            .remedy("write clock_rate, or send media of another format to a group of its own"));
+    }
+    let of = |parts: &[(&'static str, Resolved)], key: &str| {
+        let own = parts.iter().find(|(name, _)| *name == RTP);
+        let mut pairs = own.into_iter().flat_map(|(_, part)| &part.pairs);
+        pairs
+            .find(|(name, _)| *name == key)
+            .map_or_else(String::new, |(_, text)| text.clone())
+    };
+    for key in media::OF_SESSION {
+        let (theirs, ours) = (of(&first.parts, key), of(&built.parts, key));
+        if theirs != ours {
+            let problem = format!(
+                "flows of RTP to one group are one session, and {} has {key} = {theirs:?}, not {ours:?}",
+                first.name
+            );
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .in_file(&scenario.name)
+                .key(format!("flows[{}].{key}", place.group))
+                .remedy("write the same in both, or send to a group of its own"));
+        }
+    }
+    Ok(())
+}
+
+/// Tells the participants of an RTP session of a sender that has come, and it of the senders before it.
+pub(super) fn introduce(
+    network: &mut NetworkSpec<QueuePort, Endpoint>,
+    group: usize,
+    sender: usize,
+) {
+    let Some(news) = network.agents[sender].agent.announced() else {
+        return;
+    };
+    let seats = network.groups[group].members.iter();
+    let agents: Vec<usize> = seats
+        .filter_map(|member| usize::try_from(member.agent?).ok())
+        .filter(|agent| *agent != sender)
+        .collect();
+    for agent in agents {
+        let other = network.agents[agent].agent.announced();
+        network.agents[agent].agent.introduce(news);
+        if let Some(other) = other {
+            network.agents[sender].agent.introduce(other);
+        }
+    }
+}
+
 /// Gives the members of a group the endpoints of a session; says which agents they are.
 pub(super) fn seat_session(
     scenario: &Scenario,
@@ -203,7 +329,7 @@ pub(super) fn seat_session(
     let members = &mut compiled.network.groups[group].members;
     if members.iter().any(|member| member.agent.is_some()) {
         let problem = format!(
-            "the group {:?} has an srm session already",
+            "the group {:?} has a session of its own already",
             compiled.groups[group].name
         );
         return Err(LabError::new(LabErrorKind::Contradiction, problem)

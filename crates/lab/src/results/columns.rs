@@ -105,8 +105,9 @@ impl Kind {
                 "One row per transfer of a workload that was asked for after the warm-up; no file where there are none."
             }
             Kind::Media => {
-                "One row per flow of RTP: what its RTCP reports say, and what its receiver made of the packets; no file where there \
-                 are none."
+                "One row per flow of RTP: what its RTCP reports say, and what its receiver made of the packets; of a flow to a \
+                 multicast group the sums over its members, and one more row per member, called as in `receivers`. No file where \
+                 there are none."
             }
             Kind::Series => "One row per sample of each recorded time series.",
             Kind::Runs => {
@@ -238,7 +239,8 @@ pub fn batch(kind: Kind, point: u64, run: &RunOutcome) -> Result<RecordBatch, Ar
             TRANSFERS.table(kind, key, &rows)
         }
         Kind::Media => {
-            let rows: Vec<media::Row> = run.flows.iter().filter_map(media::row_of).collect();
+            let all = run.flows.iter().chain(&run.receivers);
+            let rows: Vec<media::Row> = all.filter_map(media::row_of).collect();
             media::MEDIA.table(kind, key, &rows)
         }
         Kind::Series => {
@@ -1167,11 +1169,15 @@ pub fn read_run(
         };
         flow.transfers.push(transfer);
     }
+    let mut receivers = receivers
+        .as_ref()
+        .map_or(Ok(Vec::new()), |table| each(table, read_receiver))?;
     for (name, media) in media
         .as_ref()
         .map_or(Ok(Vec::new()), |table| each(table, media::read))?
     {
-        let Some(flow) = flows.iter_mut().find(|flow| flow.name == name) else {
+        let mut all = flows.iter_mut().chain(&mut receivers);
+        let Some(flow) = all.find(|flow| flow.name == name) else {
             return Err(format!("there is no flow {name:?} for its media"));
         };
         flow.media = Some(media);
@@ -1190,9 +1196,7 @@ pub fn read_run(
         },
         queues: each(queues, read_queue)?,
         flows,
-        receivers: receivers
-            .as_ref()
-            .map_or(Ok(Vec::new()), |table| each(table, read_receiver))?,
+        receivers,
         series: Vec::new(),
     })
 }

@@ -2,6 +2,7 @@
 
 use sojourn_cc::registry as congestion;
 use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
+use sojourn_traffic::media::RTP;
 use sojourn_traffic::registry as sources;
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
@@ -129,7 +130,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
         "udp" => declared::<UdpParams>("UDP"),
         "tfrc" => declared::<TfrcParams>("TFRC"),
         "quic" => declared::<QuicParams>("QUIC"),
-        "rtp" => declared::<RtpParams>("RTP"),
+        RTP => declared::<RtpParams>("RTP"),
         SRM => declared::<SrmParams>("SRM"),
         "rledbat" => declared::<RledbatParams>("rLEDBAT"),
         "ns-3.24 tcp" => declared::<Ns3Params>("TCP in dialect ns3_24"),
@@ -161,7 +162,7 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
 
 /// Whether a flow of that kind can be sent to a multicast group: it hears nothing back, or hears all members.
 pub(super) fn may_be_to_group(name: &str) -> bool {
-    if name == SRM {
+    if [SRM, RTP].contains(&name) {
         return true;
     }
     let kinds = flow::flow_kinds();

@@ -8,7 +8,7 @@ use crate::results::manifest::PointInfo;
 use crate::study::Asked;
 
 /// What is said of a receiver, and the heading where it is another than the metric's.
-const COLUMNS: [(&str, Option<&str>); 14] = [
+const COLUMNS: [(&str, Option<&str>); 18] = [
     ("delivered_packets", None),
     ("dropped_packets", Some("Lost")),
     ("loss_ratio", None),
@@ -23,6 +23,10 @@ const COLUMNS: [(&str, Option<&str>); 14] = [
     ("recovery_s_mean", None),
     ("requests_packets", None),
     ("repairs_packets", None),
+    ("reported_loss_ratio", None),
+    ("jitter_s_mean", None),
+    ("reported_jitter_s_mean", None),
+    ("reported_rtt_s_mean", None),
 ];
 
 /// Those of them that only a receiver of SRM has.
@@ -32,6 +36,14 @@ const OF_SRM: [&str; 5] = [
     "recovery_s_mean",
     "requests_packets",
     "repairs_packets",
+];
+
+/// Those of them that only a receiver of RTP has.
+const OF_RTP: [&str; 4] = [
+    "reported_loss_ratio",
+    "jitter_s_mean",
+    "reported_jitter_s_mean",
+    "reported_rtt_s_mean",
 ];
 
 /// The labels of receivers at a point, in order.
@@ -46,21 +58,23 @@ fn labels<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<&'a str> {
     labels
 }
 
-/// The metrics of a receiver, with the heading of each. Those of a waypoint and of SRM only where there is one.
+/// The metrics of a receiver, with the heading of each. Those of a waypoint, of SRM and of RTP only where there is one.
 fn asked(wanted: &Wanted<'_>, label: &str) -> Vec<(Asked, Option<&'static str>)> {
     let points = wanted.points();
-    let all = || {
+    let receivers = || {
         let runs = points
             .iter()
             .flat_map(|point| wanted.results.of_point(point.point));
         runs.flat_map(|run| &run.receivers)
-            .filter_map(|flow| flow.reception.as_ref())
     };
+    let all = || receivers().filter_map(|flow| flow.reception.as_ref());
+    let reports = receivers().any(|flow| flow.media.is_some());
     let passes = all().any(|own| own.passed_packets > 0);
     let repairs = all().any(|own| own.srm.sessions > 0);
     let columns = COLUMNS.iter().filter(|(name, _)| match *name {
         "passed_delay_s_mean" => passes,
         name if OF_SRM.contains(&name) => repairs,
+        name if OF_RTP.contains(&name) => reports,
         _ => true,
     });
     columns

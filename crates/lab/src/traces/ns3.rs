@@ -2,7 +2,7 @@
 //! at `TxQueue`, `r` at `MacRx`) and for IP (`t`, `r`, `d` at `Ipv4L3Protocol`).
 //!
 //! Source: ns-3 tutorial, section "Parsing Ascii Traces", and lines of ns-3.9 to ns-3.4x in public repositories; the manual gives no
-//! grammar. The traces name no packets: one is told from others by what of it stays the same from hop to hop (addresses, protocol,
+//! grammar. A trace of ns-3.37 agrees with its FlowMonitor (`tests/data/traces`). The traces name no packets: one is told from others by what of it stays the same from hop to hop (addresses, protocol,
 //! identification, fragment, transport header, payload), so not by TTL or ToS. Bytes are those of the IP packet. Times have six significant
 //! digits unless the program that wrote them set more, which bounds what delays mean. What has no IP header (ARP, beacons) is ignored and
 //! counted.

@@ -1,5 +1,6 @@
 //! Tables of an analysis: columns declared once, with name, unit and meaning; as text, CSV, JSON, Arrow and Parquet.
 
+use super::heading;
 use crate::error::{LabError, LabErrorKind, Result};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -223,10 +224,10 @@ impl TraceTable {
     /// As a table of a report: at most `rows` rows, a footnote says of how many.
     pub fn shown(&self, rows: usize) -> ShownTable {
         let columns = self.columns.iter().map(|info| {
-            let (unit, _) = shown_unit(info);
+            let (unit, _) = heading::unit(info);
             ShownColumn {
                 key: info.name.to_owned(),
-                title: shown_title(info),
+                title: heading::title(info),
                 unit: unit.map(str::to_owned),
                 align: None,
             }
@@ -236,7 +237,7 @@ impl TraceTable {
             Value::Text(text) => Cell::Text(text.clone()),
             Value::Integer(count) => count.map_or(Cell::Empty, |count| Cell::Number(count.into())),
             Value::Number(value) => value
-                .and_then(|value| Number::from_f64(value * shown_unit(info).1))
+                .and_then(|value| Number::from_f64(value * heading::unit(info).1))
                 .map_or(Cell::Empty, Cell::Number),
         };
         let mut footnotes = Vec::new();
@@ -258,7 +259,7 @@ impl TraceTable {
         }
     }
 
-    /// As aligned text, times in milliseconds.
+    /// As aligned text, in the units that readers see.
     pub fn text(&self, rows: usize) -> String {
         text_table(&self.shown(rows))
     }
@@ -348,31 +349,6 @@ impl TraceTable {
                     }
                 });
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays.collect())
-    }
-}
-
-/// The name of a column without the unit that readers see beside it.
-fn shown_title(info: &ColumnInfo) -> String {
-    let unit = match info.unit {
-        "s" | "bps" => Some(info.unit),
-        _ => None,
-    };
-    let words = info.name.split('_').filter(|word| Some(*word) != unit);
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// The unit in which a column is shown to readers, and the factor to it.
-fn shown_unit(info: &ColumnInfo) -> (Option<&'static str>, f64) {
-    match info.unit {
-        // Packets and bytes are in the name.
-        "" | "1" | "packets" | "bytes" => (None, 1.0),
-        // Instants stay in seconds.
-        "s" if info.name.ends_with("time_s") || info.name == "from_s" || info.name == "to_s" => {
-            (Some("s"), 1.0)
-        }
-        "s" => (Some("ms"), 1e3),
-        "bps" => (Some("Mbps"), 1e-6),
-        unit => (Some(unit), 1.0),
     }
 }
 

@@ -3,11 +3,15 @@
 //! Statistics: sizes of frames of one kind are lognormal about their mean, as measured of MPEG and H.264 (Krunz and Tripathi 1997;
 //! the literature differs, and `spread` is a parameter). The encoder that follows a target with a lag is that of RFC 8593 section 5:
 //! its reaction time (200 ms) is from memory and was not checked against the text; transient bursts of that model are left out.
+//!
+//! Quality levels: with a `ladder` of bit rates the encoder has a level (a resolution) for each, and takes the highest whose rate is
+//! not above its own. A higher one is taken only when the rate is above it by a margin, so that a rate near it does not switch with
+//! every frame. A switch begins with a key frame. The rate itself follows the target whatever the level.
 
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
-use sojourn_units::{ParamError, Rate, Span, Time, UnitErrorKind, params};
+use sojourn_units::{ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params};
 use std::collections::VecDeque;
 
 params! {
@@ -33,6 +37,10 @@ params! {
         min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5";
         /// Greatest rate of the encoder.
         max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5";
+        /// Bit rates of the quality levels, rising, such as `150kbps,500kbps,1Mbps`; one level unless given.
+        ladder: String = "", source "encoders change the resolution with the rate; no Recommendation gives the rates";
+        /// How far the rate must be above a level's before it is taken, as a share of it.
+        ladder_margin: Ratio = "0.1", range "0".."1", source "Sojourn's choice";
         /// Frames as a list, in place of statistics, such as `I:12000,P:3000,B:1500`; repeated when it ends.
         points: String = "", source "statistics";
         /// File with a kind (I, P, B) and a size in bytes on each line, in the folder of the scenario; read into `points`.
@@ -65,6 +73,9 @@ struct Encoder {
     params: VideoParams,
     interval: f64,
     list: Vec<(Kind, u64)>,
+    /// Bits per second of the quality levels, and the place of the one that it has.
+    ladder: Vec<f64>,
+    level: usize,
     frame: u64,
     /// Frames since the last key frame.
     since_key: u64,
@@ -146,6 +157,21 @@ impl Encoder {
             self.targets.pop_front();
         }
     }
+
+    /// The quality level for its rate; another than before begins with a key frame.
+    fn choose(&mut self) {
+        let above = 1.0 + self.params.ladder_margin.get();
+        let fits = |(place, rate): (usize, &f64)| {
+            let margin = if place > self.level { above } else { 1.0 };
+            place == 0 || self.rate >= rate * margin
+        };
+        let level = self.ladder.iter().enumerate().rposition(fits).unwrap_or(0);
+        if level != self.level && self.frame > 0 {
+            self.refresh = true;
+        }
+        self.level = level;
+    }
+
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         let at = |frame: u64| Span::round_from_secs(real(frame) * self.interval);
         let mut when = at(self.frame);
@@ -163,6 +189,7 @@ impl Encoder {
         }
         let time = Time::ZERO + when;
         self.follow(time);
+        self.choose();
         let (kind, bytes) = match self.list.as_slice() {
             [] => {
                 let kind = self.kind();
@@ -232,9 +259,12 @@ impl Entry for Video {
             ));
         }
         let list = frames(&params.points)?;
+        let ladder = ladder(&params.ladder)?;
         Ok(Video(Box::new(Encoder {
             interval: 1.0 / params.fps,
             list,
+            ladder,
+            level: 0,
             frame: 0,
             since_key: 0,
             refresh: false,
@@ -244,6 +274,34 @@ impl Entry for Video {
             targets: VecDeque::new(),
             params,
         })))
+    }
+}
+
+/// Most levels that packets can tell of.
+const MOST_LEVELS: usize = 32;
+
+/// The bit rates of a ladder.
+fn ladder(text: &str) -> Result<Vec<f64>, ParamError> {
+    let wrong_step = |given: &str, allowed: &str| {
+        let remedy = "write rising rates with commas between, such as 150kbps,500kbps,1Mbps";
+        wrong("ladder", UnitErrorKind::Malformed, given, allowed, remedy)
+    };
+    let entries = text.split(',').map(str::trim);
+    let mut steps: Vec<f64> = Vec::new();
+    for entry in entries.filter(|entry| !entry.is_empty()) {
+        let rate: Rate = entry.parse().map_err(|_| wrong_step(entry, "a rate"))?;
+        let rate = rate.as_bps_f64();
+        if steps.last().is_some_and(|last| *last >= rate) {
+            return Err(wrong_step(entry, "above the rate before it"));
+        }
+        steps.push(rate);
+    }
+    match steps.len() {
+        ..=MOST_LEVELS => Ok(steps),
+        count => Err(wrong_step(
+            &format!("{count} levels"),
+            "a ladder of at most 32 levels",
+        )),
     }
 }
 
@@ -313,6 +371,10 @@ impl Source for Video {
 
     fn key(&self) -> bool {
         self.0.was_key
+    }
+
+    fn level(&self) -> u8 {
+        u8::try_from(self.0.level).unwrap_or(u8::MAX)
     }
 
     fn refresh(&mut self) {
@@ -430,6 +492,35 @@ mod tests {
             "line 2, \"X 3\", is not a kind of frame (I, P or B) and a size in bytes"
         );
         assert!(source("points=I:12,Q:3").unwrap_err().contains("\"Q:3\""));
+    }
+
+    #[test]
+    fn the_level_is_the_highest_that_the_rate_allows_and_a_switch_is_a_key_frame() {
+        let text = "spread=0 fps=100 lag=0s rate=600kbps ladder=200kbps,500kbps,1Mbps";
+        let mut video = source(text).unwrap();
+        let mut levels = |kbps: f64| {
+            video.adapt(kbps * 1e3, Time::ZERO);
+            let keys: Vec<bool> = take(&mut video, 3).iter().map(|frame| frame.1).collect();
+            (video.level(), keys)
+        };
+        let (none, switch) = (vec![false; 3], vec![true, false, false]);
+        assert_eq!(levels(600.0), (1, switch.clone()));
+        // Above the third level, but not by a tenth of it.
+        assert_eq!(levels(1080.0), (1, none.clone()));
+        assert_eq!(levels(1100.0), (2, switch.clone()));
+        assert_eq!(levels(1000.0), (2, none));
+        assert_eq!(levels(990.0), (1, switch.clone()));
+        assert_eq!(levels(150.0), (0, switch));
+        assert_eq!(source("").unwrap().level(), 0);
+    }
+
+    #[test]
+    fn a_ladder_rises_and_has_rates() {
+        let refused = |text: &str| source(&format!("ladder={text}")).unwrap_err();
+        assert!(refused("1Mbps,500kbps").contains("above the rate before it"));
+        assert!(refused("500kbps,fast").contains("\"fast\""));
+        let many: Vec<String> = (1..40).map(|n| format!("{n}Mbps")).collect();
+        assert!(refused(&many.join(",")).contains("at most 32"));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! Sizes and intervals: RFC 3551 sections 4.5.14 (PCMU), 4.5.6 (G729), 4.5.3 (G723), 4.5.9 (GSM-EFR); RFC 7587 (Opus). Talk spurts
 //! and silences: ITU-T P.59 table 1 (means of the conversation it generates), exponential. Equipment impairment Ie and packet-loss
-//! robustness Bpl: ITU-T G.113 appendix I (random loss). The values of P.59 and G.113 are as the literature cites them and were not
-//! checked against the Recommendations.
+//! robustness Bpl: ITU-T G.113 appendix I (random loss); they were checked against Ie by loss in the tables I.2 and I.3 of the
+//! appendix's edition of 1999, as a public course reprints them. The values of P.59 are as the literature cites them and were not
+//! checked against the Recommendation.
 
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
@@ -260,5 +261,66 @@ mod tests {
         assert!(refused("codec=g728").contains("did you mean"));
         assert!(refused("codec=g723 interval=20ms").contains("a frame has 30ms"));
         assert!(refused("codec=g711 rate=32kbps").contains("write codec=opus"));
+    }
+
+    #[test]
+    fn ie_and_bpl_give_the_impairments_that_g113_tabulates() {
+        // Loss in percent, and Ie.
+        let tables: [(Codec, &[(f64, f64)]); 4] = [
+            (
+                Codec::G711Plc,
+                &[
+                    (0.0, 0.0),
+                    (1.0, 5.0),
+                    (2.0, 7.0),
+                    (3.0, 10.0),
+                    (5.0, 15.0),
+                    (10.0, 25.0),
+                ],
+            ),
+            (
+                Codec::G729,
+                &[
+                    (0.0, 11.0),
+                    (1.0, 15.0),
+                    (2.0, 19.0),
+                    (4.0, 26.0),
+                    (8.0, 36.0),
+                    (16.0, 49.0),
+                ],
+            ),
+            (
+                Codec::G723,
+                &[
+                    (0.0, 15.0),
+                    (1.0, 19.0),
+                    (2.0, 24.0),
+                    (4.0, 32.0),
+                    (8.0, 41.0),
+                    (16.0, 55.0),
+                ],
+            ),
+            (
+                Codec::GsmEfr,
+                &[
+                    (0.0, 5.0),
+                    (1.0, 16.0),
+                    (2.0, 21.0),
+                    (3.0, 26.0),
+                    (5.0, 33.0),
+                ],
+            ),
+        ];
+        for (codec, table) in tables {
+            let (ie, bpl) = codec.info().impairment.unwrap();
+            for (loss, tabulated) in table {
+                // G.107, formula 7-29, at random losses.
+                let formula = ie + (95.0 - ie) * loss / (loss + bpl);
+                assert!(
+                    (formula - tabulated).abs() < 3.0,
+                    "{codec:?} {loss} %: {formula} {tabulated}"
+                );
+            }
+        }
     }
 }

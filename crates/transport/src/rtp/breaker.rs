@@ -1,8 +1,9 @@
 //! When a sender of media has to stop: the circuit breakers of RFC 8083.
 //!
-//! Source: RFC 8083 section 4: media timeout (4.1), RTCP timeout (4.2), congestion (4.3). The number of reports that have to agree
-//! (CB_INTERVAL) and the numbering of the sections are from memory and were not checked against the text. Left out: media usability
-//! (4.4), which is the application's to judge.
+//! Source: RFC 8083 section 4: media timeout (4.1), RTCP timeout (4.2), congestion (4.3). The factor of ten is in the RFC's text; the
+//! numbers of reports that have to agree (MEDIA_TIMEOUT, CB_INTERVAL) and the equation of TCP were checked against an implementation
+//! of the RFC in a public copy of WebRTC. The three waits of the RTCP timeout are from memory. Frames are not grouped (G = 1). Left
+//! out: media usability (4.4), which is the application's to judge.
 
 use super::session::Told;
 use crate::num::{real, whole};
@@ -10,6 +11,9 @@ use sojourn_units::{Span, Time};
 
 /// Waits for a report after which there are none (section 4.2).
 const SILENT_WAITS: u64 = 3;
+
+/// Reports that have to say that nothing arrives, at least (section 4.1).
+const SILENT_REPORTS: u64 = 5;
 
 /// How far above the rate of TCP media may be sent (section 4.3).
 const ABOVE_TCP: f64 = 10.0;
@@ -75,7 +79,19 @@ impl Breaker {
         self.tripped
     }
 
-    /// Reports that have to agree (CB_INTERVAL).
+    /// Reports without anything new after which nothing arrives (MEDIA_TIMEOUT): five waits, or as many as five frames or round trips
+    /// last.
+    fn silent_reports(sent: &Sent, round_trip: Option<Span>) -> u64 {
+        let wait = sent.interval.as_secs_f64();
+        let trip = round_trip.map_or(0.0, Span::as_secs_f64);
+        if wait <= 0.0 {
+            return SILENT_REPORTS;
+        }
+        let longest = sent.frame.as_secs_f64().max(trip).max(wait);
+        whole((real(SILENT_REPORTS) * longest / wait).ceil()).max(SILENT_REPORTS)
+    }
+
+    /// Reports of congestion that have to agree (CB_INTERVAL).
     fn reports(sent: &Sent, round_trip: Option<Span>) -> u64 {
         let frame = 10.0 * sent.frame.as_secs_f64();
         let trip = 10.0 * round_trip.map_or(0.0, Span::as_secs_f64);
@@ -113,7 +129,7 @@ impl Breaker {
             real(bytes) / seconds > ABOVE_TCP * tcp
         };
         self.congested = if above { self.congested + 1 } else { 0 };
-        if self.stalled >= needed {
+        if self.stalled >= Breaker::silent_reports(&sent, trip) {
             self.trip(Tripped::MediaTimeout, now);
         } else if self.congested >= needed {
             self.trip(Tripped::Congestion, now);
@@ -183,9 +199,11 @@ mod tests {
         breaker.on_send(at(16), at(0), Span::from_secs(5));
         assert_eq!(breaker.tripped(), Some((Tripped::RtcpTimeout, at(16))));
         let mut breaker = Breaker::default();
-        for n in 1..=4 {
+        for n in 1..=6 {
+            assert_eq!(breaker.tripped(), None);
             breaker.on_report(at(5 * n), Some(&told(0, 7)), sent(10 * n));
         }
-        assert_eq!(breaker.tripped(), Some((Tripped::MediaTimeout, at(20))));
+        // The first report, and five that say the same.
+        assert_eq!(breaker.tripped(), Some((Tripped::MediaTimeout, at(30))));
     }
 }

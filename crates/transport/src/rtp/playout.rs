@@ -8,7 +8,9 @@
 //! Deviations: the clocks of both ends are one, so the delay that the buffer knows is the true one; a fixed delay is counted from the
 //! delay of the first packet. Of video, a frame needs the one before it unless it is a key frame (frames that nobody refers to are
 //! not told apart); a frame that is complete too late is shown then; frames out of order are missing. A picture that has not come
-//! back at the end, or that never came although packets of it did, is frozen, too.
+//! back at the end, or that never came although packets of it did, is frozen, too. While a sender makes no frames, the picture stands
+//! and is not frozen (RFC 8867 section 5.8 has such a pause): the timestamps of two frames that are further apart than the frames
+//! between them need say for how long.
 
 use super::report::MediaHeader;
 use crate::num::real;
@@ -63,6 +65,8 @@ pub struct PlayoutCounts {
     pub frozen: Span,
     /// The longest.
     pub freeze_max: Span,
+    /// Pictures of another quality level than the one before.
+    pub switches: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +75,20 @@ struct Assembly {
     last: Option<u64>,
     packets: u64,
     key: bool,
+    level: u8,
+    made: Time,
     due: Time,
+}
+
+/// The picture that is to be seen.
+#[derive(Clone, Copy, Debug)]
+struct Picture {
+    /// Since when.
+    at: Time,
+    /// When it was made.
+    made: Time,
+    frame: u32,
+    level: u8,
 }
 
 /// The buffer, and what is made of its content.
@@ -93,10 +110,10 @@ pub struct PlayoutBuffer {
     next: Option<u64>,
     bad: bool,
     open: BTreeMap<u32, Assembly>,
-    /// The next frame in order, and whether what it refers to was shown.
-    frame: u32,
+    /// The next frame in order, and whether what it refers to was shown; none of a receiver that comes into a session.
+    frame: Option<u32>,
     intact: bool,
-    shown: Option<Time>,
+    shown: Option<Picture>,
     /// When the first packet of a frame arrived.
     watched: Option<Time>,
     /// The end of the warm-up.
@@ -123,7 +140,7 @@ impl PlayoutBuffer {
             next: None,
             bad: false,
             open: BTreeMap::new(),
-            frame: 0,
+            frame: Some(0),
             intact: true,
             shown: None,
             watched: None,
@@ -136,7 +153,7 @@ impl PlayoutBuffer {
     /// What was counted until `now`.
     pub fn counts(&self, now: Time) -> PlayoutCounts {
         let mut counts = self.counts;
-        if let Some(since) = self.shown.or(self.watched) {
+        if let Some(since) = self.shown.map(|shown| shown.at).or(self.watched) {
             counts.freeze(self.frozen(since, now));
         }
         counts
@@ -163,6 +180,17 @@ impl PlayoutBuffer {
         self.delay
     }
 
+    /// Its receiver leaves: until it comes back nothing is missing, and what comes first then need not be the first that was sent.
+    pub fn leave(&mut self, now: Time) {
+        self.counts = self.counts(now);
+        self.next = None;
+        self.bad = false;
+        self.open.clear();
+        self.frame = None;
+        self.shown = None;
+        self.watched = None;
+    }
+
     /// The warm-up is over.
     pub fn start_measuring(&mut self, now: Time) {
         self.measured = now;
@@ -181,7 +209,7 @@ impl PlayoutBuffer {
             self.counts.delay_sum += u128::from(self.delay.as_ps());
             self.counts.played += 1;
         }
-        self.on_frame(seq, header, due, now);
+        self.on_frame(seq, header, (made, due), now);
     }
 
     /// When the media of a timestamp was made.
@@ -250,14 +278,21 @@ impl PlayoutBuffer {
         self.next = Some(seq + 1);
     }
 
-    fn on_frame(&mut self, seq: u64, header: MediaHeader, due: Time, now: Time) {
-        if header.frame < self.frame {
+    fn on_frame(&mut self, seq: u64, header: MediaHeader, (made, due): (Time, Time), now: Time) {
+        let next = *self.frame.get_or_insert_with(|| {
+            // What it refers to was not received.
+            self.intact = false;
+            header.frame
+        });
+        if header.frame < next {
             return;
         }
         self.watched.get_or_insert(now);
         let frame = self.open.entry(header.frame).or_default();
         frame.packets += 1;
         frame.key = header.key;
+        frame.level = header.level;
+        frame.made = made;
         frame.due = due;
         if header.first {
             frame.first = Some(seq);
@@ -271,13 +306,13 @@ impl PlayoutBuffer {
         };
         let frame = *frame;
         if whole {
-            let before = u64::from(header.frame - self.frame);
+            let before = u64::from(header.frame - next);
             self.counts.frames_lost += before;
             self.open.retain(|number, _| *number > header.frame);
-            self.frame = header.frame.wrapping_add(1);
+            self.frame = Some(header.frame.wrapping_add(1));
             self.intact = frame.key || (self.intact && before == 0);
             match self.intact {
-                true => self.show(frame.due, now),
+                true => self.show(header.frame, &frame, now),
                 false => self.counts.frames_lost += 1,
             }
         }
@@ -286,22 +321,43 @@ impl PlayoutBuffer {
         }
     }
 
-    fn show(&mut self, due: Time, now: Time) {
+    fn show(&mut self, number: u32, frame: &Assembly, now: Time) {
         self.counts.frames_shown += 1;
-        self.counts.frames_late += u64::from(now > due);
-        let at = due.max(now);
+        self.counts.frames_late += u64::from(now > frame.due);
+        let mut at = frame.due.max(now);
         if let Some(before) = self.shown {
-            let seconds = at.saturating_since(before).as_secs_f64();
+            let since = before
+                .at
+                .saturating_add(self.pause(&before, number, frame.made));
+            let seconds = at.saturating_since(since).as_secs_f64();
             let mean = self.picture;
-            let frozen = self.frozen(before, at);
+            let frozen = self.frozen(since, at);
             if mean > 0.0 && frozen.is_some() {
                 self.counts.freeze(frozen);
             } else {
                 let weight = if mean > 0.0 { 1.0 / 30.0 } else { 1.0 };
                 self.picture += weight * (seconds - mean);
             }
+            self.counts.switches += u64::from(before.level != frame.level);
+            at = at.max(before.at);
         }
-        self.shown = Some(self.shown.map_or(at, |before| before.max(at)));
+        self.shown = Some(Picture {
+            at,
+            made: frame.made,
+            frame: number,
+            level: frame.level,
+        });
+    }
+
+    /// How long the sender made no frames between a picture and frame `number`: the time beyond what as many frames need, if that is
+    /// more than the time between two.
+    fn pause(&self, before: &Picture, number: u32, made: Time) -> Span {
+        let frames = f64::from(number.saturating_sub(before.frame));
+        let beyond = made.saturating_since(before.made).as_secs_f64() - frames * self.picture;
+        match self.picture > 0.0 && beyond > self.picture {
+            true => Span::round_from_secs(beyond),
+            false => Span::ZERO,
+        }
     }
 }
 
@@ -313,6 +369,26 @@ impl PlayoutCounts {
         self.freezes += 1;
         self.frozen = self.frozen.saturating_add(length);
         self.freeze_max = self.freeze_max.max(length);
+    }
+
+    /// Of this receiver and another together.
+    #[must_use]
+    pub fn with(&self, other: &PlayoutCounts) -> PlayoutCounts {
+        PlayoutCounts {
+            expected: self.expected + other.expected,
+            lost: self.lost + other.lost,
+            late: self.late + other.late,
+            bursts: self.bursts + other.bursts,
+            delay_sum: self.delay_sum + other.delay_sum,
+            played: self.played + other.played,
+            frames_shown: self.frames_shown + other.frames_shown,
+            frames_lost: self.frames_lost + other.frames_lost,
+            frames_late: self.frames_late + other.frames_late,
+            freezes: self.freezes + other.freezes,
+            frozen: self.frozen.saturating_add(other.frozen),
+            freeze_max: self.freeze_max.max(other.freeze_max),
+            switches: self.switches + other.switches,
+        }
     }
 
     /// Share of packets that were lost or late; none if none was expected.
@@ -340,6 +416,7 @@ mod tests {
             first: true,
             last: true,
             key: n.is_multiple_of(50),
+            level: 0,
             frame: n,
         }
     }
@@ -426,6 +503,66 @@ mod tests {
             (counts.frames_shown, counts.frozen),
             (0, Span::from_secs(1))
         );
+    }
+
+    /// Frames 0 to 59 every 20 ms, then frames 60 to 99 from `ms` on, without those that are lost.
+    fn with_pause(ms: u64, lost: &[u32]) -> PlayoutCounts {
+        let mut buffer = PlayoutBuffer::new(Playout::Fixed, Span::from_ms(20), 8000);
+        for n in (0..100).filter(|n| !lost.contains(n)) {
+            let late = if n < 60 { 0 } else { ms - 1200 };
+            let made = 20 * u64::from(n) + late;
+            let sent = Time::ZERO + Span::from_ms(made);
+            let timestamp = u32::try_from(8 * made).unwrap();
+            let header = MediaHeader {
+                key: n == 60 || n == 0,
+                ..header(n, timestamp)
+            };
+            buffer.on_packet(u64::from(n), header, sent, sent + Span::from_ms(10));
+        }
+        buffer.counts(Time::ZERO + Span::from_ms(800 + ms))
+    }
+
+    #[test]
+    fn while_the_sender_makes_no_frames_the_picture_is_not_frozen() {
+        let counts = with_pause(31_200, &[]);
+        assert_eq!((counts.freezes, counts.frames_shown), (0, 100));
+        // Ten frames before the pause are lost: the picture is frozen for as long as they would have been shown.
+        let lost: Vec<u32> = (50..60).collect();
+        let counts = with_pause(31_200, &lost);
+        assert_eq!(counts.freezes, 1);
+        let off = counts.frozen.as_secs_f64() - 0.22;
+        assert!(off.abs() < 1e-6, "{counts:?}");
+    }
+
+    #[test]
+    fn a_receiver_that_was_away_has_lost_nothing_then_and_sees_something_from_a_key_frame_on() {
+        let mut buffer = played(Playout::Fixed, 20, (0..60).map(|_| Some(10)));
+        buffer.leave(Time::ZERO + Span::from_ms(1210));
+        for n in 120..160_u32 {
+            let sent = Time::ZERO + Span::from_ms(20 * u64::from(n));
+            let timestamp = 4_294_900_000_u32.wrapping_add(160 * n);
+            let header = header(n, timestamp);
+            buffer.on_packet(u64::from(n), header, sent, sent + Span::from_ms(10));
+        }
+        let counts = buffer.counts(Time::ZERO + Span::from_ms(3210));
+        assert_eq!((counts.expected, counts.lost), (100, 0));
+        // Frames 120 to 149 refer to what it has not got; 150 is a key frame.
+        assert_eq!((counts.frames_shown, counts.frames_lost), (70, 30));
+        assert_eq!(counts.freezes, 0);
+    }
+
+    #[test]
+    fn a_switch_is_a_picture_of_another_level_than_the_one_before() {
+        let mut buffer = PlayoutBuffer::new(Playout::Fixed, Span::from_ms(20), 8000);
+        for n in 0..100_u32 {
+            let sent = Time::ZERO + Span::from_ms(20 * u64::from(n));
+            let header = MediaHeader {
+                level: u8::try_from(n / 30).unwrap(),
+                ..header(n, 160 * n)
+            };
+            buffer.on_packet(u64::from(n), header, sent, sent);
+        }
+        assert_eq!(buffer.counts(Time::ZERO).switches, 3);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::RtpParams;
 use super::account::RtpAccount;
-use super::playout::{PlayoutBuffer, PlayoutCounts};
+use super::incoming::{Announced, Incoming};
+use super::playout::PlayoutCounts;
 use super::recorder::Recorder;
 use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp};
 use super::sender::rtcp_packet;
@@ -16,30 +17,21 @@ const FEEDBACK: usize = 0;
 const RTCP: usize = 1;
 const STOP: usize = 2;
 
-/// Packets before the newest whose duplicates are known.
-const REMEMBERED: u64 = 128;
-
 /// A receiver of media.
 #[derive(Clone, Debug)]
 pub struct RtpReceiver {
     flow: u32,
-    /// The SSRC of the media, known from signalling.
-    peer: u32,
-    headers: u32,
     rtcp: bool,
     interval: Option<Span>,
     reduced_size: bool,
     picture_loss: bool,
     session: Session,
     recorder: Recorder,
-    playout: PlayoutBuffer,
+    media: Incoming,
     start: Time,
     stop: Option<Time>,
-    /// The number of the newest packet, and which of those before it have arrived.
-    newest: Option<u64>,
-    arrived: u128,
     timers: Timers<3>,
-    report: ReceiverReport,
+    acks: u64,
     account: RtpAccount,
 }
 
@@ -54,32 +46,27 @@ impl RtpReceiver {
     ) -> RtpReceiver {
         RtpReceiver {
             flow,
-            peer,
-            headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             rtcp: params.rtcp,
             interval: params.feedback,
             reduced_size: params.reduced_size,
             picture_loss: params.picture_loss && params.rtcp,
             session: params.session(clock_rate, false, session),
             recorder: Recorder::default(),
-            playout: PlayoutBuffer::new(
-                params.playout,
-                params.playout_hold,
-                params.clock_rate.unwrap_or(clock_rate),
-            ),
+            media: Incoming::new(Announced::new((flow, peer), params, clock_rate)),
             start,
             stop,
-            newest: None,
-            arrived: 0,
             timers: Timers::default(),
-            report: ReceiverReport::default(),
+            acks: 0,
             account: RtpAccount::default(),
         }
     }
 
     /// What it has got.
     pub fn report(&self) -> ReceiverReport {
-        self.report
+        ReceiverReport {
+            acks: self.acks,
+            ..self.media.report()
+        }
     }
 
     /// What it has counted.
@@ -87,15 +74,15 @@ impl RtpReceiver {
         self.account
     }
 
-    /// What its application made of what it has got until `now`.
-    pub fn played(&self, now: Time) -> PlayoutCounts {
-        let until = self.stop.map_or(now, |stop| stop.min(now));
-        self.playout.counts(until)
+    /// What its application made of what it has got, where there was media to be had until `until`.
+    pub fn played(&self, until: Time) -> PlayoutCounts {
+        let until = self.stop.map_or(until, |stop| stop.min(until));
+        self.media.played(until)
     }
 
     /// The time from the making of media until it is played, now.
     pub fn playout_delay(&self) -> Span {
-        self.playout.delay()
+        self.media.playout().delay()
     }
 
     /// Its participant.
@@ -103,47 +90,17 @@ impl RtpReceiver {
         &self.session
     }
 
-    /// Whether a packet is new, and whether one before it is missing that was not before.
-    fn note(&mut self, seq: u64) -> (bool, bool) {
-        let Some(newest) = self.newest else {
-            self.newest = Some(seq);
-            self.arrived = 1;
-            return (true, false);
-        };
-        if seq > newest {
-            let ahead = seq - newest;
-            self.arrived = match u32::try_from(ahead) {
-                Ok(ahead) if ahead < 128 => self.arrived << ahead | 1,
-                _ => 1,
-            };
-            self.newest = Some(seq);
-            return (true, ahead > 1);
-        }
-        let back = newest - seq;
-        if back >= REMEMBERED {
-            return (true, false);
-        }
-        let bit = 1u128 << back;
-        let new = self.arrived & bit == 0;
-        self.arrived |= bit;
-        (new, false)
-    }
-
     fn on_media<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let now = host.now();
-        let header = MediaHeader::of(packet.ack);
+        let timestamp = MediaHeader::of(packet.ack).timestamp;
+        let peer = self.media.source().ssrc;
         self.session
-            .on_media(self.peer, low16(packet.seq), header.timestamp, now);
-        let (new, gap) = self.note(packet.seq);
-        if !new {
-            self.report.duplicates += 1;
+            .on_media(peer, low16(packet.seq), timestamp, now);
+        let Some(gap) = self.media.take(packet, now) else {
             return;
-        }
-        self.report.goodput_bytes += u64::from(packet.size.saturating_sub(self.headers));
-        self.playout
-            .on_packet(packet.seq, header, packet.created, now);
+        };
         // Asked for again until the picture is whole: the request, or the key frame, may be lost.
-        let missing = gap || !self.playout.is_intact();
+        let missing = gap || !self.media.playout().is_intact();
         if missing && self.picture_loss && self.session.early() {
             let size = self.session.small(PICTURE_LOSS_BYTES);
             self.send_small(&Rtcp::PictureLoss, size, host);
@@ -176,7 +133,7 @@ impl RtpReceiver {
 
     fn send_small<H: Host>(&mut self, packet: &Rtcp, size: u32, host: &mut H) {
         self.account.rtcp_sent(size);
-        self.report.acks += 1;
+        self.acks += 1;
         host.send_with(self.flow, rtcp_packet(size), packet.side());
     }
 
@@ -241,8 +198,8 @@ impl Agent for RtpReceiver {
     }
 
     fn start_measuring(&mut self, now: Time) {
-        self.report = ReceiverReport::default();
+        self.acks = 0;
         self.account.start_measuring();
-        self.playout.start_measuring(now);
+        self.media.start_measuring(now);
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 3550 section 6.4 (SR, RR), 6.5 (SDES), 6.6 (BYE); the name that identifies a participant (CNAME) has the 16
 //! characters of RFC 7022 section 4.2. RFC 8888 section 3.1 (congestion control feedback); RFC 4585 section 6.3.1 (picture loss
-//! indication); RFC 5506 (packets without a report in front). In a flow of the network a report has at most one block, since there
-//! is one source at the other end.
+//! indication); RFC 5506 (packets without a report in front). What travels beside a packet of the network has room for three blocks
+//! of a receiver report or two of a sender report: of more sources, some are told of in turn, as RFC 3550 section 6.1 has it where a
+//! packet would become too long.
 
 use crate::num::{low16, low32};
 use sojourn_sim::Side;
@@ -58,14 +59,11 @@ pub struct Report {
     pub ssrc: u32,
     /// What it says of itself, if it is a sender.
     pub sender: Option<SenderInfo>,
-    /// What it says of others; at most 31.
+    /// What it says of others; at most [`Report::most_blocks`].
     pub blocks: Vec<Block>,
     /// It leaves.
     pub bye: bool,
 }
-
-/// Most blocks of a report (five bits).
-pub(crate) const MOST_BLOCKS: usize = 31;
 
 /// The time in units of 2^-32 s.
 pub fn ntp(at: Time) -> u64 {
@@ -108,7 +106,9 @@ pub struct MediaHeader {
     pub first: bool,
     /// The frame can be shown without those before it.
     pub key: bool,
-    /// Number of the frame, modulo 2^28.
+    /// Quality level of the frame, from 0 (the lowest) to 31.
+    pub level: u8,
+    /// Number of the frame, modulo 2^24.
     pub frame: u32,
 }
 
@@ -119,7 +119,8 @@ impl MediaHeader {
             | u64::from(self.last) << 32
             | u64::from(self.first) << 33
             | u64::from(self.key) << 34
-            | u64::from(self.frame & 0x0fff_ffff) << 36
+            | u64::from(self.level & 31) << 35
+            | u64::from(self.frame & 0x00ff_ffff) << 40
     }
 
     /// What a word says.
@@ -129,7 +130,8 @@ impl MediaHeader {
             last: word >> 32 & 1 == 1,
             first: word >> 33 & 1 == 1,
             key: word >> 34 & 1 == 1,
-            frame: low32(word >> 36),
+            level: u8::try_from(word >> 35 & 31).unwrap_or(0),
+            frame: low32(word >> 40),
         }
     }
 }
@@ -200,15 +202,19 @@ const REPORT: u64 = 1;
 const FEEDBACK: u64 = 2;
 const PICTURE_LOSS: u64 = 3;
 const HAS_SENDER: u64 = 1 << 8;
-const HAS_BLOCK: u64 = 1 << 9;
-const IS_BYE: u64 = 1 << 10;
+const IS_BYE: u64 = 1 << 9;
+/// The place of the number of blocks, and its bits.
+const BLOCKS: u64 = 10;
+const BLOCKS_MASK: u64 = 3;
+/// Words of a block, and of what a sender says of itself.
+const BLOCK_WORDS: usize = 3;
 
 fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
 impl Rtcp {
-    /// As it travels; of several blocks the first.
+    /// As it travels; of more blocks than a report has, the first.
     pub fn side(&self) -> Side {
         match self {
             Rtcp::Report(report) => report.side(),
@@ -270,54 +276,88 @@ impl Report {
     /// Bytes of a receiver report without blocks and without a name, as it goes in front of feedback (RFC 4585 section 3.1).
     pub const EMPTY_BYTES: u32 = 8;
 
+    /// Most blocks of a report, of a sender or not.
+    pub fn most_blocks(of_sender: bool) -> usize {
+        if of_sender { 2 } else { 3 }
+    }
+
     fn side(&self) -> Side {
-        let mut side = Side {
-            words: [REPORT | u64::from(self.ssrc) << 32, 0],
-            ..Side::default()
-        };
-        if let Some(sender) = self.sender {
-            side.words[0] |= HAS_SENDER;
-            side.sack[0] = (sender.ntp, pair(sender.timestamp, sender.packets));
-            side.words[1] = u64::from(sender.octets);
+        let mut words = [0; 9];
+        let mut head = REPORT | u64::from(self.ssrc) << 32;
+        let mut places = words.chunks_exact_mut(BLOCK_WORDS);
+        if let Some(sender) = self.sender
+            && let Some(place) = places.next()
+        {
+            head |= HAS_SENDER;
+            let clocks = pair(sender.timestamp, sender.packets);
+            place.copy_from_slice(&[sender.ntp, clocks, u64::from(sender.octets)]);
         }
-        if let Some(block) = self.blocks.first() {
-            side.words[0] |= HAS_BLOCK;
-            side.sack[1] = (
-                pair(block.ssrc, block.highest),
-                pair(block.lost.cast_unsigned(), block.jitter),
-            );
-            side.sack[2] = (pair(block.lsr, block.dlsr), u64::from(block.fraction));
+        for (block, place) in self.blocks.iter().zip(places) {
+            head += 1 << BLOCKS;
+            place.copy_from_slice(&block.words());
         }
         if self.bye {
-            side.words[0] |= IS_BYE;
+            head |= IS_BYE;
         }
-        side
+        let [a, b, c, d, e, f, g, h, last] = words;
+        Side {
+            sack: [(a, b), (c, d), (e, f)],
+            timestamps: (g, h),
+            words: [head, last],
+        }
     }
 
     fn of(side: &Side) -> Report {
-        let head = side.words[0];
-        let high = |word: u64| low32(word >> 32);
-        let sender = (head & HAS_SENDER != 0).then(|| SenderInfo {
-            ntp: side.sack[0].0,
-            timestamp: high(side.sack[0].1),
-            packets: low32(side.sack[0].1),
-            octets: low32(side.words[1]),
-        });
-        let block = (head & HAS_BLOCK != 0).then(|| Block {
-            ssrc: high(side.sack[1].0),
-            highest: low32(side.sack[1].0),
-            lost: high(side.sack[1].1).cast_signed(),
-            jitter: low32(side.sack[1].1),
-            lsr: high(side.sack[2].0),
-            dlsr: low32(side.sack[2].0),
-            fraction: u8::try_from(side.sack[2].1).unwrap_or(u8::MAX),
-        });
+        let [a, b, c] = side.sack;
+        let (g, h) = side.timestamps;
+        let [head, last] = side.words;
+        let words = [a.0, a.1, b.0, b.1, c.0, c.1, g, h, last];
+        let mut places = words.chunks_exact(BLOCK_WORDS);
+        let sender = match (head & HAS_SENDER != 0).then(|| places.next()).flatten() {
+            Some(&[ntp, clocks, octets]) => Some(SenderInfo {
+                ntp,
+                timestamp: low32(clocks >> 32),
+                packets: low32(clocks),
+                octets: low32(octets),
+            }),
+            _ => None,
+        };
+        let count = usize::try_from(head >> BLOCKS & BLOCKS_MASK).unwrap_or(0);
         Report {
-            ssrc: high(head),
+            ssrc: low32(head >> 32),
             sender,
-            blocks: block.into_iter().collect(),
+            blocks: places.take(count).filter_map(Block::of).collect(),
             bye: head & IS_BYE != 0,
         }
+    }
+}
+
+impl Block {
+    /// The 24 bytes of a block, in the order of RFC 3550 section 6.4.1.
+    fn words(&self) -> [u64; BLOCK_WORDS] {
+        let losses = u32::from(self.fraction) << 24 | self.lost.cast_unsigned() & 0x00ff_ffff;
+        [
+            pair(self.ssrc, losses),
+            pair(self.highest, self.jitter),
+            pair(self.lsr, self.dlsr),
+        ]
+    }
+
+    fn of(words: &[u64]) -> Option<Block> {
+        let &[first, second, third] = words else {
+            return None;
+        };
+        let losses = low32(first);
+        Some(Block {
+            ssrc: low32(first >> 32),
+            fraction: u8::try_from(losses >> 24).unwrap_or(u8::MAX),
+            // The sign of 24 bits.
+            lost: (losses << 8).cast_signed() >> 8,
+            highest: low32(second >> 32),
+            jitter: low32(second),
+            lsr: low32(third >> 32),
+            dlsr: low32(third),
+        })
     }
 }
 
@@ -357,7 +397,20 @@ mod tests {
             at: 123_456,
         };
         let empty = Report::default();
+        let mut of_three = report();
+        of_three.sender = None;
+        of_three.bye = false;
+        for (ssrc, lost) in [(4, (1 << 23) - 1), (5, -(1 << 23))] {
+            let block = of_three.blocks[0];
+            of_three.blocks.push(Block {
+                ssrc,
+                lost,
+                ..block
+            });
+        }
+        assert_eq!(of_three.blocks.len(), Report::most_blocks(false));
         for packet in [
+            Rtcp::Report(of_three),
             Rtcp::Report(report()),
             Rtcp::Report(empty),
             Rtcp::PictureLoss,
@@ -371,7 +424,8 @@ mod tests {
             last: true,
             first: false,
             key: true,
-            frame: 0x0fff_ffff,
+            level: 17,
+            frame: 0x00ff_ffff,
         };
         assert_eq!(MediaHeader::of(header.word()), header);
     }

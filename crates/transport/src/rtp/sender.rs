@@ -4,15 +4,17 @@ use super::RtpParams;
 use super::account::{RtpAccount, RtpGauges};
 use super::breaker::{Breaker, Sent};
 use super::flight::Flight;
+use super::incoming::Announced;
 use super::report::{Feedback, MediaHeader, Report, Rtcp};
 use super::session::{Session, Told};
+use super::told::Witness;
 use crate::app::{Feed, Source};
-use crate::num::{low32, real};
+use crate::num::{low16, low32, real};
 use crate::report::SenderReport;
 use sojourn_cc::media::{AnyMedia, MediaControl};
 use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Rate, Span, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Timers, in the order in which those due at one instant fire.
 const APPLICATION: usize = 0;
@@ -45,6 +47,8 @@ pub struct RtpConfig<S> {
     pub start: Time,
     /// When its source falls silent and it leaves.
     pub stop: Option<Time>,
+    /// It sends to a multicast group, of which it has to be a member to hear the reports.
+    pub to_group: bool,
 }
 
 /// A packet that waits to be sent.
@@ -83,8 +87,14 @@ pub struct RtpSender<S> {
     timers: Timers<5>,
     report: SenderReport,
     account: RtpAccount,
-    /// What the report before the warm-up's end said was lost, and the highest number; what the last one did.
-    base: Option<(i32, u32)>,
+    /// What signalling says of its media.
+    announced: Announced,
+    /// Whether it sends to a group, and the other senders there.
+    to_group: bool,
+    others: Vec<Announced>,
+    /// What receivers say, by the flow of the network in which they do.
+    witnesses: BTreeMap<u32, Witness>,
+    /// What was said last, by any of them.
     last: Option<Told>,
 }
 
@@ -105,6 +115,8 @@ impl<S: Source> RtpSender<S> {
             super::Sizes::Rfc => rng.bits() & 0xffff,
             super::Sizes::Ns2 => 0,
         };
+        let session = params.session(config.clock_rate, true, rng);
+        let announced = Announced::new((config.flow, session.ssrc()), &params, config.clock_rate);
         RtpSender {
             flow: config.flow,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
@@ -115,7 +127,7 @@ impl<S: Source> RtpSender<S> {
             breaker: (params.circuit_breaker && params.rtcp).then(Breaker::default),
             control: config.control,
             flight: Flight::default(),
-            session: params.session(config.clock_rate, true, rng),
+            session,
             feed: Feed::new(config.source, config.rng, config.stop),
             start: config.start,
             stop: config.stop,
@@ -129,9 +141,22 @@ impl<S: Source> RtpSender<S> {
             timers: Timers::default(),
             report: SenderReport::default(),
             account: RtpAccount::default(),
-            base: None,
+            announced,
+            to_group: config.to_group,
+            others: Vec::new(),
+            witnesses: BTreeMap::new(),
             last: None,
         }
+    }
+
+    /// What signalling says of its media.
+    pub fn announced(&self) -> Announced {
+        self.announced
+    }
+
+    /// Signalling tells it of another sender to its group.
+    pub fn introduce(&mut self, source: Announced) {
+        self.others.push(source);
     }
 
     /// What it has done; the round trips are those of the reports.
@@ -139,9 +164,27 @@ impl<S: Source> RtpSender<S> {
         self.report
     }
 
-    /// What it has counted.
+    /// What it has counted, and what all receivers say.
     pub fn account(&self) -> RtpAccount {
-        self.account
+        let all = self.witnesses.values().map(Witness::account);
+        all.fold(self.account, |sum, one| sum.with(&one))
+    }
+
+    /// What the receiver says that reports in flow number `flow`; nothing if it has not.
+    pub fn account_of(&self, flow: u32) -> RtpAccount {
+        let witness = self.witnesses.get(&flow);
+        witness.map(Witness::account).unwrap_or_default()
+    }
+
+    /// Until when there was media to be had: `now`, or the last frame of a source that has ended or pauses.
+    pub fn media_until(&self, now: Time) -> Time {
+        let (last, gap) = self.frame_gap;
+        let goes_on = |next: Time| next.saturating_since(last) <= gap.saturating_mul(2);
+        let pauses = self.frames > 0 && !self.feed.due().is_some_and(goes_on);
+        match pauses && self.account.ceased.is_none() {
+            true => last.min(now),
+            false => now,
+        }
     }
 
     /// What it knows now.
@@ -181,10 +224,10 @@ impl<S: Source> RtpSender<S> {
                 self.timers.set(APPLICATION, at, host);
                 break;
             }
-            let key = self.feed.source().key();
+            let (key, level) = (self.feed.source().key(), self.feed.source().level());
             let bytes = self.feed.take().unwrap_or_default();
             if self.allowed(now) {
-                self.packetize(at, bytes, key);
+                self.packetize(at, bytes, (key, level));
             }
         }
         self.send(host);
@@ -200,7 +243,7 @@ impl<S: Source> RtpSender<S> {
         self.account.ceased.is_none()
     }
 
-    fn packetize(&mut self, at: Time, bytes: u64, key: bool) {
+    fn packetize(&mut self, at: Time, bytes: u64, (key, level): (bool, u8)) {
         self.frame_gap = (at, at.saturating_since(self.frame_gap.0));
         let timestamp = self.session.timestamp(at);
         let mut left = bytes;
@@ -215,6 +258,7 @@ impl<S: Source> RtpSender<S> {
                     first,
                     last: left == 0,
                     key,
+                    level,
                     frame: self.frames,
                 },
             });
@@ -358,9 +402,9 @@ impl<S: Source> RtpSender<S> {
         }
     }
 
-    fn on_report<H: Host>(&mut self, report: &Report, wire: u32, host: &mut H) {
+    fn on_report<H: Host>(&mut self, report: &Report, packet: &Packet, host: &mut H) {
         let now = host.now();
-        let told = self.session.on_report(report, wire, now);
+        let told = self.session.on_report(report, packet.size, now);
         if report.bye {
             // The wait has become shorter.
             self.send_rtcp(None, host);
@@ -377,24 +421,31 @@ impl<S: Source> RtpSender<S> {
             breaker.on_report(now, told.as_ref(), sent);
         }
         if let Some(told) = told {
-            self.on_told(told);
+            self.on_told(told, report.ssrc, packet.flow);
         }
     }
 
-    fn on_told(&mut self, told: Told) {
+    fn on_told(&mut self, told: Told, ssrc: u32, flow: u32) {
         let jitter = self.session.span(told.jitter);
-        self.account.told(jitter, told.round_trip);
         if let Some(trip) = told.round_trip {
             self.report.record_rtt(trip);
         }
-        // A report in the warm-up, or the first packet, is where counting begins.
-        let (lost, highest) = *self
-            .base
-            .get_or_insert((0, low32(self.first).wrapping_sub(1)));
-        let more = u64::try_from(i64::from(told.lost) - i64::from(lost)).unwrap_or(0);
-        self.account.reported_lost = more;
-        self.account.reported_expected = u64::from(told.highest.wrapping_sub(highest));
+        // Of a group, nobody knows who heard the first packet.
+        let first = (0, low32(self.first).wrapping_sub(1));
+        let first = Some(first).filter(|_| !self.to_group);
+        let witness = self.witnesses.entry(flow).or_default();
+        witness.tells(ssrc, told, jitter, first);
         self.last = Some(told);
+    }
+
+    /// Media of another sender to the group.
+    fn on_media(&mut self, packet: &Packet, now: Time) {
+        let other = self.others.iter().find(|other| other.flow == packet.flow);
+        if let Some(other) = other {
+            let timestamp = MediaHeader::of(packet.ack).timestamp;
+            self.session
+                .on_media(other.ssrc, low16(packet.seq), timestamp, now);
+        }
     }
 }
 
@@ -424,10 +475,10 @@ impl<S: Source> Agent for RtpSender<S> {
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         match host.side(packet).and_then(Rtcp::of) {
-            Some(Rtcp::Report(report)) => self.on_report(&report, packet.size, host),
+            Some(Rtcp::Report(report)) => self.on_report(&report, packet, host),
             Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
             Some(Rtcp::Feedback(feedback)) => self.on_feedback(&feedback, host),
-            None => {}
+            None => self.on_media(packet, host.now()),
         }
     }
 
@@ -451,6 +502,8 @@ impl<S: Source> Agent for RtpSender<S> {
     fn start_measuring(&mut self, _now: Time) {
         self.report.start_measuring();
         self.account.start_measuring();
-        self.base = self.last.map(|told| (told.lost, told.highest));
+        for witness in self.witnesses.values_mut() {
+            witness.start_measuring();
+        }
     }
 }

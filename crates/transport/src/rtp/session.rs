@@ -6,12 +6,13 @@
 use super::interval::Rules;
 use super::members::Members;
 use super::reception::Reception;
-use super::report::{Block, MOST_BLOCKS, Report, SenderInfo, Sizes, middle, ntp};
+use super::report::{Block, Report, SenderInfo, Sizes, middle, ntp};
 use super::timer::{Census, Due, RtcpTimer};
 use crate::num::low32;
 use sojourn_sim::Stream;
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// What a participant is made of.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ pub struct Session {
     members: Members,
     timer: RtcpTimer,
     heard: BTreeMap<u32, Heard>,
+    /// The source that the last report told of last.
+    turn: u32,
     rng: Stream,
     packets: u32,
     octets: u32,
@@ -97,6 +100,7 @@ impl Session {
             members: Members::default(),
             timer: RtcpTimer::new(config.rules, config.first_size),
             heard: BTreeMap::new(),
+            turn: 0,
             rng,
             packets: 0,
             octets: 0,
@@ -284,20 +288,35 @@ impl Session {
             packets: self.packets,
             octets: self.octets,
         });
-        let fresh = self.heard.iter_mut().filter(|(_, heard)| heard.fresh);
-        let blocks = fresh.take(MOST_BLOCKS).map(|(ssrc, heard)| {
+        Report {
+            ssrc: self.ssrc,
+            blocks: self.blocks(Report::most_blocks(sender.is_some()), now),
+            sender,
+            bye: false,
+        }
+    }
+
+    /// What is said of at most so many sources; those beyond the ones that were told of last come first.
+    fn blocks(&mut self, most: usize, now: Time) -> Vec<Block> {
+        let fresh = |range| {
+            let heard = self.heard.range(range);
+            heard
+                .filter(|(_, heard)| heard.fresh)
+                .map(|(ssrc, _)| *ssrc)
+        };
+        let beyond = (Bound::Excluded(self.turn), Bound::Unbounded);
+        let before = (Bound::Unbounded, Bound::Included(self.turn));
+        let told: Vec<u32> = fresh(beyond).chain(fresh(before)).take(most).collect();
+        self.turn = told.last().copied().unwrap_or(self.turn);
+        let blocks = told.into_iter().filter_map(|ssrc| {
+            let heard = self.heard.get_mut(&ssrc)?;
             heard.fresh = false;
             let since = heard.last_report.map_or((0, 0), |(lsr, at)| {
                 (lsr, middle(ntp(Time::ZERO + now.saturating_since(at))))
             });
-            heard.reception.block(*ssrc, since)
+            Some(heard.reception.block(ssrc, since))
         });
-        Report {
-            ssrc: self.ssrc,
-            sender,
-            blocks: blocks.collect(),
-            bye: false,
-        }
+        blocks.collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! The table of media: a row per flow of RTP, with what its reports say and what its receiver made of the packets.
+//! The table of media: a row per flow of RTP, with what its reports say and what its receiver made of the packets; of a flow to a
+//! group also a row per member.
 
 use super::{Columns, Reader};
 use crate::outcome::{FlowOutcome, MediaOutcome, VoiceOutcome};
@@ -26,6 +27,12 @@ pub(super) static MEDIA: LazyLock<Columns<Row>> = LazyLock::new(|| {
     let mut all = Columns::<Row>::keyed();
     all.text("flow", "Name of the flow.", |row| &row.flow);
     all.text("label", "Name of its group.", |row| &row.label);
+    all.integer(
+        "receivers_count",
+        "1",
+        "Receivers that the row tells of: 1, or as many as the multicast group has members.",
+        |row| row.media.receivers,
+    );
     reported(&mut all);
     played(&mut all);
     voice(&mut all);
@@ -40,7 +47,7 @@ fn reported(all: &mut Columns<Row>) {
     packets(
         "rtcp_packets",
         "packets",
-        "RTCP packets that both ends sent.",
+        "RTCP packets that both ends sent; those of the members of a group are with the first flow to it.",
         |told| told.rtcp_packets,
     );
     packets("rtcp_bytes", "bytes", "Their bytes on the wire.", |told| {
@@ -178,6 +185,12 @@ fn played(all: &mut Columns<Row>) {
     count("freeze_ps_max", "ps", "The longest of them.", |p| {
         p.freeze_max.as_ps()
     });
+    count(
+        "level_switches_count",
+        "1",
+        "Pictures of another quality level than the one before.",
+        |p| p.switches,
+    );
     all.wide(
         "playout_delay_ps_sum",
         "ps",
@@ -256,6 +269,7 @@ pub(super) fn read(reader: &Reader<'_>, row: usize) -> Result<(String, MediaOutc
         freezes: integer("freezes_count")?,
         frozen: span("frozen_ps")?,
         freeze_max: span("freeze_ps_max")?,
+        switches: integer("level_switches_count")?,
     };
     let delay = reader.optional("codec_delay_ps", row)?.map(Span::from_ps);
     let (ie, bpl) = (
@@ -271,6 +285,7 @@ pub(super) fn read(reader: &Reader<'_>, row: usize) -> Result<(String, MediaOutc
         played,
         voice,
         frames: reader.flag("frames", row)?,
+        receivers: integer("receivers_count")?,
     };
     Ok((reader.text("flow", row)?, media))
 }

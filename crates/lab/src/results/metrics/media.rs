@@ -211,7 +211,8 @@ fn played() -> Vec<Metric> {
                 "freezes_count",
                 "Freezes",
                 Unit::Count,
-                "Freezes of the picture: it stays for three times the mean time between pictures and 150 ms more than it.",
+                "Freezes of the picture: it stays for three times the mean time between pictures and 150 ms more than it, while there \
+                 are frames to be shown.",
                 "count",
             ),
             |flows, _| frames(flows, |media| to_f64(media.played.freezes)),
@@ -221,14 +222,24 @@ fn played() -> Vec<Metric> {
                 "frozen_ratio",
                 "Frozen",
                 Unit::Ratio,
-                "Share of the time in which the picture is frozen; of several flows, the mean.",
-                "Σ length of freezes / measured time",
+                "Share of the time in which the picture is frozen; of several flows or receivers, the mean.",
+                "Σ length of freezes / (measured time × receivers)",
             ),
             |flows, seconds| {
                 let frozen = frames(flows, |media| media.played.frozen.as_secs_f64())?;
-                let flows = frames(flows, |_| 1.0)?;
-                ratio(frozen, seconds * flows)
+                let receivers = frames(flows, |media| to_f64(media.receivers))?;
+                ratio(frozen, seconds * receivers)
             },
+        ),
+        flow(
+            declared(
+                "level_switches_count",
+                "Level switches",
+                Unit::Count,
+                "Of video with a ladder: pictures of another quality level than the one before.",
+                "count",
+            ),
+            |flows, _| frames(flows, |media| to_f64(media.played.switches)),
         ),
     ]
 }

@@ -6,7 +6,8 @@
 //! are too old, so that what is counted does not depend on when they are removed.
 //!
 //! Where a trace names addresses and not nodes (ns-3), a node that receives a packet is its destination if it does not send the packet
-//! on. A node that has sent on one packet of a flow is a router for that flow, one that kept a packet for [`SETTLE`] is its end.
+//! on. A node that has sent on one packet of a flow is a router for that flow, one that kept a packet for [`SETTLE`], or answers, is
+//! its end. What of the flow has arrived there until then has arrived in that order.
 
 use super::stats::{FlowStats, LinkStats, NodeStats};
 use crate::error::Result;
@@ -230,7 +231,7 @@ impl Ledger {
         self.travels.insert(event.uid, travel);
         if let (None, Some(reverse)) = (flow.source_node, flow.reverse) {
             // Who sends from an address is who receives what goes there.
-            self.roles.insert((reverse, event.node), Role::End);
+            self.end_at(reverse, event.node, names);
         }
         let stats = &mut self.flows[place(event.flow)];
         let repeated = event.end > event.start && stats.send_data(event.end, event.time);
@@ -359,9 +360,33 @@ impl Ledger {
                 continue;
             }
             if self.roles.get(&(travel.flow, node)) != Some(&Role::Router) {
-                self.roles.insert((travel.flow, node), Role::End);
                 self.travels.remove(&uid);
                 self.arrive(&travel, names, node, time >= self.from);
+                self.end_at(travel.flow, node, names);
+            }
+        }
+    }
+
+    /// A node turns out to be the end of a flow: what of it waits there has arrived.
+    fn end_at(&mut self, flow: u32, node: u32, names: &Names) {
+        if self.roles.insert((flow, node), Role::End) == Some(Role::End) {
+            return;
+        }
+        let waits = Place::Node {
+            node,
+            pending: true,
+        };
+        for (time, uid, at) in std::mem::take(&mut self.pending) {
+            let travel = self.travels.get(&uid).copied();
+            let travel = travel.filter(|travel| {
+                at == node && travel.flow == flow && travel.place == waits && travel.seen == time
+            });
+            match travel {
+                None => self.pending.push_back((time, uid, at)),
+                Some(travel) => {
+                    self.travels.remove(&uid);
+                    self.arrive(&travel, names, node, time >= self.from);
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The report of an analysis: its tables, and figures of throughput, delay, queueing, sizes and sequence numbers.
 
 use crate::traces::Analysis;
+use crate::traces::heading;
 use crate::traces::table::{TraceTable, Value};
 use serde_json::{Value as Json, json};
 use sojourn_report::{
@@ -213,14 +214,12 @@ pub fn pairs(table: &TraceTable) -> Vec<[String; 2]> {
             Value::Number(number) => (*number)?.to_string(),
         };
         let unit = match info.unit {
-            "" | "1" | "packets" | "lines" | "events" | "bytes" => String::new(),
+            "" | "1" => String::new(),
+            // The heading is the unit.
+            unit if unit == info.name => String::new(),
             unit => format!(" {unit}"),
         };
-        let name = match info.unit {
-            "s" => info.name.strip_suffix("_s").unwrap_or(info.name),
-            _ => info.name,
-        };
-        Some([name.replace('_', " "), format!("{text}{unit}")])
+        Some([heading::title(info), format!("{text}{unit}")])
     });
     all.collect()
 }
