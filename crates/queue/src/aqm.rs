@@ -141,6 +141,11 @@ impl Judges {
         Judges { room, ..judges }
     }
 
+    /// True if the AQM lets everything pass, and learns nothing.
+    pub(crate) fn nothing(&self) -> bool {
+        *self == Judges::arrivals_beyond(u64::MAX)
+    }
+
     /// Nothing but arrivals while so many packets wait or more.
     pub const fn arrivals_beyond(room: u64) -> Judges {
         Judges {

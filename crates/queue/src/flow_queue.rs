@@ -399,7 +399,6 @@ impl FlowQueue {
                 credits: 0,
                 listed: false,
             });
-            self.longest.add();
         }
         index
     }

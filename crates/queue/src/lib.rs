@@ -21,6 +21,7 @@ pub mod store;
 pub mod tc;
 #[cfg(test)]
 mod testing;
+mod tournament;
 pub mod weights;
 
 pub use account::{Account, FlowAccount};

@@ -410,7 +410,6 @@ impl Drr {
             previous: NONE,
             next: NONE,
         });
-        self.longest.add();
     }
 
     /// The queue has become longer, or may have.

@@ -238,6 +238,10 @@ pub struct Htb {
     leaves: Vec<usize>,
     /// Those that can send, by level and priority.
     sending: [[Turns; PRIORITIES]; LEVELS],
+    /// The priorities of those, by level: bit i for priority i.
+    sending_prios: [u8; LEVELS],
+    /// The levels at which there are classes, lowest first.
+    levels: Vec<usize>,
     /// No class of a level has an event before this.
     events: [i64; LEVELS],
     /// The events that are due at a level, while they are looked at.
@@ -432,6 +436,8 @@ impl Entry for Htb {
             tree: Vec::new(),
             leaves: Vec::new(),
             sending: [[Turns::default(); PRIORITIES]; LEVELS],
+            sending_prios: [0; LEVELS],
+            levels: Vec::new(),
             events: [i64::MAX; LEVELS],
             due: Vec::new(),
             selects: Vec::new(),
@@ -444,6 +450,9 @@ impl Entry for Htb {
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
         }
+        htb.levels = htb.tree.iter().map(|class| class.level).collect();
+        htb.levels.sort_unstable();
+        htb.levels.dedup();
         Ok(htb)
     }
 
@@ -531,9 +540,11 @@ impl Scheduler for Htb {
             return None;
         }
         self.now = ktime(cx.now);
-        for level in 0..LEVELS {
+        for place in 0..self.levels.len() {
+            let level = self.levels[place];
             self.look_at_modes(level);
-            for prio in 0..PRIORITIES {
+            // While none of them has a packet to send, nothing is added to them.
+            for prio in priorities(self.sending_prios[level]) {
                 if let Some(packet) = self.send(level, prio, cx) {
                     return Some(packet);
                 }
@@ -746,6 +757,7 @@ impl Htb {
                     for prio in priorities(mask) {
                         self.sending[level][prio].add(number);
                     }
+                    self.sending_prios[level] |= mask;
                     return;
                 }
                 (Mode::MayBorrow, Some(parent)) => {
@@ -773,7 +785,11 @@ impl Htb {
                 (Mode::CanSend, _) => {
                     let level = class.level;
                     for prio in priorities(mask) {
-                        self.sending[level][prio].remove(number);
+                        let turns = &mut self.sending[level][prio];
+                        turns.remove(number);
+                        if turns.members == 0 {
+                            self.sending_prios[level] &= !(1 << prio);
+                        }
                     }
                     return;
                 }

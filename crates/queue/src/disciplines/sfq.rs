@@ -494,7 +494,6 @@ impl Sfq {
                 listed: false,
                 changed: 0,
             });
-            self.longest.add();
         }
         index
     }
