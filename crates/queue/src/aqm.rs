@@ -39,6 +39,13 @@ impl Meta {
     }
 }
 
+/// A count as a number: exact below 2^53, and not above 2^63, up to where the conversion is one instruction.
+#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
+#[inline]
+pub(crate) const fn float(n: u64) -> f64 {
+    (n & (u64::MAX >> 1)).cast_signed() as f64
+}
+
 /// The packets that wait, head first.
 #[derive(Clone, Copy)]
 pub enum Waiting<'a> {

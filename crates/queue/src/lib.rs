@@ -16,6 +16,7 @@ pub mod ordered;
 pub mod port;
 pub mod psched;
 pub mod registry;
+pub mod round;
 pub mod scheduler;
 pub mod store;
 pub mod tc;

@@ -542,7 +542,11 @@ impl Cake {
             if b.deficit <= 0 {
                 b.deficit += b.quantum;
             }
-            self.current = (self.current + 1) % self.tins.len();
+            // A remainder takes as long as the rest of this loop.
+            self.current += 1;
+            if self.current == self.tins.len() {
+                self.current = 0;
+            }
         }
     }
 
@@ -552,13 +556,15 @@ impl Cake {
         loop {
             let b = &mut self.tins[tin];
             let decaying = b.decaying_flows.head;
-            let candidates = match *first {
-                true => [decaying, b.new_flows.head, b.old_flows.head, NONE],
-                false => [b.new_flows.head, b.old_flows.head, decaying, NONE],
+            let index = match (b.new_flows.head, b.old_flows.head) {
+                _ if *first && decaying != NONE => decaying,
+                (NONE, NONE) => decaying,
+                (NONE, old) => old,
+                (new, _) => new,
             };
-            let index = candidates.into_iter().find(|head| *head != NONE)?;
+            let flow = b.flows.get(at(index))?;
             *first = false;
-            if b.flows[at(index)].deficit <= 0 {
+            if flow.deficit <= 0 {
                 self.grant(tin, index, cx.rng);
                 continue;
             }
@@ -570,7 +576,10 @@ impl Cake {
                 let b = &mut self.tins[tin];
                 let bulk = if self.ingress { b.bulk } else { 0 };
                 let flow = &mut b.flows[at(index)];
-                let least = span_of(b.mtu_time) * u64::from(bulk * 2).max(4);
+                let least = match b.mtu_time {
+                    0 => Span::ZERO,
+                    time => span_of(time) * u64::from(bulk * 2).max(4),
+                };
                 let head = cx.store.packet(&packet);
                 let verdict = b.law.judge(
                     &mut flow.cobalt,

@@ -29,7 +29,7 @@
 //! Dialect ns3 follows the code and does not meet ns-3's own run of ten constant sources at 1.5 times 10 Mbps for 60 s: 36254 drops and
 //! a mean wait of 5.06 ms there, 36.9 to 37.0 thousand and 5.3 to 5.6 ms here over random phases; the reason is not known.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Stream};
@@ -311,6 +311,7 @@ impl CobaltLaw {
         clippy::too_many_arguments,
         reason = "a queue, its head and the present"
     )]
+    #[inline(always)]
     pub fn judge(
         &self,
         vars: &mut CobaltVars,
@@ -510,12 +511,6 @@ fn ns(span: Span) -> u64 {
 
 fn at(time: Time) -> u64 {
     time.as_ps() / 1000
-}
-
-#[allow(clippy::as_conversions, reason = "a draw of 32 bits")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 fn contradiction(text: &str) -> SpecError {

@@ -240,8 +240,8 @@ pub struct Htb {
     sending: [[Turns; PRIORITIES]; LEVELS],
     /// The priorities of those, by level: bit i for priority i.
     sending_prios: [u8; LEVELS],
-    /// The levels at which there are classes, lowest first.
-    levels: Vec<usize>,
+    /// The levels at which there are classes, lowest first, and these.
+    levels: Vec<(usize, Vec<usize>)>,
     /// No class of a level has an event before this.
     events: [i64; LEVELS],
     /// The events that are due at a level, while they are looked at.
@@ -413,8 +413,12 @@ impl Turns {
 }
 
 /// The priorities in a mask.
-fn priorities(mask: u8) -> impl Iterator<Item = usize> {
-    (0..PRIORITIES).filter(move |prio| mask >> prio & 1 == 1)
+fn priorities(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let least = mask.trailing_zeros();
+        mask &= mask.checked_sub(1)?;
+        Some(at(least))
+    })
 }
 
 impl Entry for Htb {
@@ -450,9 +454,14 @@ impl Entry for Htb {
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
         }
-        htb.levels = htb.tree.iter().map(|class| class.level).collect();
-        htb.levels.sort_unstable();
-        htb.levels.dedup();
+        let at_level = |level| {
+            let classes = htb.tree.iter().zip(0..);
+            let here = classes.filter(|(class, _)| class.level == level);
+            (level, here.map(|(_, number)| number).collect())
+        };
+        htb.levels = (0..LEVELS).map(at_level).collect();
+        htb.levels
+            .retain(|(_, classes): &(_, Vec<usize>)| !classes.is_empty());
         Ok(htb)
     }
 
@@ -541,8 +550,10 @@ impl Scheduler for Htb {
         }
         self.now = ktime(cx.now);
         for place in 0..self.levels.len() {
-            let level = self.levels[place];
-            self.look_at_modes(level);
+            let level = self.levels[place].0;
+            if self.events[level] <= self.now {
+                self.look_at_modes(place);
+            }
             // While none of them has a packet to send, nothing is added to them.
             for prio in priorities(self.sending_prios[level]) {
                 if let Some(packet) = self.send(level, prio, cx) {
@@ -648,24 +659,28 @@ impl Htb {
     fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
-            let Some(packet) = self.with_leaf(number, |leaf| leaf.child.dequeue(cx)) else {
+            let class = &mut self.tree[number];
+            let leaf = class.leaf.as_mut().expect("a leaf");
+            let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
+            let sent = leaf.child.dequeue(cx);
+            self.packets = self.packets + leaf.child.packets() - packets;
+            self.bytes = self.bytes + leaf.child.bytes() - bytes;
+            let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;
             };
-            let size = i64::from(packet.size);
-            let ends = self.with_leaf(number, |leaf| {
-                leaf.deficits[level] -= size;
-                let ends = leaf.deficits[level] < 0;
-                if ends {
-                    leaf.deficits[level] += leaf.quantum;
-                }
-                ends
-            });
-            let above = self.tree[number].parent.filter(|_| level > 0);
+            let deficit = &mut leaf.deficits[level];
+            *deficit -= i64::from(packet.size);
+            let ends = *deficit < 0;
+            if ends {
+                *deficit += leaf.quantum;
+            }
+            let emptied = leaf.child.is_empty();
+            let above = class.parent.filter(|_| level > 0);
             if ends {
                 self.turns(level, prio, above).step();
             }
-            if self.with_leaf(number, |leaf| leaf.child.is_empty()) {
+            if emptied {
                 self.deactivate(number);
             }
             let mut charged = Some(number);
@@ -709,25 +724,26 @@ impl Htb {
         }
     }
 
-    /// Applies the changes of mode that are due at a level.
-    fn look_at_modes(&mut self, level: usize) {
-        if self.events[level] > self.now {
-            return;
-        }
+    /// Applies the changes of mode that are due at the level at this place among the levels.
+    fn look_at_modes(&mut self, place: usize) {
+        let (level, classes) = &self.levels[place];
         let mut due = std::mem::take(&mut self.due);
-        for (class, number) in self.tree.iter().zip(0..) {
-            if class.level == level && class.bucket.event <= self.now {
-                due.push((class.bucket.event, number));
+        let mut next = i64::MAX;
+        for number in classes {
+            let event = self.tree[*number].bucket.event;
+            if event <= self.now {
+                due.push((event, *number));
+            } else {
+                next = next.min(event);
             }
         }
+        // What changes brings its own event along.
+        self.events[*level] = next;
         due.sort_unstable();
         for (_, number) in due.drain(..) {
             self.change_mode(number);
         }
         self.due = due;
-        let of_level = self.tree.iter().filter(|class| class.level == level);
-        let events = of_level.map(|class| class.bucket.event);
-        self.events[level] = events.min().unwrap_or(i64::MAX);
     }
 
     fn change_mode(&mut self, number: usize) {

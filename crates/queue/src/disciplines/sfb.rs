@@ -33,7 +33,7 @@
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -558,12 +558,6 @@ fn count(counted: &VecDeque<Counted>) -> u64 {
 
 fn index(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
-}
-
-#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
