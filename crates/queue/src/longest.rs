@@ -38,6 +38,12 @@ impl Longest {
         }
     }
 
+    /// The queue is empty. Who does not tell has it among the others until it comes to the top.
+    #[inline]
+    pub fn forget(&mut self, index: u32) {
+        self.0.remove(index);
+    }
+
     /// The longest queue, where `now` tells the present rank of each.
     ///
     /// # Panics

@@ -643,6 +643,11 @@ impl Cake {
         let flow = &mut b.flows[at(index)];
         let packet = store.pop_front(&mut flow.queue)?;
         flow.bytes -= u64::from(packet.size);
+        if flow.queue.is_empty()
+            && let Some(longest) = &mut self.longest
+        {
+            longest.forget(number(tin, index));
+        }
         b.packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);

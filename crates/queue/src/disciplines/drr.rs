@@ -111,7 +111,7 @@ enum Rules {
     Linux,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     /// Bytes that it may still send in its turn.
     deficit: i64,
@@ -294,6 +294,7 @@ impl Drr {
             if queue.child.is_empty() {
                 queue.lose_turn();
                 self.active.retire();
+                self.longest.forget(index);
             }
             if sent.is_some() {
                 return sent;

@@ -113,7 +113,7 @@ enum Rules {
     Ns2,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     /// What it may still send in its turn.
     allotment: i64,
@@ -286,6 +286,7 @@ impl Scheduler for Sfq {
             if queue.child.is_empty() {
                 queue.listed = false;
                 self.round.retire();
+                self.longest.forget(index);
             } else if self.quantum.is_none() {
                 self.round.rotate();
             } else if let Some(packet) = &sent {

@@ -113,7 +113,7 @@ struct Fluid {
     rate: Rate,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     /// The tag of the packet that came last, within `epoch`.
     last: u128,
@@ -486,6 +486,7 @@ impl Wfq {
                 Some(slot) => self.heads.set(index, rounded(self.tags[at(slot)].finish)),
                 None => {
                     self.heads.remove(index);
+                    self.longest.forget(index);
                 }
             }
         }
