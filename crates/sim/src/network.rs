@@ -680,15 +680,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 let lets_through = |link: u32| {
                     ties == Ties::DeparturesFirst && links[to_usize(link)].port.waives()
                 };
-                Quiet::of(
-                    &flows,
-                    &seats,
-                    &routes,
-                    &ends,
-                    plain,
-                    shaper,
-                    lets_through,
-                )
+                Quiet::of(&flows, &seats, &routes, &ends, plain, shaper, lets_through)
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);
