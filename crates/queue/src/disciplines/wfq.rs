@@ -581,6 +581,28 @@ mod tests {
     type Bench = crate::testing::Bench<Wfq>;
 
     #[test]
+    fn a_queue_goes_by_the_packet_that_is_left_when_an_arrival_costs_its_head() {
+        let mut heads_lost = 0;
+        for seed in 0..20 {
+            let mut bench = Bench::new("each=(choke min=1p max=50p weight=1)");
+            bench.rng = sojourn_sim::Stream::derive(seed, 0, "test");
+            // Tags of 8000 and 16000, and 12000 between them.
+            bench.offer(0, 1000);
+            bench.offer(0, 1000);
+            bench.offer(1, 1500);
+            // It is dropped with one of those that wait.
+            bench.offer(0, 1000);
+            let lost = bench.lost();
+            assert_eq!(lost.len(), 2, "{lost:?}");
+            let head_lost = lost.contains(&0);
+            heads_lost += u32::from(head_lost);
+            let expected = if head_lost { [1, 0] } else { [0, 1] };
+            assert_eq!(bench.send(2), expected, "{lost:?}");
+        }
+        assert!((1..20).contains(&heads_lost), "{heads_lost}");
+    }
+
+    #[test]
     fn shares_follow_the_weights_in_bytes() {
         for clock in ["gps", "self"] {
             let mut bench = Bench::new(&format!("clock={clock} weights=3:1 limit=none"));
