@@ -39,6 +39,13 @@ impl Meta {
     }
 }
 
+/// A count as a number: exact below 2^53, and not above 2^63, up to where the conversion is one instruction.
+#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
+#[inline]
+pub(crate) const fn float(n: u64) -> f64 {
+    (n & (u64::MAX >> 1)).cast_signed() as f64
+}
+
 /// The packets that wait, head first.
 #[derive(Clone, Copy)]
 pub enum Waiting<'a> {
@@ -139,6 +146,11 @@ impl Judges {
         let judges = aqm.judges();
         let room = if judges.ticks { 0 } else { judges.room };
         Judges { room, ..judges }
+    }
+
+    /// True if the AQM lets everything pass, and learns nothing.
+    pub(crate) fn nothing(&self) -> bool {
+        *self == Judges::arrivals_beyond(u64::MAX)
     }
 
     /// Nothing but arrivals while so many packets wait or more.

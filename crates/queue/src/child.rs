@@ -69,6 +69,18 @@ impl Child {
         }
     }
 
+    /// The [slot](Held::slot) of that packet.
+    #[inline(always)]
+    pub fn head_slot(&self) -> Option<u32> {
+        self.peeked.head_slot().or(self.queue.head_slot())
+    }
+
+    /// The [slot](Held::slot) of the packet that arrived last.
+    #[inline]
+    pub fn tail_slot(&self) -> Option<u32> {
+        self.queue.tail_slot().or(self.peeked.tail_slot())
+    }
+
     /// The packets that wait, head first.
     pub fn iter<'a>(&self, store: &'a Store) -> impl Iterator<Item = &'a Packet> {
         store.iter(&self.peeked).chain(store.iter(&self.queue))
@@ -130,7 +142,16 @@ impl Child {
 
     /// The size of the next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
     /// queue that drops at its head (qdisc_peek_dequeued).
+    #[inline]
     pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+        // Who is not asked does not see whether the packet is still in the queue.
+        if self.judges.nothing() {
+            return self.queue.head_size();
+        }
+        self.peek_judged(cx)
+    }
+
+    fn peek_judged(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         if self.peeked.is_empty()
             && let Some(packet) = self.dequeue(cx)
         {

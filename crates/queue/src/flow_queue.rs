@@ -130,7 +130,7 @@ pub struct FlowQueue {
     make: Box<dyn Fn() -> AnyAqm + Send>,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     credits: i64,
     /// It stands in the list of new or of old queues.
@@ -246,6 +246,9 @@ impl FlowQueue {
             match sent {
                 Some(packet) => {
                     queue.credits -= i64::from(packet.size);
+                    if queue.child.is_empty() {
+                        self.longest.forget(index);
+                    }
                     if self.rules.memory.is_some() {
                         self.memory -= memory_of(packet.size);
                     }
@@ -399,7 +402,6 @@ impl FlowQueue {
                 credits: 0,
                 listed: false,
             });
-            self.longest.add();
         }
         index
     }

@@ -16,11 +16,13 @@ pub mod ordered;
 pub mod port;
 pub mod psched;
 pub mod registry;
+pub mod round;
 pub mod scheduler;
 pub mod store;
 pub mod tc;
 #[cfg(test)]
 mod testing;
+mod tournament;
 pub mod weights;
 
 pub use account::{Account, FlowAccount};

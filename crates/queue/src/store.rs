@@ -80,6 +80,18 @@ impl List {
         u64::from(self.len)
     }
 
+    /// The [slot](Held::slot) of the first packet, if there is one.
+    #[inline(always)]
+    pub fn head_slot(&self) -> Option<u32> {
+        (self.len > 0).then_some(self.head)
+    }
+
+    /// The [slot](Held::slot) of the last packet, if there is one.
+    #[inline]
+    pub fn tail_slot(&self) -> Option<u32> {
+        (self.len > 0).then_some(self.tail)
+    }
+
     /// Bytes of the first packet, if there is one.
     #[inline(always)]
     pub fn head_size(&self) -> Option<u32> {

@@ -11,11 +11,11 @@ use sojourn_queue::store::{Held, List};
 use sojourn_queue::{
     AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
 };
-use sojourn_sim::trace::Event;
+use sojourn_sim::trace::{Event, NoTrace};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream, Ties};
 use sojourn_units::{DialectInfo, Limit, ParamValue, Rate, Span, Spec, Time};
 use std::collections::BTreeSet;
-use support::{Shape, plan, run};
+use support::{Keep, Shape, plan, play, run};
 
 fn has(entry: &CatalogueEntry, param: &str) -> bool {
     entry.params.iter().any(|info| info.name == param)
@@ -70,6 +70,23 @@ fn specs() -> Vec<Spec> {
             },
         )
         .collect()
+}
+
+/// Shapers that hold packets back on slow links and on fast ones.
+fn shapers() -> Vec<Spec> {
+    let rates = ["300kbps", "2Mbps", "9Mbps"];
+    let texts = rates.iter().flat_map(|rate| {
+        [
+            format!("tbf rate={rate} limit=30p"),
+            format!("tbf rate={rate} burst=1600B limit=30p"),
+            format!("tbf dialect=linux rate={rate} limit=30p each=(codel)"),
+            format!("htb rate={rate} classes=100kbps/{rate}@1,100kbps/{rate}@0"),
+            format!("htb rate=none classes=100kbps,{rate}"),
+            format!("cake bandwidth={rate} limit=60kB"),
+            format!("cake bandwidth={rate} isolation=flowblind ingress=true"),
+        ]
+    });
+    texts.map(|text| text.parse().expect("a spec")).collect()
 }
 
 fn port(spec: &Spec, seed: u64, name: &str) -> QueuePort {
@@ -356,6 +373,23 @@ proptest! {
         prop_assert_eq!(&lazy.events, &eager.events, "{}", spec);
         prop_assert_eq!(&lazy, &eager, "{}", spec);
         prop_assert_eq!(lazy, outcome(shape), "{} twice", spec);
+    }
+
+    /// Without a tracer packets run ahead of a link, and what a shaper holds back has no event.
+    #[test]
+    fn what_is_counted_does_not_depend_on_tracing(
+        spec in prop_oneof![prop::sample::select(specs()), prop::sample::select(shapers())],
+        seed in any::<u64>(),
+        among in 1_usize..4,
+    ) {
+        let shape = Shape { ties: Ties::DeparturesFirst, eager: false, impaired: false, device_queue: 0 };
+        let fifo: Spec = "droptail limit=40p".parse().expect("a spec");
+        // Packets run ahead into queues that let them through unseen.
+        let plan = || plan(seed, shape, |name, index| port(if index % among == 0 { &spec } else { &fifo }, seed, name));
+        let (_, census, counts) = play(plan(), NoTrace, show);
+        let (_, traced_census, traced_counts) = play(plan(), Keep::default(), show);
+        prop_assert_eq!(counts, traced_counts, "{}", spec);
+        prop_assert_eq!(census, traced_census, "{}", spec);
     }
 
     /// Random arrivals and departures of random sizes and codepoints.

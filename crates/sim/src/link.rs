@@ -9,11 +9,13 @@
 //!
 //! The queue of a link may *shape*: hold packets back while the transmitter is free. Then the transmitter counts as busy until the
 //! queue may give a packet, and that instant is replayed as the end of a transmission is; it is an event of its own only while
-//! nothing is in flight. A packet that arrives meanwhile lets the transmitter ask again. A device queue asks when the
-//! transmitter starts and when a packet arrives, not when the queue would give one in the middle of a transmission.
+//! nothing is in flight, and the link does not feed others (below). A packet that arrives meanwhile lets the
+//! transmitter ask again. A device queue asks when the transmitter starts and when a packet arrives, not when the queue would
+//! give one in the middle of a transmission.
 //!
-//! A *plain* link is lazy, does not shape, has no impairments and no device queue. Where its port [waives](Port::waives) it, a packet that
-//! finds such a link idle goes straight through: from the ring of the link it comes from into the flight of this one.
+//! A *plain* link is lazy, has no impairments and no device queue, and shapes only if it feeds others (below). Where its
+//! port [waives](Port::waives) it, a packet that finds such a link idle goes straight through: from the ring of the link it comes
+//! from into the flight of this one.
 //!
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
@@ -229,7 +231,7 @@ pub(crate) struct Link<P> {
     idle: bool,
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
-    /// Lazy, without impairments and device queue; its port does not shape.
+    /// Lazy, without impairments and device queue; its port shapes only if the link feeds others, and looks what was held back.
     pub(crate) plain: bool,
     /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
@@ -286,7 +288,7 @@ impl<P: Port> Link<P> {
         });
         let serializer = Serializer::new(shape.rate, shape.rounding);
         let shapes = port.shapes();
-        let plain = shape.is_plain() && impaired.is_none() && !shapes;
+        let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
         let waived = plain && port.waives();
         Link {
             ring: Ring::new(),
@@ -442,21 +444,24 @@ impl<P: Port> Link<P> {
     #[inline]
     fn rest(&mut self, now: Time) {
         self.serializer.clear();
-        if !self.plain && self.is_held_back(now) {
+        if self.shapes && self.is_held_back(now) {
             return;
         }
         self.idle = true;
         self.port.on_idle(now);
     }
 
-    /// True if the port holds back what waits at `now`; then the transmitter is taken as busy until it may give a packet.
+    /// True if the port, which shapes, holds back what waits at `now`; then the transmitter is taken as busy until it may give a
+    /// packet.
     #[cold]
     fn is_held_back(&mut self, now: Time) -> bool {
-        self.held_back = self.shapes && self.port.backlog_packets() > 0;
+        self.held_back = self.port.backlog_packets() > 0;
         if self.held_back {
             self.idle = false;
             self.last_start = now;
             self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
+            // A look that is listed already would come too late where an arrival has brought this time forward.
+            self.looks = false;
         }
         self.held_back
     }
@@ -486,6 +491,7 @@ impl<P: Port> Link<P> {
         if self.ring.held() == 0 && !self.port.dequeue(&mut self.ring, now, sink) {
             return false;
         }
+        self.held_back = false;
         self.launch::<S, false>(now, sink);
         true
     }
@@ -517,7 +523,6 @@ impl<P: Port> Link<P> {
             sink.event(Event::Dequeue, packet);
         }
         if !self.plain {
-            self.held_back = false;
             self.impair(last_arrival);
             self.fill_device(now, sink);
         }
@@ -536,12 +541,13 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// A packet has been handed to the queue of a link that is not plain and not idle.
+    /// A packet has been handed to the queue of a link that is not idle, and that is not plain or holds packets back.
     #[cold]
     fn go_on<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
         if !self.held_back {
             self.fill_device(now, sink);
         } else if self.port.dequeue(&mut self.ring, now, sink) {
+            self.held_back = false;
             self.launch::<S, false>(now, sink);
         } else {
             self.rest(now);
@@ -604,6 +610,9 @@ impl<P: Port> Link<P> {
             sink.event(Event::Enqueue, packet);
         }
         self.port.take_in(from, &mut self.ring, key.time, sink);
+        if self.held_back {
+            self.go_on(key.time, sink);
+        }
         self.waiting = !self.nothing_to_send();
     }
 
@@ -634,7 +643,7 @@ impl<P: Port> Link<P> {
             return;
         }
         self.port.enqueue(packet, &mut self.ring, now, sink);
-        if !self.plain {
+        if !self.plain || self.held_back {
             self.go_on(now, sink);
         }
     }
@@ -689,10 +698,11 @@ impl<P: Port> Link<P> {
     }
 
     /// The departure event of an eager link while it transmits, or of a lazy one whose port holds packets back while nothing is
-    /// in flight: when, and its birth.
+    /// in flight: when, and its birth. A plain link has none.
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<(Time, Time)> {
-        let listed = self.eager || (self.held_back && self.ring.in_flight() == 0);
+        let alone = self.held_back && !self.plain && self.ring.in_flight() == 0;
+        let listed = self.eager || alone;
         if !listed || self.idle || self.free_at == Time::MAX {
             return None;
         }

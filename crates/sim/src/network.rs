@@ -667,17 +667,20 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         }
         let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
-        let plain = |l: &LinkSpec<P>| !departs(l) && l.device_queue == 0 && l.impairments.is_none();
+        let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
+        let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.
         let quiet = match T::ON || !group_specs.is_empty() {
             true => Quiet::default(),
             false => {
                 let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
-                let plain = |link: u32| plain(&links[to_usize(link)]);
+                let link = |link: u32| &links[to_usize(link)];
+                let shaper = |number: u32| bare(link(number)) && link(number).port.shapes();
+                let plain = |number: u32| plain(link(number));
                 let lets_through = |link: u32| {
                     ties == Ties::DeparturesFirst && links[to_usize(link)].port.waives()
                 };
-                Quiet::of(&flows, &seats, &routes, &ends, plain, lets_through)
+                Quiet::of(&flows, &seats, &routes, &ends, plain, shaper, lets_through)
             }
         };
         let (mut outlets, mut sources) = (vec![NONE; agents.len()], vec![NONE; links.len()]);

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A packet of a FIFO discipline enters at the end and leaves at `head` without being moved, unless a
-//! discipline removed one before it; then `take` closes the gap by moving the packet that it takes.
+//! discipline removed one before it; then `take` moves the packet that it takes to the other side of the gap. A gap that has
+//! become large is closed before the ring would grow for it.
 //! A scheduler keeps its own queues and puts each packet straight behind those that the device holds.
 
 #![allow(
@@ -98,9 +99,21 @@ impl Ring {
         self.next().wrapping_add(self.waiting)
     }
 
+    /// Closes a gap of more than a quarter of the slots, so that what it takes to move all packets that wait is little for each
+    /// that was removed; or else doubles the slots.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
+        if self.lead - self.held > self.mask / 4 {
+            for position in 0..self.waiting {
+                let from = self.index(self.next().wrapping_add(position));
+                let to = self.index(self.taken().wrapping_add(position));
+                // The slot at `to` is in the gap (uninitialised), or was left by the packet that was moved before.
+                self.slots.swap(from, to);
+            }
+            self.lead = self.held;
+            return;
+        }
         let old = self.slots.len();
         assert!(self.mask < MAX_MASK, "a ring holds {MAX_MASK} packets");
         let mut slots: Vec<MaybeUninit<Packet>> = Vec::with_capacity(old * 2);
@@ -118,12 +131,23 @@ impl Ring {
         self.mask = mask;
     }
 
-    /// Makes room for one packet when everything up to counter `end` is in use.
+    /// Makes room for one packet when everything up to counter `end` is in use; without a gap.
     #[inline]
     fn make_room(&mut self, end: u32) {
         if end.wrapping_sub(self.head) > self.mask {
             self.grow();
         }
+    }
+
+    /// The counter behind everything, whose slot is free.
+    #[inline]
+    fn room_behind(&mut self) -> u32 {
+        let mut tail = self.tail();
+        if tail.wrapping_sub(self.head) > self.mask {
+            self.grow();
+            tail = self.tail();
+        }
+        tail
     }
 
     /// Packets that wait.
@@ -166,8 +190,7 @@ impl Ring {
     /// Appends a packet to those that wait.
     #[inline]
     pub fn push(&mut self, packet: Packet) {
-        let tail = self.tail();
-        self.make_room(tail);
+        let tail = self.room_behind();
         self.slot_mut(tail).write(packet);
         self.waiting += 1;
     }
@@ -353,8 +376,7 @@ impl Ring {
         if from.head == from.sent {
             return None;
         }
-        let tail = self.tail();
-        self.make_room(tail);
+        let tail = self.room_behind();
         self.waiting += 1;
         // SAFETY: every slot of head..sent holds a packet; `head` moves past this one, so it is read once.
         let packet = unsafe { from.slot(from.head).assume_init_read() };
@@ -496,6 +518,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::VecDeque;
+
+    #[test]
+    fn removing_heads_from_a_queue_that_never_empties_needs_no_more_slots() {
+        let mut ring = Ring::new();
+        let (mut pushed, mut next) = (0, 0);
+        for round in 0..20_000_u32 {
+            ring.push(Packet::test(1000, 0, pushed));
+            pushed += 1;
+            if round < 100 {
+                continue;
+            }
+            let uid = if round % 3 == 0 {
+                ring.remove(0).map(|packet| packet.uid)
+            } else {
+                ring.take();
+                ring.launch();
+                ring.land().map(|packet| packet.uid)
+            };
+            assert_eq!(uid, Some(next));
+            next += 1;
+        }
+        assert!(ring.mask <= 255, "{}", ring.mask);
+    }
 
     /// The safe reference: one queue per region.
     #[derive(Default)]

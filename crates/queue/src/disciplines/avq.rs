@@ -23,7 +23,7 @@
 //! Left open by the paper: the first arrival finds the virtual queue empty and starts the clock. ns-2's `drop_front_` and `markfront_` are
 //! not here. Deviation: ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
@@ -199,12 +199,6 @@ impl Avq {
         let packets = Packets::new(view.packets + 1);
         by_bytes || !self.params.limit.admits(packets, Bytes::new(bytes))
     }
-}
-
-#[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

@@ -230,6 +230,7 @@ struct Tin {
     marked: u64,
 }
 
+#[repr(align(32))]
 struct Flow {
     queue: store::List,
     bytes: u64,
@@ -239,8 +240,8 @@ struct Flow {
     previous: u32,
     next: u32,
     deficit: i64,
-    src: usize,
-    dst: usize,
+    src: u32,
+    dst: u32,
     cobalt: CobaltVars,
 }
 
@@ -541,7 +542,11 @@ impl Cake {
             if b.deficit <= 0 {
                 b.deficit += b.quantum;
             }
-            self.current = (self.current + 1) % self.tins.len();
+            // A remainder takes as long as the rest of this loop.
+            self.current += 1;
+            if self.current == self.tins.len() {
+                self.current = 0;
+            }
         }
     }
 
@@ -551,13 +556,15 @@ impl Cake {
         loop {
             let b = &mut self.tins[tin];
             let decaying = b.decaying_flows.head;
-            let candidates = match *first {
-                true => [decaying, b.new_flows.head, b.old_flows.head, NONE],
-                false => [b.new_flows.head, b.old_flows.head, decaying, NONE],
+            let index = match (b.new_flows.head, b.old_flows.head) {
+                _ if *first && decaying != NONE => decaying,
+                (NONE, NONE) => decaying,
+                (NONE, old) => old,
+                (new, _) => new,
             };
-            let index = candidates.into_iter().find(|head| *head != NONE)?;
+            let flow = b.flows.get(at(index))?;
             *first = false;
-            if b.flows[at(index)].deficit <= 0 {
+            if flow.deficit <= 0 {
                 self.grant(tin, index, cx.rng);
                 continue;
             }
@@ -569,7 +576,10 @@ impl Cake {
                 let b = &mut self.tins[tin];
                 let bulk = if self.ingress { b.bulk } else { 0 };
                 let flow = &mut b.flows[at(index)];
-                let least = span_of(b.mtu_time) * u64::from(bulk * 2).max(4);
+                let least = match b.mtu_time {
+                    0 => Span::ZERO,
+                    time => span_of(time) * u64::from(bulk * 2).max(4),
+                };
                 let head = cx.store.packet(&packet);
                 let verdict = b.law.judge(
                     &mut flow.cobalt,
@@ -633,6 +643,11 @@ impl Cake {
         let flow = &mut b.flows[at(index)];
         let packet = store.pop_front(&mut flow.queue)?;
         flow.bytes -= u64::from(packet.size);
+        if flow.queue.is_empty()
+            && let Some(longest) = &mut self.longest
+        {
+            longest.forget(number(tin, index));
+        }
         b.packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
@@ -739,7 +754,6 @@ impl Cake {
             let mut longest = Longest::default();
             for tin in 0..tins.len() {
                 for index in 0..QUEUES {
-                    longest.add();
                     let number = number(tin, index);
                     longest.raise(number, rank(tins, number));
                 }
@@ -829,16 +843,21 @@ impl Cake {
             Some(&(source, sink)) => (u64::from(source), u64::from(sink)),
             None => (own, own),
         };
-        let hash = |purpose: u64, of: u64| hash(self.key ^ (purpose << 60), of);
-        let (src_hash, dst_hash) = (hash(1, src), hash(2, dst));
+        let key = self.key;
+        let (src_hash, dst_hash) = (|| hash(key ^ (1 << 60), src), || hash(key ^ (2 << 60), dst));
         let tag = match self.isolation {
             CakeIsolation::Flowblind => return 0,
-            CakeIsolation::Srchost => src_hash,
-            CakeIsolation::Dsthost => dst_hash,
-            CakeIsolation::Hosts => src_hash ^ dst_hash,
-            _ => hash(0, own),
+            CakeIsolation::Srchost => src_hash(),
+            CakeIsolation::Dsthost => dst_hash(),
+            CakeIsolation::Hosts => src_hash() ^ dst_hash(),
+            _ => hash(key, own),
         };
-        self.tins[tin].find(self.isolation, tag, src_hash, dst_hash)
+        let b = &mut self.tins[tin];
+        let direct = tag % QUEUES;
+        if b.flows[at(direct)].tag == tag && b.flows[at(direct)].set != Set::None {
+            return direct;
+        }
+        b.find(self.isolation, tag, src_hash(), dst_hash())
     }
 }
 
@@ -941,13 +960,9 @@ impl Tin {
             .collect();
     }
 
-    /// The queue with this tag, or one for it: by a hash into sets of eight.
+    /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
     fn find(&mut self, isolation: CakeIsolation, tag: u32, src: u32, dst: u32) -> u32 {
         let reduced = tag % QUEUES;
-        let direct = &self.flows[at(reduced)];
-        if direct.tag == tag && direct.set != Set::None {
-            return reduced;
-        }
         let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
         let ways = || (0..WAYS).map(|i| outer + (inner + i) % WAYS);
         let reserved = ways().find(|k| self.flows[at(*k)].tag == tag);
@@ -961,12 +976,12 @@ impl Tin {
         if reserved.is_none() || self.flows[at(index)].set == Set::None {
             if isolation.by_source() {
                 let host = self.host(src, |h| h.src_tag, |h| h.src_bulk);
-                self.hosts[host].src_tag = src;
+                self.hosts[at(host)].src_tag = src;
                 self.flows[at(index)].src = host;
             }
             if isolation.by_destination() {
                 let host = self.host(dst, |h| h.dst_tag, |h| h.dst_bulk);
-                self.hosts[host].dst_tag = dst;
+                self.hosts[at(host)].dst_tag = dst;
                 self.flows[at(index)].dst = host;
             }
             if bulk {
@@ -978,13 +993,13 @@ impl Tin {
     }
 
     /// The place of a host with this tag, or a free one of its set, or the first of its set that its hash names.
-    fn host(&self, tag: u32, own: fn(&Host) -> u32, bulk: fn(&Host) -> u32) -> usize {
+    fn host(&self, tag: u32, own: fn(&Host) -> u32, bulk: fn(&Host) -> u32) -> u32 {
         let reduced = tag % QUEUES;
         let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
-        let ways = || (0..WAYS).map(|i| at(outer + (inner + i) % WAYS));
-        let known = ways().find(|k| own(&self.hosts[*k]) == tag);
-        let free = || ways().find(|k| bulk(&self.hosts[*k]) == 0);
-        known.or_else(free).unwrap_or_else(|| at(reduced))
+        let ways = || (0..WAYS).map(|i| outer + (inner + i) % WAYS);
+        let known = ways().find(|k| own(&self.hosts[at(*k)]) == tag);
+        let free = || ways().find(|k| bulk(&self.hosts[at(*k)]) == 0);
+        known.or_else(free).unwrap_or(reduced)
     }
 
     /// A flow becomes a bulk flow, or is one no more.
@@ -1000,10 +1015,10 @@ impl Tin {
         let (src, dst) = (self.flows[at(index)].src, self.flows[at(index)].dst);
         let count = |n: &mut u32| *n = if comes { *n + 1 } else { n.saturating_sub(1) };
         if isolation.by_source() {
-            count(&mut self.hosts[src].src_bulk);
+            count(&mut self.hosts[at(src)].src_bulk);
         }
         if isolation.by_destination() {
-            count(&mut self.hosts[dst].dst_bulk);
+            count(&mut self.hosts[at(dst)].dst_bulk);
         }
     }
 
@@ -1012,10 +1027,10 @@ impl Tin {
         let flow = &self.flows[at(index)];
         let mut load = 1;
         if isolation.by_source() {
-            load = load.max(self.hosts[flow.src].src_bulk);
+            load = load.max(self.hosts[at(flow.src)].src_bulk);
         }
         if isolation.by_destination() {
-            load = load.max(self.hosts[flow.dst].dst_bulk);
+            load = load.max(self.hosts[at(flow.dst)].dst_bulk);
         }
         u64::from(65_535 / load)
     }

@@ -29,11 +29,11 @@
 //! Dialect ns3 follows the code and does not meet ns-3's own run of ten constant sources at 1.5 times 10 Mbps for 60 s: 36254 drops and
 //! a mean wait of 5.06 ms there, 36.9 to 37.0 thousand and 5.3 to 5.6 ms here over random phases; the reason is not known.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Stream};
-use sojourn_units::{Bytes, Limit, Packets, Params, Span, Time, params};
+use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Span, Time, params};
 
 params! {
     /// CoDel with a decaying count, and BLUE for what does not respond.
@@ -78,6 +78,8 @@ params! {
 pub struct Cobalt {
     limit: Limit,
     mtu: Option<Bytes>,
+    /// A wait up to this, at this rate of the link, is never above target.
+    least: (Rate, Span),
     law: CobaltLaw,
     vars: CobaltVars,
 }
@@ -97,6 +99,7 @@ impl Entry for Cobalt {
         Ok(Cobalt {
             limit: params.limit,
             mtu: params.mtu,
+            least: (Rate::bps(0), Span::ZERO),
             vars: law.start(),
             law,
         })
@@ -147,11 +150,10 @@ impl Aqm for Cobalt {
         view: &View<'_>,
         cx: &mut Cx<'_>,
     ) -> Verdict {
-        let mtu_ns = self.mtu.map_or(0, |mtu| {
-            let bits = u128::from(mtu.get()) * 8 * NS_PER_S;
-            u64::try_from(bits / u128::from(view.rate.as_bps())).unwrap_or(u64::MAX)
-        });
-        let least = Span::from_ns(mtu_ns.saturating_mul(4));
+        if self.least.0 != view.rate {
+            self.least = (view.rate, four_times(self.mtu, view.rate));
+        }
+        let least = self.least.1;
         let spared = view.packets == 0 && self.law.rules == Rules::Linux;
         let vars = &mut self.vars;
         self.law
@@ -170,6 +172,16 @@ impl Aqm for Cobalt {
     fn state(&self, out: &mut Vec<f64>) {
         self.law.state(&self.vars, out);
     }
+}
+
+/// Four times what so many bytes take at this rate.
+#[cold]
+fn four_times(mtu: Option<Bytes>, rate: Rate) -> Span {
+    let mtu_ns = mtu.map_or(0, |mtu| {
+        let bits = u128::from(mtu.get()) * 8 * NS_PER_S;
+        u64::try_from(bits / u128::from(rate.as_bps())).unwrap_or(u64::MAX)
+    });
+    Span::from_ns(mtu_ns.saturating_mul(4))
 }
 
 /// The law without a queue: it is told of each head of a queue, of overflows and of emptiness. Times in nanoseconds.
@@ -299,6 +311,7 @@ impl CobaltLaw {
         clippy::too_many_arguments,
         reason = "a queue, its head and the present"
     )]
+    #[inline(always)]
     pub fn judge(
         &self,
         vars: &mut CobaltVars,
@@ -498,12 +511,6 @@ fn ns(span: Span) -> u64 {
 
 fn at(time: Time) -> u64 {
     time.as_ps() / 1000
-}
-
-#[allow(clippy::as_conversions, reason = "a draw of 32 bits")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 fn contradiction(text: &str) -> SpecError {

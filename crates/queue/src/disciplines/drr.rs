@@ -27,6 +27,7 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
@@ -92,7 +93,7 @@ pub struct Drr {
     drop: DrrDrop,
     classes: Classifier,
     queues: Vec<Queue>,
-    active: List,
+    active: Round,
     packets: u64,
     bytes: u64,
     /// Orders turns: the stamp of a queue grows whenever it goes to the end of the list.
@@ -110,7 +111,7 @@ enum Rules {
     Linux,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     /// Bytes that it may still send in its turn.
     deficit: i64,
@@ -119,14 +120,9 @@ struct Queue {
     /// It stands in the active list.
     listed: bool,
     stamp: u64,
-    previous: u32,
-    next: u32,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
 }
-
-/// No queue.
-const NONE: u32 = u32::MAX;
 
 impl Entry for Drr {
     const NAME: &'static str = "drr";
@@ -171,10 +167,7 @@ impl Entry for Drr {
             drop: params.drop,
             classes: Classifier::new(params.classify, params.buckets, hash, cx),
             queues: Vec::new(),
-            active: List {
-                head: NONE,
-                tail: NONE,
-            },
+            active: Round::default(),
             packets: 0,
             bytes: 0,
             stamp: 0,
@@ -204,17 +197,29 @@ impl Scheduler for Drr {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let was_empty = self.queue(index).child.is_empty();
-        let kept = self.with_child(index, |child| child.enqueue(packet, cx));
-        if kept {
-            if self.rules == Rules::Linux && was_empty {
-                self.queue(index).deficit = self.quantum;
+        let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
+        let queue = &mut self.queues[at(index)];
+        let before = (queue.child.packets(), queue.child.bytes());
+        if queue.child.enqueue(packet, cx) {
+            if linux && before.0 == 0 {
+                queue.deficit = quantum;
             }
-            if !self.queue(index).listed {
-                self.activate(index);
+            if !queue.listed {
+                if !linux {
+                    queue.deficit = 0;
+                }
+                queue.listed = true;
+                self.stamp += 1;
+                queue.stamp = self.stamp;
+                self.active.join(index);
             }
         }
-        self.note_length(index);
+        self.packets = self.packets + queue.child.packets() - before.0;
+        self.bytes = self.bytes + queue.child.bytes() - before.1;
+        if self.limit.is_some() && self.drop != DrrDrop::Arriving {
+            let rank = rank(queue, index, self.limit, self.rules);
+            self.longest.raise(index, rank);
+        }
         if self.rules == Rules::Ns2 {
             self.keep_limit(cx);
         }
@@ -261,32 +266,35 @@ impl Scheduler for Drr {
 impl Drr {
     fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
-            let index = self.active.head;
-            if index == NONE {
-                return None;
-            }
-            let quantum = self.quantum;
-            let queue = self.queue(index);
+            let index = self.active.front()?;
+            let queue = &mut self.queues[at(index)];
             if !queue.in_turn {
                 queue.in_turn = true;
-                queue.deficit += quantum;
+                queue.deficit += self.quantum;
             }
             let Some(size) = queue.child.head_size() else {
-                self.retire(index);
+                queue.lose_turn();
+                self.active.retire();
                 continue;
             };
             if i64::from(size) > queue.deficit {
                 queue.in_turn = false;
-                self.rotate(index);
+                self.stamp += 1;
+                queue.stamp = self.stamp;
+                self.active.rotate();
                 continue;
             }
-            let sent = self.with_child(index, |child| child.dequeue(cx));
-            let queue = self.queue(index);
+            let before = (queue.child.packets(), queue.child.bytes());
+            let sent = queue.child.dequeue(cx);
+            self.packets = self.packets + queue.child.packets() - before.0;
+            self.bytes = self.bytes + queue.child.bytes() - before.1;
             if let Some(packet) = &sent {
                 queue.deficit -= i64::from(packet.size);
             }
             if queue.child.is_empty() {
-                self.retire(index);
+                queue.lose_turn();
+                self.active.retire();
+                self.longest.forget(index);
             }
             if sent.is_some() {
                 return sent;
@@ -296,26 +304,25 @@ impl Drr {
 
     fn dequeue_linux(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
-            let index = self.active.head;
-            if index == NONE {
-                return None;
-            }
+            let index = self.active.front()?;
             let size = self.with_child(index, |child| child.peek(cx).map(i64::from));
+            let queue = &mut self.queues[at(index)];
             let Some(size) = size else {
-                self.retire(index);
+                queue.lose_turn();
+                self.active.retire();
                 continue;
             };
-            let quantum = self.quantum;
-            let queue = self.queue(index);
             if size > queue.deficit {
-                queue.deficit += quantum;
-                self.rotate(index);
+                queue.deficit += self.quantum;
+                self.active.rotate();
                 continue;
             }
             queue.deficit -= size;
             let sent = self.with_child(index, |child| child.dequeue(cx));
-            if self.queue(index).child.is_empty() {
-                self.retire(index);
+            let queue = &mut self.queues[at(index)];
+            if queue.child.is_empty() {
+                queue.lose_turn();
+                self.active.retire();
             }
             return sent;
         }
@@ -345,9 +352,10 @@ impl Drr {
         let Some(limit) = self.limit else { return };
         while !limit.admits(Packets::new(self.packets), Bytes::new(self.bytes)) {
             let index = self.drop_longest(cx);
-            let queue = self.queue(index);
+            let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() && queue.listed {
-                self.unlink(index);
+                queue.listed = false;
+                self.active.leave(index);
             }
         }
     }
@@ -382,11 +390,6 @@ impl Drr {
         result
     }
 
-    #[inline]
-    fn queue(&mut self, index: u32) -> &mut Queue {
-        &mut self.queues[at(index)]
-    }
-
     /// The queue of a packet, made on its first one.
     #[inline]
     fn queue_of(&mut self, packet: &Packet) -> u32 {
@@ -407,81 +410,18 @@ impl Drr {
             in_turn: false,
             listed: false,
             stamp: 0,
-            previous: NONE,
-            next: NONE,
         });
-        self.longest.add();
-    }
-
-    /// The queue has become longer, or may have.
-    #[inline]
-    fn note_length(&mut self, index: u32) {
-        if self.limit.is_some() && self.drop != DrrDrop::Arriving {
-            let key = rank(&self.queues[at(index)], index, self.limit, self.rules);
-            self.longest.raise(index, key);
-        }
-    }
-
-    /// The queue joins the end of the active list.
-    #[inline]
-    fn activate(&mut self, index: u32) {
-        if self.rules != Rules::Linux {
-            self.queue(index).deficit = 0;
-        }
-        self.link(index);
-    }
-
-    /// An empty queue leaves the active list, and with it its turn.
-    #[inline]
-    fn retire(&mut self, index: u32) {
-        let queue = self.queue(index);
-        queue.deficit = 0;
-        queue.in_turn = false;
-        self.unlink(index);
-    }
-
-    #[inline]
-    fn rotate(&mut self, index: u32) {
-        self.unlink(index);
-        self.link(index);
-    }
-
-    #[inline]
-    fn link(&mut self, index: u32) {
-        self.stamp += 1;
-        let (stamp, tail) = (self.stamp, self.active.tail);
-        let queue = self.queue(index);
-        queue.listed = true;
-        queue.stamp = stamp;
-        queue.previous = tail;
-        queue.next = NONE;
-        match tail {
-            NONE => self.active.head = index,
-            tail => self.queue(tail).next = index,
-        }
-        self.active.tail = index;
-    }
-
-    #[inline]
-    fn unlink(&mut self, index: u32) {
-        let queue = self.queue(index);
-        queue.listed = false;
-        let (previous, next) = (queue.previous, queue.next);
-        match previous {
-            NONE => self.active.head = next,
-            previous => self.queue(previous).next = next,
-        }
-        match next {
-            NONE => self.active.tail = previous,
-            next => self.queue(next).previous = previous,
-        }
     }
 }
 
-/// The active list: queues linked through their own fields.
-struct List {
-    head: u32,
-    tail: u32,
+impl Queue {
+    /// An empty queue that leaves the active list leaves its turn.
+    #[inline]
+    fn lose_turn(&mut self) {
+        self.deficit = 0;
+        self.in_turn = false;
+        self.listed = false;
+    }
 }
 
 /// The place of a queue among the longest.

@@ -238,6 +238,10 @@ pub struct Htb {
     leaves: Vec<usize>,
     /// Those that can send, by level and priority.
     sending: [[Turns; PRIORITIES]; LEVELS],
+    /// The priorities of those, by level: bit i for priority i.
+    sending_prios: [u8; LEVELS],
+    /// The levels at which there are classes, lowest first, and these.
+    levels: Vec<(usize, Vec<usize>)>,
     /// No class of a level has an event before this.
     events: [i64; LEVELS],
     /// The events that are due at a level, while they are looked at.
@@ -409,8 +413,12 @@ impl Turns {
 }
 
 /// The priorities in a mask.
-fn priorities(mask: u8) -> impl Iterator<Item = usize> {
-    (0..PRIORITIES).filter(move |prio| mask >> prio & 1 == 1)
+fn priorities(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let least = mask.trailing_zeros();
+        mask &= mask.checked_sub(1)?;
+        Some(at(least))
+    })
 }
 
 impl Entry for Htb {
@@ -432,6 +440,8 @@ impl Entry for Htb {
             tree: Vec::new(),
             leaves: Vec::new(),
             sending: [[Turns::default(); PRIORITIES]; LEVELS],
+            sending_prios: [0; LEVELS],
+            levels: Vec::new(),
             events: [i64::MAX; LEVELS],
             due: Vec::new(),
             selects: Vec::new(),
@@ -444,6 +454,14 @@ impl Entry for Htb {
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
         }
+        let at_level = |level| {
+            let classes = htb.tree.iter().zip(0..);
+            let here = classes.filter(|(class, _)| class.level == level);
+            (level, here.map(|(_, number)| number).collect())
+        };
+        htb.levels = (0..LEVELS).map(at_level).collect();
+        htb.levels
+            .retain(|(_, classes): &(_, Vec<usize>)| !classes.is_empty());
         Ok(htb)
     }
 
@@ -531,9 +549,13 @@ impl Scheduler for Htb {
             return None;
         }
         self.now = ktime(cx.now);
-        for level in 0..LEVELS {
-            self.look_at_modes(level);
-            for prio in 0..PRIORITIES {
+        for place in 0..self.levels.len() {
+            let level = self.levels[place].0;
+            if self.events[level] <= self.now {
+                self.look_at_modes(place);
+            }
+            // While none of them has a packet to send, nothing is added to them.
+            for prio in priorities(self.sending_prios[level]) {
                 if let Some(packet) = self.send(level, prio, cx) {
                     return Some(packet);
                 }
@@ -637,24 +659,28 @@ impl Htb {
     fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
-            let Some(packet) = self.with_leaf(number, |leaf| leaf.child.dequeue(cx)) else {
+            let class = &mut self.tree[number];
+            let leaf = class.leaf.as_mut().expect("a leaf");
+            let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
+            let sent = leaf.child.dequeue(cx);
+            self.packets = self.packets + leaf.child.packets() - packets;
+            self.bytes = self.bytes + leaf.child.bytes() - bytes;
+            let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;
             };
-            let size = i64::from(packet.size);
-            let ends = self.with_leaf(number, |leaf| {
-                leaf.deficits[level] -= size;
-                let ends = leaf.deficits[level] < 0;
-                if ends {
-                    leaf.deficits[level] += leaf.quantum;
-                }
-                ends
-            });
-            let above = self.tree[number].parent.filter(|_| level > 0);
+            let deficit = &mut leaf.deficits[level];
+            *deficit -= i64::from(packet.size);
+            let ends = *deficit < 0;
+            if ends {
+                *deficit += leaf.quantum;
+            }
+            let emptied = leaf.child.is_empty();
+            let above = class.parent.filter(|_| level > 0);
             if ends {
                 self.turns(level, prio, above).step();
             }
-            if self.with_leaf(number, |leaf| leaf.child.is_empty()) {
+            if emptied {
                 self.deactivate(number);
             }
             let mut charged = Some(number);
@@ -698,25 +724,26 @@ impl Htb {
         }
     }
 
-    /// Applies the changes of mode that are due at a level.
-    fn look_at_modes(&mut self, level: usize) {
-        if self.events[level] > self.now {
-            return;
-        }
+    /// Applies the changes of mode that are due at the level at this place among the levels.
+    fn look_at_modes(&mut self, place: usize) {
+        let (level, classes) = &self.levels[place];
         let mut due = std::mem::take(&mut self.due);
-        for (class, number) in self.tree.iter().zip(0..) {
-            if class.level == level && class.bucket.event <= self.now {
-                due.push((class.bucket.event, number));
+        let mut next = i64::MAX;
+        for number in classes {
+            let event = self.tree[*number].bucket.event;
+            if event <= self.now {
+                due.push((event, *number));
+            } else {
+                next = next.min(event);
             }
         }
+        // What changes brings its own event along.
+        self.events[*level] = next;
         due.sort_unstable();
         for (_, number) in due.drain(..) {
             self.change_mode(number);
         }
         self.due = due;
-        let of_level = self.tree.iter().filter(|class| class.level == level);
-        let events = of_level.map(|class| class.bucket.event);
-        self.events[level] = events.min().unwrap_or(i64::MAX);
     }
 
     fn change_mode(&mut self, number: usize) {
@@ -746,6 +773,7 @@ impl Htb {
                     for prio in priorities(mask) {
                         self.sending[level][prio].add(number);
                     }
+                    self.sending_prios[level] |= mask;
                     return;
                 }
                 (Mode::MayBorrow, Some(parent)) => {
@@ -773,7 +801,11 @@ impl Htb {
                 (Mode::CanSend, _) => {
                     let level = class.level;
                     for prio in priorities(mask) {
-                        self.sending[level][prio].remove(number);
+                        let turns = &mut self.sending[level][prio];
+                        turns.remove(number);
+                        if turns.members == 0 {
+                            self.sending_prios[level] &= !(1 << prio);
+                        }
                     }
                     return;
                 }

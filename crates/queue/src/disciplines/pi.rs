@@ -12,7 +12,7 @@
 //! fits, none for one that `limit` refuses. The queue is what waits, without the packet in transmission. Deviation: with `queue_in_bytes`
 //! ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -151,12 +151,6 @@ impl Pi {
         };
         by_bytes || !self.params.limit.admits(packets, bytes)
     }
-}
-
-#[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

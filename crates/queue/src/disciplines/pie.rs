@@ -33,7 +33,7 @@
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
@@ -906,15 +906,6 @@ fn is_third_full(limit: Limit, view: &View<'_>) -> bool {
 /// A whole number of sixteenths, at most 32, if it is one.
 fn sixteenths(gain: f64) -> Option<u64> {
     (0..=32).find(|n| (float(*n) / 16.0).to_bits() == gain.to_bits())
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "precision beyond 53 bits does not matter"
-)]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 #[allow(clippy::as_conversions, reason = "cut as Linux's u32 does")]

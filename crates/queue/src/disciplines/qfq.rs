@@ -27,9 +27,8 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use crate::weights::Weights;
-use sojourn_sim::Packet;
+use sojourn_sim::{Packet, to_usize};
 use sojourn_units::{Bytes, Spec, Time, params};
-use std::collections::VecDeque;
 
 params! {
     /// Quick fair queueing: each flow gets its share of the link, at a constant cost.
@@ -76,6 +75,8 @@ pub struct Qfq {
     v: u64,
     old_v: u64,
     weight_sum: u64,
+    /// One over that sum, in units of 2^-30: what V grows by with each byte.
+    per_byte: u64,
     /// The aggregate in service (QFQ+).
     serving: Option<usize>,
     packets: u64,
@@ -104,8 +105,37 @@ struct Aggregate {
     budget: u64,
     start: u64,
     finish: u64,
-    /// Classes that hold packets, in DRR's order.
-    active: VecDeque<usize>,
+    active: Active,
+}
+
+/// The classes of an aggregate that hold packets, in DRR's order.
+#[derive(Clone, Copy, Default)]
+struct Active {
+    classes: [u32; MOST_CLASSES],
+    count: usize,
+}
+
+impl Active {
+    fn front(&self) -> Option<usize> {
+        let first = self.classes[..self.count].first()?;
+        Some(to_usize(*first))
+    }
+
+    fn push_back(&mut self, class: usize) {
+        self.classes[self.count] = u32::try_from(class).expect("fewer than 2^32 classes");
+        self.count += 1;
+    }
+
+    fn pop_front(&mut self) {
+        self.rotate_left();
+        self.count = self.count.saturating_sub(1);
+    }
+
+    fn rotate_left(&mut self) {
+        if self.count > 1 {
+            self.classes[..self.count].rotate_left(1);
+        }
+    }
 }
 
 struct Group {
@@ -129,6 +159,8 @@ const LONGEST_SHIFT: u32 = 16;
 const HIGHEST_INDEX: u32 = 24;
 const SLOTS: usize = 32;
 const LAST_SLOT: u64 = 30;
+/// The most classes of an aggregate.
+const MOST_CLASSES: usize = 8;
 /// The greatest weight in Linux.
 const MOST_WEIGHT: u32 = 1024;
 
@@ -194,6 +226,7 @@ impl Entry for Qfq {
             v: 0,
             old_v: 0,
             weight_sum: 0,
+            per_byte: 0,
             serving: None,
             packets: 0,
             bytes: 0,
@@ -227,7 +260,7 @@ impl Scheduler for Qfq {
         self.classes[class].deficit = signed(self.lmax);
         let aggregate = &mut self.aggregates[index];
         aggregate.active.push_back(class);
-        if aggregate.active.len() > 1 || self.serving == Some(index) {
+        if aggregate.active.count > 1 || self.serving == Some(index) {
             return;
         }
         let budget = if self.plus {
@@ -300,13 +333,10 @@ impl Qfq {
         loop {
             let group = lowest(self.states[ER])?;
             let index = self.first_of(group);
-            let class = self.aggregates[index].active[0];
+            let class = self.aggregates[index].active.front()?;
             let sent = self.with_child(class, |child| child.dequeue(cx));
             self.advance(sent.as_ref());
-            let next = self.classes[class]
-                .child
-                .head(cx.store)
-                .map(|head| head.size);
+            let next = self.classes[class].child.head_size();
             let (shift, rounded) = (self.groups[group].shift, self.groups[group].start);
             let aggregate = &mut self.aggregates[index];
             aggregate.start = aggregate.finish;
@@ -318,7 +348,7 @@ impl Qfq {
                 aggregate.finish = aggregate.start.wrapping_add(length);
                 moved = round_down(aggregate.start, shift) != rounded;
             } else {
-                aggregate.active.clear();
+                aggregate.active.count = 0;
             }
             if moved {
                 let old_finish = self.groups[group].finish;
@@ -368,7 +398,7 @@ impl Qfq {
 
     /// Sends the packet of this size that is next in an aggregate.
     fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        let class = self.aggregates[index].active[0];
+        let class = self.aggregates[index].active.front()?;
         let sent = self.with_child(class, |child| child.dequeue(cx));
         self.rotate(index, class, size, cx);
         let aggregate = &mut self.aggregates[index];
@@ -379,7 +409,7 @@ impl Qfq {
 
     /// Size of the next packet of an aggregate; classes whose AQM drops all they hold leave it.
     fn next_size(&mut self, index: usize, cx: &mut SchedulerCx<'_>) -> Option<u64> {
-        while let Some(&class) = self.aggregates[index].active.front() {
+        while let Some(class) = self.aggregates[index].active.front() {
             let size = self.with_child(class, |child| child.peek(cx).map(u64::from));
             if size.is_some() {
                 return size;
@@ -401,7 +431,7 @@ impl Qfq {
             }
             Some(next) if state.deficit < next => {
                 state.deficit += signed(self.lmax);
-                active.rotate_left(1);
+                active.rotate_left();
             }
             Some(_) => {}
         }
@@ -439,9 +469,7 @@ impl Qfq {
     /// V grows by a packet that was sent.
     fn advance(&mut self, sent: Option<&Held>) {
         let size = sent.map_or(0, |packet| u64::from(packet.size));
-        self.v = self
-            .v
-            .wrapping_add(size.wrapping_mul(ONE / self.weight_sum));
+        self.v = self.v.wrapping_add(size.wrapping_mul(self.per_byte));
     }
 
     /// A start for an aggregate that becomes active: its old F if that is still to come, else V; but where that would upset the
@@ -596,7 +624,7 @@ impl Qfq {
                     budget: 0,
                     start: 0,
                     finish: 0,
-                    active: VecDeque::new(),
+                    active: Active::default(),
                 });
                 self.open.push(self.aggregates.len() - 1);
                 self.aggregates.len() - 1
@@ -615,6 +643,7 @@ impl Qfq {
             self.open.retain(|open| *open != index);
         }
         self.weight_sum += u64::from(weight);
+        self.per_byte = ONE / self.weight_sum;
         index
     }
 

@@ -60,6 +60,7 @@
 //! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard deviation of the
 //! queue; only its abstract is public, so that it is not here.
 
+pub(super) use crate::aqm::float;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -1130,12 +1131,6 @@ const LINUX_INTERVAL: Span = Span::from_ms(500);
 /// A hundredth in units of 2^-32.
 const LINUX_PERCENT: u32 = 42_949_673;
 const ONE_32: f64 = 4_294_967_296.0;
-
-#[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
-#[inline]
-pub(super) const fn float(n: u64) -> f64 {
-    n as f64
-}
 
 #[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
 #[inline]

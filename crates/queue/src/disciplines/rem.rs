@@ -19,7 +19,7 @@
 //! One draw a packet: on arrival if it fits, in ns-2 with `ecn` when it leaves. Deviation: ns-2 also draws when it finds its queue empty,
 //! which only moves its generator.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -196,12 +196,6 @@ impl Rem {
             };
         at_limit || !limit.admits(Packets::new(packets), Bytes::new(bytes))
     }
-}
-
-#[allow(clippy::as_conversions, reason = "lengths are far below 2^53")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

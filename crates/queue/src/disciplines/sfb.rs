@@ -33,7 +33,7 @@
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -140,6 +140,8 @@ struct Set {
     bins: Vec<Bin>,
     /// Where the bins of each flow are under the present key, level by level.
     known: Vec<u32>,
+    /// Earlier keys, in their order.
+    past: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -150,10 +152,10 @@ struct Bin {
     changed: Time,
 }
 
-/// A waiting packet: its flow, and the key of each set in which it is counted.
+/// A waiting packet: its flow, and the number of the key of each set in which it is counted, or [`NONE`].
 struct Counted {
     flow: u32,
-    keys: [Option<u64>; 2],
+    keys: [u32; 2],
 }
 
 impl Entry for Sfb {
@@ -282,7 +284,14 @@ impl Set {
             buckets: params.buckets,
             bins: vec![bin; number],
             known: Vec::new(),
+            past: Vec::new(),
         }
+    }
+
+    /// The number of the present key.
+    #[inline]
+    fn key_number(&self) -> u32 {
+        u32::try_from(self.past.len()).expect("fewer than 2^32 keys")
     }
 
     /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
@@ -292,11 +301,11 @@ impl Set {
         index(u64::from(level) * u64::from(self.buckets) + self.classes.bucket_of(class))
     }
 
-    /// Shows the bins of a flow to `see`; `key` may be an earlier one of this set.
+    /// Shows the bins of a flow under the key of this number to `see`.
     #[inline]
-    fn visit(&mut self, flow: u32, key: u64, mut see: impl FnMut(&mut Bin)) {
+    fn visit(&mut self, flow: u32, key: u32, mut see: impl FnMut(&mut Bin)) {
         let levels = at(self.levels);
-        if key == self.key && flow < MOST_KNOWN {
+        if key == self.key_number() && flow < MOST_KNOWN {
             let start = at(flow) * levels;
             if start >= self.known.len() || self.known[start] == NONE {
                 self.learn(flow);
@@ -305,6 +314,7 @@ impl Set {
                 see(&mut self.bins[at(place)]);
             }
         } else {
+            let key = self.past.get(at(key)).copied().unwrap_or(self.key);
             for level in 0..self.levels {
                 let place = self.position(flow, key, level);
                 see(&mut self.bins[place]);
@@ -326,7 +336,7 @@ impl Set {
 
     /// Spreads flows anew, with another key.
     fn rekey(&mut self, key: u64) {
-        self.key = key;
+        self.past.push(std::mem::replace(&mut self.key, key));
         self.classes.rekey(key);
         self.known.clear();
     }
@@ -350,15 +360,15 @@ impl Core {
         }
         let mut counted = Counted {
             flow: meta.flow,
-            keys: [None; 2],
+            keys: [NONE; 2],
         };
-        counted.keys[self.current] = Some(self.sets[self.current].key);
+        counted.keys[self.current] = self.sets[self.current].key_number();
         let mut verdict = Verdict::Pass;
         if seen.probability >= self.top {
             if self.doubled {
                 let other = 1 - self.current;
                 self.look(other, meta.flow, cx.now);
-                counted.keys[other] = Some(self.sets[other].key);
+                counted.keys[other] = self.sets[other].key_number();
             }
             if self.is_limited(cx.now) {
                 return Verdict::Drop(DropReason::Penalty);
@@ -385,7 +395,7 @@ impl Core {
             fullest: 0,
         };
         let set = &mut self.sets[which];
-        set.visit(flow, set.key, |bin| {
+        set.visit(flow, set.key_number(), |bin| {
             let grows = match rules {
                 Rules::Paper => bin.packets > full,
                 Rules::Linux => bin.packets >= full,
@@ -510,8 +520,9 @@ impl Core {
     #[inline]
     fn add(&mut self, counted: &Counted, change: impl Fn(u64) -> u64) {
         for (set, key) in self.sets.iter_mut().zip(counted.keys) {
-            let Some(key) = key else { continue };
-            set.visit(counted.flow, key, |bin| bin.packets = change(bin.packets));
+            if key != NONE {
+                set.visit(counted.flow, key, |bin| bin.packets = change(bin.packets));
+            }
         }
     }
 
@@ -519,8 +530,8 @@ impl Core {
     #[cold]
     fn count_anew(&mut self, view: &View<'_>) {
         self.forget();
-        let mut keys = [None; 2];
-        keys[self.current] = Some(self.sets[self.current].key);
+        let mut keys = [NONE; 2];
+        keys[self.current] = self.sets[self.current].key_number();
         let flows: Vec<u32> = (0..view.packets)
             .map_while(|position| view.waiting.peek(position))
             .map(|meta| meta.flow)
@@ -531,7 +542,7 @@ impl Core {
     }
 }
 
-/// No bin.
+/// No bin, or no key.
 const NONE: u32 = u32::MAX;
 /// Bins are remembered for flows of smaller numbers.
 const MOST_KNOWN: u32 = 1 << 16;
@@ -547,12 +558,6 @@ fn count(counted: &VecDeque<Counted>) -> u64 {
 
 fn index(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
-}
-
-#[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {

@@ -28,12 +28,12 @@ use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
-use std::collections::VecDeque;
 
 params! {
     /// Stochastic fairness queueing: conversations hashed to queues that take turns.
@@ -92,7 +92,7 @@ pub struct Sfq {
     buckets: u64,
     queues: Vec<Queue>,
     /// Queues that hold packets, the one whose turn it is first.
-    round: VecDeque<u32>,
+    round: Round,
     packets: u64,
     bytes: u64,
     longest: Longest,
@@ -113,7 +113,7 @@ enum Rules {
     Ns2,
 }
 
-#[repr(C)]
+#[repr(C, align(64))]
 struct Queue {
     /// What it may still send in its turn.
     allotment: i64,
@@ -161,7 +161,7 @@ impl Entry for Sfq {
             classes: Classifier::new(params.classify, params.buckets, hash, cx),
             buckets: params.buckets.map_or(1, u64::from),
             queues: Vec::new(),
-            round: VecDeque::new(),
+            round: Round::default(),
             packets: 0,
             bytes: 0,
             longest: Longest::default(),
@@ -271,13 +271,13 @@ impl Scheduler for Sfq {
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         self.perturb(cx);
         loop {
-            let index = *self.round.front()?;
+            let index = self.round.front()?;
             let queue = &mut self.queues[at(index)];
             if let Some(quantum) = self.quantum
                 && queue.allotment <= 0
             {
                 queue.allotment += quantum;
-                self.round.rotate_left(1);
+                self.round.rotate();
                 continue;
             }
             let sent = self.with_child(index, |child| child.dequeue(cx));
@@ -285,9 +285,10 @@ impl Scheduler for Sfq {
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() {
                 queue.listed = false;
-                self.round.pop_front();
+                self.round.retire();
+                self.longest.forget(index);
             } else if self.quantum.is_none() {
-                self.round.rotate_left(1);
+                self.round.rotate();
             } else if let Some(packet) = &sent {
                 queue.allotment -= scaled(u64::from(packet.size), unit);
             }
@@ -387,7 +388,7 @@ impl Sfq {
         if !queue.listed {
             queue.listed = true;
             queue.allotment = quantum;
-            self.round.push_back(index);
+            self.round.join(index);
         }
         if self.rules != Rules::Ns2 {
             let rank = rank(&self.queues[at(index)], index, self.limit, self.rules);
@@ -416,8 +417,11 @@ impl Sfq {
         let mut index = self
             .longest
             .top(|index| rank(&queues[at(index)], index, limit, rules));
-        if rules == Rules::Linux && queues[at(index)].child.packets() == 1 {
-            index = self.round[0];
+        if rules == Rules::Linux
+            && queues[at(index)].child.packets() == 1
+            && let Some(front) = self.round.front()
+        {
+            index = front;
         }
         let head = self.headdrop;
         self.with_child(index, |child| match head {
@@ -427,7 +431,7 @@ impl Sfq {
         let queue = &mut self.queues[at(index)];
         if queue.child.is_empty() {
             queue.listed = false;
-            self.round.retain(|listed| *listed != index);
+            self.round.leave(index);
         }
     }
 
@@ -494,7 +498,6 @@ impl Sfq {
                 listed: false,
                 changed: 0,
             });
-            self.longest.add();
         }
         index
     }

@@ -540,7 +540,6 @@ impl Srr {
             previous: NONE,
             next: NONE,
         }));
-        self.longest.add();
         index
     }
 }

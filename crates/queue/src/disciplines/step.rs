@@ -12,7 +12,7 @@
 //! With `by=backlog` the length is what waits when a packet arrives, without itself and without the packet in transmission. RFC
 //! 9332's Th_len (no mark while only one packet waits) is a parameter of [`crate::disciplines::dualpi2`].
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, choice, params};
@@ -213,15 +213,6 @@ pub(crate) fn ramp(measure: u64, low: u64, high: u64) -> f64 {
     } else {
         0.0
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "picoseconds of seconds are far below 2^53"
-)]
-#[inline]
-const fn float(n: u64) -> f64 {
-    n as f64
 }
 
 fn contradiction(text: &str) -> SpecError {

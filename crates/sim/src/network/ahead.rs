@@ -11,7 +11,8 @@
 //!
 //! Departures are replayed when something needs to know of them, and the deliveries of a link are the last to do so. A
 //! feeder on which packets wait and none is in flight has to *look* instead: when the packet that it transmits arrives. What
-//! is launched until then arrives later than that. At a stop no feeder looks: what it transmits then is in its flight.
+//! is launched until then arrives later than that. At a stop no feeder looks: what it transmits then is in its flight. What a
+//! shaper holds back counts as what it transmits, until the time at which it may give a packet.
 //!
 //! A feeder all of whose packets go on to silent links is *calm*: nothing follows from where its packets are, and it lets
 //! them run ahead a number at once, and the rest when the run stops, and needs no event. A packet that has to wait in a
@@ -130,8 +131,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
     pub(super) fn list_look(&mut self, feeder: usize) {
         let link = &mut self.links[feeder];
         let needed = link.waiting && link.ring.in_flight() == 0 && !link.calm;
-        if needed && !link.looks {
-            let at = link.free_at + link.delay;
+        if needed
+            && !link.looks
+            && let Some(at) = link.free_at.checked_add(link.delay)
+        {
             // Born before every other event of that time, so that what is launched then is in the list in time.
             self.fel.set(link.id, at.as_ps(), Time::ZERO.as_ps());
         }

@@ -82,14 +82,16 @@ impl Entry {
 }
 
 impl Quiet {
-    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` may
-    /// be quiet, and only one that `lets_through` packets unseen may be fed.
+    /// Follows every flow from the node of its sender, and back from that of its receiver. Only a link that is `plain` and does
+    /// not shape may be quiet, a `shaper` that is plain otherwise may feed, and only one that `lets_through` packets unseen may be
+    /// fed.
     pub(super) fn of(
         flows: &[FlowSpec],
         seats: &[u32],
         routes: &Routes,
         ends: &[(u32, u32)],
         plain: impl Fn(u32) -> bool,
+        shaper: impl Fn(u32) -> bool,
         lets_through: impl Fn(u32) -> bool,
     ) -> Quiet {
         let mut uses = vec![Use::default(); ends.len()];
@@ -154,7 +156,7 @@ impl Quiet {
             // The events of a source wait for arrivals at the end of its outlet, so that all of these are events.
             if let Entry::Link(feeder) = usage.entry
                 && !is_outlet[to_usize(feeder)]
-                && plain(feeder)
+                && (plain(feeder) || shaper(feeder))
                 && plain(link)
                 && lets_through(link)
             {
