@@ -235,7 +235,11 @@ impl Followed {
         };
         [
             of("window", "segments", Some(theirs.cwnd), Some(ours.cwnd)),
-            of("threshold", "segments", theirs.ssthresh, ours.ssthresh),
+            match self.trajectory.control.as_str() {
+                // Linux's BBR puts the target of its drain there, and asks nobody for it.
+                "bbr" => of("threshold", "segments", None, None),
+                _ => of("threshold", "segments", theirs.ssthresh, ours.ssthresh),
+            },
             of("round trip", "ms", Some(theirs.rtt_ms), Some(ours.rtt_ms)),
         ]
     }
