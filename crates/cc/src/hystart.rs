@@ -67,7 +67,7 @@ impl HyStart {
             return false;
         }
         if segments < LOW_WINDOW {
-            // Rounds are not followed either (Linux 5.17 to 6.13; commit 25c1a9ca53db changed it): the first one begins here.
+            // Rounds are not followed either (commit 4e1fddc98d25, until 25c1a9ca53db): the first one begins above this.
             return false;
         }
         if !self.begun || sample.una > self.end {
