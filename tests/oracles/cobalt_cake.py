@@ -14,7 +14,8 @@ nanoseconds, probabilities in units of 2^-32 (ns3: floating point).
 * BLUE: an overflow raises p_drop, an empty queue lowers it, each more than `target` after the last
   change; p_drop drops whatever is capable of ECN. One draw of 32 bits per packet while it is above
   0 (ns3: one uniform draw).
-* ns3: a sojourn time above blue_threshold raises p_drop as well; no bound by the MTU.
+* ns3: a sojourn time above blue_threshold raises p_drop as well; no bound by the MTU; of the time at
+  which p_drop changed last 32 bits of nanoseconds are kept.
 * A full queue drops its head for the arrival, or the arrival if that is larger; the last packet of a
   queue is marked and not dropped, though the state goes on as if it were. ns3 refuses arrivals and
   knows no last packet.
@@ -131,7 +132,7 @@ class CobaltQueue:
             self._log.dropped(packet, reason)
         if self.p_drop and now - self._blue_timer > self._set.target_ns:
             self.p_drop = max(0, self.p_drop - self._step(self._set.decrement))
-            self._blue_timer = now
+            self._blue_timer = self._remembered(now)
         self.dropping = False
         if self.count and now >= self.drop_next:
             self._less()
@@ -144,7 +145,10 @@ class CobaltQueue:
         if now - self._blue_timer > self._set.target_ns:
             top = 1.0 if self._set.ns3 else TOP
             self.p_drop = min(top, self.p_drop + self._step(self._set.increment))
-            self._blue_timer = now
+            self._blue_timer = self._remembered(now)
+
+    def _remembered(self, now: int) -> int:
+        return now & TOP if self._set.ns3 else now
 
     def _root(self) -> None:
         self._x = self._cache[self.count] if self.count < CACHE else newton(self._x, self.count)

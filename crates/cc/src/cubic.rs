@@ -1,11 +1,14 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
 //! Sources: RFC 9438 sections 4.1 to 4.8, HyStart++ (RFC 9406) in slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
-//! segments and milliseconds, at most one update of the growth per tick, HyStart.
+//! segments and milliseconds, at most one update of the growth per tick, HyStart; dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
 //!
 //! Deviations: dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
 //! idle does not count in either dialect.
 
+mod ns3;
+
+use self::ns3::{Ns3, Shape};
 use crate::hystart::{HyStart, HyStartPlus};
 use crate::num::{micros, millis, real, scaled, whole};
 use crate::window::Window;
@@ -21,6 +24,8 @@ choice! {
         HyStart = "hystart",
         /// HyStart++ (RFC 9406).
         HyStartPlus = "hystart_plus",
+        /// HyStart as ns-3 has it: smoothed delays above twice the least, trains as long as a round trip. Only with `curve=ns3`.
+        HyStartNs3 = "hystart_ns3",
     }
 }
 
@@ -31,6 +36,8 @@ choice! {
         Real = "real",
         /// In whole segments and milliseconds, once per millisecond (Linux).
         Ticks = "ticks",
+        /// In whole segments and real seconds, at each acknowledgement (ns-3).
+        Ns3 = "ns3",
     }
 }
 
@@ -56,7 +63,10 @@ params! {
         /// RFC 9438 as printed.
         rfc = "rfc9438" {}
         /// TcpCubic of ns-3, with HyStart.
-        ns3 = "ns3-3.44" { exit = "hystart" from "tcp-cubic.cc, HyStart"; }
+        ns3 = "ns3-3.44" {
+            exit = "hystart_ns3" from "tcp-cubic.cc, HystartUpdate";
+            curve = "ns3" from "tcp-cubic.cc, Update";
+        }
         /// tcp_cubic.c.
         linux = "linux-6.1" {
             exit = "hystart" from "tcp_cubic.c, hystart";
@@ -97,6 +107,7 @@ pub struct Cubic {
     least_rtt: Option<Span>,
     last_sent: Time,
     linux: Ticks,
+    ns3: Ns3,
 }
 
 /// The state of dialect linux, segments and ticks of a millisecond.
@@ -138,6 +149,30 @@ impl Cubic {
             least_rtt: None,
             last_sent: Time::ZERO,
             linux: Ticks::default(),
+            ns3: Ns3::default(),
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
+            c: self.c,
+            beta: self.beta,
+            friendly: self.reno_friendly,
+            fast_convergence: self.fast_convergence,
+        }
+    }
+
+    /// Growth as ns-3 has it.
+    fn grow_as_ns3(&mut self, bytes: u64, now: Time) {
+        if self.window.in_slow_start() {
+            self.ns3.in_slow_start(now);
+            self.window.cwnd += bytes;
+            return;
+        }
+        let shape = self.shape();
+        let acked = bytes / self.window.mss;
+        if acked > 0 && self.ns3.avoid(acked, self.window.segments(), now, &shape) {
+            self.window.cwnd += self.window.mss;
         }
     }
 
@@ -278,7 +313,7 @@ impl Cubic {
             Curve::Ticks if factor == 0.7 => {
                 (self.window.segments() * LINUX_BETA / SCALE).max(2) * self.window.mss
             }
-            Curve::Real | Curve::Ticks => scaled(self.window.cwnd, factor),
+            Curve::Real | Curve::Ticks | Curve::Ns3 => scaled(self.window.cwnd, factor),
         }
     }
 
@@ -291,6 +326,7 @@ impl CongestionControl for Cubic {
     fn on_start(&mut self, start: &Start) {
         self.window.start(start);
         self.srtt = start.rtt.unwrap_or_default();
+        self.ns3.start(start.now);
     }
 
     fn on_sent(&mut self, sent: &Sent) {
@@ -308,6 +344,15 @@ impl CongestionControl for Cubic {
 
     fn on_sample(&mut self, sample: &Sample) {
         self.srtt = sample.srtt.unwrap_or(self.srtt);
+        if self.curve == Curve::Ns3 {
+            let watches = self.exit == Exit::HyStartNs3
+                && self.window.cwnd <= self.window.ssthresh
+                && Ns3::looks_at(self.window.segments());
+            if self.ns3.on_sample(sample, watches) {
+                self.end_slow_start();
+            }
+            return;
+        }
         let slow = self.window.in_slow_start();
         match self.exit {
             Exit::Loss => {}
@@ -316,7 +361,7 @@ impl CongestionControl for Cubic {
                     self.end_slow_start();
                 }
             }
-            Exit::HyStart => {}
+            Exit::HyStart | Exit::HyStartNs3 => {}
         }
         let Some(rtt) = sample.rtt else {
             return;
@@ -350,6 +395,10 @@ impl CongestionControl for Cubic {
         let Some(mut bytes) = self.window.admit(acked) else {
             return;
         };
+        if self.curve == Curve::Ns3 {
+            self.grow_as_ns3(bytes, acked.now);
+            return;
+        }
         if self.window.in_slow_start() {
             bytes = self.window.slow_start(bytes / self.plus.divisor());
             if bytes == 0 {
@@ -357,7 +406,7 @@ impl CongestionControl for Cubic {
             }
         }
         match self.curve {
-            Curve::Real => self.avoid(bytes, acked.now),
+            Curve::Real | Curve::Ns3 => self.avoid(bytes, acked.now),
             Curve::Ticks => {
                 self.tick(bytes / self.window.mss, acked.now);
                 self.window.grow(bytes, self.linux.per * self.window.mss);
@@ -370,7 +419,12 @@ impl CongestionControl for Cubic {
             CongestionKind::Ecn => self.ecn_factor,
             CongestionKind::Loss | CongestionKind::Timeout { .. } => self.beta,
         };
-        let to = self.reduced(factor);
+        let to = if self.curve == Curve::Ns3 {
+            let shape = self.shape();
+            self.ns3.reduce(self.window.segments(), factor, &shape) * self.window.mss
+        } else {
+            self.reduced(factor)
+        };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {
                 self.remember();
@@ -383,9 +437,18 @@ impl CongestionControl for Cubic {
                     self.linux = Ticks::default();
                     self.least_rtt = None;
                 }
+                if self.curve == Curve::Ns3 {
+                    self.ns3.reset(congestion.now);
+                }
                 self.hystart.restart();
                 self.plus = HyStartPlus::new();
             }
+        }
+    }
+
+    fn on_window(&mut self, cwnd: u64) {
+        if self.curve == Curve::Ns3 {
+            self.window.cwnd = cwnd;
         }
     }
 

@@ -66,11 +66,12 @@ impl HyStart {
         if self.found {
             return false;
         }
+        if segments < LOW_WINDOW {
+            // Rounds are not followed either (commit 4e1fddc98d25, until 25c1a9ca53db): the first one begins above this.
+            return false;
+        }
         if !self.begun || sample.una > self.end {
             self.round(sample);
-        }
-        if segments < LOW_WINDOW {
-            return false;
         }
         let now = now_us(sample.now);
         if now - self.last_ack <= TRAIN_GAP {
@@ -187,6 +188,17 @@ mod tests {
         });
         // More than (40 + 1) / 2 ms after the round began.
         assert_eq!(found, Some(21));
+    }
+
+    #[test]
+    fn the_first_round_begins_with_a_window_of_sixteen_segments() {
+        // Acknowledgements 5 ms apart, delays of 46 ms: from the seventh on the window is large enough, and eight more are waited for.
+        let mut hystart = HyStart::default();
+        let found = (0..30).find(|n| {
+            let us = 100_000 + 5000 * n;
+            hystart.on_delay(&sample(us, 1 + n, 100, 46_000), 10 + n, 46_000, 40_000)
+        });
+        assert_eq!(found, Some(14));
     }
 
     #[test]

@@ -66,6 +66,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_model(&mut self, sample: &Sample) {
         let _ = sample;
     }
+    /// While the transport reduces the window itself: the window that it allows now. Told by transports whose algorithms share one window with
+    /// them (ns-3).
+    fn on_window(&mut self, cwnd: u64) {
+        let _ = cwnd;
+    }
     /// The transport's phase changes.
     fn on_phase(&mut self, phase: Phase, now: Time) {
         let _ = (phase, now);

@@ -246,6 +246,10 @@ macro_rules! algorithms {
                 self.other_mut().on_model(sample);
             }
 
+            fn on_window(&mut self, cwnd: u64) {
+                self.other_mut().on_window(cwnd);
+            }
+
             fn on_phase(&mut self, phase: Phase, now: Time) {
                 self.other_mut().on_phase(phase, now);
             }

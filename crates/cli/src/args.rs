@@ -121,6 +121,10 @@ pub(crate) struct ValidateArgs {
     /// Show every figure, not only those outside.
     #[arg(long)]
     pub(crate) all: bool,
+    /// Follow single flows of Linux through window, threshold and round trip instead: say where they part from ours first, and write a figure of
+    /// each, one over the other, to this directory.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["peers", "queues", "all"])]
+    pub(crate) trajectories: Option<PathBuf>,
     /// How to print them.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,

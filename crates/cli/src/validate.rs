@@ -4,10 +4,15 @@ use crate::Failure;
 use crate::args::{Format, ValidateArgs};
 use crate::output::{emit, table};
 use serde_json::json;
-use sojourn_lab::validate::{self, Checked, Verdict};
+use sojourn_lab::LabError;
+use sojourn_lab::validate::{self, Checked, Verdict, trajectories};
 use std::fmt::Write;
+use std::path::Path;
 
 pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    if let Some(folder) = &args.trajectories {
+        return follow(folder, args.format);
+    }
     let cells = validate::cells(&args.peers, &args.queues)?;
     let threads = args.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -24,6 +29,43 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     }
     if checked.iter().any(|cell| cell.verdict == Verdict::Outside) {
         return Err(Failure::Differs);
+    }
+    Ok(())
+}
+
+/// Follows every trajectory, writes its figure to `folder` and tells where the two part.
+fn follow(folder: &Path, format: Format) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| LabError::io(folder, "make the directory", &error))?;
+    let mut rows = Vec::new();
+    let mut objects = Vec::new();
+    for trajectory in trajectories::trajectories()? {
+        let followed = trajectories::follow(&trajectory)?;
+        let file = folder.join(trajectory.file());
+        let picture = sojourn_report::svg(&followed.picture());
+        std::fs::write(&file, picture)
+            .map_err(|error| LabError::io(&file, "write the figure", &error))?;
+        let (first, share) = (followed.divergence(), followed.share_together());
+        rows.push(vec![
+            trajectory.row.clone(),
+            first.map_or("none".to_owned(), |at| at.to_string()),
+            format!("{:.0} %", share * 100.0),
+        ]);
+        objects.push(json!({
+            "row": trajectory.row,
+            "queue": trajectory.queue.to_string(),
+            "first_divergence_s": first.map(|at| at.at_s),
+            "in": first.map(|at| at.what),
+            "theirs": first.and_then(|at| at.theirs),
+            "ours": first.and_then(|at| at.ours),
+            "share_together": share,
+        }));
+    }
+    let header = ["flow", "first divergence", "together"];
+    match format {
+        Format::Table => emit(&table(&header, &rows))?,
+        Format::Csv => emit(&csv_of(&header, &rows)?)?,
+        Format::Json => emit(&format!("{:#}\n", serde_json::Value::from(objects)))?,
     }
     Ok(())
 }
@@ -118,10 +160,15 @@ fn row(checked: &Checked) -> Vec<String> {
 }
 
 fn csv(checked: &[Checked]) -> Result<String, std::io::Error> {
+    let rows: Vec<Vec<String>> = checked.iter().map(row).collect();
+    csv_of(&COLUMNS, &rows)
+}
+
+fn csv_of(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS)?;
-    for cell in checked {
-        writer.write_record(row(cell))?;
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row)?;
     }
     let bytes = writer
         .into_inner()

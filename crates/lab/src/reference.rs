@@ -9,6 +9,7 @@ use crate::results::reference::{metrics_markdown, results_markdown};
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
 use crate::schema::Tables;
 use crate::series::QUANTITIES;
+use crate::validate::trajectories;
 
 /// Every generated page: its file in `docs`, and its text in Markdown.
 pub fn pages() -> Vec<(String, String)> {
@@ -88,7 +89,10 @@ pub fn figures() -> Result<Vec<(String, String)>, LabError> {
         let name = format!("images/queues/{}.svg", entry.name);
         Ok((name, sojourn_report::svg(&picture)))
     };
-    registry::catalogue().iter().map(figure).collect()
+    let pages: Result<Vec<_>, LabError> = registry::catalogue().iter().map(figure).collect();
+    let mut figures = pages?;
+    figures.extend(trajectories::figures()?);
+    Ok(figures)
 }
 
 /// The page of a queue discipline, in Markdown.

@@ -3,7 +3,7 @@
 //! Source: RFC 5348. `equation` is section 3.1, `history` section 5, `receiver` section 6, `sender` section 4. The loss event rate
 //! is counted by the receiver, by the average loss interval method.
 //!
-//! Deviations: history discounting (section 5.5, optional) is left out; the receiver's first loss interval is found by bisection to
+//! Deviations: the receiver's first loss interval is found by bisection to
 //! far less than the 5 % that section 6.3.1 allows; the clock of sender and receiver is the simulation's, so timestamps are exact.
 //! What the sender tells with each packet (its round-trip time) and what the receiver reports travel beside the headers, whose size is
 //! a parameter.
@@ -33,6 +33,8 @@ params! {
         rtt_filter: f64 = "0.9", range "0".."0.999", source "RFC 5348 section 4.3";
         /// Packets above a missing one that tell of its loss (NDUPACK).
         dupthresh: u32 = "3", range "1".."100", source "RFC 5348 section 5.1";
+        /// Whether a long interval without loss takes weight from older ones (DF).
+        discounting: bool = "false", source "RFC 5348 section 5.5 (optional)";
         /// Longest time between two packets (t_mbi).
         longest_gap: Span = "64s", range "1ms".."1h", source "RFC 5348 section 4.3";
         /// Whether packets are ECN-capable; a mark counts as a loss.

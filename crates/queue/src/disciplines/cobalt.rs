@@ -18,6 +18,7 @@
 //! | 1 / sqrt(count) at first | 0: the first signal comes with the second packet above target | 1 |
 //! | a full queue | drops its head (refuses an arrival larger than that) | refuses the arrival |
 //! | the last packet of a queue | is marked, and not dropped | no such rule |
+//! | least time between changes of the probability | `target` | `target` in the first 4.29 s, then none: the time of the last change has 32 bits of nanoseconds |
 //! | draw | 32 bits for each head while the probability is not 0 | one in [0, 1) |
 //!
 //! 1 / sqrt(count) is a table for counts below 16 and one Newton step beyond, 32 bits, as in both sources. Clocks are whole
@@ -25,9 +26,6 @@
 //! head of its fattest flow; here that is the head. ns-3's L4S mode is not here. CAKE derives `target` and `interval` from its rate: at
 //! least 1.5 times the time of an MTU, and the interval plus what that adds; below 3.6 Mbps give them so. Inside a scheduler that asks
 //! no empty queue BLUE's probability is not lowered.
-//!
-//! Dialect ns3 follows the code and does not meet ns-3's own run of ten constant sources at 1.5 times 10 Mbps for 60 s: 36254 drops and
-//! a mean wait of 5.06 ms there, 36.9 to 37.0 thousand and 5.3 to 5.6 ms here over random phases; the reason is not known.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
@@ -407,7 +405,7 @@ impl CobaltLaw {
         let now = at(now);
         if vars.probability > 0.0 && now - vars.changed > self.target {
             vars.probability = (vars.probability - self.decrement).max(0.0);
-            vars.changed = now;
+            vars.changed = self.stamp(now);
         }
         vars.dropping = false;
         if vars.count > 0 && now >= vars.drop_next {
@@ -445,10 +443,18 @@ impl CobaltLaw {
         ((self.interval & u64::from(u32::MAX)) * u64::from(vars.root)) >> 32
     }
 
+    /// When BLUE's probability changed, as it is remembered: ns-3 keeps 32 bits of the nanoseconds.
+    fn stamp(&self, now: u64) -> u64 {
+        match self.rules {
+            Rules::Linux => now,
+            Rules::Ns3 => now & u64::from(u32::MAX),
+        }
+    }
+
     fn raise(&self, vars: &mut CobaltVars, now: u64) {
         if now - vars.changed > self.target {
             vars.probability = (vars.probability + self.increment).min(self.top);
-            vars.changed = now;
+            vars.changed = self.stamp(now);
         }
     }
 
@@ -638,6 +644,25 @@ mod tests {
                 (cobalt.vars.probability / one - 31.0 / 4096.0).abs() < 1e-12,
                 "{dialect}"
             );
+        }
+    }
+
+    #[test]
+    fn ns3_forgets_when_blue_changed_after_32_bits_of_nanoseconds() {
+        for (dialect, from_ms, changes) in [
+            ("ns3", 1000, 1.0),
+            ("ns3", 4400, 10.0),
+            ("linux", 4400, 1.0),
+        ] {
+            let mut cobalt = cobalt(&format!("dialect={dialect}"));
+            cobalt.vars.probability = cobalt.law.top / 2.0;
+            cobalt.vars.changed = cobalt.law.stamp(from_ms * 1_000_000);
+            // Ten looks at an empty queue, a millisecond apart.
+            for n in 1..=10 {
+                cobalt.on_empty(ms(from_ms + n));
+            }
+            let lowered = (cobalt.law.top / 2.0 - cobalt.vars.probability) / cobalt.law.decrement;
+            assert_eq!(lowered.round(), changes, "{dialect} {from_ms}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! TCP with selective acknowledgement: losses are found and repaired segment by segment.
 //!
-//! Sources, by file: `sender` RFC 9293, RFC 2018, RFC 6675, RFC 8985, RFC 5682 and the state machine of Linux 6.1;
+//! Sources, by file: `ns3` ns-3.44; `sender` RFC 9293, RFC 2018, RFC 6675, RFC 8985, RFC 5682 and the state machine of Linux 6.1;
 //! `scoreboard` RFC 6675 sections 3 and 4; `rack` RFC 8985 section 6; `prr` RFC 9937; `rate` draft-ietf-ccwg-bbr section
 //! 4.1; `receiver` RFC 2018, RFC 2883, RFC 7323, RFC 8257, RFC 9768.
 //!
@@ -9,10 +9,10 @@
 //! - A receiver never gives up what it has told of (no reneging).
 //! - Timestamps have the resolution of the simulation, and the time at which a segment was sent is always known. The value that an
 //!   acknowledgement carries is the time at which the segment arrived that it echoes, so that the difference is its one-way delay.
-//! - Counting (RFC 6675) sends nothing that is neither lost nor new (no rule 3 of NextSeg, no rescue): the tail probe does.
 //! - While the window is reduced for an ECN echo it does not grow, in any dialect (RFC 3168 section 6.1.2 forbids it only on the
 //!   acknowledgement with the echo).
 
+mod ns3;
 mod params;
 mod prr;
 mod rack;
@@ -26,6 +26,8 @@ pub use params::{Detection, Reduction, SackParams};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 
+#[cfg(test)]
+mod ns3_runs;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]

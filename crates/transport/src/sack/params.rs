@@ -46,9 +46,21 @@ choice! {
     }
 }
 
+choice! {
+    /// In which order an acknowledgement is worked off.
+    pub enum Machine {
+        /// As in Linux (tcp_fastretrans_alert), where the RFCs meet.
+        Linux = "linux",
+        /// As in ns-3 (TcpSocketBase::ReceivedAck), which counts, has a rate reduction of its own and none of the other rules.
+        Ns3 = "ns3",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
+        /// In which order an acknowledgement is worked off; with `ns3`, `detection`, `reduction`, `flight`, `tail_probe`, `frto` and `undo` are not asked.
+        machine: Machine = "linux", source "RFC 6675, RFC 8985, RFC 9937 and RFC 5682 leave it open";
         /// How selective acknowledgements tell of losses.
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
         /// How the window falls while losses are repaired.
@@ -73,7 +85,7 @@ params! {
         dsack: bool = "true", source "RFC 2883";
         /// Segments by which an acknowledgement opens the window at most in slow start (L); 0 for no bound.
         abc_limit: u32 = "2", range .."1000", source "RFC 3465 section 2.2";
-        /// Segments acknowledged one by one at first, and after a duplicate.
+        /// Segments acknowledged one by one at first, and after a duplicate; with more than one, also two after a mark.
         quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
         /// How long an acknowledgement of data behind a gap may wait, from the fourth one on; at most a twentieth of a round trip.
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
@@ -85,6 +97,7 @@ params! {
         rfc = "rfc9293" {}
         /// ns-3: counting, PRR, no probe.
         ns3 = "ns3-3.44" {
+            machine = "ns3" from "tcp-socket-base.cc, ReceivedAck";
             detection = "count" from "tcp-tx-buffer.cc, IsLost";
             last_resort = "gap" from "tcp-tx-buffer.cc, NextSeg has no rule 4";
             flight = "pipe" from "tcp-socket-base.cc, EnterRecovery: BytesInFlight";
@@ -93,6 +106,7 @@ params! {
             undo = "false" from "tcp-socket-base.cc has none";
             timestamps = "true" from "tcp-socket-base.cc, Timestamp";
             dsack = "false" from "tcp-rx-buffer.cc has none";
+            quick_acks = "1" from "tcp-socket-base.cc, ProcessSynRcvd: the first segment is acknowledged at once";
             abc_limit = "1" from "tcp-congestion-ops.cc, TcpNewReno::SlowStart";
         }
         /// Linux 6.1.

@@ -300,7 +300,9 @@ impl SackReceiver {
                 if marked {
                     if !self.echo {
                         // An echo is not delayed: the sender's window may be small.
-                        self.quick = self.quick.max(self.quick_acks.min(2));
+                        if self.quick_acks > 1 {
+                            self.quick = self.quick.max(2);
+                        }
                     }
                     self.echo = true;
                 }

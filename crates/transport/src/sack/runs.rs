@@ -70,6 +70,8 @@ pub(crate) struct Path {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) forward: Fifo,
+    /// Packets of the device's own queue below it.
+    pub(crate) device_queue: u32,
     pub(crate) impair: [ImpairmentSpec; 2],
     pub(crate) seed: u64,
     pub(crate) eager: bool,
@@ -95,6 +97,7 @@ impl Default for Path {
             rate: Rate::mbps(10),
             delay: Span::from_ms(20),
             forward: Fifo::of(10_000),
+            device_queue: 0,
             impair: Default::default(),
             seed: 1,
             eager: false,
@@ -205,7 +208,7 @@ impl Path {
                 rate: self.rate,
                 delay: self.delay,
                 rounding: TxRounding::Carry,
-                device_queue: 0,
+                device_queue: self.device_queue,
                 impairments: impairments.clone(),
                 port,
             };
@@ -597,7 +600,7 @@ proptest! {
         limit in 2..60u64,
         mark_at in prop_oneof![Just(u64::MAX), 1..20u64],
         writes in prop::collection::vec((0..3_000u64, 0..60_000u64), 0..6),
-        linux in any::<bool>(),
+        dialect in prop_oneof![Just("rfc"), Just("linux"), Just("ns3")],
         detection in prop_oneof![Just("rack"), Just("count")],
         reduction in prop_oneof![Just("prr"), Just("prr_linux"), Just("halt")],
         blocks in prop_oneof![Just("1"), Just("3")],
@@ -618,7 +621,7 @@ proptest! {
         let bytes = writes.iter().map(|write| write.1).sum();
         let path = |eager| Path {
             flows,
-            dialect: if linux { "linux" } else { "rfc" },
+            dialect,
             cc: ALGORITHMS[algorithm].name,
             source: Script::writes(&writes),
             forward: Fifo::of(limit).marking(mark_at),

@@ -120,6 +120,8 @@ pub(crate) struct Scoreboard {
     highest: u64,
     /// Bytes called lost since the connection began.
     lost_total: u64,
+    /// What a selective acknowledgement takes from the record of a segment.
+    taken: u8,
 }
 
 impl Scoreboard {
@@ -138,7 +140,13 @@ impl Scoreboard {
             counted: 0,
             highest: 0,
             lost_total: 0,
+            taken: LOST | RETRANSMITTED,
         }
+    }
+
+    /// Counts a retransmission as in flight until it is acknowledged cumulatively, as ns-3 does.
+    pub(crate) fn keep_retransmissions(&mut self) {
+        self.taken = LOST;
     }
 
     /// Bytes believed to be in flight (pipe of RFC 6675).
@@ -350,11 +358,12 @@ impl Scoreboard {
         if before.is_lost() {
             self.lost -= bytes;
         }
-        if before.is_retransmitted() {
+        if before.flags & self.taken & RETRANSMITTED != 0 {
             self.retransmitted -= bytes;
         }
+        let taken = self.taken;
         let segment = self.get_mut(id);
-        segment.flags = segment.flags & !(LOST | RETRANSMITTED) | SACKED;
+        segment.flags = segment.flags & !taken | SACKED;
         self.highest = self.highest.max(before.end());
         Some(before)
     }
@@ -382,6 +391,27 @@ impl Scoreboard {
         if self.index(id) < self.place(self.hint) {
             self.hint = id;
         }
+    }
+
+    /// Everything is lost that is not received, retransmissions too.
+    pub(crate) fn lose_all(&mut self) {
+        for id in self.ids() {
+            self.lose(id);
+            let segment = self.get_mut(id);
+            if segment.is_retransmitted() {
+                segment.flags &= !RETRANSMITTED;
+                let bytes = u64::from(segment.bytes);
+                self.retransmitted -= bytes;
+            }
+        }
+    }
+
+    /// A retransmission that is not known to have arrived is below byte `ack`.
+    pub(crate) fn is_retransmitted_below(&self, ack: u64) -> bool {
+        let below = self.ring.iter().take_while(|segment| segment.end() <= ack);
+        below
+            .into_iter()
+            .any(|segment| segment.is_retransmitted() && !segment.is_sacked())
     }
 
     /// The place of a number in the ring; the first one for what has left it.

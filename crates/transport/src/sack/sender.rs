@@ -4,7 +4,8 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
-use super::params::{Detection, FlightSize, LastResort, Reduction, SackParams};
+use super::ns3::Socket;
+use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, SackParams};
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, Picked};
@@ -20,7 +21,7 @@ use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream,
 use sojourn_units::{Span, Time};
 
 /// Timers, in the order in which those due at one instant fire.
-const RETRANSMIT: usize = 0;
+pub(super) const RETRANSMIT: usize = 0;
 const PACE: usize = 1;
 const APPLICATION: usize = 2;
 
@@ -60,7 +61,7 @@ enum State {
 
 /// For what the retransmission timer is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pending {
+pub(super) enum Pending {
     Nothing,
     Timeout,
     Probe,
@@ -69,77 +70,102 @@ enum Pending {
 
 /// What an acknowledgement has shown so far.
 #[derive(Debug)]
-struct Event {
-    now: Time,
+pub(super) struct Event {
+    pub(super) now: Time,
     /// Bytes acknowledged cumulatively.
-    acked: u64,
+    pub(super) acked: u64,
     /// Something was selectively acknowledged for the first time.
-    sacked: bool,
+    pub(super) sacked: bool,
     /// A duplicate was reported.
     duplicate: bool,
     /// The duplicate is that of the tail probe.
     probe_duplicate: bool,
     /// Something that was sent twice was acknowledged.
-    resent_acked: bool,
+    pub(super) resent_acked: bool,
     /// Something sent once, before the recovery began, was delivered.
     original: bool,
     /// A retransmission was lost.
     resent_lost: bool,
-    echo: bool,
+    pub(super) echo: bool,
     /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
-    acked_sent: Option<(Time, Time)>,
+    pub(super) acked_sent: Option<(Time, Time)>,
     sacked_sent: Option<(Time, Time)>,
     /// The lowest byte delivered for the first time that was sent once.
     lowest: u64,
-    picked: Picked,
+    pub(super) picked: Picked,
     /// The timestamp that came back, and the one-way delay it tells.
-    stamp: Option<Time>,
-    one_way: Option<Span>,
+    pub(super) stamp: Option<Time>,
+    pub(super) one_way: Option<Span>,
+}
+
+impl Event {
+    /// Nothing is shown yet.
+    pub(super) fn at(now: Time) -> Event {
+        Event {
+            now,
+            acked: 0,
+            sacked: false,
+            duplicate: false,
+            probe_duplicate: false,
+            resent_acked: false,
+            original: false,
+            resent_lost: false,
+            echo: false,
+            acked_sent: None,
+            sacked_sent: None,
+            lowest: u64::MAX,
+            picked: Picked::default(),
+            stamp: None,
+            one_way: None,
+        }
+    }
 }
 
 /// The sending end of a connection. What every acknowledgement touches comes first.
 #[derive(Debug)]
 pub struct SackSender<S> {
     /// First byte that is not acknowledged.
-    una: u64,
+    pub(super) una: u64,
     /// Byte to send next.
-    nxt: u64,
+    pub(super) nxt: u64,
     /// One past the last byte that the application has written; `u64::MAX` without end.
-    end: u64,
+    pub(super) end: u64,
     /// Most bytes outstanding that the receiver allows.
-    window: u64,
-    mss: u64,
+    pub(super) window: u64,
+    pub(super) mss: u64,
     /// One past the highest byte sent when the phase began.
-    high: u64,
+    pub(super) high: u64,
     headers: u32,
     flow: u32,
     state: State,
-    phase: Phase,
+    pub(super) phase: Phase,
     pending: Pending,
     /// The window falls by rate reduction.
-    reducing: bool,
+    pub(super) reducing: bool,
     /// Nothing but new data is sent until it is known whether a timeout was spurious.
     doubt: bool,
     /// The next retransmission does not wait for the window.
     forced: bool,
-    ecn: bool,
-    cwr_due: bool,
+    pub(super) ecn: bool,
+    pub(super) cwr_due: bool,
+    /// Acknowledgements of new data may go the short way.
+    usual: bool,
     /// The congestion window holds the sender back (RFC 7661): in the window of data up to `usage_end`, with the most bytes outstanding in it.
     limited: bool,
     usage_end: u64,
     usage: u64,
     last_sent: Time,
     /// The next segment is not sent before.
-    paced_until: Time,
-    traits: Traits,
-    board: Scoreboard,
-    rate: DeliveryRate,
+    pub(super) paced_until: Time,
+    pub(super) traits: Traits,
+    pub(super) board: Scoreboard,
+    pub(super) rate: DeliveryRate,
     rack: Rack,
-    prr: Prr,
-    min_rtt: Option<Span>,
-    timers: Timers<3>,
-    cc: AnyCc,
-    rto: Rto,
+    pub(super) prr: Prr,
+    pub(super) min_rtt: Option<Span>,
+    pub(super) timers: Timers<3>,
+    pub(super) cc: AnyCc,
+    pub(super) rto: Rto,
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
     known: [(u64, u64); 3],
@@ -148,9 +174,9 @@ pub struct SackSender<S> {
     /// Bytes that limited transmit has sent.
     beyond: u64,
     /// Bytes that the acknowledgement at hand has delivered.
-    just_delivered: u64,
+    pub(super) just_delivered: u64,
     /// Segments of reordering that are taken for no loss.
-    dupthresh: u32,
+    pub(super) dupthresh: u32,
     /// One past the highest byte when the tail probe was sent, 0 for none; it was a retransmission.
     probe_high: u64,
     probe_resent: bool,
@@ -165,15 +191,16 @@ pub struct SackSender<S> {
     timeout_una: u64,
     /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and where the recovery ended in which the
     /// last segment was sent again for want of anything else (RescueRxt).
-    high_resent: u64,
+    pub(super) high_resent: u64,
     rescued: Option<u64>,
-    options: Options,
-    cold: Box<Cold<S>>,
+    pub(super) options: Options,
+    pub(super) cold: Box<Cold<S>>,
 }
 
 /// The parameters that are asked later.
 #[derive(Debug)]
-struct Options {
+pub(super) struct Options {
+    pub(super) machine: Machine,
     detection: Detection,
     last_resort: LastResort,
     flight: FlightSize,
@@ -187,14 +214,14 @@ struct Options {
     validate_window: bool,
     nagle: bool,
     limited_transmit: bool,
-    dupthresh: u32,
+    pub(super) dupthresh: u32,
     /// What a probe for a single segment waits beyond two round trips.
     probe_delay: Span,
 }
 
 /// What is not needed for every acknowledgement.
 #[derive(Debug)]
-struct Cold<S> {
+pub(super) struct Cold<S> {
     feed: Feed<S>,
     initial_window: u64,
     abc_limit: u32,
@@ -202,7 +229,8 @@ struct Cold<S> {
     opened: Time,
     wants_ecn: bool,
     syn_lost: bool,
-    report: SenderReport,
+    pub(super) report: SenderReport,
+    pub(super) socket: Socket,
 }
 
 impl<S: Source> SackSender<S> {
@@ -243,6 +271,7 @@ impl<S: Source> SackSender<S> {
             forced: false,
             ecn: false,
             cwr_due: false,
+            usual: !traits.model && sack.machine == Machine::Linux,
             limited: false,
             usage_end: 0,
             usage: 0,
@@ -274,6 +303,7 @@ impl<S: Source> SackSender<S> {
             high_resent: 0,
             rescued: None,
             options: Options {
+                machine: sack.machine,
                 detection: sack.detection,
                 last_resort: sack.last_resort,
                 flight: sack.flight,
@@ -303,12 +333,16 @@ impl<S: Source> SackSender<S> {
                 wants_ecn: params.ecn || traits.ecn != EcnUse::Classic,
                 syn_lost: false,
                 report: SenderReport::default(),
+                socket: Socket::default(),
             }),
         }
         .counting_segments(sack.whole_segments)
     }
 
     fn counting_segments(mut self, whole: bool) -> Self {
+        if self.is_ns3() {
+            self.board.keep_retransmissions();
+        }
         // The unit in which reductions count, until they need it.
         self.prr = Prr::begin(1, if whole { self.mss } else { 1 }, self.mss);
         self
@@ -500,7 +534,7 @@ impl<S: Source> SackSender<S> {
         self.state == State::Established && self.una == self.end && self.source_has_ended()
     }
 
-    fn check_completion(&mut self, now: Time) {
+    pub(super) fn check_completion(&mut self, now: Time) {
         if self.una == self.end && self.source_has_ended() && self.cold.report.completed.is_none() {
             self.cold.report.completed = Some(now);
         }
@@ -513,7 +547,7 @@ impl<S: Source> SackSender<S> {
     // Sending.
 
     /// Sends what window, pacing and application allow: what is lost first, then new data. True if the latter was sent.
-    fn send<H: Host>(&mut self, host: &mut H) -> bool {
+    pub(super) fn send<H: Host>(&mut self, host: &mut H) -> bool {
         let now = host.now();
         let mut sent_new = false;
         let mut held = false;
@@ -630,7 +664,7 @@ impl<S: Source> SackSender<S> {
 
     /// Whether the window is what holds the sender back.
     #[inline]
-    fn is_limited(&self) -> bool {
+    pub(super) fn is_limited(&self) -> bool {
         !self.options.validate_window
             || self.limited
             || (self.cc.cwnd() < self.cc.ssthresh() && self.cc.cwnd() < 2 * self.usage)
@@ -638,7 +672,7 @@ impl<S: Source> SackSender<S> {
 
     /// New data.
     #[inline]
-    fn transmit<H: Host>(&mut self, bytes: u64, host: &mut H) {
+    pub(super) fn transmit<H: Host>(&mut self, bytes: u64, host: &mut H) {
         let now = host.now();
         let idle = self.nxt == self.una;
         let after_idle =
@@ -673,7 +707,7 @@ impl<S: Source> SackSender<S> {
     }
 
     /// A segment again.
-    fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
+    pub(super) fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
         let now = host.now();
         let first = self.board.front().map(|segment| segment.seq);
         let lost_total = self.board.lost_total();
@@ -691,7 +725,12 @@ impl<S: Source> SackSender<S> {
         }
         self.undo_resent = Some(self.undo_resent.unwrap_or(0) + 1);
         self.account(bytes, true, false, host);
-        if first == Some(seq) && self.pending != Pending::Reordering {
+        let arms = if self.is_ns3() {
+            self.pending == Pending::Nothing
+        } else {
+            first == Some(seq) && self.pending != Pending::Reordering
+        };
+        if arms {
             self.arm_timeout(host);
         }
         // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark.
@@ -742,13 +781,13 @@ impl<S: Source> SackSender<S> {
 
     // Timer.
 
-    fn arm<H: Host>(&mut self, pending: Pending, wait: Span, host: &mut H) {
+    pub(super) fn arm<H: Host>(&mut self, pending: Pending, wait: Span, host: &mut H) {
         self.pending = pending;
         let at = host.now().saturating_add(wait);
         self.timers.set(RETRANSMIT, at, host);
     }
 
-    fn disarm(&mut self) {
+    pub(super) fn disarm(&mut self) {
         self.pending = Pending::Nothing;
         self.timers.clear(RETRANSMIT);
     }
@@ -818,6 +857,7 @@ impl<S: Source> SackSender<S> {
         match pending {
             Pending::Probe => self.probe(host),
             Pending::Reordering => self.on_reordering_timer(host),
+            Pending::Timeout | Pending::Nothing if self.is_ns3() => self.time_out_ns3(host),
             Pending::Timeout | Pending::Nothing => self.on_timeout(host),
         }
     }
@@ -873,7 +913,7 @@ impl<S: Source> SackSender<S> {
     }
 
     /// A sample that has measured nothing.
-    fn sample_of(&self, now: Time) -> Sample {
+    pub(super) fn sample_of(&self, now: Time) -> Sample {
         Sample {
             now,
             una: self.una,
@@ -948,7 +988,7 @@ impl<S: Source> SackSender<S> {
 
     // Acknowledgements.
 
-    fn set_phase(&mut self, phase: Phase, now: Time) {
+    pub(super) fn set_phase(&mut self, phase: Phase, now: Time) {
         if self.phase != phase {
             if self.phase == Phase::Recovery {
                 self.rack.on_recovered();
@@ -978,12 +1018,16 @@ impl<S: Source> SackSender<S> {
             && self.board.is_untouched()
             && self.probe_high == 0
             && !self.ecn
-            && !self.traits.model
+            && self.usual
             && side.is_none_or(|side| side.sack[0].1 == 0)
             && self.board.front().is_some_and(|first| first.end() <= ack)
         {
             let one_way = self.one_way(side);
             self.advance(ack, one_way, host);
+            return;
+        }
+        if self.is_ns3() {
+            self.receive_ack(packet, host);
             return;
         }
         let side = side.copied();
@@ -992,23 +1036,7 @@ impl<S: Source> SackSender<S> {
         let delivered_before = self.rate.delivered();
         let lost_before = self.board.lost_total();
         let highest_before = self.board.highest().max(self.una);
-        let mut event = Event {
-            now,
-            acked: 0,
-            sacked: false,
-            duplicate: false,
-            probe_duplicate: false,
-            resent_acked: false,
-            original: false,
-            resent_lost: false,
-            echo: false,
-            acked_sent: None,
-            sacked_sent: None,
-            lowest: u64::MAX,
-            picked: Picked::default(),
-            stamp: None,
-            one_way: None,
-        };
+        let mut event = Event::at(now);
         if let Some(side) = &side {
             self.take_side(side, ack, &mut event);
         }
@@ -1206,7 +1234,7 @@ impl<S: Source> SackSender<S> {
     }
 
     /// Blocks, timestamps.
-    fn take_side(&mut self, side: &Side, ack: u64, event: &mut Event) {
+    pub(super) fn take_side(&mut self, side: &Side, ack: u64, event: &mut Event) {
         if self.options.timestamps {
             let (value, echo) = side.timestamps;
             let (value, echo) = (Time::from_ps(value), Time::from_ps(echo));
@@ -1289,7 +1317,7 @@ impl<S: Source> SackSender<S> {
     }
 
     #[inline]
-    fn take_cumulative(&mut self, ack: u64, event: &mut Event) {
+    pub(super) fn take_cumulative(&mut self, ack: u64, event: &mut Event) {
         event.acked = ack - self.una;
         self.una = ack;
         self.bytes_acked += event.acked;
@@ -1328,7 +1356,12 @@ impl<S: Source> SackSender<S> {
 
     /// Bytes of those just delivered that arrived marked.
     #[inline]
-    fn take_marks(&mut self, packet: &Packet, side: Option<&Side>, delivered: u64) -> u64 {
+    pub(super) fn take_marks(
+        &mut self,
+        packet: &Packet,
+        side: Option<&Side>,
+        delivered: u64,
+    ) -> u64 {
         if !self.ecn {
             return 0;
         }

@@ -55,6 +55,11 @@ impl Rto {
             self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
         }
+        self.end_back_off();
+    }
+
+    /// The timeout is again what the samples say.
+    pub(crate) fn end_back_off(&mut self) {
         let spread = (4 * self.rttvar).max(self.granularity);
         let rto = match self.floor {
             RtoFloor::Whole => (self.srtt + spread).max(self.min),

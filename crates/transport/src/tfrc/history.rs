@@ -1,10 +1,16 @@
-//! Loss events and the intervals between them (RFC 5348 section 5).
+//! Loss events and the intervals between them (RFC 5348 section 5), the discounting of old ones too (section 5.5).
+//!
+//! The formulas of section 5.5 are from memory: its text could not be read here. That the mechanism and its number are these is what other
+//! implementations say.
 
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Weights of the last loss intervals (section 5.4, n = 8).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+
+/// The least that a long interval without loss leaves of the weight of older ones (section 5.5, THRESHOLD).
+const LEAST_DISCOUNT: f64 = 0.25;
 
 /// Which packets have arrived, which are lost, and where loss events began.
 #[derive(Clone, Debug)]
@@ -20,15 +26,32 @@ pub struct LossHistory {
     highest: u64,
     /// First packet of the last loss event, and when it was lost.
     event: Option<(u64, Time)>,
-    /// Closed loss intervals, the last one first.
-    intervals: VecDeque<f64>,
+    /// Closed loss intervals, the last one first, each with what is left of its weight (DF_i).
+    intervals: VecDeque<Interval>,
+    /// A long open interval takes weight from older ones.
+    discounts: bool,
     /// Lost packets that may still arrive.
     lost: BTreeSet<u64>,
 }
 
+/// A closed loss interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Interval {
+    packets: f64,
+    discount: f64,
+}
+
+/// The mean of intervals by their weights.
+fn mean(weighed: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, weights) = weighed.fold((0.0, 0.0), |(sum, weights), (packets, weight)| {
+        (sum + packets * weight, weights + weight)
+    });
+    sum / weights
+}
+
 impl LossHistory {
-    /// Nothing has arrived.
-    pub fn new(dupthresh: u32) -> LossHistory {
+    /// Nothing has arrived. `discounts`: a long open interval takes weight from older ones (section 5.5).
+    pub fn new(dupthresh: u32, discounts: bool) -> LossHistory {
         LossHistory {
             dupthresh: u64::from(dupthresh),
             next: 0,
@@ -37,6 +60,7 @@ impl LossHistory {
             highest: 0,
             event: None,
             intervals: VecDeque::new(),
+            discounts,
             lost: BTreeSet::new(),
         }
     }
@@ -49,7 +73,10 @@ impl LossHistory {
     /// The length of the interval before the first loss event, in packets (section 6.3.1).
     pub fn set_first_interval(&mut self, packets: f64) {
         self.intervals.clear();
-        self.intervals.push_back(packets.max(1.0));
+        self.intervals.push_back(Interval {
+            packets: packets.max(1.0),
+            discount: 1.0,
+        });
     }
 
     /// Packet `seq` has arrived at `now`; `rtt` is what the sender told last. Says whether it is new, and whether a loss event began.
@@ -115,8 +142,15 @@ impl LossHistory {
         match self.event {
             Some((_, began)) if began + rtt >= when => false,
             Some((first, _)) => {
-                self.intervals
-                    .push_front(real(seq.saturating_sub(first)).max(1.0));
+                let packets = real(seq.saturating_sub(first)).max(1.0);
+                let discount = self.discount(packets);
+                for interval in &mut self.intervals {
+                    interval.discount *= discount;
+                }
+                self.intervals.push_front(Interval {
+                    packets,
+                    discount: 1.0,
+                });
                 self.intervals.truncate(WEIGHTS.len());
                 self.event = Some((seq, when));
                 true
@@ -128,32 +162,43 @@ impl LossHistory {
         }
     }
 
-    /// The loss event rate (section 5.4): one over the weighted mean of the last intervals, the open one counting only where it
+    /// Closed intervals with their weights, as if the last one were interval `first`.
+    fn weighed(&self, first: usize, factor: f64) -> impl Iterator<Item = (f64, f64)> {
+        let weights = WEIGHTS.iter().skip(first);
+        let pairs = self.intervals.iter().zip(weights);
+        pairs.map(move |(interval, weight)| (interval.packets, weight * interval.discount * factor))
+    }
+
+    /// What an open interval of so many packets leaves of the weight of the closed ones (section 5.5, DF).
+    fn discount(&self, open: f64) -> f64 {
+        if !self.discounts || self.intervals.is_empty() {
+            return 1.0;
+        }
+        let mean = mean(self.weighed(0, 1.0));
+        if open > 2.0 * mean {
+            (2.0 * mean / open).max(LEAST_DISCOUNT)
+        } else {
+            1.0
+        }
+    }
+
+    /// The loss event rate (sections 5.4 and 5.5): one over the weighted mean of the last intervals, the open one counting only where it
     /// makes the mean longer. Zero before the first loss event.
     pub fn loss_event_rate(&self) -> f64 {
         let Some((first, _)) = self.event else {
             return 0.0;
         };
         let open = real(self.highest + 1 - first.min(self.highest));
-        let closed: Vec<f64> = self.intervals.iter().copied().take(WEIGHTS.len()).collect();
-        let weighted = |intervals: &mut dyn Iterator<Item = f64>| -> f64 {
-            intervals
-                .zip(WEIGHTS)
-                .map(|(interval, weight)| interval * weight)
-                .sum()
-        };
-        let count = closed.len();
-        if count == 0 {
+        if self.intervals.is_empty() {
             return 1.0 / open.max(1.0);
         }
-        let with_open = weighted(
-            &mut std::iter::once(open)
-                .chain(closed.iter().copied())
-                .take(count),
-        );
-        let without = weighted(&mut closed.iter().copied());
-        let weights: f64 = WEIGHTS.iter().take(count).sum();
-        weights / with_open.max(without)
+        // The open interval comes in place of the oldest of them.
+        let older = self
+            .weighed(1, self.discount(open))
+            .take(self.intervals.len() - 1);
+        let with_open = mean(std::iter::once((open, WEIGHTS[0])).chain(older));
+        let without = mean(self.weighed(0, 1.0));
+        1.0 / with_open.max(without)
     }
 }
 
@@ -172,7 +217,7 @@ mod tests {
 
     /// Packets 1 ms apart but for those that are lost; a round trip of 10 ms.
     fn history(packets: u64, lost: &[u64]) -> LossHistory {
-        let mut history = LossHistory::new(3);
+        let mut history = LossHistory::new(3, false);
         for seq in (0..packets).filter(|seq| !lost.contains(seq)) {
             history.on_packet(seq, Time::ZERO + Span::from_ms(seq), Span::from_ms(10));
         }
@@ -184,7 +229,8 @@ mod tests {
         let one = history(200, &[100, 103, 110]);
         assert_eq!(one.intervals.len(), 0);
         let two = history(200, &[100, 103, 111]);
-        assert_eq!(two.intervals, [11.0]);
+        assert_eq!(two.intervals.len(), 1);
+        assert_eq!(two.intervals[0].packets, 11.0);
     }
 
     #[test]
@@ -211,7 +257,7 @@ mod tests {
         // Loss events at 1000, 1100, 1300, 1600, ...: intervals 100, 200, ..., 900, of which the last eight count.
         let lost: Vec<u64> = (0..10u64).map(|n| 1000 + 50 * n * (n + 1)).collect();
         let mut history = history(lost[9] + 4, &lost);
-        let closed: Vec<f64> = history.intervals.iter().copied().collect();
+        let closed: Vec<f64> = history.intervals.iter().map(|i| i.packets).collect();
         assert_eq!(
             closed,
             [900.0, 800.0, 700.0, 600.0, 500.0, 400.0, 300.0, 200.0]
@@ -225,6 +271,34 @@ mod tests {
         }
         let mean = (4400.0 + 480.0 + 300.0 + 160.0 + 60.0) / 6.0;
         assert!((history.loss_event_rate() * mean - 1.0).abs() < 1e-12);
+    }
+
+    /// Section 5.5, from its formulas: three intervals of 100, an open one of 500, and then a loss.
+    #[test]
+    fn a_long_interval_takes_weight_from_older_ones_and_they_never_get_it_back() {
+        let mut history = LossHistory::new(3, true);
+        let feed = |history: &mut LossHistory, seqs: std::ops::Range<u64>, lost: &[u64]| {
+            for seq in seqs.filter(|seq| !lost.contains(seq)) {
+                history.on_packet(seq, Time::ZERO + Span::from_ms(seq), Span::from_ms(10));
+            }
+        };
+        feed(&mut history, 0..404, &[100, 200, 300, 400]);
+        // Not longer than twice the mean: nothing is discounted.
+        feed(&mut history, 404..600, &[]);
+        assert!((history.loss_event_rate() - 3.0 / (200.0 + 200.0)).abs() < 1e-12);
+        // I_0 = 500: DF = 2 * 100 / 500; p = (w_0 + DF (w_1 + w_2)) / (500 w_0 + DF (100 w_1 + 100 w_2)).
+        feed(&mut history, 600..900, &[]);
+        let df = 0.4;
+        let p = (1.0 + 2.0 * df) / (500.0 + 200.0 * df);
+        assert!((history.loss_event_rate() / p - 1.0).abs() < 1e-12);
+        // A loss closes it; the older ones keep DF_i = 0.4: mean of 500 and 3 times 100 at 0.4.
+        feed(&mut history, 900..904, &[900]);
+        let mean = (500.0 + 300.0 * df) / (1.0 + 3.0 * df);
+        assert!((history.loss_event_rate() * mean - 1.0).abs() < 1e-12);
+        // No less than a quarter is left, however long the open interval is.
+        feed(&mut history, 904..100_900, &[]);
+        let p = (1.0 + 0.25 * (1.0 + 2.0 * df)) / (100_000.0 + 0.25 * (500.0 + 200.0 * df));
+        assert!((history.loss_event_rate() / p - 1.0).abs() < 1e-12);
     }
 
     #[test]

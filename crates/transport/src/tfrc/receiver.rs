@@ -38,7 +38,7 @@ impl TfrcReceiver {
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             segment: real(params.segment.get()),
             flow: 0,
-            history: LossHistory::new(params.dupthresh),
+            history: LossHistory::new(params.dupthresh, params.discounting),
             last: None,
             rtt: Span::ZERO,
             fresh: 0,

@@ -1,0 +1,381 @@
+//! The order in which ns-3's socket works off an acknowledgement, where it differs from [`super::sender`].
+//!
+//! Source: ns-3.44, read for behaviour: tcp-socket-base.cc (ReceivedAck, ProcessAck, DupAck, EnterRecovery, EnterCwr, NewAck,
+//! ReTxTimeout, EstimateRtt), tcp-tx-buffer.cc (Update, UpdateLostCount, NextSeg, SetSentListLost), tcp-prr-recovery.cc (DoRecovery).
+//! Windows of single flows were compared with traces of ns-3.44, acknowledgement by acknowledgement.
+//!
+//! What follows from it, and is no advice of an RFC:
+//! - A selective acknowledgement in recovery counts one segment more than it delivers (`Prr::on_ack_ns3`): the window rises before it
+//!   falls, most with CUBIC, and what is sent then is lost, too. A second recovery follows the first.
+//! - A retransmission that is lost is not noticed: the timer repairs it. Only the first partial acknowledgement restarts the timer.
+//! - A partial acknowledgement sends one segment, whether the window allows it or not.
+//! - The acknowledgement that ends a recovery lets the window grow, by the rule of the algorithm.
+//! - Each timeout sets the threshold anew, also the second one for the same segment.
+//! - Round-trip times are differences of whole milliseconds (tcp-option-ts.cc).
+//!
+//! Deviations: acknowledgements of parts of segments count with the next whole one, as long as the flow goes on.
+
+use super::params::Machine;
+use super::prr::Prr;
+use super::scoreboard::Segment;
+use super::sender::{Event, Pending, RETRANSMIT, SackSender};
+use crate::app::Source;
+use sojourn_cc::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage};
+use sojourn_sim::{Flags, Host, Packet};
+use sojourn_units::{Span, Time};
+
+/// What the socket of ns-3 knows beside what every sender does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Socket {
+    /// Acknowledgements that have told of something new behind a gap (m_dupAckCount).
+    duplicates: u32,
+    /// What was sent when the last loss was noticed is not all acknowledged (m_recoverActive).
+    guarded: bool,
+    /// The next partial acknowledgement is the first of its recovery.
+    first_partial: bool,
+    /// Round trips are measured above this byte.
+    measured_from: u64,
+    /// Bytes acknowledged that do not make a segment.
+    rest: u64,
+}
+
+impl Default for Socket {
+    fn default() -> Socket {
+        Socket {
+            duplicates: 0,
+            guarded: false,
+            first_partial: true,
+            measured_from: 0,
+            rest: 0,
+        }
+    }
+}
+
+impl<S: Source> SackSender<S> {
+    /// Whether acknowledgements are worked off as here.
+    #[inline]
+    pub(super) fn is_ns3(&self) -> bool {
+        self.options.machine == Machine::Ns3
+    }
+
+    /// ReceivedAck.
+    pub(super) fn receive_ack<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let ack = packet.ack;
+        if ack < self.una || ack > self.nxt {
+            return;
+        }
+        let now = host.now();
+        let side = host.side(packet).copied();
+        let before = self.una;
+        let was_empty = self.nxt == before;
+        let pipe_before = self.board.pipe();
+        let delivered_before = self.rate.delivered();
+        let lost_before = self.board.lost_total();
+        let mut event = Event::at(now);
+        if let Some(side) = &side {
+            self.take_side(side, ack, &mut event);
+        }
+        if event.sacked {
+            self.board.lose_by_count(self.dupthresh, self.mss);
+        }
+        let repaired = self.phase == Phase::Recovery
+            && ack < self.high
+            && self.board.is_retransmitted_below(ack);
+        if ack > before {
+            self.take_cumulative(ack, &mut event);
+        }
+        let rtt = self.measure_ticks(&event, ack);
+        let delivered = self.rate.delivered() - delivered_before;
+        self.just_delivered = delivered;
+        let marked = self.take_marks(packet, side.as_ref(), delivered);
+        event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
+        let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
+        let mut sample = Sample {
+            acked: event.acked,
+            newly_delivered: delivered,
+            marked,
+            rtt,
+            one_way: event.one_way,
+            prior_delivered: event.picked.prior_delivered,
+            sampled,
+            interval,
+            app_limited: event.picked.app_limited,
+            in_flight_before: pipe_before,
+            tx_in_flight: event.picked.in_flight,
+            lost_since: self.board.lost_total() - event.picked.lost.min(self.board.lost_total()),
+            ..self.sample_of(now)
+        };
+        if self.phase == Phase::Reducing && ack > self.high {
+            self.leave_recovery(now);
+        }
+        if event.echo && ack > before && self.phase != Phase::Reducing {
+            self.reduce_for_echo(delivered, now);
+        }
+        if event.sacked {
+            self.on_duplicate_ack(delivered, host);
+        }
+        if !was_empty {
+            self.cc.on_sample(&sample);
+        }
+        if ack > before {
+            self.on_new_ack(&event, ack, delivered, repaired, host);
+        }
+        if self.traits.model {
+            sample.newly_lost = self.board.lost_total() - lost_before;
+            sample.in_flight = self.board.pipe();
+            sample.phase = self.phase;
+            self.cc.on_model(&sample);
+        }
+        self.send(host);
+    }
+
+    /// EstimateRtt: from the timestamp that came back, in whole milliseconds.
+    fn measure_ticks(&mut self, event: &Event, ack: u64) -> Option<Span> {
+        if event.acked == 0 || ack <= self.cold.socket.measured_from {
+            return None;
+        }
+        let ticks = |time: Time| time.as_ps() / Span::from_ms(1).as_ps();
+        let rtt = match (event.stamp, event.acked_sent) {
+            (Some(stamp), _) => {
+                let ms = ticks(event.now).saturating_sub(ticks(stamp));
+                if ms == 0 {
+                    Span::from_us(1)
+                } else {
+                    Span::from_ms(ms)
+                }
+            }
+            (None, Some((first, _))) if !event.resent_acked => event.now.checked_since(first)?,
+            (None, _) => return None,
+        };
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.rto.sample(rtt);
+        self.cold.report.record_rtt(rtt);
+        Some(rtt)
+    }
+
+    /// What the window grows by: whole segments.
+    fn whole_segments_of(&mut self, bytes: u64) -> u64 {
+        let total = self.cold.socket.rest + bytes;
+        self.cold.socket.rest = total % self.mss;
+        total - total % self.mss
+    }
+
+    /// ProcessAck, for what advances.
+    fn on_new_ack<H: Host>(
+        &mut self,
+        event: &Event,
+        ack: u64,
+        delivered: u64,
+        repaired: bool,
+        host: &mut H,
+    ) {
+        let now = event.now;
+        let mut bytes = self.whole_segments_of(delivered);
+        if !event.sacked {
+            self.cold.socket.duplicates = 0;
+        }
+        match self.phase {
+            Phase::Recovery if ack < self.high => {
+                if bytes > 0 {
+                    self.recover(delivered, false, repaired);
+                }
+                if !self.board.front().is_some_and(Segment::is_retransmitted) {
+                    self.resend_one(host);
+                }
+                if self.cold.socket.first_partial {
+                    self.restart_timer(host);
+                }
+                self.cold.socket.first_partial = false;
+            }
+            Phase::Loss if ack < self.high => {
+                self.grow(bytes, now);
+                self.restart_timer(host);
+            }
+            Phase::Reducing => {
+                if bytes > 0 {
+                    self.recover(delivered, false, false);
+                }
+                self.restart_timer(host);
+            }
+            phase => {
+                match phase {
+                    Phase::Disorder if !event.sacked => self.set_phase(Phase::Open, now),
+                    Phase::Recovery => {
+                        bytes = event.acked - event.acked % self.mss;
+                        self.cold.socket.first_partial = true;
+                        self.cold.socket.duplicates = 0;
+                        self.leave_recovery(now);
+                    }
+                    Phase::Loss => {
+                        let beyond = ack - self.high;
+                        bytes = beyond - beyond % self.mss;
+                        self.cold.socket.first_partial = true;
+                        self.set_phase(Phase::Open, now);
+                    }
+                    _ => {}
+                }
+                if ack >= self.high {
+                    self.cold.socket.guarded = false;
+                }
+                if self.phase == Phase::Open {
+                    self.grow(bytes, now);
+                    self.restart_timer(host);
+                }
+            }
+        }
+        if self.una == self.nxt {
+            self.disarm();
+            if self.una == self.end {
+                self.check_completion(now);
+            }
+        }
+    }
+
+    /// DupAck: something behind a gap was acknowledged for the first time.
+    fn on_duplicate_ack<H: Host>(&mut self, delivered: u64, host: &mut H) {
+        let now = host.now();
+        match self.phase {
+            Phase::Loss => return,
+            Phase::Recovery => {
+                self.recover(delivered, true, false);
+                return;
+            }
+            Phase::Open => self.set_phase(Phase::Disorder, now),
+            Phase::Disorder | Phase::Reducing => {}
+        }
+        self.cold.socket.duplicates += 1;
+        if self.phase != Phase::Disorder {
+            return;
+        }
+        let counted = self.cold.socket.duplicates == self.options.dupthresh
+            && (self.una >= self.high || !self.cold.socket.guarded);
+        if counted || self.board.front().is_some_and(Segment::is_lost) {
+            self.begin_recovery(delivered, host);
+        }
+    }
+
+    /// EnterRecovery.
+    fn begin_recovery<H: Host>(&mut self, delivered: u64, host: &mut H) {
+        let now = host.now();
+        let Some(first) = self.board.front().map(|first| self.board.at(first.seq)) else {
+            return;
+        };
+        if !self.board.get(first).is_lost() {
+            self.board.lose(first);
+        }
+        self.high = self.nxt;
+        self.cold.socket.guarded = true;
+        self.cold.report.fast_recoveries += 1;
+        self.high_resent = self.una;
+        self.set_phase(Phase::Recovery, now);
+        self.fall(CongestionKind::Loss, delivered, now);
+        self.retransmit(first, host);
+    }
+
+    /// EnterCwr.
+    fn reduce_for_echo(&mut self, delivered: u64, now: Time) {
+        self.high = self.nxt;
+        self.cwr_due = true;
+        self.cold.report.ecn_reductions += 1;
+        self.set_phase(Phase::Reducing, now);
+        self.fall(CongestionKind::Ecn, delivered, now);
+    }
+
+    fn fall(&mut self, kind: CongestionKind, delivered: u64, now: Time) {
+        let pipe = self.board.pipe();
+        self.cc.on_congestion(&Congestion {
+            now,
+            kind,
+            in_flight: pipe,
+            mss: self.mss,
+        });
+        self.reducing = !self.traits.model;
+        self.prr = Prr::begin(pipe, self.prr.unit(), self.mss);
+        self.recover(delivered, true, false);
+    }
+
+    /// DoRecovery.
+    fn recover(&mut self, delivered: u64, duplicate: bool, repaired: bool) {
+        if self.traits.model {
+            return;
+        }
+        let pipe = self.board.pipe();
+        self.prr
+            .on_ack_ns3(delivered, pipe, self.cc.ssthresh(), duplicate, repaired);
+        self.cc.on_window(self.prr.window());
+    }
+
+    /// The window becomes the threshold.
+    fn leave_recovery(&mut self, now: Time) {
+        self.reducing = false;
+        if !self.traits.model {
+            self.acknowledge(0, now, Stage::Exit { at_most: u64::MAX });
+        }
+        self.set_phase(Phase::Open, now);
+    }
+
+    /// IncreaseWindow.
+    fn grow(&mut self, bytes: u64, now: Time) {
+        if bytes > 0 && !self.traits.model {
+            self.acknowledge(bytes, now, Stage::Open);
+        }
+    }
+
+    fn acknowledge(&mut self, bytes: u64, now: Time, stage: Stage) {
+        self.cc.on_ack(&Acked {
+            now,
+            bytes,
+            in_flight: self.board.pipe(),
+            rtt: None,
+            echo: false,
+            limited: self.is_limited(),
+            stage,
+        });
+    }
+
+    /// DoRetransmit: the lowest segment that is lost and was not sent again, or new data, or the first segment once more.
+    fn resend_one<H: Host>(&mut self, host: &mut H) {
+        if let Some(id) = self.board.next_lost() {
+            self.retransmit(id, host);
+            return;
+        }
+        let bytes = self.mss.min(self.end - self.nxt);
+        if bytes > 0 && self.nxt - self.una + bytes <= self.window {
+            self.transmit(bytes, host);
+        } else if let Some(first) = self.board.front() {
+            self.retransmit(self.board.at(first.seq), host);
+        }
+    }
+
+    /// NewAck: the timer begins anew, its back-off is over.
+    fn restart_timer<H: Host>(&mut self, host: &mut H) {
+        self.rto.end_back_off();
+        self.arm(Pending::Timeout, self.rto.timeout(), host);
+    }
+
+    /// ReTxTimeout.
+    pub(super) fn time_out_ns3<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        self.cold.report.timeouts += 1;
+        let in_flight = self.board.pipe();
+        self.board.lose_all();
+        self.high = self.nxt;
+        self.cold.socket.duplicates = 0;
+        self.cold.socket.guarded = true;
+        self.cold.socket.measured_from = self.nxt;
+        self.rto.back_off();
+        self.reducing = false;
+        self.cc.on_congestion(&Congestion {
+            now,
+            kind: CongestionKind::Timeout { again: false },
+            in_flight,
+            mss: self.mss,
+        });
+        self.set_phase(Phase::Loss, now);
+        self.paced_until = now;
+        self.send(host);
+        if self.timers.deadline(RETRANSMIT).is_none() {
+            self.arm(Pending::Timeout, self.rto.timeout(), host);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Windows of single flows in dialect ns3, against those of ns-3.44 (`tests/data/ns3-3.44`), acknowledgement by acknowledgement.
+
+use super::runs::Path;
+use crate::tcp::runs::Fifo;
+use sojourn_units::{Span, Time};
+
+/// How often our window is looked at.
+const STEP: Span = Span::from_us(20);
+
+/// The window changes where ns-3's does, and to the same byte, in every acknowledgement of `file`: a FIFO of `limit` packets, `delay` each way.
+fn follow(cc: &'static str, file: &str, limit: u64, delay: Span) {
+    let rows: Vec<(u64, u64)> = file
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let (ns, cwnd) = line.split_once(',').unwrap();
+            (ns.parse().unwrap(), cwnd.parse().unwrap())
+        })
+        .collect();
+    let last = Span::from_ns(rows.last().unwrap().0);
+    let outcome = Path {
+        dialect: "ns3",
+        cc,
+        tcp: vec![
+            ("mss", "1448B"),
+            ("headers", "54B"),
+            ("window", "16777216B"),
+        ],
+        delay,
+        forward: Fifo::of(limit),
+        device_queue: 1,
+        every: Some(STEP),
+        run: last + Span::from_ms(200),
+        ..Path::default()
+    }
+    .run();
+    let gauges = &outcome.gauges[0];
+    let begins = gauges.iter().position(|g| g.cwnd_bytes > 0).unwrap();
+    for (row, &(ns, cwnd)) in rows.iter().enumerate() {
+        // The next two looks at it: when the connection began is known to a step.
+        let at = begins + usize::try_from(Span::from_ns(ns).as_ps() / STEP.as_ps()).unwrap();
+        let ours: Vec<u64> = gauges[at..at + 3].iter().map(|g| g.cwnd_bytes).collect();
+        let time = Time::ZERO + Span::from_ns(ns);
+        assert!(
+            ours.contains(&cwnd),
+            "row {row}, {time}: ns-3 has {cwnd} bytes, ours are {ours:?}"
+        );
+    }
+    assert!(rows.len() > 300, "{}", rows.len());
+}
+
+macro_rules! data {
+    ($name:literal) => {
+        include_str!(concat!("../../../../tests/data/ns3-3.44/", $name, ".csv"))
+    };
+}
+
+#[test]
+fn windows_of_newreno_are_those_of_ns3() {
+    follow("reno", data!("newreno-20ms"), 17, Span::from_ms(10));
+    follow("reno", data!("newreno-80ms"), 67, Span::from_ms(40));
+}
+
+#[test]
+fn windows_of_cubic_are_those_of_ns3() {
+    follow("cubic", data!("cubic-20ms"), 17, Span::from_ms(10));
+    follow("cubic", data!("cubic-80ms"), 67, Span::from_ms(40));
+}
