@@ -12,7 +12,7 @@ import sojourn_binary
 from replay_io import DROPPED, MARKED, Arrival, Outcome, parse_rate
 
 # More of them: SOJOURN_SEEDS=36 make test.
-SEEDS = range(int(os.environ.get("SOJOURN_SEEDS", "8")))
+SEEDS = range(int(os.environ.get("SOJOURN_SEEDS", "6")))
 PACKETS = 3000
 LOADS = (0.8, 0.95, 1.05, 1.2, 1.5, 2.0, 3.0)
 # The draws of a scheduler's children; an AQM of its own has streams.REPLAY.

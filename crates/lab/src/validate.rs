@@ -385,7 +385,7 @@ const LINUX_RUN: Span = Span::from_secs(30);
 /// The first part of it is left out of the mean delay.
 const LINUX_WARMUP: Span = Span::from_secs(10);
 /// The kernel's queue is there so long before the first packet; where periodic updates fall follows from it. Found from PIE's
-/// first drops, as `crates/lab/tests/linux_spread.rs` has it.
+/// first drops, as `crates/lab/tests/lab/linux_spread.rs` has it.
 const LINUX_LEAD: Span = Span::from_ms(80);
 /// Starts of the four flows of a Linux row, nanoseconds apart.
 const LINUX_STAGGER_NS: u64 = 123_457;

@@ -57,7 +57,7 @@ fn real(count: u64) -> f64 {
 /// The mean time between reports of members of a session without senders, by the oracle of RFC 3550 appendix A.7: packets of 100
 /// bytes, 1000 bytes of RTCP per second.
 fn oracle(members: usize) -> f64 {
-    let text = include_str!("../../../tests/data/rtcp/a7.csv");
+    let text = include_str!("../../../../tests/data/rtcp/a7.csv");
     let wanted = format!("interval,{members},mean,");
     let mean = text.lines().find_map(|line| line.strip_prefix(&wanted));
     mean.expect("a row").parse().expect("a number")

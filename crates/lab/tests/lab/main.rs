@@ -1,0 +1,31 @@
+//! What the lab promises, in one binary: linking each file of claims on its own took longer than running it.
+
+mod linux_spread;
+mod linux_tcp;
+mod media;
+mod multicast;
+mod ns3_24_ten_nodes;
+mod quic_shares;
+mod results_directory;
+mod results_reference;
+mod rtp_groups;
+mod scenario_errors;
+mod scenario_mutations;
+mod scenario_read;
+mod scenario_schema;
+mod study_audit;
+mod study_codel_ledbat;
+mod study_congestion_controls;
+mod study_execute;
+mod study_multicast_aqm;
+mod study_queue_disciplines;
+mod study_read;
+mod study_rmcat_wired;
+mod study_rtp_codel_drr;
+mod study_summary;
+mod traces_bad;
+mod traces_foreign;
+mod traces_mutations;
+mod traces_ns3;
+mod traces_own;
+mod workloads;
