@@ -1,41 +1,22 @@
 //! Which of many queues comes first, by a number that each has: a tournament in which the lesser of two wins.
 //!
-//! A tree of matches (D. Knuth, The Art of Computer Programming, volume 3, section 5.4.1) instead of a heap, since its
-//! matches have no branch to be foreseen: who plays against a changed entry is known from its place alone, and the winner is
-//! selected. A queue takes the place that was left last, so that the tree is as large as the number of queues that are in
-//! it at once, however many there are.
+//! A tree of matches (D. Knuth, The Art of Computer Programming, volume 3, section 5.4.1) instead of a heap: who plays
+//! against a changed entry is known from its place alone. A queue takes the place that was left last, so that the tree is as
+//! large as the number of queues that are in it at once, however many there are.
 
 use sojourn_sim::to_usize as at;
-use std::hint::select_unpredictable;
 
 /// A key in the high 96 bits, and the index of its queue in the low 32: no two are equal. The least wins.
 pub(crate) type Entry = u128;
 
-/// An entry in two halves, which processors select without a branch: the high one and the low one.
-type Halves = (u64, u64);
-
 /// In place of an entry where there is none: more than every entry.
-const NOBODY: Halves = (u64::MAX, u64::MAX);
+const NOBODY: Entry = Entry::MAX;
 
 /// No place.
 const NOWHERE: u32 = u32::MAX;
 
 /// Places before the first queue comes.
 const FIRST_PLACES: usize = 8;
-
-#[inline]
-fn halves(entry: Entry) -> Halves {
-    let low = entry & Entry::from(u64::MAX);
-    (
-        u64::try_from(entry >> 64).unwrap_or(u64::MAX),
-        u64::try_from(low).unwrap_or(u64::MAX),
-    )
-}
-
-#[inline]
-fn whole((high, low): Halves) -> Entry {
-    Entry::from(high) << 64 | Entry::from(low)
-}
 
 /// The index of the queue of an entry.
 #[inline]
@@ -53,7 +34,7 @@ pub(crate) fn index_of(entry: Entry) -> u32 {
 pub(crate) struct Tournament {
     /// The winners of matches: those of places 2 i and 2 i + 1 play for place i, the winner of all is at 1. The second half
     /// are the entries themselves.
-    winners: Vec<Halves>,
+    winners: Vec<Entry>,
     /// Where the entry of each queue is in the second half; [`NOWHERE`] if it has none.
     places: Vec<u32>,
     /// Places without an entry, the one left last at the end.
@@ -65,21 +46,21 @@ impl Tournament {
     #[inline]
     pub(crate) fn first(&self) -> Option<Entry> {
         let first = *self.winners.get(1)?;
-        (first != NOBODY).then(|| whole(first))
+        (first != NOBODY).then_some(first)
     }
 
     /// The entry of a queue.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<Entry> {
         let place = *self.places.get(at(index))?;
-        self.winners.get(at(place)).copied().map(whole)
+        self.winners.get(at(place)).copied()
     }
 
     /// Puts an entry in place of the one that its queue has, if it has one.
     #[inline]
     pub(crate) fn set(&mut self, entry: Entry) {
         match self.places.get(at(index_of(entry))) {
-            Some(&place) if place != NOWHERE => self.play(at(place), halves(entry)),
+            Some(&place) if place != NOWHERE => self.play(at(place), entry),
             _ => self.enter(entry),
         }
     }
@@ -113,7 +94,7 @@ impl Tournament {
         }
         if let Some(place) = self.free.pop() {
             self.places[index] = place;
-            self.play(at(place), halves(entry));
+            self.play(at(place), entry);
         }
     }
 
@@ -122,7 +103,7 @@ impl Tournament {
     #[inline(never)]
     fn grow(&mut self) {
         let half = (self.winners.len() / 2).max(FIRST_PLACES / 2);
-        let entries: Vec<Halves> = match self.winners.get(half..) {
+        let entries: Vec<Entry> = match self.winners.get(half..) {
             Some(entries) => entries.to_vec(),
             None => Vec::new(),
         };
@@ -134,7 +115,7 @@ impl Tournament {
             let number = u32::try_from(place).expect("fewer than 2^32 queues");
             match entry.filter(|entry| *entry != NOBODY) {
                 Some(entry) => {
-                    self.places[at(index_of(whole(entry)))] = number;
+                    self.places[at(index_of(entry))] = number;
                     self.play(place, entry);
                 }
                 None => self.free.push(number),
@@ -144,20 +125,18 @@ impl Tournament {
 
     /// Puts an entry into a place, and repeats the matches whose outcome that may change.
     #[inline(always)]
-    fn play(&mut self, mut place: usize, entry: Halves) {
-        let (mut high, mut low) = entry;
+    fn play(&mut self, mut place: usize, entry: Entry) {
         if let Some(there) = self.winners.get_mut(place) {
             *there = entry;
         }
+        let mut winner = entry;
         while place > 1 {
             if let Some(&other) = self.winners.get(place ^ 1) {
-                let wins = (other.0 < high) | ((other.0 == high) & (other.1 < low));
-                high = select_unpredictable(wins, other.0, high);
-                low = select_unpredictable(wins, other.1, low);
+                winner = winner.min(other);
             }
             place /= 2;
             match self.winners.get_mut(place) {
-                Some(before) if *before != (high, low) => *before = (high, low),
+                Some(before) if *before != winner => *before = winner,
                 _ => break,
             }
         }

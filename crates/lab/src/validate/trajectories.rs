@@ -10,7 +10,6 @@ use crate::outcome::RunOutcome;
 use sojourn_report::{Drawn, Panel, Picture};
 use sojourn_units::{Spec, Time};
 use std::fmt;
-use std::io::Read;
 
 /// What the kernel told: row, queue, control, ECN, window and threshold in segments, smoothed round trip in microseconds.
 const TRAJECTORIES: &[u8] = include_bytes!("../../data/trajectories.csv.gz");
@@ -105,17 +104,15 @@ impl Trajectory {
 pub fn trajectories() -> Result<Vec<Trajectory>, LabError> {
     let bad =
         |problem: String| LabError::new(LabErrorKind::Bug, problem).in_file("trajectories.csv.gz");
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(TRAJECTORIES)
-        .read_to_string(&mut text)
-        .map_err(|error| bad(error.to_string()))?;
+    let mut reader = csv::Reader::from_reader(flate2::read::GzDecoder::new(TRAJECTORIES));
     let mut all: Vec<Trajectory> = Vec::new();
-    for line in text.lines().skip(1) {
-        let cells: Vec<&str> = line.split(',').collect();
+    for record in reader.records() {
+        let record = record.map_err(|error| bad(error.to_string()))?;
+        let cells: Vec<&str> = record.iter().collect();
         let [row, queue, control, ecn, cwnd, ssthresh, rtt] = cells.as_slice() else {
-            return Err(bad(format!("not seven cells: {line}")));
+            return Err(bad(format!("not seven cells: {record:?}")));
         };
-        let number = |text: &str| text.parse::<f64>().map_err(|e| bad(format!("{text}: {e}")));
+        let parsed = |text: &str| text.parse::<f64>().map_err(|e| bad(format!("{text}: {e}")));
         if all.last().is_none_or(|last| last.row != *row) {
             all.push(Trajectory {
                 row: (*row).to_owned(),
@@ -128,12 +125,12 @@ pub fn trajectories() -> Result<Vec<Trajectory>, LabError> {
             });
         }
         let sample = Sample {
-            cwnd: number(cwnd)?,
+            cwnd: parsed(cwnd)?,
             ssthresh: match *ssthresh {
                 "" => None,
-                text => Some(number(text)?),
+                text => Some(parsed(text)?),
             },
-            rtt_ms: number(rtt)? / 1e3,
+            rtt_ms: parsed(rtt)? / 1e3,
         };
         if let Some(last) = all.last_mut() {
             last.theirs.push(sample);
@@ -225,7 +222,7 @@ impl Followed {
     /// The three quantities of a sample: name, unit, Linux's and ours.
     fn quantities(&self, index: usize) -> [Divergence; 3] {
         let (theirs, ours) = (self.trajectory.theirs[index], self.ours[index]);
-        let at_s = STEP_S * seconds(index + 1);
+        let at_s = STEP_S * number(index + 1);
         let of = |what, unit, theirs, ours| Divergence {
             at_s,
             what,
@@ -263,7 +260,7 @@ impl Followed {
                 together(window.theirs, window.ours) && together(rtt.theirs, rtt.ours)
             })
             .count();
-        seconds(count) / seconds(self.ours.len().max(1))
+        number(count) / number(self.ours.len().max(1))
     }
 
     /// Both, one over the other: window with threshold, and round trip.
@@ -277,7 +274,7 @@ impl Followed {
             points: samples
                 .iter()
                 .enumerate()
-                .filter_map(|(index, sample)| Some((STEP_S * seconds(index + 1), of(sample)?)))
+                .filter_map(|(index, sample)| Some((STEP_S * number(index + 1), of(sample)?)))
                 .collect(),
         };
         let panel = |title: &str, of: &dyn Fn(&Sample) -> Option<f64>| Panel {
@@ -303,7 +300,7 @@ impl Followed {
     }
 }
 
-fn seconds(count: usize) -> f64 {
+fn number(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 

@@ -23,6 +23,7 @@ mod study_read;
 mod study_rmcat_wired;
 mod study_rtp_codel_drr;
 mod study_summary;
+mod support;
 mod traces_bad;
 mod traces_foreign;
 mod traces_mutations;

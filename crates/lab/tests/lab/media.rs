@@ -8,10 +8,7 @@ use sojourn_lab::outcome::{FlowOutcome, RunOutcome};
 use sojourn_lab::results::metrics::{Level, Subject, find};
 use sojourn_lab::run;
 
-fn scenario(text: &str) -> Scenario {
-    let document = Document::parse(text, "t.toml").expect("TOML");
-    Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}"))
-}
+use crate::support::scenario;
 
 fn refused(flow: &str) -> String {
     let text = format!("flows = [\"{flow}\"]\n");

@@ -6,10 +6,7 @@ use sojourn_lab::outcome::{FlowOutcome, RunOutcome};
 use sojourn_lab::results::columns::{Kind, OptionalTables, batch, read_run};
 use sojourn_lab::run::run;
 
-fn scenario(text: &str) -> Scenario {
-    let document = Document::parse(text, "groups.toml").expect("TOML");
-    Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}"))
-}
+use crate::support::scenario;
 
 fn outcome(text: &str) -> RunOutcome {
     run(&scenario(text), 0).unwrap_or_else(|error| panic!("{error}"))

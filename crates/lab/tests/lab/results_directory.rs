@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use sojourn_lab::document::Document;
 use sojourn_lab::outcome::SeriesOutcome;
 use sojourn_lab::results::directory::{MANIFEST_FILE, ResultDir, ResultSet, Taking, tables_arrow};
 use sojourn_lab::results::{Kind, Manifest, outcome_batches};
 use sojourn_lab::study::Study;
 use sojourn_lab::{LabErrorKind, run};
 use sojourn_units::{Span, Time};
+
+use crate::support;
 
 const STUDY: &str = r#"
 flows = ["2*reno dialect=ns2", "cbr 300kbps"]
@@ -33,8 +34,7 @@ compare = true
 "#;
 
 fn study() -> Study {
-    let document = Document::parse(STUDY, "study.toml").expect("TOML");
-    Study::from_document(&document).expect("a study")
+    support::study(STUDY)
 }
 
 fn manifest() -> Manifest {
@@ -82,8 +82,7 @@ fn the_deficit_of_each_queue_of_a_scheduler_is_recorded_on_request() {
     let text = STUDY
         .replace("throughput, cwnd", "queues")
         .replace(r#""codel"]"#, r#""drr quantum=700B"]"#);
-    let document = Document::parse(&text, "study.toml").expect("TOML");
-    let study = Study::from_document(&document).expect("a study");
+    let study = support::study(&text);
     let temp = tempfile::tempdir().expect("a folder");
     let dir = ResultDir::create(
         temp.path(),
@@ -191,11 +190,7 @@ fn results_of_another_study_are_refused_and_only_fresh_replaces_them() {
     dir.write_run(0, &outcome).expect("written");
     let before = content(temp.path());
     let other = STUDY.replace("2Mbps", "4Mbps");
-    let other = Document::parse(&other, "other.toml").expect("TOML");
-    let other = Study::from_document(&other)
-        .expect("a study")
-        .manifest("")
-        .expect("a manifest");
+    let other = support::study(&other).manifest("").expect("a manifest");
     let error = ResultDir::create(temp.path(), other.clone(), Taking::default())
         .expect_err("another study")
         .to_string();
@@ -247,11 +242,7 @@ fn the_same_study_with_more_replications_keeps_its_runs() {
     let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     let more = STUDY.replace("replications = 2", "replications = 3");
-    let more = Document::parse(&more, "study.toml").expect("TOML");
-    let more = Study::from_document(&more)
-        .expect("a study")
-        .manifest("")
-        .expect("a manifest");
+    let more = support::study(&more).manifest("").expect("a manifest");
     let dir = ResultDir::create(temp.path(), more, Taking::default()).expect("the same study");
     assert!(dir.has_run(0, 0));
     assert_eq!(dir.missing().len(), 5);

@@ -1,8 +1,9 @@
 //! Every rule of the auditor finds what it looks for, and is silent where there is nothing.
 
-use sojourn_lab::document::Document;
-use sojourn_lab::study::{Options, Study, execute};
+use sojourn_lab::study::{Options, execute};
 use sojourn_lab::{auditor, run};
+
+use crate::support;
 
 /// A study with nothing wrong in it.
 const SOUND: &str = r#"
@@ -26,8 +27,7 @@ compare = true
 
 /// Rule and text of every note on a study.
 fn notes(text: &str) -> Vec<(String, String)> {
-    let document = Document::parse(text, "study.toml").expect("TOML");
-    let study = Study::from_document(&document).expect("a study");
+    let study = support::study(text);
     let executed = execute(&study, run::run, None, Options::default()).expect("executed");
     let results = executed.results.expect("all runs");
     results
@@ -140,8 +140,7 @@ fn ecn_on_one_side_is_told() {
 
 #[test]
 fn every_note_has_a_rule_that_is_listed_and_says_where_help_is() {
-    let document = Document::parse(&SOUND.replace("= 5", "= 1"), "study.toml").expect("TOML");
-    let study = Study::from_document(&document).expect("a study");
+    let study = support::study(&SOUND.replace("= 5", "= 1"));
     let executed = execute(&study, run::run, None, Options::default()).expect("executed");
     let notes = auditor::audit(&executed.results.expect("all runs"));
     assert!(!notes.is_empty());

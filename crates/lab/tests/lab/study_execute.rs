@@ -5,13 +5,14 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use sojourn_lab::document::Document;
 use sojourn_lab::error::LabError;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::results::Kind;
 use sojourn_lab::study::{Options, Progress, Shard, Study, execute};
 use sojourn_lab::{LabErrorKind, run};
+
+use crate::support;
 
 const STUDY: &str = r#"
 flows = ["2*reno dialect=ns2", "cbr 300kbps"]
@@ -36,8 +37,7 @@ compare = true
 "#;
 
 fn study() -> Study {
-    let document = Document::parse(STUDY, "study.toml").expect("TOML");
-    Study::from_document(&document).expect("a study")
+    support::study(STUDY)
 }
 
 fn threads(count: usize) -> Options<'static> {

@@ -13,10 +13,7 @@ use sojourn_lab::study::{Executed, Options, Study, execute};
 use sojourn_lab::summary::{comparison, summarize, write_summary};
 use sojourn_report::{Block, Cell, Figure, Kind, Summary, Table, text_table};
 
-fn study(text: &str) -> Study {
-    let document = Document::parse(text, "study.toml").expect("TOML");
-    Study::from_document(&document).expect("a study")
-}
+use crate::support::study;
 
 fn results(study: &Study) -> ResultSet {
     let options = Options {
