@@ -75,7 +75,8 @@ pub struct Sample {
     pub delivered: u64,
     /// The same when the sampled segment was sent.
     pub prior_delivered: u64,
-    /// Bytes delivered in `interval`; zero if there is no sample of the rate.
+    /// Bytes delivered in `interval`; zero if there is no sample of the rate. This and what was true when the sampled segment
+    /// was sent is measured for algorithms that [ask for samples](Traits::samples).
     pub sampled: u64,
     /// The longer of the times in which those were sent and acknowledged.
     pub interval: Span,

@@ -99,10 +99,11 @@ impl<S: Source> SackSender<S> {
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,
-            app_limited: event.picked.app_limited,
+            app_limited: event.picked.then.app_limited,
             in_flight_before: pipe_before,
-            tx_in_flight: event.picked.in_flight,
-            lost_since: self.board.lost_total() - event.picked.lost.min(self.board.lost_total()),
+            tx_in_flight: event.picked.then.in_flight,
+            lost_since: self.board.lost_total()
+                - event.picked.then.lost.min(self.board.lost_total()),
             ..self.sample_of(now)
         };
         if self.phase == Phase::Reducing && ack > self.high {

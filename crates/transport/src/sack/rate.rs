@@ -3,7 +3,8 @@
 //! Source: draft-ietf-ccwg-bbr-04 section 4.1 (draft-cheng-iccrg-delivery-rate-estimation-02): the bytes delivered between
 //! the sending of a segment and its acknowledgement, over the longer of the time in which they were sent and the time in which they were acknowledged.
 
-use super::scoreboard::Segment;
+use super::scoreboard::{Segment, Then};
+use crate::num::low32;
 use sojourn_units::{Span, Time};
 
 /// Counters of one connection.
@@ -22,12 +23,10 @@ pub(crate) struct DeliveryRate {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Picked {
     pub(crate) prior_delivered: u64,
-    prior_at: Time,
     sent: Time,
-    first_sent: Time,
-    pub(crate) in_flight: u64,
-    pub(crate) lost: u64,
-    pub(crate) app_limited: bool,
+    /// Its state, if samples are taken.
+    pub(crate) then: Then,
+    sampled: bool,
     set: bool,
 }
 
@@ -46,7 +45,7 @@ impl DeliveryRate {
         self.delivered
     }
 
-    /// Notes the state in a segment that is sent, again or for the first time; `idle` if nothing was in flight.
+    /// Notes in a segment that it is sent, again or for the first time; `idle` if nothing was in flight.
     #[inline]
     pub(crate) fn on_send(&mut self, segment: &mut Segment, idle: bool, now: Time) {
         if idle {
@@ -54,30 +53,43 @@ impl DeliveryRate {
             self.delivered_at = now;
         }
         segment.sent = now;
-        segment.first_sent = self.first_sent;
-        segment.delivered_at = self.delivered_at;
-        segment.delivered = self.delivered;
-        segment.set_app_limited(self.limited_until != 0);
+        segment.delivered = low32(self.delivered);
     }
 
-    /// A segment is delivered.
+    /// What there is to note beside it where samples are taken, with so many bytes in flight and lost.
+    pub(crate) fn now(&self, in_flight: u64, lost: u64) -> Then {
+        Then {
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            lost,
+            in_flight,
+            app_limited: self.limited_until != 0,
+        }
+    }
+
+    /// A segment is delivered, sent in that state if samples are taken.
     #[inline]
-    pub(crate) fn on_delivered(&mut self, segment: &Segment, picked: &mut Picked) {
+    pub(crate) fn on_delivered(
+        &mut self,
+        segment: &Segment,
+        then: Option<&Then>,
+        picked: &mut Picked,
+    ) {
+        // Fewer than 2^32 bytes are delivered while a segment is in flight.
+        let since = low32(self.delivered).wrapping_sub(segment.delivered);
+        let prior_delivered = self.delivered - u64::from(since);
         self.delivered += u64::from(segment.bytes);
         if !picked.set
-            || segment.delivered > picked.prior_delivered
-            || segment.delivered == picked.prior_delivered && segment.sent > picked.sent
+            || prior_delivered > picked.prior_delivered
+            || prior_delivered == picked.prior_delivered && segment.sent > picked.sent
         {
-            *picked = Picked {
-                prior_delivered: segment.delivered,
-                prior_at: segment.delivered_at,
-                sent: segment.sent,
-                first_sent: segment.first_sent,
-                in_flight: u64::from(segment.in_flight),
-                lost: segment.lost,
-                app_limited: segment.is_app_limited(),
-                set: true,
-            };
+            picked.set = true;
+            picked.prior_delivered = prior_delivered;
+            picked.sent = segment.sent;
+            if let Some(then) = then {
+                picked.then = *then;
+                picked.sampled = true;
+            }
             self.first_sent = segment.sent;
         }
     }
@@ -93,12 +105,12 @@ impl DeliveryRate {
         if self.limited_until != 0 && self.delivered > self.limited_until {
             self.limited_until = 0;
         }
-        if !picked.set {
+        if !picked.sampled {
             return (0, Span::ZERO);
         }
         self.delivered_at = now;
-        let sending = picked.sent.saturating_since(picked.first_sent);
-        let acknowledging = now.saturating_since(picked.prior_at);
+        let sending = picked.sent.saturating_since(picked.then.first_sent);
+        let acknowledging = now.saturating_since(picked.then.delivered_at);
         let interval = sending.max(acknowledging);
         if min_rtt.is_none_or(|least| interval < least) {
             return (0, Span::ZERO);
@@ -128,12 +140,12 @@ mod tests {
         for n in 0..4 {
             let mut segment = Segment::new(n * 1000, 1000);
             rate.on_send(&mut segment, n == 0, at(10));
-            segments.push(segment);
+            segments.push((segment, rate.now(0, 0)));
         }
         // One each 10 ms after a round trip of 100 ms.
-        for (segment, ms) in segments.iter().zip([110, 120, 130, 140]) {
+        for ((segment, then), ms) in segments.iter().zip([110, 120, 130, 140]) {
             let mut picked = Picked::default();
-            rate.on_delivered(segment, &mut picked);
+            rate.on_delivered(segment, Some(then), &mut picked);
             let (bytes, interval) = rate.finish(&picked, Some(Span::from_ms(100)), at(ms));
             assert_eq!(bytes, rate.delivered());
             assert_eq!(interval, Span::from_ms(ms - 10));
@@ -141,10 +153,27 @@ mod tests {
         // A segment sent at 140 ms, 130 ms after the one sampled last: itself and nothing else in that time.
         let mut segment = Segment::new(4000, 1000);
         rate.on_send(&mut segment, false, at(140));
+        let then = rate.now(0, 0);
         let mut picked = Picked::default();
-        rate.on_delivered(&segment, &mut picked);
+        rate.on_delivered(&segment, Some(&then), &mut picked);
         let sample = rate.finish(&picked, Some(Span::from_ms(100)), at(250));
         assert_eq!(sample, (1000, Span::from_ms(130)));
+    }
+
+    #[test]
+    fn bytes_delivered_are_known_beyond_32_bits_of_them() {
+        let mut rate = DeliveryRate::new(Time::ZERO);
+        rate.delivered = (1 << 32) - 500;
+        let mut segments = [Segment::new(0, 1000), Segment::new(1000, 1000)];
+        for segment in &mut segments {
+            rate.on_send(segment, false, at(1));
+        }
+        for segment in &segments {
+            let mut picked = Picked::default();
+            rate.on_delivered(segment, None, &mut picked);
+            assert_eq!(picked.prior_delivered, (1 << 32) - 500);
+        }
+        assert_eq!(rate.delivered(), (1 << 32) + 1500);
     }
 
     #[test]
@@ -152,8 +181,9 @@ mod tests {
         let mut rate = DeliveryRate::new(Time::ZERO);
         let mut segment = Segment::new(0, 1000);
         rate.on_send(&mut segment, true, at(10));
+        let then = rate.now(0, 0);
         let mut picked = Picked::default();
-        rate.on_delivered(&segment, &mut picked);
+        rate.on_delivered(&segment, Some(&then), &mut picked);
         assert_eq!(
             rate.finish(&picked, Some(Span::from_ms(100)), at(20)),
             (0, Span::ZERO)
@@ -167,9 +197,10 @@ mod tests {
         for expected in [true, true, false] {
             let mut segment = Segment::new(0, 1000);
             rate.on_send(&mut segment, false, at(1));
-            assert_eq!(segment.is_app_limited(), expected);
+            let then = rate.now(0, 0);
+            assert_eq!(then.app_limited, expected);
             let mut picked = Picked::default();
-            rate.on_delivered(&segment, &mut picked);
+            rate.on_delivered(&segment, Some(&then), &mut picked);
             rate.finish(&picked, None, at(2));
         }
     }

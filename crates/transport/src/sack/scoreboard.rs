@@ -3,8 +3,9 @@
 //! Sources: RFC 2018 section 5, RFC 6675 sections 3 and 4 (IsLost, pipe), RFC 8985 section 5.1 (the time at which each
 //! segment was last sent, and the segments in that order).
 //!
-//! Segments stand in a ring in order of their bytes, one cache line each. A second order, by the time at which they were
-//! last sent, is a list through the same records, which holds those that are neither received nor known to be lost.
+//! Segments stand in a ring in order of their bytes, two to a cache line. A second order, by the time at which they were
+//! last sent, is a list through the same records, which holds those that are neither received nor known to be lost. What only
+//! an algorithm that takes samples asks for stands in a ring of its own.
 
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -18,25 +19,17 @@ const LOST: u8 = 2;
 const RETRANSMITTED: u8 = 4;
 /// Was sent more than once.
 const EVER: u8 = 8;
-const APP_LIMITED: u8 = 16;
 /// Is in the list by time.
-const LISTED: u8 = 32;
+const LISTED: u8 = 16;
 
-/// What was sent, and the state of the connection then (draft-ietf-ccwg-bbr section 4.1.2.1).
+/// What was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) seq: u64,
     /// When it was last sent.
     pub(crate) sent: Time,
-    /// Bytes delivered then, and when the last of them were.
-    pub(crate) delivered: u64,
-    pub(crate) delivered_at: Time,
-    /// When the segment was sent that began the sample then.
-    pub(crate) first_sent: Time,
-    /// Bytes lost then.
-    pub(crate) lost: u64,
-    /// Bytes in flight then, itself included.
-    pub(crate) in_flight: u32,
+    /// Bytes delivered then, the lower 32 bits.
+    pub(crate) delivered: u32,
     older: u32,
     newer: u32,
     pub(crate) bytes: u16,
@@ -49,10 +42,6 @@ impl Segment {
             seq,
             sent: Time::ZERO,
             delivered: 0,
-            delivered_at: Time::ZERO,
-            first_sent: Time::ZERO,
-            lost: 0,
-            in_flight: 0,
             older: NONE,
             newer: NONE,
             bytes,
@@ -86,21 +75,29 @@ impl Segment {
     pub(crate) fn was_retransmitted(&self) -> bool {
         self.flags & EVER != 0
     }
+}
 
-    #[inline]
-    pub(crate) fn is_app_limited(&self) -> bool {
-        self.flags & APP_LIMITED != 0
-    }
-
-    pub(crate) fn set_app_limited(&mut self, limited: bool) {
-        self.flags = self.flags & !APP_LIMITED | if limited { APP_LIMITED } else { 0 };
-    }
+/// The state of the connection when a segment was last sent (draft-ietf-ccwg-bbr section 4.1.2.1).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Then {
+    /// When the last bytes had been delivered.
+    pub(crate) delivered_at: Time,
+    /// When the segment had been sent that began the sample.
+    pub(crate) first_sent: Time,
+    /// Bytes lost.
+    pub(crate) lost: u64,
+    /// Bytes in flight, the segment included.
+    pub(crate) in_flight: u64,
+    /// The application held the sender back.
+    pub(crate) app_limited: bool,
 }
 
 /// The segments in flight of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: VecDeque<Segment>,
+    /// One for each segment, or none at all.
+    then: VecDeque<Then>,
     /// The number of the first one; numbers go on for ever.
     base: u32,
     oldest: u32,
@@ -128,6 +125,7 @@ impl Scoreboard {
     pub(crate) fn new() -> Scoreboard {
         Scoreboard {
             ring: VecDeque::new(),
+            then: VecDeque::new(),
             base: 0,
             oldest: NONE,
             newest: NONE,
@@ -228,6 +226,25 @@ impl Scoreboard {
         self.append(id);
     }
 
+    /// As [`Scoreboard::push`], with what samples ask for: for each segment or for none.
+    pub(crate) fn push_sampled(&mut self, segment: Segment, then: Then) {
+        self.then.push_back(then);
+        self.push(segment);
+    }
+
+    /// The state when the segment of that number was last sent, if such states are kept.
+    #[inline]
+    pub(crate) fn then(&self, id: u32) -> Option<&Then> {
+        self.then.get(self.index(id))
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn then_mut(&mut self, id: u32) -> Option<&mut Then> {
+        let index = self.index(id);
+        self.then.get_mut(index)
+    }
+
     /// The last segment sent.
     pub(crate) fn last(&self) -> Option<u32> {
         (!self.ring.is_empty()).then(|| self.after().wrapping_sub(1))
@@ -285,7 +302,7 @@ impl Scoreboard {
 
     /// Takes the first segment out if `ack` covers it; what is left of it stays if that covers a part.
     #[inline]
-    pub(crate) fn pop_acked(&mut self, ack: u64) -> Option<Segment> {
+    pub(crate) fn pop_acked(&mut self, ack: u64) -> Option<(Segment, Option<Then>)> {
         let first = self.ring.front()?;
         if first.end() > ack {
             if first.seq < ack {
@@ -311,7 +328,7 @@ impl Scoreboard {
                 self.retransmitted -= bytes;
             }
         }
-        Some(segment)
+        Some((segment, self.then.pop_front()))
     }
 
     /// An acknowledgement within the first segment.
@@ -566,8 +583,8 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_fills_a_cache_line() {
-        assert_eq!(size_of::<Segment>(), 64);
+    fn two_segments_fill_a_cache_line() {
+        assert_eq!(size_of::<Segment>(), 32);
     }
 
     #[test]

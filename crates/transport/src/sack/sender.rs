@@ -9,7 +9,7 @@ use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, SackP
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, Picked};
-use super::scoreboard::{Scoreboard, Segment};
+use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use crate::tcp::{FIRST_BYTE, Rto, TcpParams};
@@ -692,9 +692,13 @@ impl<S: Source> SackSender<S> {
         let seq = self.nxt;
         let mut segment = Segment::new(seq, short(bytes));
         self.rate.on_send(&mut segment, idle, now);
-        segment.in_flight = narrow(self.board.pipe() + bytes);
-        segment.lost = self.board.lost_total();
-        self.board.push(segment);
+        if self.traits.samples {
+            let in_flight = self.board.pipe() + bytes;
+            let then = self.rate.now(in_flight, self.board.lost_total());
+            self.board.push_sampled(segment, then);
+        } else {
+            self.board.push(segment);
+        }
         self.nxt += bytes;
         if self.phase == Phase::Disorder {
             self.beyond += bytes;
@@ -710,13 +714,15 @@ impl<S: Source> SackSender<S> {
     pub(super) fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
         let now = host.now();
         let first = self.board.front().map(|segment| segment.seq);
-        let lost_total = self.board.lost_total();
-        let in_flight = narrow(self.board.pipe() + u64::from(self.board.get(id).bytes));
         let segment = self.board.get_mut(id);
         self.rate.on_send(segment, false, now);
-        segment.in_flight = in_flight;
-        segment.lost = lost_total;
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
+        let state = self
+            .rate
+            .now(self.board.pipe() + bytes, self.board.lost_total());
+        if let Some(then) = self.board.then_mut(id) {
+            *then = state;
+        }
         self.board.retransmit(id);
         self.high_resent = self.high_resent.max(seq + bytes);
         self.cold.report.retransmissions += 1;
@@ -1070,11 +1076,12 @@ impl<S: Source> SackSender<S> {
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,
-            app_limited: event.picked.app_limited,
+            app_limited: event.picked.then.app_limited,
             in_flight_before: pipe_before,
             in_flight: self.board.pipe(),
-            tx_in_flight: event.picked.in_flight,
-            lost_since: self.board.lost_total() - event.picked.lost.min(self.board.lost_total()),
+            tx_in_flight: event.picked.then.in_flight,
+            lost_since: self.board.lost_total()
+                - event.picked.then.lost.min(self.board.lost_total()),
             newly_lost: 0,
             phase: self.phase,
             limited,
@@ -1109,7 +1116,7 @@ impl<S: Source> SackSender<S> {
         }
         sample.newly_lost = self.board.lost_total() - lost_before;
         sample.lost_since =
-            self.board.lost_total() - event.picked.lost.min(self.board.lost_total());
+            self.board.lost_total() - event.picked.then.lost.min(self.board.lost_total());
         sample.in_flight = self.board.pipe();
         sample.phase = self.phase;
         self.control(&sample, limited);
@@ -1128,8 +1135,8 @@ impl<S: Source> SackSender<S> {
         let mut picked = Picked::default();
         let mut first = None;
         let mut rtt = Span::ZERO;
-        while let Some(segment) = self.board.pop_acked(ack) {
-            self.rate.on_delivered(&segment, &mut picked);
+        while let Some((segment, then)) = self.board.pop_acked(ack) {
+            self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
             first = first.or(Some(segment.sent));
             rtt = now.saturating_since(segment.sent);
             self.rack.on_delivered_in_order(&segment, rtt);
@@ -1159,11 +1166,11 @@ impl<S: Source> SackSender<S> {
                 prior_delivered: picked.prior_delivered,
                 sampled,
                 interval,
-                app_limited: picked.app_limited,
+                app_limited: picked.then.app_limited,
                 in_flight_before: pipe_before,
                 in_flight: self.board.pipe(),
-                tx_in_flight: picked.in_flight,
-                lost_since: lost - picked.lost.min(lost),
+                tx_in_flight: picked.then.in_flight,
+                lost_since: lost - picked.then.lost.min(lost),
                 newly_lost: 0,
                 phase: self.phase,
                 limited,
@@ -1286,7 +1293,8 @@ impl<S: Source> SackSender<S> {
                 && segment.end() <= until
             {
                 if let Some(before) = self.board.sack(id) {
-                    self.deliver(&before, false, event);
+                    let then = self.board.then(id).copied();
+                    self.deliver(&before, then.as_ref(), false, event);
                 }
                 id = id.wrapping_add(1);
             }
@@ -1296,8 +1304,14 @@ impl<S: Source> SackSender<S> {
 
     /// A segment is delivered for the first time.
     #[inline]
-    fn deliver(&mut self, segment: &Segment, cumulatively: bool, event: &mut Event) {
-        self.rate.on_delivered(segment, &mut event.picked);
+    fn deliver(
+        &mut self,
+        segment: &Segment,
+        then: Option<&Then>,
+        cumulatively: bool,
+        event: &mut Event,
+    ) {
+        self.rate.on_delivered(segment, then, &mut event.picked);
         self.rack.on_delivered(segment, self.min_rtt, event.now);
         if !cumulatively {
             event.sacked = true;
@@ -1321,10 +1335,10 @@ impl<S: Source> SackSender<S> {
         event.acked = ack - self.una;
         self.una = ack;
         self.bytes_acked += event.acked;
-        while let Some(segment) = self.board.pop_acked(ack) {
+        while let Some((segment, then)) = self.board.pop_acked(ack) {
             event.resent_acked |= segment.was_retransmitted();
             if !segment.is_sacked() {
-                self.deliver(&segment, true, event);
+                self.deliver(&segment, then.as_ref(), true, event);
             }
         }
     }
