@@ -399,17 +399,11 @@ impl<P: Port> Link<P> {
         !self.idle
     }
 
-    /// The event of a plain link: its id, when the next packet in flight arrives, and the birth. If nothing is in flight the ring
-    /// rests.
+    /// The event of a plain link: its id, when the next packet in flight arrives, and the birth.
     #[inline(always)]
-    pub(crate) fn next_landing(&mut self) -> Option<(u32, u64, u64)> {
-        match self.ring.flight_head() {
-            Some(next) => Some((self.id, next.at.as_ps(), next.launched.as_ps())),
-            None => {
-                self.ring.rest();
-                None
-            }
-        }
+    pub(crate) fn next_landing(&self) -> Option<(u32, u64, u64)> {
+        let next = self.ring.flight_head()?;
+        Some((self.id, next.at.as_ps(), next.launched.as_ps()))
     }
 
     /// Replays every departure before `bound`.

@@ -19,7 +19,6 @@ use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
-use crate::ring::clear_spare;
 use crate::routing::Routes;
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
@@ -1120,7 +1119,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         for i in 0..self.core.links.len() {
             self.core.links[i].finish(now, &mut self.core.frame);
         }
-        clear_spare();
         self.core.frame.tracer.finish();
         let census = self.core.frame.census;
         assert_eq!(
@@ -1280,7 +1278,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
     #[inline(never)]
     fn pass_on(&mut self, link: u32, next: u32) {
         self.queue_up(link, next);
-        if let Some(from) = self.links.get_mut(to_usize(link))
+        if let Some(from) = self.links.get(to_usize(link))
             && !from.feeds
             && let Some((id, at, birth)) = from.next_landing()
         {

@@ -10,10 +10,6 @@
 //! discipline removed one before it; then `take` moves the packet that it takes to the other side of the gap. A gap that has
 //! become large is closed before the ring would grow for it.
 //! A scheduler keeps its own queues and puts each packet straight behind those that the device holds.
-//!
-//! The packets of a flow come in bursts, and a network has thousands of rings, most of them empty at any time. So a ring that
-//! had to grow lends its slots to the others when it has become [empty](Ring::rest), and when it grows again it gets those
-//! that were in use last, which are in the cache: see [`spare`].
 
 #![allow(
     unsafe_code,
@@ -25,13 +21,10 @@ use crate::slab::to_usize;
 use sojourn_units::Time;
 use std::mem::MaybeUninit;
 
-mod spare;
-pub(crate) use spare::clear as clear_spare;
-
 /// The ring; see the module documentation for its regions.
 #[repr(C)]
 pub struct Ring {
-    slots: Slots,
+    slots: Box<[MaybeUninit<Packet>]>,
     /// The number of slots, a power of two, less one.
     mask: u32,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
@@ -43,16 +36,10 @@ pub struct Ring {
     lead: u32,
     /// Packets that wait.
     waiting: u32,
-    /// The mask to which the ring grows first, because it needed as many slots before; 0 if nothing is known.
-    wont: u32,
 }
 
-/// Room for packets: a power of two of slots.
-type Slots = Box<[MaybeUninit<Packet>]>;
-
+const INITIAL_SLOTS: usize = 4;
 const INITIAL_MASK: u32 = 3;
-/// From this mask on slots are lent when the ring is empty: to change them costs less than what so many packets cost.
-const LENT_MASK: u32 = 31;
 const MAX_MASK: u32 = (1 << 31) - 1;
 
 impl Default for Ring {
@@ -65,14 +52,13 @@ impl Ring {
     /// An empty ring.
     pub fn new() -> Self {
         Ring {
-            slots: spare::get(INITIAL_MASK),
+            slots: Box::new([const { MaybeUninit::uninit() }; INITIAL_SLOTS]),
             mask: INITIAL_MASK,
             head: 0,
             sent: 0,
             held: 0,
             lead: 0,
             waiting: 0,
-            wont: 0,
         }
     }
 
@@ -84,14 +70,14 @@ impl Ring {
     #[inline]
     fn slot(&self, counter: u32) -> &MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is the length less one from `new`, `grow` and `lend` on, so it is below it.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline]
     fn slot_mut(&mut self, counter: u32) -> &mut MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is the length less one from `new`, `grow` and `lend` on, so it is below it.
+        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
         unsafe { self.slots.get_unchecked_mut(index) }
     }
 
@@ -128,12 +114,12 @@ impl Ring {
             self.lead = self.held;
             return;
         }
+        let old = self.slots.len();
         assert!(self.mask < MAX_MASK, "a ring holds {MAX_MASK} packets");
-        let mask = match self.mask {
-            INITIAL_MASK if self.wont != 0 => self.wont,
-            mask => 2 * mask + 1,
-        };
-        let mut slots = spare::get(mask);
+        let mut slots: Vec<MaybeUninit<Packet>> = Vec::with_capacity(old * 2);
+        slots.resize_with(old * 2, MaybeUninit::uninit);
+        let mut slots = slots.into_boxed_slice();
+        let mask = 2 * self.mask + 1;
         let mut counter = self.head;
         while counter != self.tail() {
             let from = self.index(counter);
@@ -141,34 +127,8 @@ impl Ring {
             std::mem::swap(&mut slots[to_usize(counter & mask)], &mut self.slots[from]);
             counter = counter.wrapping_add(1);
         }
-        spare::put(std::mem::replace(&mut self.slots, slots));
+        self.slots = slots;
         self.mask = mask;
-    }
-
-    /// Nothing is in flight. Says nothing about what waits: a ring that is empty altogether lends its slots to others, if they are
-    /// many.
-    #[inline(always)]
-    pub(crate) fn rest(&mut self) {
-        if self.mask >= LENT_MASK && self.lead | self.waiting == 0 {
-            self.lend();
-        }
-    }
-
-    #[inline(never)]
-    fn lend(&mut self) {
-        assert!(self.head == self.tail(), "packets need their slots");
-        // Counters begin at 0 when slots are lent, so `sent` packets, if no more, have needed them since.
-        let used = self.sent > self.mask / 2;
-        self.wont = if used { self.mask } else { self.mask / 2 };
-        if self.wont < LENT_MASK {
-            self.wont = 0;
-        }
-        (self.head, self.sent) = (0, 0);
-        self.mask = INITIAL_MASK;
-        spare::put(std::mem::replace(
-            &mut self.slots,
-            spare::get(INITIAL_MASK),
-        ));
     }
 
     /// Makes room for one packet when everything up to counter `end` is in use; without a gap.
@@ -582,24 +542,6 @@ mod tests {
         assert!(ring.mask <= 255, "{}", ring.mask);
     }
 
-    #[test]
-    fn an_empty_ring_lends_its_slots_and_gets_as_many_again_at_once() {
-        let mut ring = Ring::new();
-        let mut masks = Vec::new();
-        for burst in [50, 50, 6, 6, 50] {
-            for uid in 0..burst {
-                ring.send(Packet::test(1000, 0, uid));
-            }
-            masks.push(ring.mask);
-            for uid in 0..burst {
-                assert_eq!(ring.land().map(|packet| packet.uid), Some(uid));
-            }
-            ring.rest();
-        }
-        // Half as many after a burst that needed no more, none of its own below 32.
-        assert_eq!((masks, ring.mask), (vec![63, 63, 63, 31, 63], INITIAL_MASK));
-    }
-
     /// The safe reference: one queue per region.
     #[derive(Default)]
     struct Reference {
@@ -610,7 +552,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..13, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..12, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -677,7 +619,6 @@ mod tests {
                         prop_assert_eq!(launched, expected);
                         plain.flight.push_back(expected);
                     }
-                    12 => ring.rest(),
                     _ => {}
                 }
                 prop_assert_eq!(ring.held_bytes(), 1000 * plain.held.len() as u64);
