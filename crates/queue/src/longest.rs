@@ -69,7 +69,7 @@ impl Longest {
     }
 
     /// The rank of a queue may have become higher.
-    #[inline]
+    #[inline(always)]
     pub fn raise(&mut self, index: u32, rank: Rank) {
         if rank.length == 0 {
             return;

@@ -97,14 +97,14 @@ impl<E: Entry> Tournament<E> {
     }
 
     /// As [`Tournament::set`], unless the queue has a lesser entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lower(&mut self, entry: E) {
         match self.places.get(at(entry.index())) {
             Some(&place) if place != NOWHERE => {
                 let place = at(place);
                 let before = self.pairs.get(place / 2).map(|pair| pair[place & 1]);
                 if before.is_some_and(|before| entry < before) {
-                    self.play(place, entry);
+                    self.replay(place, entry);
                 }
             }
             _ => self.enter(entry),
@@ -166,6 +166,12 @@ impl<E: Entry> Tournament<E> {
                 None => self.free.push(number),
             }
         }
+    }
+
+    /// As [`Tournament::play`], for callers that seldom need it.
+    #[inline(never)]
+    fn replay(&mut self, place: usize, entry: E) {
+        self.play(place, entry);
     }
 
     /// Puts an entry into a place, and repeats the matches whose outcome that may change.

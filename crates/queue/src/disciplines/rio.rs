@@ -484,7 +484,7 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::built;
+    use crate::testing::{built, meta, view};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
 
@@ -569,6 +569,25 @@ mod tests {
         assert_eq!(bench.averages(), [3.0, 0.0, 100.0]);
         assert_eq!(bench.offer(0, 2, 0), FORCED);
         assert_eq!(bench.offer(0, 1, 0), Verdict::Pass);
+    }
+
+    #[test]
+    fn in_packets_that_have_left_a_ring_are_missed_at_the_next_arrival() {
+        let mut rio: Rio = built("weight=0 limit=100000p").expect("built");
+        let (mut rng, mut ring) = (Stream::derive(1, 0, "ring"), VecDeque::new());
+        for step in 0..10_000 {
+            for _ in 0..rng.below(3) {
+                ring.pop_front();
+            }
+            let (inside, now) = (rng.below(3) == 0, Time::ZERO + Span::from_us(step));
+            let packets = u64::try_from(ring.len()).expect("few");
+            let (meta, rng) = (meta(0, if inside { IN } else { 0 }), &mut rng);
+            let verdict = rio.on_enqueue(&meta, &view(packets), &mut Cx { now, rng });
+            assert_eq!(verdict, Verdict::Pass);
+            ring.push_back(inside);
+            let expected = ring.iter().filter(|inside| **inside).count();
+            assert_eq!(rio.core.waiting_in, u64::try_from(expected).expect("few"));
+        }
     }
 
     #[test]

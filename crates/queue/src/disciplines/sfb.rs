@@ -663,6 +663,8 @@ mod tests {
         rng: Stream,
         waiting: VecDeque<u32>,
         served_ms: u64,
+        /// The AQM is told of departures.
+        tells: bool,
     }
 
     impl Bench {
@@ -672,12 +674,12 @@ mod tests {
                 rng: Stream::derive(1, 0, "sfb"),
                 waiting: VecDeque::new(),
                 served_ms: 0,
+                tells: true,
             }
         }
 
         fn view(&self) -> View<'static> {
-            let packets = u64::try_from(self.waiting.len()).expect("few");
-            view(packets)
+            view(count_of(&self.waiting))
         }
 
         fn serve(&mut self, now: Time) {
@@ -687,6 +689,9 @@ mod tests {
                     self.sfb.on_empty(now);
                     continue;
                 };
+                if !self.tells {
+                    continue;
+                }
                 let (meta, view) = (meta(flow, 0), self.view());
                 let rng = &mut self.rng;
                 self.sfb
@@ -776,6 +781,32 @@ mod tests {
         for set in &bench.sfb.0.sets {
             assert!(set.bins.iter().all(|bin| bin.packets == 0));
         }
+    }
+
+    #[test]
+    fn departures_that_it_is_not_told_of_change_no_verdict_and_no_state() {
+        for dialect in ["paper", "linux"] {
+            let spec = format!("dialect={dialect} rehash=50ms warmup=20ms increment=0.2");
+            let (mut told, mut untold) = (Bench::new(&spec), Bench::new(&spec));
+            untold.tells = false;
+            for n in 0..5000_u64 {
+                let (now, flow) = (us(n * 600), u32::try_from(n * n % 7).expect("small"));
+                assert_eq!(told.offer(now, flow, 0), untold.offer(now, flow, 0));
+                let (mut state, mut seen) = (Vec::new(), Vec::new());
+                let later = now + Span::from_ms(3);
+                if n % 100 == 0 {
+                    told.serve(later);
+                    untold.serve(later);
+                }
+                told.sfb.state(&mut state);
+                untold.sfb.state_among(count_of(&untold.waiting), &mut seen);
+                assert_eq!(state, seen, "{spec}, packet {n}");
+            }
+        }
+    }
+
+    fn count_of(waiting: &VecDeque<u32>) -> u64 {
+        u64::try_from(waiting.len()).expect("few")
     }
 
     #[test]
