@@ -140,17 +140,22 @@ impl Judges {
         ticks: true,
     };
 
+    /// As [`Judges::of`], of a frame whose packets wait in a ring, which they leave at its head unless the AQM drops them.
+    pub(crate) fn of_ring(aqm: &impl Aqm) -> Judges {
+        let judges = Judges::of(aqm);
+        let departures = judges.departures && !aqm.only_counts_departures();
+        Judges {
+            departures,
+            ..judges
+        }
+    }
+
     /// What `aqm` wants, of a frame that replays its periodic updates: one that has them sees every arrival, since the updates
     /// that are due come before it.
     pub(crate) fn of(aqm: &impl Aqm) -> Judges {
         let judges = aqm.judges();
         let room = if judges.ticks { 0 } else { judges.room };
         Judges { room, ..judges }
-    }
-
-    /// True if the AQM lets everything pass, and learns nothing.
-    pub(crate) fn nothing(&self) -> bool {
-        *self == Judges::arrivals_beyond(u64::MAX)
     }
 
     /// Nothing but arrivals while so many packets wait or more.
@@ -188,6 +193,12 @@ pub trait Aqm {
         Verdict::Pass
     }
 
+    /// True if [`Aqm::on_dequeue`] lets every packet pass, and only counts what has left: then a frame from which packets leave in
+    /// their order need not ask, since the next arrival shows how many wait; [`Aqm::state_among`] is told of those.
+    fn only_counts_departures(&self) -> bool {
+        false
+    }
+
     /// The transmitter wanted a packet and found none: the queue was empty, or every packet in it was dropped.
     #[inline]
     fn on_empty(&mut self, now: Time) {
@@ -220,5 +231,11 @@ pub trait Aqm {
     /// The internal state, in the order of [`Aqm::state_names`].
     fn state(&self, out: &mut Vec<f64>) {
         let _ = out;
+    }
+
+    /// As [`Aqm::state`], where so many packets wait.
+    fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+        let _ = packets;
+        self.state(out);
     }
 }

@@ -7,28 +7,43 @@ use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
 
-/// A child queue. What a packet touches whatever the AQM comes first.
+/// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
+/// queue it is one cache line.
 #[repr(C)]
 pub struct Child {
     queue: List,
+    /// Of `queue` and `peeked`.
+    bytes: u64,
+    /// As [`Judges::room`]; no list is longer than the greatest.
+    room: u32,
+    /// The AQM is asked about departures, or has updates that come before them.
+    judged: bool,
+    /// As [`Judges::ticks`].
+    ticks: bool,
+    /// As [`Judges::empty`].
+    empty: bool,
+    /// There is a packet in `peeked`.
+    peeks: bool,
+    last_departure: Time,
     /// At most one packet, let go by the AQM, and not taken yet.
     peeked: List,
-    /// Of both.
-    bytes: u64,
-    judges: Judges,
-    last_departure: Time,
     aqm: AnyAqm,
 }
 
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
+        let judges = Judges::of(&aqm);
         Child {
             queue: List::default(),
-            peeked: List::default(),
             bytes: 0,
-            judges: Judges::of(&aqm),
+            room: u32::try_from(judges.room).unwrap_or(u32::MAX),
+            judged: judges.departures || judges.ticks,
+            ticks: judges.ticks,
+            empty: judges.empty,
+            peeks: false,
             last_departure: Time::ZERO,
+            peeked: List::default(),
             aqm,
         }
     }
@@ -36,13 +51,13 @@ impl Child {
     /// Packets that wait.
     #[inline]
     pub fn packets(&self) -> u64 {
-        self.queue.len() + self.peeked.len()
+        self.queue.len() + u64::from(self.peeks)
     }
 
     /// True if nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.peeked.is_empty()
+        self.queue.is_empty() && !self.peeks
     }
 
     /// Bytes that wait.
@@ -54,25 +69,28 @@ impl Child {
     /// The packet that is sent next, unless the AQM drops it.
     #[inline]
     pub fn head<'a>(&self, store: &'a Store) -> Option<&'a Packet> {
-        match self.peeked.is_empty() {
-            true => store.front(&self.queue),
-            false => store.front(&self.peeked),
+        match self.peeks {
+            false => store.front(&self.queue),
+            true => store.front(&self.peeked),
         }
     }
 
     /// The size of that packet.
     #[inline(always)]
     pub fn head_size(&self) -> Option<u32> {
-        match self.peeked.is_empty() {
-            true => self.queue.head_size(),
-            false => self.peeked.head_size(),
+        match self.peeks {
+            false => self.queue.head_size(),
+            true => self.peeked.head_size(),
         }
     }
 
     /// The [slot](Held::slot) of that packet.
     #[inline(always)]
     pub fn head_slot(&self) -> Option<u32> {
-        self.peeked.head_slot().or(self.queue.head_slot())
+        match self.peeks {
+            false => self.queue.head_slot(),
+            true => self.peeked.head_slot(),
+        }
     }
 
     /// The [slot](Held::slot) of the packet that arrived last.
@@ -94,7 +112,7 @@ impl Child {
     /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
-        if self.packets() >= self.judges.room {
+        if self.packets() >= u64::from(self.room) {
             return self.offer(packet, cx);
         }
         self.bytes += u64::from(packet.size);
@@ -145,18 +163,19 @@ impl Child {
     #[inline]
     pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         // Who is not asked does not see whether the packet is still in the queue.
-        if self.judges.nothing() {
-            return self.queue.head_size();
+        match self.asks_nothing() {
+            true => self.queue.head_size(),
+            false => self.peek_judged(cx),
         }
-        self.peek_judged(cx)
     }
 
     fn peek_judged(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
-        if self.peeked.is_empty()
+        if !self.peeks
             && let Some(packet) = self.dequeue(cx)
         {
             self.bytes += u64::from(packet.size);
             cx.store.push_back(&mut self.peeked, packet);
+            self.peeks = true;
         }
         self.peeked.head_size()
     }
@@ -170,14 +189,16 @@ impl Child {
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
     #[inline(always)]
     pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.judges.departures || self.judges.ticks || !self.peeked.is_empty() {
+        if self.judged || self.peeks {
             return self.dequeue_judged(others, cx);
         }
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
             self.on_empty(cx.now);
             return None;
         };
-        self.last_departure = cx.now;
+        if !self.asks_nothing() {
+            self.last_departure = cx.now;
+        }
         self.bytes -= u64::from(packet.size);
         Some(packet)
     }
@@ -185,7 +206,7 @@ impl Child {
     /// The next packet that an AQM lets go that judges them, or let one go before.
     #[inline(never)]
     fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if let Some(packet) = cx.store.pop_front(&mut self.peeked) {
+        if let Some(packet) = self.take_peeked(cx.store) {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
@@ -272,7 +293,7 @@ impl Child {
     /// The transmitter asked and no queue held a packet.
     #[inline]
     pub fn on_empty(&mut self, now: Time) {
-        if self.judges.empty {
+        if self.empty {
             self.aqm.on_empty(now);
         }
     }
@@ -286,7 +307,7 @@ impl Child {
 
     /// Takes the head out, past the AQM.
     pub fn take_head(&mut self, store: &mut Store) -> Option<Held> {
-        let peeked = store.pop_front(&mut self.peeked);
+        let peeked = self.take_peeked(store);
         let packet = peeked.or_else(|| store.pop_front(&mut self.queue))?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
@@ -294,7 +315,22 @@ impl Child {
 
     fn take_tail(&mut self, store: &mut Store) -> Option<Held> {
         let last = store.pop_back(&mut self.queue);
-        last.or_else(|| store.pop_back(&mut self.peeked))
+        last.or_else(|| self.take_peeked(store))
+    }
+
+    #[inline]
+    fn take_peeked(&mut self, store: &mut Store) -> Option<Held> {
+        if !self.peeks {
+            return None;
+        }
+        self.peeks = false;
+        store.pop_front(&mut self.peeked)
+    }
+
+    /// The AQM is never asked, nor told.
+    #[inline(always)]
+    fn asks_nothing(&self) -> bool {
+        self.room == u32::MAX && !self.judged && !self.empty
     }
 
     #[cold]
@@ -307,7 +343,7 @@ impl Child {
 
     #[inline]
     fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
-        if !self.judges.ticks {
+        if !self.ticks {
             return;
         }
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {

@@ -191,10 +191,8 @@ impl FlowQueue {
 
     /// See [`crate::Scheduler::enqueue`].
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        let index = self.queue_of(cx.store.packet(&packet));
-        let favoured = self.rules.favoured;
-        let favoured =
-            favoured == Dscps::ALL || favoured.contains(cx.store.packet(&packet).tos >> 2);
+        let arriving = cx.store.packet(&packet);
+        let (index, dscp) = (self.queue_of(arriving), arriving.dscp());
         let size = packet.size;
         if self.rules.when_full == WhenFull::Refuse && !self.has_room(size) {
             self.queues[at(index)].child.refuse(packet, cx);
@@ -207,18 +205,25 @@ impl FlowQueue {
             return;
         }
         let queue = &mut self.queues[at(index)];
+        let length = queue.child.bytes();
         if !queue.listed {
-            queue.listed = true;
-            queue.credits = i64::from(self.rules.quantum);
-            match favoured {
-                true => self.new.push_back(index),
-                false => self.old.push_back(index),
-            }
+            self.list(index, dscp);
         }
         if self.rules.when_full != WhenFull::Refuse {
-            let rank = rank(&self.queues, index);
-            self.longest.raise(index, rank);
+            self.longest.raise(index, rank(index, length));
             self.keep_limit(cx);
+        }
+    }
+
+    /// A queue becomes active with a packet of this codepoint.
+    #[inline(never)]
+    fn list(&mut self, index: u32, dscp: u8) {
+        let queue = &mut self.queues[at(index)];
+        queue.listed = true;
+        queue.credits = i64::from(self.rules.quantum);
+        match self.rules.favoured.contains(dscp) {
+            true => self.new.push_back(index),
+            false => self.old.push_back(index),
         }
     }
 
@@ -237,20 +242,24 @@ impl FlowQueue {
                 self.old.push_back(index);
                 continue;
             }
+            let (packets, bytes) = (queue.child.packets(), queue.child.bytes());
             let others = match self.rules.counts_all {
-                true => self.bytes - queue.child.bytes(),
+                true => self.bytes - bytes,
                 false => 0,
             };
-            let sent = self.with_child(index, cx, |child, cx| child.dequeue_among(others, cx));
-            let queue = &mut self.queues[at(index)];
+            let drops = cx.drops.len();
+            let sent = queue.child.dequeue_among(others, cx);
+            self.packets = self.packets + queue.child.packets() - packets;
+            self.bytes = self.bytes + queue.child.bytes() - bytes;
+            if self.rules.memory.is_some() {
+                let sent = sent.as_ref().map_or(0, |packet| memory_of(packet.size));
+                self.memory -= sent + memory_of_dropped(cx, drops);
+            }
             match sent {
                 Some(packet) => {
                     queue.credits -= i64::from(packet.size);
                     if queue.child.is_empty() {
                         self.longest.forget(index);
-                    }
-                    if self.rules.memory.is_some() {
-                        self.memory -= memory_of(packet.size);
                     }
                     return Some(packet);
                 }
@@ -346,7 +355,9 @@ impl FlowQueue {
     #[cold]
     fn drop_from_longest(&mut self, cx: &mut SchedulerCx<'_>) {
         let queues = &self.queues;
-        let index = self.longest.top(|index| rank(queues, index));
+        let index = self
+            .longest
+            .top(|index| rank(index, queues[at(index)].child.bytes()));
         let child = &self.queues[at(index)].child;
         let (packets, bytes) = (child.packets(), child.bytes());
         let (most_packets, half_bytes) = match self.rules.when_full {
@@ -383,8 +394,7 @@ impl FlowQueue {
         self.packets = self.packets + child.packets() - packets;
         self.bytes = self.bytes + child.bytes() - bytes;
         if self.rules.memory.is_some() {
-            let freed = cx.drops[drops..].iter().map(|(p, _)| memory_of(p.size));
-            self.memory -= freed.sum::<u64>();
+            self.memory -= memory_of_dropped(cx, drops);
         }
         result
     }
@@ -430,11 +440,17 @@ impl FlowQueue {
 }
 
 /// The place of a queue among the longest: most bytes first, then the one seen first.
-fn rank(queues: &[Queue], index: u32) -> Rank {
+fn rank(index: u32, bytes: u64) -> Rank {
     Rank {
-        length: queues[at(index)].child.bytes(),
+        length: bytes,
         tie: u64::from(index),
     }
+}
+
+/// The memory of the packets that were dropped after so many others.
+fn memory_of_dropped(cx: &SchedulerCx<'_>, before: usize) -> u64 {
+    let freed = cx.drops[before..].iter().map(|(p, _)| memory_of(p.size));
+    freed.sum()
 }
 
 /// Makes a discipline of a [`FlowQueue`] in its field 0.

@@ -1,13 +1,13 @@
 //! Which of many queues comes first, by a number that each has.
 
-use crate::tournament::{Entry, Tournament, index_of};
+use crate::tournament::{Entry, Tournament};
 
 /// Queues by key, the least first; of equal keys the queue of the lowest index. Keys are below 2^96.
 #[derive(Default)]
-pub struct Ordered(Tournament);
+pub struct Ordered(Tournament<u128>);
 
 #[inline]
-fn entry(key: u128, index: u32) -> Entry {
+fn entry(key: u128, index: u32) -> u128 {
     assert!(key >> 96 == 0, "a key of 96 bits at most");
     key << 32 | u128::from(index)
 }
@@ -17,7 +17,7 @@ impl Ordered {
     #[inline]
     pub fn first(&self) -> Option<(u128, u32)> {
         let first = self.0.first()?;
-        Some((first >> 32, index_of(first)))
+        Some((first >> 32, first.index()))
     }
 
     /// True without queues.

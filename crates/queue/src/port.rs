@@ -70,7 +70,7 @@ impl QueuePort {
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
         let judges = match &discipline {
-            Discipline::Aqm(aqm) => Judges::of(aqm),
+            Discipline::Aqm(aqm) => Judges::of_ring(aqm),
             Discipline::Scheduler(_) => Judges::EVERYTHING,
         };
         let in_ring = matches!(discipline, Discipline::Aqm(_));
@@ -108,7 +108,7 @@ impl QueuePort {
     /// The discipline's internal state.
     pub fn state(&self, out: &mut Vec<f64>) {
         match &self.discipline {
-            Discipline::Aqm(aqm) => aqm.state(out),
+            Discipline::Aqm(aqm) => aqm.state_among(self.account.backlog_packets(), out),
             Discipline::Scheduler(port) => port.scheduler.state(out),
         }
     }
@@ -227,7 +227,8 @@ impl Port for QueuePort {
         (measured.dequeued, measured.dequeued_bytes)
     }
 
-    #[inline]
+    // Nothing but two calls, so that it costs none itself.
+    #[inline(always)]
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
@@ -497,6 +498,7 @@ impl QueuePort {
         }
     }
 
+    #[inline(never)]
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         loop {
             if self.pending.is_none() {
@@ -602,6 +604,7 @@ impl QueuePort {
         }
     }
 
+    #[inline(never)]
     fn dequeue_scheduler<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return false;
@@ -619,10 +622,10 @@ impl QueuePort {
             hand_back(port, &mut self.account, now, sink);
         }
         let Some(held) = next else { return false };
-        let packet = port.store.release(held);
-        self.account.dequeue(&packet, now);
+        // Read where it lies, so that it is copied once.
+        self.account.dequeue(port.store.packet(&held), now);
         self.last_departure = now;
-        ring.put(packet);
+        ring.put(port.store.release(held));
         true
     }
 }

@@ -516,6 +516,12 @@ macro_rules! register {
                     AnyAqm::Custom(a) => a.on_dequeue(meta, sojourn, view, cx),
                 }
             }
+            fn only_counts_departures(&self) -> bool {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.only_counts_departures(),)*
+                    AnyAqm::Custom(a) => a.only_counts_departures(),
+                }
+            }
             #[inline]
             fn on_empty(&mut self, now: Time) {
                 match self {
@@ -553,6 +559,12 @@ macro_rules! register {
                 match self {
                     $(AnyAqm::$Aqm(a) => a.state(out),)*
                     AnyAqm::Custom(a) => a.state(out),
+                }
+            }
+            fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.state_among(packets, out),)*
+                    AnyAqm::Custom(a) => a.state_among(packets, out),
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! Where the packets of a scheduler wait: one store for all its queues, each of which is a list through it.
 //!
 //! A packet is moved into the store when the scheduler gets it and out of it when it leaves; between the two only its
-//! handle moves. The size of the packet at the head of a list is read when it comes there: who asks for it later does not
-//! wait for memory, and the packet itself is nearer by the time that it leaves. A place that was left last is filled first.
+//! handle moves. The sizes are kept beside the order, so that nobody waits for a packet to learn its size. A place that was
+//! left last is filled first.
 
 use sojourn_sim::{Packet, to_usize as at};
 
@@ -40,6 +40,8 @@ struct Links {
     /// Nothing of meaning at the head of a list.
     previous: u32,
     next: u32,
+    /// Bytes of the packet at `next`.
+    next_size: u32,
 }
 
 impl Default for Store {
@@ -130,6 +132,7 @@ impl Store {
         self.links.push(Links {
             previous: NONE,
             next: NONE,
+            next_size: 0,
         });
         self.packets.push(packet);
         Held { slot, size }
@@ -173,7 +176,10 @@ impl Store {
         links.next = NONE;
         match list.len {
             0 => (list.head, list.head_size) = (held.slot, held.size),
-            _ => self.links[at(list.tail)].next = held.slot,
+            _ => {
+                let last = &mut self.links[at(list.tail)];
+                (last.next, last.next_size) = (held.slot, held.size);
+            }
         }
         list.tail = held.slot;
         list.len += 1;
@@ -183,12 +189,9 @@ impl Store {
     #[inline(always)]
     pub fn pop_front(&mut self, list: &mut List) -> Option<Held> {
         let (slot, size) = (list.head, list.head_size);
-        let next = self.links.get(at(slot))?.next;
-        list.head = next;
+        let links = self.links.get(at(slot))?;
+        (list.head, list.head_size) = (links.next, links.next_size);
         list.len -= 1;
-        if let Some(packet) = self.packets.get(at(next)) {
-            list.head_size = packet.size;
-        }
         Some(Held { slot, size })
     }
 
@@ -210,8 +213,13 @@ impl Store {
         if slot == list.head {
             return self.pop_front(list);
         }
-        let Links { previous, next } = self.links[at(slot)];
-        self.links[at(previous)].next = next;
+        let Links {
+            previous,
+            next,
+            next_size,
+        } = self.links[at(slot)];
+        let before = &mut self.links[at(previous)];
+        (before.next, before.next_size) = (next, next_size);
         match next {
             NONE => list.tail = previous,
             next => self.links[at(next)].previous = previous,

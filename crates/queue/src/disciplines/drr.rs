@@ -171,7 +171,10 @@ impl Entry for Drr {
             packets: 0,
             bytes: 0,
             stamp: 0,
-            longest: Longest::default(),
+            longest: match rules {
+                Rules::Ns2 => Longest::by_tie(),
+                Rules::Paper | Rules::Linux => Longest::default(),
+            },
             each: params.each,
             cx: cx.clone(),
         })

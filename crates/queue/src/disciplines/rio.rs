@@ -28,6 +28,7 @@ use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
+use std::collections::VecDeque;
 
 choice! {
     /// Which packets are IN.
@@ -102,6 +103,10 @@ struct Core {
     /// IN packets that wait, of so many in all.
     waiting_in: u64,
     waiting: u64,
+    /// Packets that have left the ring, where it is one, as seen at the last arrival.
+    left: u64,
+    /// The IN packets that wait there, head first: how many were let in before each.
+    numbers_in: VecDeque<u64>,
     /// Since when the link has had nothing to send.
     idle_since: Option<Time>,
     /// All idle time that is over.
@@ -178,6 +183,8 @@ impl Entry for Rio {
             average_all: Average::idle(),
             waiting_in: 0,
             waiting: 0,
+            left: 0,
+            numbers_in: VecDeque::new(),
             idle_since: Some(Time::ZERO),
             idle: Span::ZERO,
             params,
@@ -207,8 +214,13 @@ impl Aqm for Rio {
         Verdict::Pass
     }
 
+    fn only_counts_departures(&self) -> bool {
+        true
+    }
+
     fn on_empty(&mut self, now: Time) {
         let core = &mut self.core;
+        core.leave_all_but(0);
         core.idle_since = Some(now);
         core.average_in.idle_since = Some(now);
         core.average_all.idle_since = Some(now);
@@ -237,7 +249,11 @@ impl Aqm for Rio {
 
 impl Core {
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        self.recount(view);
+        let in_ring = !matches!(view.waiting, Waiting::Queue(..));
+        match in_ring {
+            true => self.leave_all_but(view.packets),
+            false => self.recount(view),
+        }
         let inside = self.is_in(meta);
         let verdict = if self.ns2 {
             self.judge_as_ns2(inside, meta, view, cx)
@@ -245,10 +261,36 @@ impl Core {
             self.judge_as_paper(inside, meta, view, cx)
         };
         if !matches!(verdict, Verdict::Drop(_)) {
+            if inside {
+                self.enter_in(in_ring);
+            }
             self.waiting += 1;
-            self.waiting_in += u64::from(inside);
         }
         verdict
+    }
+
+    /// So many packets still wait in the ring.
+    #[inline]
+    fn leave_all_but(&mut self, packets: u64) {
+        if self.waiting <= packets {
+            return;
+        }
+        self.left += self.waiting - packets;
+        self.waiting = packets;
+        self.average_all.idle_since = None;
+        while self.numbers_in.front().is_some_and(|n| *n < self.left) {
+            self.numbers_in.pop_front();
+            self.average_in.idle_since = None;
+            self.waiting_in = self.waiting_in.saturating_sub(1);
+        }
+    }
+
+    /// An IN packet is about to wait.
+    fn enter_in(&mut self, in_ring: bool) {
+        self.waiting_in += 1;
+        if in_ring {
+            self.numbers_in.push_back(self.left + self.waiting);
+        }
     }
 
     fn departed(&mut self, meta: &Meta, view: &View<'_>) {
@@ -269,7 +311,7 @@ impl Core {
 
     /// A scheduler may drop packets past the AQM: then they are counted anew.
     fn recount(&mut self, view: &View<'_>) {
-        if self.waiting != view.packets && !matches!(view.waiting, Waiting::Nothing) {
+        if self.waiting != view.packets {
             let waiting = (0..view.packets).filter_map(|place| view.waiting.peek(place));
             let inside = waiting.filter(|meta| self.is_in(meta)).count();
             self.waiting_in = u64::try_from(inside).unwrap_or(u64::MAX);
@@ -442,7 +484,7 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::built;
+    use crate::testing::{built, meta, view};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
 
@@ -527,6 +569,25 @@ mod tests {
         assert_eq!(bench.averages(), [3.0, 0.0, 100.0]);
         assert_eq!(bench.offer(0, 2, 0), FORCED);
         assert_eq!(bench.offer(0, 1, 0), Verdict::Pass);
+    }
+
+    #[test]
+    fn in_packets_that_have_left_a_ring_are_missed_at_the_next_arrival() {
+        let mut rio: Rio = built("weight=0 limit=100000p").expect("built");
+        let (mut rng, mut ring) = (Stream::derive(1, 0, "ring"), VecDeque::new());
+        for step in 0..10_000 {
+            for _ in 0..rng.below(3) {
+                ring.pop_front();
+            }
+            let (inside, now) = (rng.below(3) == 0, Time::ZERO + Span::from_us(step));
+            let packets = u64::try_from(ring.len()).expect("few");
+            let (meta, rng) = (meta(0, if inside { IN } else { 0 }), &mut rng);
+            let verdict = rio.on_enqueue(&meta, &view(packets), &mut Cx { now, rng });
+            assert_eq!(verdict, Verdict::Pass);
+            ring.push_back(inside);
+            let expected = ring.iter().filter(|inside| **inside).count();
+            assert_eq!(rio.core.waiting_in, u64::try_from(expected).expect("few"));
+        }
     }
 
     #[test]

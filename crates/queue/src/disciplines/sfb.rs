@@ -33,7 +33,7 @@
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -105,6 +105,8 @@ pub struct Sfb(Box<Core>);
 struct Core {
     rules: Rules,
     params: SfbParams,
+    /// A bin with so many packets is full.
+    full: u64,
     /// Size of steps, in units of `top`.
     up: f64,
     down: f64,
@@ -133,6 +135,8 @@ enum Rules {
 /// One set of bins.
 struct Set {
     key: u64,
+    /// Of how many it is the last.
+    key_number: u32,
     classes: Classifier,
     levels: u32,
     buckets: u32,
@@ -178,6 +182,7 @@ impl Entry for Sfb {
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
         Ok(Sfb(Box::new(Core {
             rules: if linux { Rules::Linux } else { Rules::Paper },
+            full: params.bin_size.get() + u64::from(!linux),
             up: step(params.increment),
             down: step(params.decrement),
             top,
@@ -234,10 +239,12 @@ impl Aqm for Sfb {
 
     #[inline]
     fn on_dequeue(&mut self, _: &Meta, _: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
-        if let Some(counted) = self.0.counted.pop_front() {
-            self.0.leave(&counted);
-        }
+        self.0.leave();
         Verdict::Pass
+    }
+
+    fn only_counts_departures(&self) -> bool {
+        true
     }
 
     fn on_empty(&mut self, _: Time) {
@@ -249,8 +256,12 @@ impl Aqm for Sfb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
+        self.state_among(count(&self.0.counted), out);
+    }
+
+    fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
         let core = &self.0;
-        let bins = &core.sets[core.current].bins;
+        let bins = core.bins_among(packets);
         let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
         let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
         let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
@@ -279,6 +290,7 @@ impl Set {
         let number = index(u64::from(params.levels) * u64::from(params.buckets));
         Set {
             key,
+            key_number: 0,
             classes: Classifier::new(Classify::Flow, Some(params.buckets), hash, cx),
             levels: params.levels,
             buckets: params.buckets,
@@ -286,12 +298,6 @@ impl Set {
             known: Vec::new(),
             past: Vec::new(),
         }
-    }
-
-    /// The number of the present key.
-    #[inline]
-    fn key_number(&self) -> u32 {
-        u32::try_from(self.past.len()).expect("fewer than 2^32 keys")
     }
 
     /// Where the bin of a flow in a level is; `key` may be an earlier one of this set.
@@ -302,23 +308,31 @@ impl Set {
     }
 
     /// Shows the bins of a flow under the key of this number to `see`.
-    #[inline]
+    #[inline(always)]
     fn visit(&mut self, flow: u32, key: u32, mut see: impl FnMut(&mut Bin)) {
         let levels = at(self.levels);
-        if key == self.key_number() && flow < MOST_KNOWN {
-            let start = at(flow) * levels;
-            if start >= self.known.len() || self.known[start] == NONE {
-                self.learn(flow);
-            }
-            for &place in &self.known[start..start + levels] {
+        let start = at(flow) * levels;
+        if key == self.key_number
+            && let Some(places) = self.known.get(start..start + levels)
+            && places.first() != Some(&NONE)
+        {
+            for &place in places {
                 see(&mut self.bins[at(place)]);
             }
         } else {
-            let key = self.past.get(at(key)).copied().unwrap_or(self.key);
-            for level in 0..self.levels {
-                let place = self.position(flow, key, level);
-                see(&mut self.bins[place]);
-            }
+            self.visit_unknown(flow, key, see);
+        }
+    }
+
+    #[cold]
+    fn visit_unknown(&mut self, flow: u32, key: u32, mut see: impl FnMut(&mut Bin)) {
+        if key == self.key_number && flow < MOST_KNOWN {
+            self.learn(flow);
+        }
+        let key = self.past.get(at(key)).copied().unwrap_or(self.key);
+        for level in 0..self.levels {
+            let place = self.position(flow, key, level);
+            see(&mut self.bins[place]);
         }
     }
 
@@ -337,6 +351,7 @@ impl Set {
     /// Spreads flows anew, with another key.
     fn rekey(&mut self, key: u64) {
         self.past.push(std::mem::replace(&mut self.key, key));
+        self.key_number += 1;
         self.classes.rekey(key);
         self.known.clear();
     }
@@ -345,7 +360,10 @@ impl Set {
 impl Core {
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if count(&self.counted) > view.packets {
-            self.count_anew(view);
+            match view.waiting {
+                Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
+                Waiting::Queue(..) => self.count_anew(view),
+            }
         }
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));
@@ -354,7 +372,8 @@ impl Core {
             return Verdict::Drop(DropReason::Overlimit);
         }
         self.move_hash(cx.now);
-        let seen = self.look(self.current, meta.flow, cx.now);
+        let current = self.current & 1;
+        let seen = self.look(current, meta.flow, cx.now);
         if let Some(reason) = self.overfull(&seen) {
             return Verdict::Drop(reason);
         }
@@ -362,13 +381,12 @@ impl Core {
             flow: meta.flow,
             keys: [NONE; 2],
         };
-        counted.keys[self.current] = self.sets[self.current].key_number();
+        counted.keys[current] = self.sets[current].key_number;
         let mut verdict = Verdict::Pass;
         if seen.probability >= self.top {
             if self.doubled {
-                let other = 1 - self.current;
-                self.look(other, meta.flow, cx.now);
-                counted.keys[other] = self.sets[other].key_number();
+                let other = 1 - current;
+                counted.keys[other] = self.look_also(other, meta.flow, cx.now);
             }
             if self.is_limited(cx.now) {
                 return Verdict::Drop(DropReason::Penalty);
@@ -385,9 +403,18 @@ impl Core {
         verdict
     }
 
+    /// Tells the other set of a flow that does not respond; returns the number of its key.
+    #[cold]
+    #[inline(never)]
+    fn look_also(&mut self, which: usize, flow: u32, now: Time) -> u32 {
+        self.look(which, flow, now);
+        self.sets[which].key_number
+    }
+
     /// Looks at the bins of a flow: full ones grow, empty ones shrink.
+    #[inline(always)]
     fn look(&mut self, which: usize, flow: u32, now: Time) -> Seen {
-        let (full, rules, hold) = (self.params.bin_size.get(), self.rules, self.params.hold);
+        let (full, hold) = (self.full, self.params.hold);
         let (up, down, top) = (self.up, self.down, self.top);
         let mut seen = Seen {
             probability: f64::INFINITY,
@@ -395,11 +422,8 @@ impl Core {
             fullest: 0,
         };
         let set = &mut self.sets[which];
-        set.visit(flow, set.key_number(), |bin| {
-            let grows = match rules {
-                Rules::Paper => bin.packets > full,
-                Rules::Linux => bin.packets >= full,
-            };
+        set.visit(flow, set.key_number, |bin| {
+            let grows = bin.packets >= full;
             let held = || hold.is_some_and(|hold| now.since(bin.changed) <= hold);
             if (grows || bin.packets == 0) && !held() {
                 bin.changed = now;
@@ -409,7 +433,9 @@ impl Core {
                     (bin.probability - down).max(0.0)
                 };
             }
-            seen.probability = seen.probability.min(bin.probability);
+            if bin.probability < seen.probability {
+                seen.probability = bin.probability;
+            }
             seen.least = seen.least.min(bin.packets);
             seen.fullest = seen.fullest.max(bin.packets);
         });
@@ -430,6 +456,7 @@ impl Core {
     }
 
     /// The random decision.
+    #[inline]
     fn draw(&self, probability: f64, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
         let capable = self.params.ecn && meta.ecn().is_capable();
         let marks = match self.rules {
@@ -501,23 +528,54 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn enter(&mut self, counted: Counted) {
         self.add(&counted, |packets| packets + 1);
         self.counted.push_back(counted);
     }
 
     /// Nothing waits any more.
+    #[cold]
     fn forget(&mut self) {
-        while let Some(counted) = self.counted.pop_front() {
-            self.leave(&counted);
+        self.leave_all_but(0);
+    }
+
+    /// The head of the queue has left.
+    #[inline(always)]
+    fn leave(&mut self) {
+        if let Some(counted) = self.counted.pop_front() {
+            self.add(&counted, |packets| packets.saturating_sub(1));
         }
     }
 
-    fn leave(&mut self, counted: &Counted) {
-        self.add(counted, |packets| packets.saturating_sub(1));
+    /// So many packets still wait.
+    #[inline(always)]
+    fn leave_all_but(&mut self, packets: u64) {
+        while count(&self.counted) > packets {
+            self.leave();
+        }
     }
 
-    #[inline]
+    /// The bins of the present set where so many packets still wait.
+    fn bins_among(&self, packets: u64) -> Vec<Bin> {
+        let set = &self.sets[self.current];
+        let mut bins = set.bins.clone();
+        let left = count(&self.counted).saturating_sub(packets);
+        for (_, counted) in (0..left).zip(&self.counted) {
+            let key = counted.keys[self.current];
+            if key == NONE {
+                continue;
+            }
+            let key = set.past.get(at(key)).copied().unwrap_or(set.key);
+            for level in 0..set.levels {
+                let bin = &mut bins[set.position(counted.flow, key, level)];
+                bin.packets = bin.packets.saturating_sub(1);
+            }
+        }
+        bins
+    }
+
+    #[inline(always)]
     fn add(&mut self, counted: &Counted, change: impl Fn(u64) -> u64) {
         for (set, key) in self.sets.iter_mut().zip(counted.keys) {
             if key != NONE {
@@ -531,7 +589,7 @@ impl Core {
     fn count_anew(&mut self, view: &View<'_>) {
         self.forget();
         let mut keys = [NONE; 2];
-        keys[self.current] = self.sets[self.current].key_number();
+        keys[self.current] = self.sets[self.current].key_number;
         let flows: Vec<u32> = (0..view.packets)
             .map_while(|position| view.waiting.peek(position))
             .map(|meta| meta.flow)
@@ -605,6 +663,8 @@ mod tests {
         rng: Stream,
         waiting: VecDeque<u32>,
         served_ms: u64,
+        /// The AQM is told of departures.
+        tells: bool,
     }
 
     impl Bench {
@@ -614,12 +674,12 @@ mod tests {
                 rng: Stream::derive(1, 0, "sfb"),
                 waiting: VecDeque::new(),
                 served_ms: 0,
+                tells: true,
             }
         }
 
         fn view(&self) -> View<'static> {
-            let packets = u64::try_from(self.waiting.len()).expect("few");
-            view(packets)
+            view(count_of(&self.waiting))
         }
 
         fn serve(&mut self, now: Time) {
@@ -629,6 +689,9 @@ mod tests {
                     self.sfb.on_empty(now);
                     continue;
                 };
+                if !self.tells {
+                    continue;
+                }
                 let (meta, view) = (meta(flow, 0), self.view());
                 let rng = &mut self.rng;
                 self.sfb
@@ -718,6 +781,32 @@ mod tests {
         for set in &bench.sfb.0.sets {
             assert!(set.bins.iter().all(|bin| bin.packets == 0));
         }
+    }
+
+    #[test]
+    fn departures_that_it_is_not_told_of_change_no_verdict_and_no_state() {
+        for dialect in ["paper", "linux"] {
+            let spec = format!("dialect={dialect} rehash=50ms warmup=20ms increment=0.2");
+            let (mut told, mut untold) = (Bench::new(&spec), Bench::new(&spec));
+            untold.tells = false;
+            for n in 0..5000_u64 {
+                let (now, flow) = (us(n * 600), u32::try_from(n * n % 7).expect("small"));
+                assert_eq!(told.offer(now, flow, 0), untold.offer(now, flow, 0));
+                let (mut state, mut seen) = (Vec::new(), Vec::new());
+                let later = now + Span::from_ms(3);
+                if n % 100 == 0 {
+                    told.serve(later);
+                    untold.serve(later);
+                }
+                told.sfb.state(&mut state);
+                untold.sfb.state_among(count_of(&untold.waiting), &mut seen);
+                assert_eq!(state, seen, "{spec}, packet {n}");
+            }
+        }
+    }
+
+    fn count_of(waiting: &VecDeque<u32>) -> u64 {
+        u64::try_from(waiting.len()).expect("few")
     }
 
     #[test]

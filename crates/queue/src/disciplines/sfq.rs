@@ -164,7 +164,10 @@ impl Entry for Sfq {
             round: Round::default(),
             packets: 0,
             bytes: 0,
-            longest: Longest::default(),
+            longest: match rules {
+                Rules::Linux => Longest::by_tie(),
+                Rules::Paper | Rules::Ns2 => Longest::default(),
+            },
             changes: 0,
             period: params.perturb_period,
             perturb_at: params

@@ -107,7 +107,7 @@ enum Rules {
 struct Fluid {
     /// By their last tag, or an earlier one: not above the last.
     flows: Ordered,
-    weight: u128,
+    weight: u64,
     /// Up to when virtual time has been followed, at which rate.
     until: Time,
     rate: Rate,
@@ -119,6 +119,8 @@ struct Queue {
     last: u128,
     epoch: u64,
     weight: u32,
+    /// It is backlogged in the fluid system of `epoch`.
+    in_fluid: bool,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
 }
@@ -234,7 +236,12 @@ impl Scheduler for Wfq {
         if !self.with_child(index, cx, |child, cx| child.enqueue(packet, cx)) {
             return;
         }
-        self.set_last(index, finish);
+        let queue = &mut self.queues[at(index)];
+        // A tag that has grown is put right when virtual time has come to what it was.
+        match queue.in_fluid {
+            true => queue.last = finish,
+            false => self.set_last(index, finish),
+        }
         if self.limit.is_some() {
             let rank = rank(&self.queues[at(index)], index, self.limit);
             self.longest.raise(index, rank);
@@ -411,19 +418,23 @@ impl Wfq {
         }
         let mut service = served(rate, elapsed);
         while let Some((tag, index)) = self.fluid.flows.first() {
-            let needed = (tag - self.virtual_time) * self.fluid.weight;
-            if service < needed {
-                self.virtual_time += quotient(service, self.fluid.weight);
+            let (ahead, passed) = (
+                tag - self.virtual_time,
+                quotient(service, self.fluid.weight),
+            );
+            if passed < ahead {
+                self.virtual_time += passed;
                 return;
             }
-            service -= needed;
+            service -= ahead * u128::from(self.fluid.weight);
             self.virtual_time = tag;
-            let queue = &self.queues[at(index)];
+            let queue = &mut self.queues[at(index)];
             if queue.last > tag {
                 self.fluid.flows.set(index, queue.last);
             } else {
                 self.fluid.flows.remove(index);
-                self.fluid.weight -= u128::from(queue.weight);
+                self.fluid.weight -= u64::from(queue.weight);
+                queue.in_fluid = false;
             }
         }
     }
@@ -436,12 +447,11 @@ impl Wfq {
         if self.rules != Rules::Gps {
             return;
         }
-        let weight = u128::from(queue.weight);
-        let key = self.fluid.flows.key(index);
-        let was_in = key.is_some();
-        let is_in = last > self.virtual_time;
+        let weight = u64::from(queue.weight);
+        let (was_in, is_in) = (queue.in_fluid, last > self.virtual_time);
+        queue.in_fluid = is_in;
         if is_in {
-            // A tag that has grown is put right when virtual time has come to what it was.
+            let key = self.fluid.flows.key(index);
             if key.is_none_or(|key| last < key) {
                 self.fluid.flows.set(index, last);
             }
@@ -463,6 +473,7 @@ impl Wfq {
         if queue.epoch != epoch {
             queue.epoch = epoch;
             queue.last = 0;
+            queue.in_fluid = false;
         }
     }
 
@@ -514,6 +525,7 @@ impl Wfq {
             weight: self.weights.of(number),
             last: 0,
             epoch: self.epoch,
+            in_fluid: false,
         });
         if self.rules == Rules::Ns2 {
             self.lines.push(Line {
@@ -526,12 +538,12 @@ impl Wfq {
 
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// A quotient of numbers that fit 64 bits as a rule, where division is much faster.
+/// A quotient whose dividend fits 64 bits as a rule, where division is much faster.
 #[inline]
-fn quotient(dividend: u128, divisor: u128) -> u128 {
-    match (u64::try_from(dividend), u64::try_from(divisor)) {
-        (Ok(dividend), Ok(divisor)) => u128::from(dividend / divisor),
-        _ => dividend / divisor,
+fn quotient(dividend: u128, divisor: u64) -> u128 {
+    match u64::try_from(dividend) {
+        Ok(dividend) => u128::from(dividend / divisor),
+        Err(_) => dividend / u128::from(divisor),
     }
 }
 
