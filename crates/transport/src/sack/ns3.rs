@@ -373,7 +373,7 @@ impl<S: Source> SackSender<S> {
             mss: self.mss,
         });
         self.set_phase(Phase::Loss, now);
-        self.paced_until = now;
+        self.pacer.release(now);
         self.send(host);
         if self.timers.deadline(RETRANSMIT).is_none() {
             self.arm(Pending::Timeout, self.rto.timeout(), host);

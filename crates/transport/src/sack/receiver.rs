@@ -292,6 +292,8 @@ impl SackReceiver {
 
     fn on_ecn<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let marked = packet.ecn() == Ecn::Ce;
+        // The sender's window has fallen, perhaps to a segment (tcp_input.c, tcp_ecn_accept_cwr).
+        let at_once = packet.flags.has(Flags::CWR) && self.quick_acks > 1;
         match self.ecn_use {
             EcnUse::Classic => {
                 if packet.flags.has(Flags::CWR) {
@@ -324,6 +326,9 @@ impl SackReceiver {
                     self.marked[1] += u64::from(packet.size.saturating_sub(self.headers));
                 }
             }
+        }
+        if at_once {
+            self.quick = self.quick.max(1);
         }
     }
 }
