@@ -210,7 +210,7 @@ pub(super) struct Options {
     tail_probe: bool,
     frto: bool,
     undo: bool,
-    timestamps: bool,
+    pub(super) timestamps: bool,
     idle_restart: bool,
     validate_window: bool,
     nagle: bool,
