@@ -3,13 +3,16 @@
 //! Sources: Cardwell et al. 2016 (BBR), draft-cardwell-iccrg-bbr-congestion-control-00, tcp_bbr.c of Linux 6.1 for what the paper
 //! leaves open (rounding of the window, aggregation, recovery, where what is held back by pacing counts); that file was read.
 //!
-//! Deviations: rate limits by policers are not looked for. The phase in which a cycle begins is drawn from the time at which it does.
-//! Acknowledgements that were delayed count as samples of the round-trip time.
+//! Deviations: the phase in which a cycle begins is drawn from the time at which it does. Acknowledgements that were delayed count as
+//! samples of the round-trip time.
+
+mod policer;
 
 use crate::num::{rate, real, whole};
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
 };
+use policer::{Policer, Told};
 use sojourn_units::{Rate, Span, Time, params};
 
 params! {
@@ -149,6 +152,10 @@ pub struct Bbr {
     next_send: Time,
     /// Delivered bytes between which samples say nothing of the rate: those sent while the window was small on purpose.
     quiet: (u64, u64),
+    /// Bytes lost and delivered so far, and what they tell of a policer.
+    lost: u64,
+    delivered: u64,
+    policer: Policer,
 }
 
 impl Bbr {
@@ -192,15 +199,23 @@ impl Bbr {
             extra_rounds: 0,
             next_send: Time::ZERO,
             quiet: (u64::MAX, 0),
+            lost: 0,
+            delivered: 0,
+            policer: Policer::default(),
         }
     }
 
-    /// Bytes that fill the path `gain` times; the initial window while it is unknown.
-    fn bdp(&self, gain: f64) -> u64 {
+    /// The rate of the path, bytes per second: the greatest measured, or a policer's (bbr_bw).
+    fn rate(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.bw.get())
+    }
+
+    /// Bytes that fill the path `gain` times at `rate`; the initial window while it is unknown.
+    fn bdp(&self, rate: f64, gain: f64) -> u64 {
         match self.min_rtt {
             None => self.initial_window,
             Some(rtt) => {
-                let bytes = self.bw.get() * rtt.as_secs_f64() * gain;
+                let bytes = rate * rtt.as_secs_f64() * gain;
                 // Whole segments, rounded up.
                 whole(bytes).div_ceil(self.mss) * self.mss
             }
@@ -216,7 +231,7 @@ impl Bbr {
     /// What of `in_flight` will be in the network when pacing lets the next segment go (bbr_packets_in_net_at_edt).
     fn in_network(&self, in_flight: u64, now: Time) -> u64 {
         let wait = self.next_send.saturating_since(now).as_secs_f64();
-        let segments = whole(self.bw.get() * wait) / self.mss;
+        let segments = whole(self.rate() * wait) / self.mss;
         let mut later = in_flight;
         if self.pacing_gain > 1.0 {
             later += self.piece() * self.mss;
@@ -225,7 +240,7 @@ impl Bbr {
     }
 
     fn inflight(&self, gain: f64) -> u64 {
-        self.with_room(self.bdp(gain))
+        self.with_room(self.bdp(self.bw.get(), gain))
     }
 
     /// So many bytes with room for segments that leave in one piece: three pieces, an even number, two segments more while probing.
@@ -250,10 +265,26 @@ impl Bbr {
             self.conserve = false;
         }
         self.app_limited = sample.app_limited || self.is_quiet(sample);
+        self.look_for_policer(sample.now, sample.newly_lost > 0, sample.delivered);
         if let Some(bw) = sample.rate()
             && (!self.app_limited || bw >= self.bw.get())
         {
             self.bw.add(self.round, bw, self.bw_rounds);
+        }
+    }
+
+    fn look_for_policer(&mut self, now: Time, losses: bool, delivered: u64) {
+        let over = self.policer.look(&Told {
+            now,
+            losses,
+            round_began: self.round_began,
+            app_limited: self.app_limited,
+            delivered,
+            lost: self.lost,
+            cruising: self.mode == Mode::ProbeBw,
+        });
+        if over {
+            self.enter_probe_bw(now);
         }
     }
 
@@ -275,7 +306,7 @@ impl Bbr {
             }
         }
         let elapsed = sample.now.saturating_since(self.epoch).as_secs_f64();
-        let mut expected = whole(self.bw.get() * elapsed) / self.mss * self.mss;
+        let mut expected = whole(self.rate() * elapsed) / self.mss * self.mss;
         if self.epoch_acked <= expected {
             self.epoch = sample.now;
             self.epoch_acked = 0;
@@ -286,11 +317,19 @@ impl Bbr {
         self.extra[0] = self.extra[0].max(extra);
     }
 
+    /// The gain of the phase; a policer is not probed.
+    fn cycle_gain(&self) -> f64 {
+        match self.policer.rate() {
+            Some(_) => 1.0,
+            None => CYCLE[self.cycle],
+        }
+    }
+
     fn advance_cycle(&mut self, sample: &Sample) {
         let full_length = self
             .min_rtt
             .is_some_and(|rtt| sample.now.saturating_since(self.cycle_at) > rtt);
-        let gain = CYCLE[self.cycle];
+        let gain = self.cycle_gain();
         let in_network = self.in_network(sample.in_flight_before, sample.now);
         let next = if gain > 1.0 {
             full_length && (sample.newly_lost > 0 || in_network >= self.inflight(gain))
@@ -394,13 +433,13 @@ impl Bbr {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (self.high_gain, self.high_gain),
             Mode::Drain => (1.0 / self.high_gain, self.high_gain),
-            Mode::ProbeBw => (CYCLE[self.cycle], self.cwnd_gain_steady),
+            Mode::ProbeBw => (self.cycle_gain(), self.cwnd_gain_steady),
             Mode::ProbeRtt => (1.0, 1.0),
         };
     }
 
     fn set_pacing(&mut self) {
-        let bw = self.bw.get();
+        let bw = self.rate();
         if bw == 0.0 {
             return;
         }
@@ -413,9 +452,9 @@ impl Bbr {
     fn set_cwnd(&mut self, sample: &Sample) {
         let acked = sample.newly_delivered;
         if acked > 0 && !self.recover(sample) {
-            let mut target = self.bdp(self.cwnd_gain);
+            let mut target = self.bdp(self.rate(), self.cwnd_gain);
             if self.full {
-                let most = whole(self.bw.get() * AGGREGATION.as_secs_f64());
+                let most = whole(self.rate() * AGGREGATION.as_secs_f64());
                 let extra = self.extra[0].max(self.extra[1]).min(most);
                 target += extra / self.mss * self.mss;
             }
@@ -481,7 +520,7 @@ impl CongestionControl for Bbr {
             self.epoch = sent.now;
             self.epoch_acked = 0;
             if self.mode == Mode::ProbeBw {
-                self.pacing = self.bw.get() * (1.0 - self.margin);
+                self.pacing = self.rate() * (1.0 - self.margin);
             }
         }
         if self.pacing > 0.0 {
@@ -501,6 +540,8 @@ impl CongestionControl for Bbr {
     }
 
     fn on_model(&mut self, sample: &Sample) {
+        self.lost += sample.newly_lost;
+        self.delivered = sample.delivered;
         self.update_bw(sample);
         self.update_aggregation(sample);
         if self.mode == Mode::ProbeBw {
@@ -521,6 +562,8 @@ impl CongestionControl for Bbr {
             self.round_began = true;
             self.phase = Phase::Loss;
             self.cwnd = congestion.mss;
+            self.lost += congestion.in_flight;
+            self.look_for_policer(congestion.now, true, self.delivered);
         }
     }
 
@@ -540,11 +583,12 @@ impl CongestionControl for Bbr {
     fn on_undo(&mut self, _undo: &Undo) {
         self.full_bw = 0.0;
         self.flat = 0;
+        self.policer.forget();
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("bw (bps)", self.bw.get() * 8.0);
+        tell("bw (bps)", self.rate() * 8.0);
         tell("pacing_gain", self.pacing_gain);
         let mode = match self.mode {
             Mode::Startup => 0.0,

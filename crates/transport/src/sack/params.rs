@@ -102,7 +102,7 @@ params! {
         /// Whether windows are counted in whole segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
         /// How segments are spaced where the congestion control asks for a rate.
-        spacing: Spacing = "segments", source "draft-ietf-ccwg-bbr section 4.6.2 leaves it open";
+        spacing: Spacing = "segments", source "draft-ietf-ccwg-bbr section 4.6.3 (at most a send quantum)";
     }
     dialects {
         /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.
