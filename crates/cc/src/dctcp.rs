@@ -1,11 +1,24 @@
 //! DCTCP: the window falls by as much as the part of the data that was marked.
 //!
-//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths.
+//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths; dialect `ns3`: tcp-dctcp.cc. The
+//! rule for the end of a window of observation was checked against a public transcription of section 3.3 and against both sources.
 
 use crate::num::{real, scaled};
-use crate::window::{Round, Window, by_window};
+use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Start, Traits};
-use sojourn_units::{Ratio, params};
+use sojourn_units::{Ratio, choice, params};
+
+choice! {
+    /// Which acknowledgement ends a window of observation, which begins with the byte to send next.
+    pub enum Ends {
+        /// The first of something sent in the next one, which counts (RFC 8257 section 3.3, item 4).
+        Beyond = "beyond",
+        /// The one of all that was outstanding when it began, which counts (ns-3).
+        Within = "within",
+        /// The same, but what it delivers counts for the next one (Linux).
+        Before = "before",
+    }
+}
 
 params! {
     /// DCTCP (RFC 8257): reacts to the fraction of marked bytes; for data centres whose queues mark early.
@@ -16,14 +29,19 @@ params! {
         alpha: Ratio = "1", source "RFC 8257 section 3.3, item 4";
         /// Whether the fraction is kept in 1024ths, so that small ones vanish.
         in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)";
+        /// Which acknowledgement ends a window of observation.
+        ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4";
     }
     dialects {
         /// RFC 8257.
         rfc = "rfc8257" {}
         /// TcpDctcp of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { ends = "within" from "tcp-dctcp.cc, PktsAcked"; }
         /// tcp_dctcp.c.
-        linux = "linux-6.1" { in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha"; }
+        linux = "linux-6.1" {
+            in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha";
+            ends = "before" from "tcp_dctcp.c, dctcp_update_alpha runs before what is delivered is counted";
+        }
     }
 }
 
@@ -36,7 +54,9 @@ pub struct Dctcp {
     g: f64,
     alpha: f64,
     in_1024ths: bool,
-    round: Round,
+    ends: Ends,
+    /// The byte to send next when the window of observation began (DCTCP.WindowEnd).
+    end: u64,
     delivered: u64,
     marked: u64,
 }
@@ -49,7 +69,8 @@ impl Dctcp {
             g: params.g.get(),
             alpha: params.alpha.get(),
             in_1024ths: params.in_1024ths,
-            round: Round::default(),
+            ends: params.ends,
+            end: 0,
             delivered: 0,
             marked: 0,
         }
@@ -92,10 +113,21 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_sample(&mut self, sample: &Sample) {
-        self.delivered += sample.newly_delivered;
-        self.marked += sample.marked;
-        if self.round.passed(sample) {
+        let over = match self.ends {
+            Ends::Beyond => sample.una > self.end,
+            Ends::Within | Ends::Before => sample.una >= self.end,
+        };
+        if self.ends != Ends::Before {
+            self.delivered += sample.newly_delivered;
+            self.marked += sample.marked;
+        }
+        if over {
             self.update();
+            self.end = sample.next;
+        }
+        if self.ends == Ends::Before {
+            self.delivered += sample.newly_delivered;
+            self.marked += sample.marked;
         }
     }
 
@@ -157,6 +189,28 @@ mod tests {
         assert!((alpha / expected - 1.0).abs() < 0.2, "{alpha} {expected}");
         let window = pipe.mean_window(Span::from_secs(2));
         assert!((110.0..130.0).contains(&window), "{window}");
+    }
+
+    #[test]
+    fn each_dialect_ends_a_window_of_observation_where_its_source_does() {
+        // A window of one segment, and a marked one after it: the fraction of the first window, and the bytes counted for the next.
+        for (dialect, alpha, left) in [("rfc", 0.5, 0), ("ns3", 0.0, 1000), ("linux", 0.0, 2000)] {
+            let mut params = DctcpParams::in_dialect(dialect).unwrap();
+            params.set("alpha", "0").unwrap();
+            params.set("g", "1").unwrap();
+            let mut dctcp = Dctcp::new(&params);
+            dctcp.end = 1000;
+            for (una, marked) in [(1000, 0), (2000, 1000)] {
+                dctcp.on_sample(&Sample {
+                    una,
+                    next: 5000,
+                    newly_delivered: 1000,
+                    marked,
+                    ..Sample::default()
+                });
+            }
+            assert_eq!((dctcp.alpha, dctcp.delivered), (alpha, left), "{dialect}");
+        }
     }
 
     #[test]

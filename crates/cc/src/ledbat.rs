@@ -1,13 +1,26 @@
 //! LEDBAT: fills the path with a fixed queueing delay at most, and gives way to others.
 //!
-//! Sources: RFC 6817 sections 2.4 and 2.5. Deviation: a base delay older than the history is forgotten by minutes, as in the
-//! RFC; clocks do not drift. Its 12 bytes of timestamps are on the wire only if the headers count them.
+//! Sources: RFC 6817 sections 2.4 and 2.5; dialect `ns3`: `ns3`, ns-3's tcp-ledbat.cc. Deviation: a base delay older than the history is
+//! forgotten by minutes, as in the RFC; clocks do not drift. Its 12 bytes of timestamps are on the wire only if the headers count them.
+
+mod ns3;
 
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, Time, params};
+use ns3::Ns3;
+use sojourn_units::{Span, Time, choice, params};
 use std::collections::VecDeque;
+
+choice! {
+    /// How delays are kept and the window follows them.
+    pub enum Rule {
+        /// RFC 6817.
+        Rfc = "rfc",
+        /// ns-3: whole milliseconds, a filter and a history shorter by one, slow start, and no growth beyond what is in flight.
+        Ns3 = "ns3",
+    }
+}
 
 params! {
     /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
@@ -28,6 +41,8 @@ params! {
         min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
         /// Whether it begins with slow start.
         slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
+        /// How delays are kept and the window follows them; with `ns3`, `allowed_increase` is not asked.
+        rule: Rule = "rfc", source "RFC 6817 section 2.4.2";
     }
     dialects {
         /// RFC 6817.
@@ -35,6 +50,8 @@ params! {
         /// TcpLedbat of ns-3.
         ns3 = "ns3-3.44" {
             slow_start = "true" from "tcp-ledbat.cc, SSParam";
+            init_cwnd = "1000" from "tcp-ledbat.cc leaves it to the socket";
+            rule = "ns3" from "tcp-ledbat.cc, CongestionAvoidance";
         }
     }
 }
@@ -50,6 +67,8 @@ pub struct Ledbat {
     min_cwnd: u64,
     slow_start: bool,
     delays: Delays,
+    /// What ns-3 keeps instead.
+    ns3: Option<Ns3>,
     /// A part of a byte that growth has left.
     rest: f64,
 }
@@ -109,6 +128,7 @@ impl Ledbat {
                 current: VecDeque::new(),
                 filter: size(params.current_filter),
             },
+            ns3: (params.rule == Rule::Ns3).then(|| Ns3::new(params)),
             rest: 0.0,
         }
     }
@@ -137,8 +157,13 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_sample(&mut self, sample: &Sample) {
-        if let Some(delay) = sample.one_way {
-            self.delays.add(delay, sample.now);
+        let Some(delay) = sample.one_way else {
+            return;
+        };
+        match &mut self.ns3 {
+            None => self.delays.add(delay, sample.now),
+            Some(ns3) if sample.acked > 0 => ns3.add(delay, sample.now),
+            Some(_) => {}
         }
     }
 
@@ -146,6 +171,10 @@ impl CongestionControl for Ledbat {
         let Some(bytes) = self.window.admit(acked) else {
             return;
         };
+        if let Some(ns3) = &mut self.ns3 {
+            ns3.increase(&mut self.window, bytes, acked.in_flight);
+            return;
+        }
         if self.window.in_slow_start() {
             self.window.slow_start(bytes);
             return;
@@ -165,7 +194,11 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let half = self.window.cwnd / 2;
+        // ns-3's GetSsThresh is that of its NewReno.
+        let half = match self.ns3 {
+            None => self.window.cwnd / 2,
+            Some(_) => congestion.in_flight / 2,
+        };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {
                 self.window.fall(half, self.min_cwnd);
@@ -175,7 +208,10 @@ impl CongestionControl for Ledbat {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let queueing = self.delays.queueing().unwrap_or_default();
+        let queueing = match &self.ns3 {
+            None => self.delays.queueing().unwrap_or_default(),
+            Some(ns3) => ns3.queueing(),
+        };
         tell("queueing_delay (ms)", seconds(queueing) * 1e3);
     }
 }

@@ -1,12 +1,26 @@
 //! Vegas: the window is held where a few segments of it wait in queues.
 //!
 //! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments), as tcp_vegas.c of Linux 6.1 and tcp-vegas.cc of
-//! ns-3 compute it: once per round trip, from the shortest round-trip time of the round and of all.
+//! ns-3 compute it: once per round trip, from the shortest round-trip time of the round and of all. Both were read for what the paper
+//! leaves open ([`Details`]).
 
 use crate::num::{micros, real};
-use crate::window::{Round, Window, by_window};
+use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits};
-use sojourn_units::{Time, params};
+use sojourn_units::{Time, choice, params};
+
+choice! {
+    /// What the paper leaves open.
+    pub enum Details {
+        /// A round trip ends when all is acknowledged that was outstanding when it began, and its last sample counts; what waits is the
+        /// window less what the rate of the round needs at no delay; the threshold stays a segment below the window (ns-3).
+        Ns3 = "ns3",
+        /// A round trip ends when something is acknowledged that was sent after it began: the first sample of what an acknowledgement lets
+        /// go, which meets the queue while it is empty, is that of the round before. What waits is the rate of the round at no delay
+        /// times the delay; the threshold stays at the window (Linux).
+        Linux = "linux",
+    }
+}
 
 params! {
     /// Vegas: congestion shows as delay; `alpha` to `beta` segments are kept in queues.
@@ -17,6 +31,8 @@ params! {
         beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995";
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
+        /// How round trips are counted, what waits is computed and the threshold set.
+        details: Details = "ns3", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it";
     }
     dialects {
         /// The paper.
@@ -30,6 +46,7 @@ params! {
         linux = "linux-6.1" {
             alpha = "2" from "tcp_vegas.c, alpha";
             beta = "4" from "tcp_vegas.c, beta";
+            details = "linux" from "tcp_vegas.c, tcp_vegas_cong_avoid";
         }
     }
 }
@@ -46,9 +63,11 @@ pub struct Vegas {
     gamma: u64,
     /// Nothing is missing: delay is what counts.
     open: bool,
-    round: Round,
-    /// A round has passed with the acknowledgement at hand.
-    passed: bool,
+    details: Details,
+    /// What is acknowledged, the byte to send next, and what it was when the round began.
+    una: u64,
+    next: u64,
+    round_end: u64,
     /// Microseconds; of all, and of the round.
     base: u64,
     least: u64,
@@ -64,8 +83,10 @@ impl Vegas {
             beta: params.beta.into(),
             gamma: params.gamma.into(),
             open: true,
-            round: Round::default(),
-            passed: false,
+            details: params.details,
+            una: 0,
+            next: 0,
+            round_end: 0,
             base: u64::MAX,
             least: u64::MAX,
             samples: 0,
@@ -84,7 +105,10 @@ impl Vegas {
         let mss = self.window.mss;
         let cwnd = self.window.segments();
         let target = cwnd * self.base / self.least.max(1);
-        let waiting = cwnd * (self.least - self.base) / self.base.max(1);
+        let waiting = match self.details {
+            Details::Ns3 => cwnd - target,
+            Details::Linux => cwnd * (self.least - self.base) / self.base.max(1),
+        };
         if waiting > self.gamma && self.window.in_slow_start() {
             self.window.cwnd = cwnd.min(target + 1) * mss;
             self.lower_threshold();
@@ -97,12 +121,28 @@ impl Vegas {
             self.window.cwnd += mss;
         }
         self.window.cwnd = self.window.cwnd.max(2 * mss);
+        self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
     }
 
     fn lower_threshold(&mut self) {
-        let below = self.window.cwnd.saturating_sub(self.window.mss);
+        let below = match self.details {
+            Details::Ns3 => self.window.cwnd.saturating_sub(self.window.mss),
+            Details::Linux => self.window.cwnd,
+        };
         let least = 2 * self.window.mss;
         self.window.ssthresh = self.window.ssthresh.min(below.max(least)).max(least);
+    }
+
+    /// Whether a round trip has passed; another begins.
+    fn passed(&mut self) -> bool {
+        let passed = match self.details {
+            Details::Ns3 => self.una >= self.round_end,
+            Details::Linux => self.una > self.round_end,
+        };
+        if passed {
+            self.round_end = self.next;
+        }
+        passed
     }
 }
 
@@ -123,6 +163,7 @@ impl CongestionControl for Vegas {
     fn on_phase(&mut self, phase: Phase, _now: Time) {
         self.open = phase == Phase::Open;
         if self.open {
+            self.round_end = self.next;
             self.least = u64::MAX;
             self.samples = 0;
         }
@@ -135,7 +176,8 @@ impl CongestionControl for Vegas {
             self.least = self.least.min(rtt);
             self.samples += 1;
         }
-        self.passed |= self.round.passed(sample);
+        self.una = sample.una;
+        self.next = sample.next;
     }
 
     fn on_ack(&mut self, acked: &Acked) {
@@ -144,7 +186,7 @@ impl CongestionControl for Vegas {
         };
         if !self.open {
             self.reno(bytes);
-        } else if std::mem::take(&mut self.passed) {
+        } else if self.passed() {
             if self.samples <= FEW || self.least == u64::MAX {
                 self.reno(bytes);
             } else {
@@ -189,6 +231,51 @@ mod tests {
                 (alpha - 1.0..=beta + 1.0).contains(&waiting),
                 "{dialect}: {waiting}"
             );
+        }
+    }
+
+    /// Acknowledges what is below `una` while `next` is the byte to send next.
+    fn acknowledge(vegas: &mut Vegas, una: u64, next: u64, rtt_us: u64) {
+        vegas.on_sample(&Sample {
+            una,
+            next,
+            rtt: Some(Span::from_us(rtt_us)),
+            ..Sample::default()
+        });
+        vegas.on_ack(&Acked {
+            now: Time::ZERO,
+            bytes: 1000,
+            in_flight: next - una,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: crate::Stage::Open,
+        });
+    }
+
+    #[test]
+    fn the_first_segment_of_a_round_trip_is_sampled_in_linux_by_the_round_before() {
+        // Ten segments, then twenty: the first of them meets an empty queue, the others one of a tenth of the base delay and more.
+        for (dialect, ends) in [("ns3", false), ("linux", true)] {
+            let mut vegas = Vegas::new(&VegasParams::in_dialect(dialect).unwrap());
+            vegas.on_start(&Start {
+                mss: 1000,
+                initial_window: 10_000,
+                ..Start::default()
+            });
+            for n in 1..=10 {
+                acknowledge(&mut vegas, n * 1000, 8000 + 2000 * n, 20_000);
+            }
+            for n in 11..=31 {
+                let rtt = if n == 11 { 20_000 } else { 22_000 };
+                acknowledge(&mut vegas, n * 1000, 8000 + 2000 * n, rtt);
+            }
+            assert_eq!(!vegas.window.in_slow_start(), ends, "{dialect}");
+            if ends {
+                // 40 segments when the round ended, of which a tenth waited.
+                assert_eq!(vegas.window.cwnd, vegas.window.ssthresh);
+                assert_eq!(vegas.window.cwnd / 1000, 40 * 20_001 / 22_001 + 1);
+            }
         }
     }
 

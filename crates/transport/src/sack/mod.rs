@@ -2,7 +2,7 @@
 //!
 //! Sources, by file: `ns3` ns-3.44; `sender` RFC 9293, RFC 2018, RFC 6675, RFC 8985, RFC 5682 and the state machine of Linux 6.1;
 //! `scoreboard` RFC 6675 sections 3 and 4; `rack` RFC 8985 section 6; `prr` RFC 9937; `rate` draft-ietf-ccwg-bbr section
-//! 4.1; `receiver` RFC 2018, RFC 2883, RFC 7323, RFC 8257, RFC 9768.
+//! 4.1; `pacing` Linux 6.1; `receiver` RFC 2018, RFC 2883, RFC 7323, RFC 8257, RFC 9768.
 //!
 //! Deviations beside those of [`crate::tcp`], which hold for every dialect:
 //! - Segments are sent again as they were sent: they are not cut or joined.
@@ -13,6 +13,7 @@
 //!   acknowledgement with the echo).
 
 mod ns3;
+mod pacing;
 mod params;
 mod prr;
 mod rack;
@@ -22,7 +23,7 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
-pub use params::{Detection, Reduction, SackParams};
+pub use params::{Detection, Reduction, SackParams, Spacing};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 

@@ -21,7 +21,7 @@ use super::scoreboard::Segment;
 use super::sender::{Event, Pending, RETRANSMIT, SackSender};
 use crate::app::Source;
 use sojourn_cc::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage};
-use sojourn_sim::{Flags, Host, Packet};
+use sojourn_sim::{Flags, Host, Packet, Side};
 use sojourn_units::{Span, Time};
 
 /// What the socket of ns-3 knows beside what every sender does.
@@ -49,6 +49,11 @@ impl Default for Socket {
             rest: 0,
         }
     }
+}
+
+/// The clock of timestamps (TcpOptionTS::NowToTsValue).
+fn ticks(time: Time) -> u64 {
+    time.as_ps() / Span::from_ms(1).as_ps()
 }
 
 impl<S: Source> SackSender<S> {
@@ -95,7 +100,7 @@ impl<S: Source> SackSender<S> {
             newly_delivered: delivered,
             marked,
             rtt,
-            one_way: event.one_way,
+            one_way: side.as_ref().and_then(|side| self.one_way_ticks(side)),
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,
@@ -130,12 +135,18 @@ impl<S: Source> SackSender<S> {
         self.send(host);
     }
 
+    /// The delay that timestamps of whole milliseconds tell.
+    fn one_way_ticks(&self, side: &Side) -> Option<Span> {
+        let (value, echo) = side.timestamps;
+        let ms = ticks(Time::from_ps(value)).checked_sub(ticks(Time::from_ps(echo)))?;
+        self.options.timestamps.then(|| Span::from_ms(ms))
+    }
+
     /// EstimateRtt: from the timestamp that came back, in whole milliseconds.
     fn measure_ticks(&mut self, event: &Event, ack: u64) -> Option<Span> {
         if event.acked == 0 || ack <= self.cold.socket.measured_from {
             return None;
         }
-        let ticks = |time: Time| time.as_ps() / Span::from_ms(1).as_ps();
         let rtt = match (event.stamp, event.acked_sent) {
             (Some(stamp), _) => {
                 let ms = ticks(event.now).saturating_sub(ticks(stamp));
@@ -373,7 +384,7 @@ impl<S: Source> SackSender<S> {
             mss: self.mss,
         });
         self.set_phase(Phase::Loss, now);
-        self.paced_until = now;
+        self.pacer.release(now);
         self.send(host);
         if self.timers.deadline(RETRANSMIT).is_none() {
             self.arm(Pending::Timeout, self.rto.timeout(), host);

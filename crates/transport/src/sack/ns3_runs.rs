@@ -1,4 +1,5 @@
-//! Windows of single flows in dialect ns3, against those of ns-3.44 (`tests/data/ns3-3.44`), acknowledgement by acknowledgement.
+//! Windows of single flows in dialect ns3, against those of ns-3.44 and 3.37 (`tests/data/ns3-3.44`, `ns3-3.37`), acknowledgement by
+//! acknowledgement.
 
 use super::runs::Path;
 use crate::tcp::runs::Fifo;
@@ -9,6 +10,19 @@ const STEP: Span = Span::from_us(20);
 
 /// The window changes where ns-3's does, and to the same byte, in every acknowledgement of `file`: a FIFO of `limit` packets, `delay` each way.
 fn follow(cc: &'static str, file: &str, limit: u64, delay: Span) {
+    let rows = follow_with(cc, &[], "10", file, limit, delay);
+    assert!(rows > 300, "{rows}");
+}
+
+/// The same with settings of the congestion control and an initial window of so many segments; how many changes there were.
+fn follow_with(
+    cc: &'static str,
+    control: &[(&str, &str)],
+    segments: &'static str,
+    file: &str,
+    limit: u64,
+    delay: Span,
+) -> usize {
     let rows: Vec<(u64, u64)> = file
         .lines()
         .skip(1)
@@ -25,7 +39,12 @@ fn follow(cc: &'static str, file: &str, limit: u64, delay: Span) {
             ("mss", "1448B"),
             ("headers", "54B"),
             ("window", "16777216B"),
+            ("initial_window", segments),
         ],
+        control: control
+            .iter()
+            .map(|&(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
         delay,
         forward: Fifo::of(limit),
         device_queue: 1,
@@ -46,12 +65,21 @@ fn follow(cc: &'static str, file: &str, limit: u64, delay: Span) {
             "row {row}, {time}: ns-3 has {cwnd} bytes, ours are {ours:?}"
         );
     }
-    assert!(rows.len() > 300, "{}", rows.len());
+    rows.len()
 }
 
 macro_rules! data {
     ($name:literal) => {
-        include_str!(concat!("../../../../tests/data/ns3-3.44/", $name, ".csv"))
+        data!("3.44", $name)
+    };
+    ($release:literal, $name:literal) => {
+        include_str!(concat!(
+            "../../../../tests/data/ns3-",
+            $release,
+            "/",
+            $name,
+            ".csv"
+        ))
     };
 }
 
@@ -65,4 +93,14 @@ fn windows_of_newreno_are_those_of_ns3() {
 fn windows_of_cubic_are_those_of_ns3() {
     follow("cubic", data!("cubic-20ms"), 17, Span::from_ms(10));
     follow("cubic", data!("cubic-80ms"), 67, Span::from_ms(40));
+}
+
+#[test]
+fn windows_of_ledbat_are_those_of_ns3() {
+    let ten = Span::from_ms(10);
+    follow("ledbat", data!("3.37", "ledbat-starts"), 1000, ten);
+    let control = [("slow_start", "false"), ("target", "25ms")];
+    let file = data!("3.37", "ledbat-falls");
+    let rows = follow_with("ledbat", &control, "44", file, 1000, ten);
+    assert!(rows > 30, "{rows}");
 }

@@ -4,7 +4,7 @@
 //! (which timestamp is echoed), RFC 3168 section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2 (echoes of marks).
 //! In dialect linux also quick acknowledgements, and acknowledgements held together behind a gap.
 
-use super::params::SackParams;
+use super::params::{Machine, SackParams};
 use super::ranges::Held;
 use crate::report::ReceiverReport;
 use crate::tcp::{FIRST_BYTE, TcpParams};
@@ -61,6 +61,8 @@ pub struct SackReceiver {
     delays: bool,
     compresses: bool,
     timestamps: bool,
+    /// An acknowledgement carries when it was sent, not when what it echoes arrived (ns-3, TcpSocketBase::AddOptionTimestamp).
+    stamps_sending: bool,
     dsack: bool,
     held: Held,
     /// The duplicate to report with the next acknowledgement.
@@ -107,6 +109,7 @@ impl SackReceiver {
             delays: false,
             compresses: false,
             timestamps: sack.timestamps,
+            stamps_sending: sack.machine == Machine::Ns3,
             dsack: sack.dsack,
             held: Held::default(),
             duplicate: None,
@@ -203,7 +206,12 @@ impl SackReceiver {
         }
         let mut side = Side::default();
         if self.timestamps {
-            side.timestamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
+            let value = if self.stamps_sending {
+                host.now()
+            } else {
+                self.echo_arrived
+            };
+            side.timestamps = (value.as_ps(), self.echo_stamp.as_ps());
         }
         if gap {
             out.size += self.fill_blocks(&mut side);
@@ -292,6 +300,8 @@ impl SackReceiver {
 
     fn on_ecn<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let marked = packet.ecn() == Ecn::Ce;
+        // The sender's window has fallen, perhaps to a segment (tcp_input.c, tcp_ecn_accept_cwr).
+        let at_once = packet.flags.has(Flags::CWR) && self.quick_acks > 1;
         match self.ecn_use {
             EcnUse::Classic => {
                 if packet.flags.has(Flags::CWR) {
@@ -324,6 +334,9 @@ impl SackReceiver {
                     self.marked[1] += u64::from(packet.size.saturating_sub(self.headers));
                 }
             }
+        }
+        if at_once {
+            self.quick = self.quick.max(1);
         }
     }
 }

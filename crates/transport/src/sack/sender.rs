@@ -5,6 +5,7 @@
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
 use super::ns3::Socket;
+use super::pacing::Pacer;
 use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, SackParams};
 use super::prr::Prr;
 use super::rack::Rack;
@@ -155,8 +156,8 @@ pub struct SackSender<S> {
     usage_end: u64,
     usage: u64,
     last_sent: Time,
-    /// The next segment is not sent before.
-    pub(super) paced_until: Time,
+    /// When the next segment may be sent, where the congestion control asks for a rate.
+    pub(super) pacer: Pacer,
     pub(super) traits: Traits,
     pub(super) board: Scoreboard,
     pub(super) rate: DeliveryRate,
@@ -209,7 +210,7 @@ pub(super) struct Options {
     tail_probe: bool,
     frto: bool,
     undo: bool,
-    timestamps: bool,
+    pub(super) timestamps: bool,
     idle_restart: bool,
     validate_window: bool,
     nagle: bool,
@@ -276,7 +277,7 @@ impl<S: Source> SackSender<S> {
             usage_end: 0,
             usage: 0,
             last_sent: Time::ZERO,
-            paced_until: Time::ZERO,
+            pacer: Pacer::new(sack.spacing),
             traits,
             board: Scoreboard::new(),
             rate: DeliveryRate::new(Time::ZERO),
@@ -552,9 +553,12 @@ impl<S: Source> SackSender<S> {
         let mut sent_new = false;
         let mut held = false;
         let mut sent_any = false;
+        self.pacer.begin();
         loop {
-            if self.paced_until > now && self.cc.pacing_rate().is_some() {
-                self.timers.set(PACE, self.paced_until, host);
+            if let Some(until) = self.pacer.holds(now)
+                && self.cc.pacing_rate().is_some()
+            {
+                self.timers.set(PACE, until, host);
                 // What waits for its turn is held back by the window as far as growth is concerned.
                 held = self.board.pipe() + self.mss > self.cwnd();
                 break;
@@ -767,8 +771,7 @@ impl<S: Source> SackSender<S> {
         if let Some(rate) = self.cc.pacing_rate()
             && !rate.is_zero()
         {
-            let from = self.paced_until.max(now);
-            self.paced_until = from.saturating_add(rate.serialization(bytes));
+            self.pacer.on_sent(now, bytes, self.mss, again, rate);
         }
     }
 
@@ -974,7 +977,7 @@ impl<S: Source> SackSender<S> {
         self.probe_high = 0;
         self.doubt = false;
         self.set_phase(Phase::Loss, now);
-        self.paced_until = now;
+        self.pacer.release(now);
         self.forced = true;
         if let Some(first) = self.board.front().map(|first| first.seq) {
             let id = self.board.at(first);

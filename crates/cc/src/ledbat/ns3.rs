@@ -1,0 +1,177 @@
+//! LEDBAT as ns-3 has it.
+//!
+//! Source: tcp-ledbat.cc of ns-3 (the same from 3.37 to 3.40 and in the development tree that was read), for behaviour; windows were
+//! compared with those of a build of ns-3.37.
+//!
+//! Where it is not RFC 6817: delays are whole milliseconds of a clock, from the sending of a segment to that of its acknowledgement; filter
+//! and history hold one sample less than they are told; the history rolls over by 61 s; slow start goes on while the window is at most the
+//! threshold, and again after a timeout; and the window is bounded by what was in flight before the acknowledgement, without ALLOWED_INCREASE.
+//! A window that fills the flight can therefore only fall: outside slow start ns-3's LEDBAT does not grow.
+
+use super::LedbatParams;
+use crate::num::{millis, real, whole};
+use crate::window::Window;
+use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
+
+/// Seconds after which the history goes on to the next sample (UpdateBaseDelay).
+const ROLLOVER_S: u64 = 60;
+
+/// What is kept beside window and parameters; delays in milliseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Ns3 {
+    target: i64,
+    gain: f64,
+    least: u64,
+    slow_start: bool,
+    /// Slow start may go on (LEDBAT_CAN_SS).
+    can_start: bool,
+    base: VecDeque<u64>,
+    history: usize,
+    rolled_s: u64,
+    noise: VecDeque<u64>,
+    filter: usize,
+}
+
+/// AddDelay.
+fn add(buffer: &mut VecDeque<u64>, delay: u64, most: usize) {
+    let first = buffer.is_empty();
+    buffer.push_back(delay);
+    if !first && buffer.len() >= most {
+        buffer.pop_front();
+    }
+}
+
+/// A count of milliseconds or bytes with a sign.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The nearest real number of what may be below zero.
+fn real_of(count: i64) -> f64 {
+    let size = real(count.unsigned_abs());
+    if count < 0 { -size } else { size }
+}
+
+impl Ns3 {
+    pub(super) fn new(params: &LedbatParams) -> Ns3 {
+        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Ns3 {
+            target: signed(millis(params.target)),
+            gain: params.gain,
+            least: params.min_cwnd.into(),
+            slow_start: params.slow_start,
+            can_start: true,
+            base: VecDeque::new(),
+            history: size(params.base_history),
+            rolled_s: 0,
+            noise: VecDeque::new(),
+            filter: size(params.current_filter),
+        }
+    }
+
+    /// PktsAcked.
+    pub(super) fn add(&mut self, delay: Span, now: Time) {
+        let delay = millis(delay);
+        add(&mut self.noise, delay, self.filter);
+        let now_s = now.as_ps() / Span::from_secs(1).as_ps();
+        if self.base.is_empty() {
+            add(&mut self.base, delay, self.history);
+        } else if now_s - self.rolled_s > ROLLOVER_S {
+            self.rolled_s = now_s;
+            add(&mut self.base, delay, self.history);
+        } else if let Some(last) = self.base.back_mut() {
+            *last = delay.min(*last);
+        }
+    }
+
+    /// Milliseconds, below zero where the base delay is above the current one; none without samples.
+    fn queueing_ms(&self) -> Option<i64> {
+        let (current, base) = (self.noise.iter().min()?, self.base.iter().min()?);
+        Some(signed(*current) - signed(*base))
+    }
+
+    /// The queueing delay.
+    pub(super) fn queueing(&self) -> Span {
+        let ms = self.queueing_ms().unwrap_or_default();
+        Span::from_ms(u64::try_from(ms).unwrap_or_default())
+    }
+
+    /// IncreaseWindow, for `bytes` of whole segments; `in_flight` after the acknowledgement.
+    pub(super) fn increase(&mut self, window: &mut Window, bytes: u64, in_flight: u64) {
+        let mss = window.mss;
+        if window.cwnd <= mss {
+            self.can_start = true;
+        }
+        if self.slow_start && self.can_start && window.cwnd <= window.ssthresh {
+            if bytes >= mss {
+                window.cwnd += mss;
+            }
+            return;
+        }
+        self.can_start = false;
+        let Some(queueing) = self.queueing_ms() else {
+            // Without timestamps it is NewReno.
+            window.cwnd += (mss * mss / window.cwnd).max(1);
+            return;
+        };
+        let offset = real_of(self.target - queueing) * self.gain;
+        let count = (offset * real(bytes)).trunc();
+        let part = count / (real_of(self.target) * real(window.cwnd));
+        let grown = whole(real(window.cwnd) + part * real(mss));
+        window.cwnd = grown.min(in_flight + bytes).max(self.least * mss);
+        if window.cwnd <= window.ssthresh {
+            window.ssthresh = window.cwnd - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ledbat;
+    use super::*;
+    use crate::window::tests::{MSS, Pipe};
+    use sojourn_units::Params;
+
+    fn ns3(settings: &[(&str, &str)]) -> LedbatParams {
+        let mut params = LedbatParams::in_dialect("ns3").unwrap();
+        for (name, value) in settings {
+            params.set(name, value).unwrap();
+        }
+        params
+    }
+
+    #[test]
+    fn outside_slow_start_the_window_does_not_grow() {
+        let params = ns3(&[("slow_start", "false")]);
+        let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+        let before = pipe.window();
+        pipe.run(Span::from_secs(20));
+        assert_eq!(pipe.window(), before);
+    }
+
+    #[test]
+    fn it_falls_until_the_queue_is_below_the_target_and_stays_there() {
+        let params = ns3(&[("slow_start", "false"), ("target", "20ms")]);
+        let mut pipe = Pipe::new(Ledbat::new(&params), 1000.0, Span::from_ms(40));
+        pipe.cc.window.cwnd = 100 * MSS;
+        pipe.run(Span::from_secs(5));
+        let queue = crate::num::seconds(pipe.queue()) * 1e3;
+        assert!(queue < 20.0, "{queue}");
+        let window = pipe.window();
+        pipe.run(Span::from_secs(20));
+        assert!(window < 65.0 && pipe.window() == window, "{window}");
+    }
+
+    #[test]
+    fn filter_and_history_hold_one_sample_less_than_told() {
+        let mut kept = Ns3::new(&ns3(&[]));
+        for (second, ms) in [(0, 10), (61, 30), (122, 40), (123, 35), (124, 50)] {
+            let now = Time::ZERO + Span::from_secs(second);
+            kept.add(Span::from_ms(ms), now);
+        }
+        assert_eq!(kept.noise, [40, 35, 50]);
+        assert_eq!(kept.base, [10, 30, 35]);
+        assert_eq!(kept.queueing_ms(), Some(25));
+    }
+}
