@@ -23,7 +23,7 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
-pub use params::{Detection, Reduction, SackParams, Spacing};
+pub use params::{Detection, PacingUnit, Reduction, SackParams};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 

@@ -5,7 +5,7 @@
 //! two segments at least (one below 1.2 Mbps); a piece that ends a buffer may be shorter. Beside traces of BBR in Linux 6.1: what it has
 //! sent at 10 Mbps is of one parity for 45 segments, then of the other.
 
-use super::params::Spacing;
+use super::params::PacingUnit;
 use sojourn_units::{Rate, Time};
 
 /// Segments at the beginning of a connection that no gap follows (tcp_update_skb_after_send).
@@ -30,13 +30,13 @@ pub(super) struct Pacer {
 
 impl Pacer {
     /// Of a connection that has not sent.
-    pub(super) fn new(spacing: Spacing) -> Pacer {
+    pub(super) fn new(unit: PacingUnit) -> Pacer {
         Pacer {
             until: Time::ZERO,
-            pieces: spacing == Spacing::Pieces,
+            pieces: unit == PacingUnit::Pieces,
             piece: 0,
             buffer: 0,
-            free: if spacing == Spacing::Pieces { FREE } else { 0 },
+            free: if unit == PacingUnit::Pieces { FREE } else { 0 },
         }
     }
 
@@ -108,8 +108,8 @@ mod tests {
     }
 
     /// When each of `count` segments is sent by a sender that always has one.
-    fn times(spacing: Spacing, count: u32, rate: Rate) -> Vec<Time> {
-        let mut pacer = Pacer::new(spacing);
+    fn times(unit: PacingUnit, count: u32, rate: Rate) -> Vec<Time> {
+        let mut pacer = Pacer::new(unit);
         let mut now = Time::ZERO;
         (0..count)
             .map(|_| {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn segments_are_spaced_by_the_rate() {
-        let sent = times(Spacing::Segments, 4, Rate::mbps(11));
+        let sent = times(PacingUnit::Segments, 4, Rate::mbps(11));
         let gaps: Vec<_> = sent.windows(2).map(|two| two[1] - two[0]).collect();
         assert_eq!(gaps, [Rate::mbps(11).serialization(MSS); 3]);
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn pieces_of_two_follow_the_first_ten_and_a_single_segment_ends_a_buffer() {
         let rate = Rate::mbps(10);
-        let sent = times(Spacing::Pieces, 60, rate);
+        let sent = times(PacingUnit::Pieces, 60, rate);
         let at_once = |from: usize| sent[from..].iter().filter(|&&t| t == sent[from]).count();
         assert_eq!(at_once(0), 10);
         let mut sizes = Vec::new();
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn below_1200_kbps_each_segment_is_a_piece() {
-        let sent = times(Spacing::Pieces, 20, Rate::kbps(1000));
+        let sent = times(PacingUnit::Pieces, 20, Rate::kbps(1000));
         assert!(sent[10..].windows(2).all(|two| two[0] < two[1]));
     }
 
@@ -162,7 +162,7 @@ mod tests {
             (1000, gap - Span::from_us(1000)),
             (1_000_000, gap - gap / 2),
         ] {
-            let mut pacer = Pacer::new(Spacing::Pieces);
+            let mut pacer = Pacer::new(PacingUnit::Pieces);
             pacer.free = 0;
             pacer.release(at(100));
             let now = at(100 + late);

@@ -48,7 +48,7 @@ choice! {
 
 choice! {
     /// How segments are spaced where the congestion control asks for a rate.
-    pub enum Spacing {
+    pub enum PacingUnit {
         /// Each on its own.
         Segments = "segments",
         /// In pieces of two or more, the first ten not at all, and up to half of a gap is made up for (Linux).
@@ -102,7 +102,7 @@ params! {
         /// Whether windows are counted in whole segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
         /// How segments are spaced where the congestion control asks for a rate.
-        spacing: Spacing = "segments", source "draft-ietf-ccwg-bbr section 4.6.3 (at most a send quantum)";
+        pacing_unit: PacingUnit = "segments", source "draft-ietf-ccwg-bbr section 4.6.3 (at most a send quantum)";
     }
     dialects {
         /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.
@@ -130,7 +130,7 @@ params! {
             quick_acks = "16" from "tcp_input.c, TCP_MAX_QUICKACKS";
             compressed_ack = "1ms" from "ip-sysctl: tcp_comp_sack_delay_ns";
             whole_segments = "true" from "tcp_cong.c counts segments";
-            spacing = "pieces" from "tcp_output.c, tcp_tso_autosize and tcp_update_skb_after_send";
+            pacing_unit = "pieces" from "tcp_output.c, tcp_tso_autosize and tcp_update_skb_after_send";
         }
     }
 }

@@ -277,7 +277,7 @@ impl<S: Source> SackSender<S> {
             usage_end: 0,
             usage: 0,
             last_sent: Time::ZERO,
-            pacer: Pacer::new(sack.spacing),
+            pacer: Pacer::new(sack.pacing_unit),
             traits,
             board: Scoreboard::new(),
             rate: DeliveryRate::new(Time::ZERO),
