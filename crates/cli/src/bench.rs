@@ -29,8 +29,8 @@ const STANDARD: [&str; 12] = [
     "b4-1024-sack",
 ];
 
-/// Slices into which a round is cut. In each, every case advances once, behind a slice of the ring loop: what the machine
-/// does meanwhile hits all of them, and their ratios stand although the times do not.
+/// Slices into which a round is cut. In each, every case advances once, behind a slice of the ring loop if that is measured, too:
+/// what the machine does meanwhile hits all of them, and their ratios stand although the times do not.
 /// Few enough that to fetch what the others have driven out of the cache does not count.
 const SLICES: u32 = 10;
 
@@ -53,6 +53,7 @@ struct Measured {
     counted: Counted,
     /// One per round, as are the next.
     ns_per_hop: Vec<f64>,
+    /// None without the ring loop.
     ring: Vec<f64>,
     /// The one as a multiple of the other.
     ratio: Vec<f64>,
@@ -78,8 +79,8 @@ struct Running {
     ring_ns: f64,
 }
 
-/// Runs each case once, all of them in slices that take turns.
-fn run_round(measured: &mut [Measured], ring: &mut RingLoop) -> Result<(), LabError> {
+/// Runs each case once, all of them in slices that take turns, with the ring loop if there is one.
+fn run_round(measured: &mut [Measured], mut ring: Option<&mut RingLoop>) -> Result<(), LabError> {
     let mut running = Vec::new();
     for m in measured.iter() {
         running.push(Running {
@@ -91,9 +92,11 @@ fn run_round(measured: &mut [Measured], ring: &mut RingLoop) -> Result<(), LabEr
     for slice in 1..=SLICES {
         let part = f64::from(slice) / f64::from(SLICES);
         for (m, run) in measured.iter().zip(&mut running) {
-            let start = ThreadTime::now();
-            black_box(ring.run(black_box(RING_ARRIVALS)));
-            run.ring_ns += nanoseconds(&start);
+            if let Some(ring) = &mut ring {
+                let start = ThreadTime::now();
+                black_box(ring.run(black_box(RING_ARRIVALS)));
+                run.ring_ns += nanoseconds(&start);
+            }
             let until = Time::ZERO + Span::round_from_secs(m.seconds * part);
             let start = ThreadTime::now();
             run.prepared.run_before(until);
@@ -104,10 +107,12 @@ fn run_round(measured: &mut [Measured], ring: &mut RingLoop) -> Result<(), LabEr
         m.counted = run.prepared.counted();
         run.prepared.finish();
         let ns = run.ns / float(m.counted.hops.max(1));
-        let ring = run.ring_ns / (f64::from(SLICES) * float(RING_ARRIVALS));
         m.ns_per_hop.push(ns);
-        m.ring.push(ring);
-        m.ratio.push(ns / ring);
+        if ring.is_some() {
+            let ring_ns = run.ring_ns / (f64::from(SLICES) * float(RING_ARRIVALS));
+            m.ring.push(ring_ns);
+            m.ratio.push(ns / ring_ns);
+        }
     }
     Ok(())
 }
@@ -146,7 +151,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
         .collect();
     let mut ring = RingLoop::new(1);
     for _ in 0..args.rounds {
-        run_round(&mut measured, &mut ring)?;
+        run_round(&mut measured, Some(&mut ring))?;
     }
     let reading = match trace {
         true => Some(time_reading(args.rounds)?),
@@ -223,7 +228,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
     }
     if let Some(megabytes) = peak_memory() {
         text.push_str(&format!(
-            "\nPeak resident memory of the process: {megabytes:.0} MB\n"
+            "\nPeak resident memory of the process, with all of these at once: {megabytes:.0} MB\n"
         ));
     }
     emit(&text)?;
@@ -239,7 +244,6 @@ const TOGETHER: usize = 7;
 /// The cost of every discipline as a multiple of DropTail's, in the cases of its kind.
 fn queues(args: &BenchArgs) -> Result<(), Failure> {
     let seconds = args.seconds.unwrap_or(QUEUE_SECONDS);
-    let mut ring = RingLoop::new(1);
     let mut rows = Vec::new();
     let mut missed = 0;
     for name in ["b1", "b2-100", "b2-10000"] {
@@ -252,15 +256,16 @@ fn queues(args: &BenchArgs) -> Result<(), Failure> {
             })
             .collect();
         for group in entries.chunks(TOGETHER) {
-            let mut droptail = vec![Measured::new(&plain, Some(seconds))];
+            let mut measured = vec![Measured::new(&plain, Some(seconds))];
             let own = group.iter().map(|(entry, _)| plain.through(entry.name));
-            droptail.extend(own.map(|case| Measured::new(&case, Some(seconds))));
+            measured.extend(own.map(|case| Measured::new(&case, Some(seconds))));
             for _ in 0..args.rounds {
-                run_round(&mut droptail, &mut ring)?;
+                run_round(&mut measured, None)?;
             }
-            let own = droptail.split_off(1);
+            let own = measured.split_off(1);
+            let droptail = &measured[0].ns_per_hop;
             for ((entry, bound), mut m) in group.iter().zip(own) {
-                let pairs = m.ns_per_hop.iter().zip(&droptail[0].ns_per_hop);
+                let pairs = m.ns_per_hop.iter().zip(droptail);
                 let mut ratios: Vec<f64> = pairs.map(|(own, droptail)| own / droptail).collect();
                 let ratio = median(&mut ratios);
                 missed += u32::from(ratio > *bound);
