@@ -11,6 +11,7 @@
 use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
 
 /// Counts of one queue.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,8 @@ pub struct Account {
     area_before: (u128, u128),
     since: Time,
     end: Option<Time>,
+    /// Departures told ahead, and bytes: what is in the backlog until then.
+    ahead: VecDeque<(Time, u32)>,
     /// Counts per flow, by index of the flow, where asked for.
     pub flows: Option<Vec<FlowAccount>>,
 }
@@ -214,10 +217,55 @@ impl Account {
 
     #[inline]
     pub(crate) fn dequeue(&mut self, packet: &Packet, now: Time) {
-        let sojourn = now.since(packet.arrived());
+        self.leave(packet.size);
+        self.send(packet.size, packet.flow, now.since(packet.arrived()));
+    }
+
+    /// As [`Account::dequeue`], of a departure that may be yet to come.
+    #[inline]
+    pub(crate) fn dequeue_ahead(&mut self, packet: &Packet, at: Time) {
+        self.ahead.push_back((at, packet.size));
+        self.send(packet.size, packet.flow, at.since(packet.arrived()));
+    }
+
+    /// A packet of so many bytes came at `now` and will leave at `start`.
+    #[inline(always)]
+    pub(crate) fn wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) {
+        self.receive(bytes, flow);
+        self.enqueue(bytes);
+        self.ahead.push_back((start, bytes));
+        self.send(bytes, flow, start.since(now));
+    }
+
+    /// Departures told ahead for `now` and before have happened.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time) {
+        while let Some((at, bytes)) = self.ahead.front()
+            && *at <= now
+        {
+            self.backlog_packets -= 1;
+            self.backlog_bytes -= u64::from(*bytes);
+            self.ahead.pop_front();
+        }
+    }
+
+    /// As [`Account::settle`], for a packet of so many bytes that comes at `now`; only if it makes a difference. Until then the backlog
+    /// is an upper bound: below the largest one so far, and below `room`, that is enough to know.
+    #[inline(always)]
+    pub(crate) fn settle_for(&mut self, bytes: u32, now: Time, room: u64) {
+        if self.backlog_packets >= self.backlog_max_packets.min(room)
+            || self.backlog_bytes + u64::from(bytes) > self.backlog_max_bytes
+        {
+            self.settle(now);
+        }
+    }
+
+    /// A packet is given up for transmission.
+    #[inline(always)]
+    fn send(&mut self, size: u32, flow: u32, sojourn: Span) {
         self.waited.dequeued += 1;
-        self.waited.dequeued_bytes += u64::from(packet.size);
-        self.leave(packet.size, sojourn);
+        self.waited.dequeued_bytes += u64::from(size);
+        self.stay(size, sojourn);
         if sojourn > Span::ZERO {
             self.sojourn_sum += u128::from(sojourn.as_ps());
             if sojourn < self.wait_min {
@@ -228,35 +276,39 @@ impl Account {
             }
             self.waits.record(sojourn.as_ps());
         }
-        if let Some(flow) = self.flow(packet.flow) {
+        if let Some(flow) = self.flow(flow) {
             flow.dequeued += 1;
-            flow.dequeued_bytes += u64::from(packet.size);
+            flow.dequeued_bytes += u64::from(size);
             flow.sojourn_sum += u128::from(sojourn.as_ps());
         }
     }
 
     /// A packet came and went without waiting.
     #[inline]
-    pub(crate) fn pass(&mut self, packet: &Packet) {
-        self.pass_alike(packet.size);
-        if let Some(flow) = self.flow(packet.flow) {
+    pub(crate) fn pass(&mut self, bytes: u32, flow: u32) {
+        self.pass_alike(bytes);
+        if let Some(flow) = self.flow(flow) {
             flow.received += 1;
             flow.dequeued += 1;
-            flow.dequeued_bytes += u64::from(packet.size);
+            flow.dequeued_bytes += u64::from(bytes);
         }
     }
 
     /// A packet came and went without waiting, in a queue that does not count by flow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pass_alike(&mut self, bytes: u32) {
         self.passed += 1;
         self.passed_bytes += u64::from(bytes);
     }
 
     #[inline]
-    fn leave(&mut self, size: u32, stayed: Span) {
+    fn leave(&mut self, size: u32) {
         self.backlog_packets -= 1;
         self.backlog_bytes -= u64::from(size);
+    }
+
+    #[inline]
+    fn stay(&mut self, size: u32, stayed: Span) {
         self.area += u128::from(stayed.as_ps());
         self.area_bytes += u128::from(stayed.as_ps()) * u128::from(size);
     }
@@ -272,7 +324,8 @@ impl Account {
     #[inline]
     pub(crate) fn discard(&mut self, packet: &Packet, reason: DropReason, now: Time) {
         self.waited.dropped_after += 1;
-        self.leave(packet.size, now.since(packet.arrived()));
+        self.leave(packet.size);
+        self.stay(packet.size, now.since(packet.arrived()));
         self.dropped(packet, reason);
     }
 

@@ -199,6 +199,12 @@ pub trait Aqm {
         false
     }
 
+    /// True if it never drops a packet that waits, and reads nothing of what waits but [`View::packets`] and [`View::bytes`]:
+    /// then departures that it does not [judge](Judges::departures) may be replayed before their time.
+    fn reads_counts_only(&self) -> bool {
+        false
+    }
+
     /// The transmitter wanted a packet and found none: the queue was empty, or every packet in it was dropped.
     #[inline]
     fn on_empty(&mut self, now: Time) {

@@ -42,6 +42,8 @@ pub struct QueuePort {
     unjudged: bool,
     /// Packets wait in the ring.
     in_ring: bool,
+    /// Departures may be told ahead.
+    foresees: bool,
     rate: Rate,
     /// When the next periodic update of the AQM is due.
     tick_at: Time,
@@ -83,6 +85,7 @@ impl QueuePort {
             unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
             in_ring,
+            foresees: false,
             judges,
             tick_at,
             pending: None,
@@ -187,12 +190,21 @@ impl Port for QueuePort {
     fn waives(&self) -> bool {
         let judges = &self.judges;
         let looks = judges.departures || judges.empty || judges.ticks;
-        judges.room > 0 && !looks && self.account.flows.is_none()
+        judges.room > 0 && !looks
+    }
+
+    fn counts_flows(&self) -> bool {
+        self.account.flows.is_some()
     }
 
     #[inline(always)]
     fn waived(&mut self, bytes: u32) {
         self.account.pass_alike(bytes);
+    }
+
+    #[inline]
+    fn waived_of(&mut self, bytes: u32, flow: u32) {
+        self.account.pass(bytes, flow);
     }
 
     #[inline(always)]
@@ -202,6 +214,10 @@ impl Port for QueuePort {
 
     #[inline(always)]
     fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        if self.foresees {
+            self.account
+                .settle_for(packet.size, now, self.judges.room);
+        }
         let unseen = self.account.backlog_packets() < self.judges.room;
         let passes = unseen || (self.in_ring && self.judge_arrival(packet, ring, now));
         if passes {
@@ -214,11 +230,38 @@ impl Port for QueuePort {
     #[inline(always)]
     fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
         let passes = self.unjudged || (self.in_ring && self.judge_departure(packet, now));
-        if passes {
+        if self.foresees {
+            self.account.dequeue_ahead(packet, now);
+        } else if passes {
             self.account.dequeue(packet, now);
             self.last_departure = now;
         }
         passes
+    }
+
+    fn foresees(&mut self) -> bool {
+        self.foresees = match &self.discipline {
+            Discipline::Aqm(aqm) => {
+                self.unjudged && !self.judges.empty && aqm.reads_counts_only()
+            }
+            Discipline::Scheduler(_) => false,
+        };
+        self.foresees
+    }
+
+    #[inline(always)]
+    fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
+        self.account.settle_for(bytes, now, self.judges.room);
+        let room = self.account.backlog_packets() < self.judges.room;
+        if room {
+            self.account.wait(bytes, flow, now, start);
+        }
+        room
+    }
+
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        self.account.settle(now);
     }
 
     #[inline]
@@ -440,7 +483,7 @@ impl QueuePort {
             sink.dropped(packet, refusal(second), now);
             return false;
         }
-        self.account.pass(&packet);
+        self.account.pass(packet.size, packet.flow);
         self.last_departure = now;
         ring.put(packet);
         true

@@ -522,6 +522,12 @@ macro_rules! register {
                     AnyAqm::Custom(a) => a.only_counts_departures(),
                 }
             }
+            fn reads_counts_only(&self) -> bool {
+                match self {
+                    $(AnyAqm::$Aqm(a) => a.reads_counts_only(),)*
+                    AnyAqm::Custom(a) => a.reads_counts_only(),
+                }
+            }
             #[inline]
             fn on_empty(&mut self, now: Time) {
                 match self {

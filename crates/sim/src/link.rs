@@ -25,6 +25,10 @@
 //!
 //! A link that *feeds* others, which get all their packets from it, lets packets run ahead into them as soon as they are
 //! on its wire (`network/ahead.rs`). All keep their true times; a traced run does none of it.
+//!
+//! A plain link whose port [foresees](Port::foresees) what happens has its packets on the wire as soon as it gets them: one that has to
+//! wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the run
+//! waits in the ring, as it would otherwise.
 
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
@@ -196,6 +200,7 @@ pub(crate) struct LinkShape {
     pub(crate) feeds: bool,
     pub(crate) fed: bool,
     pub(crate) calm: bool,
+    pub(crate) foresees: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) onward: u32,
@@ -235,6 +240,10 @@ pub(crate) struct Link<P> {
     pub(crate) plain: bool,
     /// The port of a plain link waives to see packets that go straight through.
     waived: bool,
+    /// The port of a plain link is told of departures ahead, up to the next stop of the run.
+    pub(crate) foresees: bool,
+    /// The port counts packets that go straight through by their flow.
+    by_flow: bool,
     pub(crate) eager: bool,
     ties: Ties,
     /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
@@ -290,6 +299,7 @@ impl<P: Port> Link<P> {
         let shapes = port.shapes();
         let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
         let waived = plain && port.waives();
+        let foresees = plain && shape.foresees && port.foresees();
         Link {
             ring: Ring::new(),
             id: shape.id,
@@ -299,6 +309,8 @@ impl<P: Port> Link<P> {
             waiting: false,
             plain,
             waived,
+            foresees,
+            by_flow: port.counts_flows(),
             eager: shape.eager,
             ties: shape.ties,
             silent: shape.silent,
@@ -336,20 +348,75 @@ impl<P: Port> Link<P> {
             && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
     }
 
-    /// True if a packet of so many bytes that will arrive at `at`, later than now, can be let through ahead of that time.
+    /// Accounts for a packet that is handed to the link by an event at `now`, if it goes straight through or starts at a known time
+    /// before `horizon`: when it starts, and when it arrives at the far end. The caller puts it into the ring.
+    #[inline(always)]
+    pub(crate) fn enter(
+        &mut self,
+        bytes: u32,
+        flow: u32,
+        now: Time,
+        horizon: Time,
+    ) -> Option<(Time, Time)> {
+        if self.lets_through(now) {
+            return Some((now, self.let_through(bytes, flow, now)));
+        }
+        let start = self.free_at;
+        let known = self.foresees && self.ordered && !self.waiting && now < start;
+        if !known || start >= horizon || !self.port.lets_wait(bytes, flow, now, start) {
+            return None;
+        }
+        self.last_start = start;
+        let serialization = match self.per_byte {
+            0 => self.serializer.span(bytes),
+            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
+        };
+        self.free_at = start + serialization;
+        Some((start, self.free_at + self.delay))
+    }
+
+    /// As [`Link::enter`], of a packet that will arrive at `at`, later than now, if it can be let through ahead of that time.
     /// What follows from its passage has to be later still, so that it is in the event list by then.
     #[inline(always)]
-    pub(crate) fn lets_through_ahead(&self, bytes: u32, at: Time) -> bool {
+    pub(crate) fn enter_ahead(
+        &mut self,
+        bytes: u32,
+        flow: u32,
+        at: Time,
+        horizon: Time,
+    ) -> Option<(Time, Time)> {
         let takes_time = self.delay > Span::ZERO || (self.per_byte > 0 && bytes > 0);
-        self.fed && takes_time && self.lets_through(at)
+        match self.fed && takes_time {
+            true => self.enter(bytes, flow, at, horizon),
+            false => None,
+        }
+    }
+
+    /// Starts what waits before `horizon`, if the port foresees it.
+    #[inline(always)]
+    pub(crate) fn launch_ahead<S: LinkSink>(&mut self, horizon: Time, sink: &mut S) {
+        while self.foresees && self.waiting && self.free_at < horizon {
+            self.depart(sink);
+        }
+    }
+
+    /// What was told ahead to the port has happened where it is before `now`.
+    #[inline]
+    pub(crate) fn settle_port(&mut self, now: Time) {
+        if self.foresees && now > Time::ZERO {
+            self.port.settle(Time::from_ps(now.as_ps() - 1));
+        }
     }
 
     /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
     /// The caller puts it into the ring.
     #[inline(always)]
-    pub(crate) fn let_through(&mut self, bytes: u32, now: Time) -> Time {
+    pub(crate) fn let_through(&mut self, bytes: u32, flow: u32, now: Time) -> Time {
         self.idle = false;
-        self.port.waived(bytes);
+        match self.by_flow {
+            true => self.port.waived_of(bytes, flow),
+            false => self.port.waived(bytes),
+        }
         self.last_start = now;
         let serialization = match self.per_byte {
             0 => self.serializer.first_span(bytes),
@@ -478,7 +545,11 @@ impl<P: Port> Link<P> {
 
     #[inline]
     fn nothing_to_send(&self) -> bool {
-        self.ring.held() == 0 && self.port.backlog_packets() == 0
+        let backlog = match self.foresees {
+            true => self.ring.waiting(),
+            false => self.port.backlog_packets(),
+        };
+        self.ring.held() == 0 && backlog == 0
     }
 
     /// Starts a transmission at `key.time`, unless the discipline drops everything that it holds.

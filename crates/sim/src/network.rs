@@ -361,7 +361,8 @@ pub struct Census {
     pub left: u64,
     /// Packet-hops: packets that arrived at the far end of a link.
     pub hops: u64,
-    /// Events of links and endpoints, also those that took no place in the event list.
+    /// Arrivals at the far end of links, events of endpoints and departures of eager links, also those that took no place in
+    /// the event list.
     pub events: u64,
 }
 
@@ -384,7 +385,7 @@ struct Seat {
     /// When its event fires, [`Time::MAX`] if it has none. The event is in the list, except that of a source while it is
     /// *deferred*: until a packet has arrived at the end of the outlet. Of a source this tells the deferred event only.
     wakes: Time,
-    /// When that event was armed; only of a deferred one.
+    /// When that event was armed.
     armed: Time,
     /// Packets of its flow that it has sent and their bytes, until the flow is told of them.
     sent: (u64, u64),
@@ -448,8 +449,8 @@ const fn low32(number: u64) -> u32 {
 
 /// What has become of a packet that was handed to a link.
 enum Handed {
-    /// It is on its wire and arrives at this time.
-    Through { arrival: Time },
+    /// It is on its wire, starts and arrives at these times.
+    Through { start: Time, arrival: Time },
     /// It waits, or is gone.
     Queued,
     /// It is still to be offered to the link.
@@ -485,24 +486,29 @@ impl<T: Tracer> Frame<T> {
     /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `to`.
     /// The next arrival is left to the caller to list. Nothing is traced.
     #[inline(always)]
-    fn hand_over<P: Port>(&mut self, from: &mut Link<P>, to: &mut Link<P>, key: &Key) -> Handed {
+    fn hand_over<P: Port>(
+        &mut self,
+        from: &mut Link<P>,
+        to: &mut Link<P>,
+        key: &Key,
+        horizon: Time,
+    ) -> Handed {
         let now = key.time;
-        if to.lets_through(now)
-            && let Some(packet) = from.ring.flight_head()
+        if let Some(packet) = from.ring.flight_head()
             && packet.hops_left > 0
+            && let Some((start, arrival)) = to.enter(packet.size, packet.flow, now, horizon)
         {
             if to.silent {
                 self.absorb(to, now);
             }
-            let arrival = to.let_through(packet.size, now);
             if let Some(packet) = to.ring.relay(&mut from.ring) {
                 packet.at = arrival;
-                packet.launched = now;
+                packet.launched = start;
                 packet.hops_left -= 1;
             }
-            return Handed::Through { arrival };
+            return Handed::Through { start, arrival };
         }
-        match self.queue_up(from, to, key) {
+        match self.queue_up(from, to, key, horizon) {
             true => Handed::Queued,
             false => Handed::Not,
         }
@@ -511,7 +517,13 @@ impl<T: Tracer> Frame<T> {
     /// Takes the packet that has arrived at the far end of a plain link, and hands it to the queue of the link `to`, if that
     /// transmits. Says whether it does.
     #[inline(always)]
-    fn queue_up<P: Port>(&mut self, from: &mut Link<P>, to: &mut Link<P>, key: &Key) -> bool {
+    fn queue_up<P: Port>(
+        &mut self,
+        from: &mut Link<P>,
+        to: &mut Link<P>,
+        key: &Key,
+        horizon: Time,
+    ) -> bool {
         if to.is_busy_at(key, self)
             && let Some(packet) = from.ring.flight_head()
             && packet.hops_left > 0
@@ -529,6 +541,7 @@ impl<T: Tracer> Frame<T> {
             } else {
                 to.take_in(&mut from.ring, key, self);
             }
+            to.launch_ahead(horizon, self);
             return true;
         }
         false
@@ -779,6 +792,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 launched: 0,
             },
         };
+        // A calm link has no events that could be spared, and a source waits for what its link has in flight.
+        let foresees = |link: u32| {
+            let idles = quiet.feeding(link).calm || quiet.outlets.iter().any(|(l, _)| *l == link);
+            !T::ON && ties == Ties::DeparturesFirst && !idles
+        };
         let mut link_names = Vec::with_capacity(links.len());
         for ((link, id), (source, index)) in links
             .into_iter()
@@ -792,6 +810,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 feeds: quiet.feeding(index).feeds,
                 fed: quiet.feeding(index).fed,
                 calm: quiet.feeding(index).calm,
+                foresees: foresees(index),
                 answers: quiet.feeding(index).answers,
                 source,
                 onward: quiet.onward(index),
@@ -868,7 +887,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                     self.wake(agent);
                     self.go_on(agent);
                 }
-                Component::Departure(link) => self.core.depart(link),
+                Component::Departure(link) => events -= u64::from(!self.core.depart(link)),
                 Component::Groups => self.tend_groups(),
                 Component::Landing(link) | Component::Delivery(link) | Component::Outlet(link) => {
                     self.deliver_landing(link);
@@ -948,30 +967,29 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.consume(&packet);
             return;
         }
-        let (size, hops_left) = (packet.size, packet.hops_left);
+        let (size, flow, hops_left) = (packet.size, packet.flow, packet.hops_left);
         if next == NONE {
             next = core.routes.towards(from.exits, packet.dst);
         }
         if let Ok([from, to]) = core
             .links
             .get_disjoint_mut([to_usize(link), to_usize(next)])
-            && to.lets_through(now)
             && hops_left > 0
+            && let Some((start, arrival)) = to.enter(size, flow, now, core.horizon)
         {
             if to.silent {
                 core.frame.absorb(to, now);
             }
             let listed = to.is_listed();
-            let arrival = to.let_through(size, now);
             core.frame.census.hops += 1;
             if !FEEDS && to.feeds && !listed && !to.calm {
-                return self.go_straight_on(link, next, now, arrival);
+                return self.go_straight_on(link, next, start, arrival);
             }
             let Some(packet) = to.ring.relay(&mut from.ring) else {
                 return;
             };
             packet.at = arrival;
-            packet.launched = now;
+            packet.launched = start;
             packet.hops_left = hops_left - 1;
             if T::ON {
                 core.frame.at_key(key_of(time, birth, id), to.index);
@@ -983,7 +1001,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
             if !listed {
                 if !to.feeds {
-                    core.fel.set(to.id, arrival.as_ps(), now.as_ps());
+                    core.fel.set(to.id, arrival.as_ps(), start.as_ps());
                 } else if to.needs_event() {
                     core.due.push(next);
                 }
@@ -1270,6 +1288,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             };
             l.catch_up(&bound, &mut self.frame);
         }
+        l.settle_port(key.time);
         self.list_events(link);
     }
 
@@ -1295,7 +1314,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
             .get_disjoint_mut([to_usize(link), to_usize(next)])
         {
             let was_listed = to.is_listed();
-            let queued = self.frame.queue_up(from, to, &self.key);
+            let queued = self.frame.queue_up(from, to, &self.key, self.horizon);
             if to.feeds && !was_listed && to.needs_event() {
                 self.due.push(next);
             }
@@ -1315,10 +1334,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
     }
 
-    fn depart(&mut self, link: u32) {
+    /// Says whether the departure is an event in its own right: that of a lazy link only looks what is held back.
+    fn depart(&mut self, link: u32) -> bool {
         let index = to_usize(link);
         self.links[index].on_departure_event(&self.key, &mut self.frame);
         self.list_events(index);
+        self.links[index].eager
     }
 
     /// Lists the events of a link whose state has changed outside the fast path.
@@ -1365,6 +1386,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         packet.hops_left -= 1;
         let was_listed = link.is_listed();
         link.arrive(packet, &self.key, &mut self.frame);
+        link.launch_ahead(self.horizon, &mut self.frame);
         if !link.plain {
             self.list_events(index);
         } else if was_listed {
@@ -1409,9 +1431,9 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             out.flags
         };
         let uid = core.frame.census.next_uid();
-        let packet = |at, hops_left| Packet {
+        let packet = |at, launched, hops_left| Packet {
             at,
-            launched: now,
+            launched,
             created: now,
             seq: out.seq,
             ack: out.ack,
@@ -1426,11 +1448,10 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             hops_left,
         };
         if let Some(link) = core.links.get_mut(to_usize(next))
-            && link.lets_through(now)
+            && let Some((start, arrival)) = link.enter(out.size, flow, now, core.horizon)
         {
             let listed = link.is_listed();
-            let arrival = link.let_through(out.size, now);
-            let packet = link.ring.send(packet(arrival, MAX_HOPS - 1));
+            let packet = link.ring.send(packet(arrival, start, MAX_HOPS - 1));
             if T::ON {
                 core.frame.at_key(core.key, link.index);
                 core.frame.event(Event::Enqueue, packet);
@@ -1438,12 +1459,12 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             }
             if listed {
             } else if !link.feeds {
-                core.fel.set(link.id, arrival.as_ps(), now.as_ps());
+                core.fel.set(link.id, arrival.as_ps(), start.as_ps());
             } else if link.needs_event() {
                 core.due.push(next);
             }
         } else {
-            core.forward_new(packet(now, MAX_HOPS), next);
+            core.forward_new(packet(now, now, MAX_HOPS), next);
         }
     }
 }
@@ -1474,9 +1495,8 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         let core = &mut *self.core;
         let seat = &mut core.seats[to_usize(self.agent)];
         seat.wakes = at;
-        if seat.outlet != NONE {
-            seat.armed = armed;
-        } else {
+        seat.armed = armed;
+        if seat.outlet == NONE {
             core.fel.set(seat.id, at.as_ps(), armed.as_ps());
         }
     }

@@ -162,10 +162,23 @@ pub trait Port {
         false
     }
 
-    /// A packet of so many bytes has gone straight through: only where the port [waives](Port::waives) to see it.
+    /// True if the port wants to know the flow of each packet that goes straight through. The link asks once.
+    fn counts_flows(&self) -> bool {
+        false
+    }
+
+    /// A packet of so many bytes has gone straight through: only where the port [waives](Port::waives) to see it, and does not
+    /// [count by flow](Port::counts_flows).
     #[inline]
     fn waived(&mut self, bytes: u32) {
         let _ = bytes;
+    }
+
+    /// As [`Port::waived`], where it does.
+    #[inline]
+    fn waived_of(&mut self, bytes: u32, flow: u32) {
+        let _ = flow;
+        self.waived(bytes);
     }
 
     /// The last departure was at `at`: told before a packet is offered to a port that [waives](Port::waives) to see others.
@@ -189,6 +202,28 @@ pub trait Port {
     fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
         let _ = (packet, now);
         false
+    }
+
+    /// True if the port can be told of departures before their time: it lets every packet out that it has let in, in their order
+    /// and unseen, and what it decides on arrival depends on the packets that wait by their number and bytes only. A link that
+    /// wants to asks once. From then on [`Port::lets_out`] may come early; whoever reads the port [settles](Port::settle) it first.
+    fn foresees(&mut self) -> bool {
+        false
+    }
+
+    /// A packet of so many bytes is handed to the queue at `now`, and its transmission will start at `start`, which is later:
+    /// true if the port has let it in and counted both; false if it is to be [offered](Port::enqueue). Only where the port
+    /// [foresees](Port::foresees).
+    #[inline]
+    fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
+        let _ = (bytes, flow, now, start);
+        false
+    }
+
+    /// What the port was told to depart at `now` or before has departed.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        let _ = now;
     }
 
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region

@@ -8,7 +8,8 @@
 //!
 //! A packet of a FIFO discipline enters at the end and leaves at `head` without being moved, unless a
 //! discipline removed one before it; then `take` moves the packet that it takes to the other side of the gap. A gap that has
-//! become large is closed before the ring would grow for it.
+//! become large is closed before the ring would grow for it. A ring that holds few packets goes round in some of its slots only,
+//! which are in the cache.
 //! A scheduler keeps its own queues and puts each packet straight behind those that the device holds.
 
 #![allow(
@@ -25,7 +26,7 @@ use std::mem::MaybeUninit;
 #[repr(C)]
 pub struct Ring {
     slots: Box<[MaybeUninit<Packet>]>,
-    /// The number of slots, a power of two, less one.
+    /// The number of slots that it goes round in, a power of two, less one. There may be more behind them.
     mask: u32,
     // Free-running counters; the slot of counter `i` is `i & (len - 1)`.
     head: u32,
@@ -70,14 +71,14 @@ impl Ring {
     #[inline]
     fn slot(&self, counter: u32) -> &MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
+        // SAFETY: `index` masks with `mask`, which is below the length from `new`, `grow` and `narrow` on.
         unsafe { self.slots.get_unchecked(index) }
     }
 
     #[inline]
     fn slot_mut(&mut self, counter: u32) -> &mut MaybeUninit<Packet> {
         let index = self.index(counter);
-        // SAFETY: `index` masks with `mask`, which is the length less one from `new` and `grow` on, so it is below it.
+        // SAFETY: `index` masks with `mask`, which is below the length from `new`, `grow` and `narrow` on.
         unsafe { self.slots.get_unchecked_mut(index) }
     }
 
@@ -100,7 +101,7 @@ impl Ring {
     }
 
     /// Closes a gap of more than a quarter of the slots, so that what it takes to move all packets that wait is little for each
-    /// that was removed; or else doubles the slots.
+    /// that was removed; or else doubles the slots, or goes round in twice as many of them.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -114,8 +115,11 @@ impl Ring {
             self.lead = self.held;
             return;
         }
-        let old = self.slots.len();
         assert!(self.mask < MAX_MASK, "a ring holds {MAX_MASK} packets");
+        let old = to_usize(self.mask) + 1;
+        if old < self.slots.len() {
+            return self.widen(old);
+        }
         let mut slots: Vec<MaybeUninit<Packet>> = Vec::with_capacity(old * 2);
         slots.resize_with(old * 2, MaybeUninit::uninit);
         let mut slots = slots.into_boxed_slice();
@@ -131,9 +135,39 @@ impl Ring {
         self.mask = mask;
     }
 
-    /// Makes room for one packet when everything up to counter `end` is in use; without a gap.
+    /// Goes round in twice as many slots from now on, which are there.
+    fn widen(&mut self, old: usize) {
+        let head = self.index(self.head);
+        let mask = 2 * self.mask + 1;
+        // The ring is full: what is from its head on in the slots has counters of one half of the new round, what is before it of
+        // the other.
+        let upper = match self.index(self.head) == to_usize(self.head & mask) {
+            true => 0..head,
+            false => head..old,
+        };
+        let (narrow, wide) = self.slots.split_at_mut(old);
+        // Slots of the gap are moved as the uninitialised bytes they are.
+        narrow[upper.clone()].swap_with_slice(&mut wide[upper]);
+        self.mask = mask;
+    }
+
+    /// Goes round in half of the slots from now on, if they hold everything by then and little: called when the next packet would
+    /// be put into the slot `end` at the beginning of the other half.
+    #[cold]
+    #[inline(never)]
+    fn narrow(&mut self, end: u32) {
+        // Less than a quarter, and so all of it before `end` in the first half.
+        if end.wrapping_sub(self.head) <= self.mask / 4 && self.mask > INITIAL_MASK {
+            self.mask /= 2;
+        }
+    }
+
+    /// Sees to it that the slot of counter `end` is free when everything up to it is in use; without a gap.
     #[inline]
     fn make_room(&mut self, end: u32) {
+        if end & self.mask == self.mask / 2 + 1 {
+            self.narrow(end);
+        }
         if end.wrapping_sub(self.head) > self.mask {
             self.grow();
         }
@@ -143,6 +177,9 @@ impl Ring {
     #[inline]
     fn room_behind(&mut self) -> u32 {
         let mut tail = self.tail();
+        if tail & self.mask == self.mask / 2 + 1 {
+            self.narrow(tail);
+        }
         if tail.wrapping_sub(self.head) > self.mask {
             self.grow();
             tail = self.tail();
@@ -294,7 +331,7 @@ impl Ring {
             return;
         }
         // Both parts on their own; what each should have given to the other is at the same end of both.
-        let (head, tail) = self.slots.split_at_mut(begin);
+        let (head, tail) = self.slots[..=to_usize(self.mask)].split_at_mut(begin);
         let head = &mut head[..=end];
         rotate(tail, 1);
         rotate(head, 1);
@@ -550,9 +587,33 @@ mod tests {
         waiting: VecDeque<u32>,
     }
 
+    #[test]
+    fn a_ring_that_holds_few_packets_again_goes_round_in_few_slots() {
+        let mut ring = Ring::new();
+        for uid in 0..1000 {
+            ring.send(Packet::test(1000, 0, uid));
+        }
+        assert_eq!((ring.mask, ring.slots.len()), (1023, 1024));
+        let mut next = 0;
+        for uid in 1000..10_000 {
+            ring.send(Packet::test(1000, 0, uid));
+            let target = if uid % 1000 < 500 { 3 } else { 40 };
+            while ring.in_flight() > target {
+                assert_eq!(ring.land().map(|packet| packet.uid), Some(next));
+                next += 1;
+            }
+            match uid % 1000 {
+                499 if uid > 3000 => assert!(ring.mask <= 15, "{}", ring.mask),
+                999 if uid > 3000 => assert!(ring.mask <= 255, "{}", ring.mask),
+                _ => {}
+            }
+        }
+        assert_eq!(ring.slots.len(), 1024);
+    }
+
     proptest! {
         #[test]
-        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..12, 0u64..6), 0..400)) {
+        fn ring_agrees_with_three_plain_queues(ops in prop::collection::vec((0u8..14, 0u64..6), 0..400)) {
             let mut ring = Ring::new();
             let mut plain = Reference::default();
             let mut uid = 0;
@@ -619,6 +680,20 @@ mod tests {
                         prop_assert_eq!(launched, expected);
                         plain.flight.push_back(expected);
                     }
+                    12 => while let Some(packet) = ring.land() {
+                        prop_assert_eq!(Some(packet.uid), plain.flight.pop_front());
+                    },
+                    13 => for _ in 0..10 * argument {
+                        ring.push(Packet::test(1000, 0, uid));
+                        plain.waiting.push_back(uid);
+                        uid += 1;
+                        if !plain.waiting.is_empty() && argument > 2 {
+                            ring.take();
+                            plain.held.push_back(plain.waiting.pop_front().expect("not empty"));
+                            prop_assert_eq!(Some(ring.launch().uid), plain.held.front().copied());
+                            plain.flight.extend(plain.held.pop_front());
+                        }
+                    },
                     _ => {}
                 }
                 prop_assert_eq!(ring.held_bytes(), 1000 * plain.held.len() as u64);

@@ -111,6 +111,10 @@ impl Aqm for DropTail {
         })
     }
 
+    fn reads_counts_only(&self) -> bool {
+        self.drop == DropTailDrop::Tail
+    }
+
     #[inline]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let fits = match self.limit {

@@ -19,7 +19,7 @@
 //! silent link is delivered there with the rest, at its own time: that link gets its packets from this feeder only.
 //!
 //! Where an endpoint gets all its packets over one link that carries nothing else, and alone sends over the link by which
-//! it answers, it may be told of a packet ahead in the same way, unless it has something to do before on its own account.
+//! it answers, it may be told of a packet ahead in the same way; what it has to do before on its own account it does first.
 //! What it sends then is on its way with the times that it has. And what arrives at the end of a silent link before the
 //! next stop is counted at once.
 
@@ -79,6 +79,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 Step::Arrives(agent, key) => (agent, key),
             };
             // The packet is at the head of the flight still, and nothing else is told to the agent before it.
+            self.wake_before(agent, &told);
             let Some(from) = self.core.links.get_mut(to_usize(link)) else {
                 return;
             };
@@ -99,9 +100,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// nothing else is, and will be at its end at `arrival`. It may run ahead from there at once, without having been put into
     /// the flight of the feeder: as a rule through one more link to an endpoint.
     #[inline(never)]
-    pub(super) fn go_straight_on(&mut self, link: u32, next: u32, now: Time, arrival: Time) {
+    pub(super) fn go_straight_on(&mut self, link: u32, next: u32, start: Time, arrival: Time) {
         let core = &mut self.core;
-        let told = core.straight_on(link, next, now, arrival);
+        let told = core.straight_on(link, next, start, arrival);
         let Some(from) = core.links.get_mut(to_usize(link)) else {
             return;
         };
@@ -110,9 +111,39 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.fel.set(id, at, birth);
         }
         if let (Some((agent, key)), Some(packet)) = (told, packet) {
-            core.key = key;
+            self.wake_before(agent, &key);
+            self.core.key = key;
             self.hand_to(agent, &packet);
         }
+    }
+
+    /// Lets happen what an agent has to do on its own account before it is told of something at `told`: nothing else reaches it
+    /// until then.
+    #[inline(always)]
+    fn wake_before(&mut self, agent: u32, told: &Key) {
+        while let Some(seat) = self.core.seats.get(to_usize(agent))
+            && seat.wakes <= told.time
+            && self.wake_ahead(agent, told)
+        {}
+    }
+
+    /// Lets the event of an agent happen now if it comes before `told`; says whether it does.
+    #[cold]
+    #[inline(never)]
+    fn wake_ahead(&mut self, agent: u32, told: &Key) -> bool {
+        let seat = &mut self.core.seats[to_usize(agent)];
+        let (id, key) = (seat.id, Key::event(seat.wakes, seat.armed, seat.id));
+        if key > *told {
+            return false;
+        }
+        seat.wakes = Time::MAX;
+        self.core.key = key;
+        self.core.frame.census.events += 1;
+        self.wake(agent);
+        if self.core.seats[to_usize(agent)].wakes == Time::MAX {
+            self.core.fel.cancel(id);
+        }
+        true
     }
 }
 
@@ -125,6 +156,9 @@ enum Step {
     /// To this endpoint, which is still to be told, with this key.
     Arrives(u32, Key),
 }
+
+/// When a packet arrives at the end of a link and was launched there, and who is told of it, with what key.
+type Crossing = ((Time, Time), Option<(u32, Key)>);
 
 impl<P: Port, T: Tracer> Core<P, T> {
     /// Lists the event with which a feeder looks, if it needs one and has none. The event list has its next arrival.
@@ -170,14 +204,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
         true
     }
 
-    /// True if the agent of a link may be told now of a packet that arrives at `at`: nobody looks at it before, and
-    /// whatever it does before is done.
+    /// True if the agent of a link may be told now of a packet that arrives at `at`: there is one, and nobody looks at it before.
     #[inline(always)]
     fn hears_ahead(&self, agent: u32, at: Time) -> bool {
-        let Some(seat) = self.seats.get(to_usize(agent)) else {
-            return false;
-        };
-        at < self.horizon && at < seat.wakes
+        agent != NONE && at < self.horizon
     }
 
     /// What [`Network::go_straight_on`] does to the links beyond. Says who is to be told of the packet, and with what key, while it
@@ -187,42 +217,42 @@ impl<P: Port, T: Tracer> Core<P, T> {
         &mut self,
         link: u32,
         next: u32,
-        now: Time,
+        start: Time,
         arrival: Time,
     ) -> Option<(u32, Key)> {
         let feeder = self.links.get_mut(to_usize(next))?;
         feeder.looks = false;
         let (end, exits) = (feeder.to, feeder.exits);
         let packet = self.links.get(to_usize(link))?.ring.flight_head()?;
-        let (size, dst, hops_left) = (packet.size, packet.dst, packet.hops_left);
+        let (load, dst, hops_left) = ((packet.size, packet.flow), packet.dst, packet.hops_left);
         if dst != end && arrival < self.horizon && hops_left > 1 {
             let exit = self.routes.towards(exits, dst);
-            if let Some((at, told)) = self.cross_exit(exit, size, arrival) {
+            if let Some((times, told)) = self.cross_exit(exit, load, arrival) {
                 if told.is_none() {
-                    self.move_ahead(link, exit, (at, arrival), 2);
+                    self.move_ahead(link, exit, times, 2);
                 }
                 return told;
             }
         }
-        self.move_ahead(link, next, (arrival, now), 1);
+        self.move_ahead(link, next, (arrival, start), 1);
         None
     }
 
-    /// Lets a packet of so many bytes that will arrive at `at` straight through the link `exit`, if that leads to an agent that may
-    /// be told ahead and nothing else is on it: when it will have arrived there, and who is told of it now, with what key.
+    /// Lets a packet of so many bytes and of this flow that will arrive at `at` straight through the link `exit`, if that leads to an agent that may
+    /// be told ahead and nothing else is on it: when it will have arrived there and started, and who is told of it now, with what key.
     #[inline(always)]
-    fn cross_exit(&mut self, exit: u32, size: u32, at: Time) -> Option<(Time, Option<(u32, Key)>)> {
+    fn cross_exit(&mut self, exit: u32, (size, flow): (u32, u32), at: Time) -> Option<Crossing> {
         let link = self.links.get_mut(to_usize(exit))?;
         let agent = link.answers;
-        if agent == NONE || link.ring.in_flight() > 0 || !link.lets_through_ahead(size, at) {
+        if agent == NONE || link.ring.in_flight() > 0 {
             return None;
         }
-        let arrival = link.let_through(size, at);
-        let key = Key::event(arrival, at, link.id);
+        let (start, arrival) = link.enter_ahead(size, flow, at, self.horizon)?;
+        let key = Key::event(arrival, start, link.id);
         self.frame.ahead += 1;
         let told = self.hears_ahead(agent, arrival);
         self.frame.ahead += u64::from(told);
-        Some((arrival, told.then_some((agent, key))))
+        Some(((arrival, start), told.then_some((agent, key))))
     }
 
     /// Moves the packet that arrives next at the end of `link` into the flight of the link `to`, where it arrives and was launched
@@ -258,7 +288,8 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let Some(packet) = from.ring.flight_head() else {
             return Step::Stays;
         };
-        let (at, size, hops_left) = (packet.at, packet.size, packet.hops_left);
+        let (at, hops_left) = (packet.at, packet.hops_left);
+        let (size, flow) = (packet.size, packet.flow);
         if packet.dst == from.to {
             if !self.hears_ahead(from.answers, at) {
                 return Step::Stays;
@@ -272,12 +303,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
         }
         let next = self.routes.towards(from.exits, packet.dst);
         if !from.calm
-            && let Some((arrival, told)) = self.cross_exit(next, size, at)
+            && let Some((times, told)) = self.cross_exit(next, (size, flow), at)
         {
             if let Some((agent, key)) = told {
                 return Step::Arrives(agent, key);
             }
-            self.move_ahead(link, next, (arrival, at), 1);
+            self.move_ahead(link, next, times, 1);
             return Step::Moved;
         }
         let horizon = self.horizon;
@@ -287,11 +318,10 @@ impl<P: Port, T: Tracer> Core<P, T> {
         else {
             return Step::Stays;
         };
-        if !to.lets_through_ahead(size, at) {
+        let Some((start, arrival)) = to.enter_ahead(size, flow, at, horizon) else {
             return Step::Stays;
-        }
+        };
         self.frame.ahead += 1;
-        let arrival = to.let_through(size, at);
         if to.silent {
             // Whatever arrives before the horizon may be counted now: nobody looks before.
             self.frame.absorb(to, horizon);
@@ -305,7 +335,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
                 return Step::Moved;
             }
         }
-        self.move_ahead(link, next, (arrival, at), 1);
+        self.move_ahead(link, next, (arrival, start), 1);
         Step::Moved
     }
 }

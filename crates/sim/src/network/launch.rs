@@ -37,14 +37,14 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
         core.frame.census.hops += 1;
         let was_listed = to.is_listed();
-        let handed = core.frame.hand_over(outlet, to, &key);
+        let handed = core.frame.hand_over(outlet, to, &key, core.horizon);
         if !was_listed {
             if to.feeds {
                 if to.needs_event() {
                     core.due.push(next);
                 }
-            } else if let Handed::Through { arrival } = handed {
-                core.fel.set(to.id, arrival.as_ps(), time);
+            } else if let Handed::Through { start, arrival } = handed {
+                core.fel.set(to.id, arrival.as_ps(), start.as_ps());
             }
         }
         let launched = if let Handed::Not = handed {
@@ -174,7 +174,7 @@ fn launch<P: Port, A: Agent, T: Tracer>(
     seat.sent.1 += u64::from(packet.size);
     seat.wakes = next.unwrap_or(Time::MAX);
     seat.armed = at;
-    let arrival = outlet.let_through(packet.size, at);
+    let arrival = outlet.let_through(packet.size, flow, at);
     outlet.ring.send(Packet {
         at: arrival,
         launched: at,
