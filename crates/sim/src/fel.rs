@@ -72,6 +72,14 @@ pub trait EventList {
     /// The least event. The list may rearrange itself to find it.
     fn peek(&mut self) -> Option<Event>;
 
+    /// True if an event of the component at `time` would come before every one that is pending. A list may also say so of none:
+    /// then the event is to be set and popped.
+    #[inline]
+    fn comes_first(&self, id: u32, time: u64) -> bool {
+        let _ = (id, time);
+        false
+    }
+
     /// The number of pending events.
     fn len(&self) -> usize;
 
@@ -158,6 +166,21 @@ mod tests {
 
         fn peek(&mut self) {
             assert_eq!(self.list.peek(), self.reference.peek());
+        }
+
+        /// What would come first for sure, does.
+        fn sees_first(&mut self, id: u32, time: u64, birth: u64) -> bool {
+            let idle = self.reference.pending(id).is_none();
+            let sure = idle && time >= self.now && self.list.comes_first(id, time);
+            if sure {
+                let first = self.reference.peek();
+                let event = Event { time, birth, id };
+                assert!(
+                    first.is_none_or(|first| event < first),
+                    "{event:?} before {first:?}"
+                );
+            }
+            sure
         }
 
         fn compare(&self) {
@@ -262,7 +285,10 @@ mod tests {
         let mut pair = Pair::<L>::new(n);
         for operation in operations {
             match *operation {
-                Operation::Set { id, after, birth } => pair.set(id, pair.now + after, birth),
+                Operation::Set { id, after, birth } => {
+                    pair.sees_first(id, pair.now + after, birth);
+                    pair.set(id, pair.now + after, birth);
+                }
                 Operation::SetAll {
                     first,
                     count,
@@ -285,6 +311,7 @@ mod tests {
                 Operation::PopBefore { after } => pair.pop_before(pair.now + after),
                 Operation::Hold { after } => {
                     if let Some(event) = pair.pop() {
+                        pair.sees_first(event.id, event.time + after, event.time);
                         pair.set(event.id, event.time + after, event.time);
                     }
                 }
@@ -354,6 +381,18 @@ mod tests {
         assert_eq!(pair.pop().map(|event| event.id), Some(0));
         pair.set(0, 12_967_937, 0);
         pair.drain();
+    }
+
+    #[test]
+    fn an_event_that_comes_before_all_others_of_its_day_is_seen_to() {
+        let mut pair = Pair::<CalendarList>::new(4);
+        for (id, time) in [(0, 5), (1, 9), (2, 12)] {
+            pair.set(id, time, 0);
+        }
+        pair.pop();
+        assert!(pair.sees_first(3, 8, 0));
+        assert!(!pair.sees_first(3, 9, 0), "equal times go by their birth");
+        assert!(!pair.sees_first(3, 10, 0));
     }
 
     #[test]

@@ -30,6 +30,7 @@
 //! wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the run
 //! waits in the ring, as it would otherwise.
 
+use crate::fel;
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
 use crate::ns3_time;
@@ -466,11 +467,15 @@ impl<P: Port> Link<P> {
         !self.idle
     }
 
-    /// The event of a plain link: its id, when the next packet in flight arrives, and the birth.
+    /// The event of a plain link: when the next packet in flight arrives.
     #[inline(always)]
-    pub(crate) fn next_landing(&self) -> Option<(u32, u64, u64)> {
+    pub(crate) fn next_landing(&self) -> Option<fel::Event> {
         let next = self.ring.flight_head()?;
-        Some((self.id, next.at.as_ps(), next.launched.as_ps()))
+        Some(fel::Event {
+            time: next.at.as_ps(),
+            birth: next.launched.as_ps(),
+            id: self.id,
+        })
     }
 
     /// Replays every departure before `bound`.

@@ -12,7 +12,7 @@ pub use self::groups::{DelayCounts, ReceiverCounts};
 use self::groups::{BEYOND, FRESH, Groups};
 use self::quiet::Quiet;
 use crate::agent::{Agent, Host};
-use crate::fel::{AutoList, EventList};
+use crate::fel::{self, AutoList, EventList};
 use crate::group::GroupSpec;
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
@@ -373,6 +373,8 @@ struct Core<P, T> {
     /// Links whose packets in flight may run ahead, and whose event is not listed, until that is seen to.
     due: Vec<u32>,
     fel: AutoList,
+    /// The next arrival at the end of the link whose packet has arrived last, which is to be listed.
+    again: Option<fel::Event>,
     links: Vec<Link<P>>,
     routes: Routes,
     seats: Vec<Seat>,
@@ -745,6 +747,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             horizon: Time::ZERO,
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
+            again: None,
             links: Vec::with_capacity(links.len()),
             seats: (0..agents.len())
                 .map(|i| {
@@ -863,7 +866,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         self.core.horizon = until;
         self.run_ahead();
         let mut events = 0;
-        while let Some(event) = self.core.fel.pop_before(limit) {
+        while let Some(event) = self.core.next_event(limit) {
             events += 1;
             if T::ON {
                 self.core.frame.tracer.advance(Time::from_ps(event.time));
@@ -961,8 +964,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             let packet = from.ring.land_next();
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
-            if !FEEDS && let Some((id, at, birth)) = from.next_landing() {
-                core.fel.set(id, at, birth);
+            if !FEEDS {
+                core.again = from.next_landing();
             }
             self.consume(&packet);
             return;
@@ -996,8 +999,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 core.frame.event(Event::Enqueue, packet);
                 core.frame.event(Event::Dequeue, packet);
             }
-            if !FEEDS && let Some((id, at, birth)) = from.next_landing() {
-                core.fel.set(id, at, birth);
+            if !FEEDS {
+                core.again = from.next_landing();
             }
             if !listed {
                 if !to.feeds {
@@ -1244,6 +1247,19 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
+    /// Takes the next event before `limit` out of the list. Packets often arrive in pairs, so the next arrival at the end of the
+    /// link that had the last one may well be it: then it need not enter the list at all.
+    #[inline(always)]
+    fn next_event(&mut self, limit: u64) -> Option<fel::Event> {
+        if let Some(again) = self.again.take() {
+            if again.time < limit && self.fel.comes_first(again.id, again.time) {
+                return Some(again);
+            }
+            self.fel.set(again.id, again.time, again.birth);
+        }
+        self.fel.pop_before(limit)
+    }
+
     /// Tells the census and the flows what was counted elsewhere on the way.
     fn tell_flows(&mut self) {
         let frame = &mut self.frame;
@@ -1299,9 +1315,8 @@ impl<P: Port, T: Tracer> Core<P, T> {
         self.queue_up(link, next);
         if let Some(from) = self.links.get(to_usize(link))
             && !from.feeds
-            && let Some((id, at, birth)) = from.next_landing()
         {
-            self.fel.set(id, at, birth);
+            self.again = from.next_landing();
         }
     }
 

@@ -258,6 +258,15 @@ impl EventList for CalendarList {
         }
     }
 
+    /// Says so where the stack alone tells.
+    #[inline(always)]
+    fn comes_first(&self, id: u32, time: u64) -> bool {
+        let (key, top) = (self.key(time, id), self.top_key());
+        time >> self.shift == self.day
+            && key < top.min(self.guard)
+            && !self.same_time(key, top)
+    }
+
     fn len(&self) -> usize {
         index64(self.entered - self.left)
     }

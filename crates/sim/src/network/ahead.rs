@@ -88,8 +88,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             self.hand_to(agent, &packet);
         }
         let index = to_usize(link);
-        if let Some((id, at, birth)) = self.core.links[index].next_landing() {
-            self.core.fel.set(id, at, birth);
+        if let Some(next) = self.core.links[index].next_landing() {
+            self.core.fel.set(next.id, next.time, next.birth);
         }
         self.core.list_look(index);
     }
@@ -107,9 +107,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         let packet = told.map(|(_, key)| from.ring.land_ahead(key.time, key.birth));
-        if let Some((id, at, birth)) = from.next_landing() {
-            core.fel.set(id, at, birth);
-        }
+        core.again = from.next_landing();
         if let (Some((agent, key)), Some(packet)) = (told, packet) {
             self.wake_before(agent, &key);
             self.core.key = key;
