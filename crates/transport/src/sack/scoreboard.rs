@@ -4,8 +4,8 @@
 //! segment was last sent, and the segments in that order).
 //!
 //! Segments stand in a ring in order of their bytes, two to a cache line. A second order, by the time at which they were
-//! last sent, is a list through the same records, which holds those that are neither received nor known to be lost. What only
-//! an algorithm that takes samples asks for stands in a ring of its own.
+//! last sent, is a list through the same records, which holds those that are neither received nor known to be lost. As long as
+//! it would be that of their bytes, it is not kept. What only an algorithm that takes samples asks for stands in a ring of its own.
 
 use sojourn_units::Time;
 use std::collections::VecDeque;
@@ -21,6 +21,8 @@ const RETRANSMITTED: u8 = 4;
 const EVER: u8 = 8;
 /// Is in the list by time.
 const LISTED: u8 = 16;
+/// Of so many segments that leave, at one it is looked whether the list by time is still needed.
+const LOOKS: u32 = 32;
 
 /// What was sent.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +102,8 @@ pub(crate) struct Scoreboard {
     then: VecDeque<Then>,
     /// The number of the first one; numbers go on for ever.
     base: u32,
+    /// The list by time is kept; otherwise it holds every segment, in order of their bytes.
+    linked: bool,
     oldest: u32,
     newest: u32,
     /// Bytes in each state.
@@ -127,6 +131,7 @@ impl Scoreboard {
             ring: VecDeque::new(),
             then: VecDeque::new(),
             base: 0,
+            linked: false,
             oldest: NONE,
             newest: NONE,
             outstanding: 0,
@@ -223,7 +228,9 @@ impl Scoreboard {
         let id = self.after();
         self.outstanding += u64::from(segment.bytes);
         self.ring.push_back(segment);
-        self.append(id);
+        if self.linked {
+            self.append(id);
+        }
     }
 
     /// As [`Scoreboard::push`], with what samples ask for: for each segment or for none.
@@ -252,6 +259,29 @@ impl Scoreboard {
 
     // The list by time.
 
+    /// Begins to keep the list: with every segment, in order of their bytes.
+    #[cold]
+    fn link(&mut self) {
+        self.linked = true;
+        (self.oldest, self.newest) = (NONE, NONE);
+        for id in self.ids() {
+            self.append(id);
+        }
+    }
+
+    /// Ceases to keep the list if it holds every segment, in order of their bytes.
+    #[cold]
+    fn unlink_all(&mut self) {
+        let mut next = self.oldest;
+        for id in self.ids() {
+            if next != id {
+                return;
+            }
+            next = self.get(id).newer;
+        }
+        self.linked = false;
+    }
+
     #[inline]
     fn append(&mut self, id: u32) {
         let newest = self.newest;
@@ -269,6 +299,9 @@ impl Scoreboard {
 
     #[inline]
     fn unlink(&mut self, id: u32) {
+        if !self.linked {
+            self.link();
+        }
         let segment = self.get_mut(id);
         if segment.flags & LISTED == 0 {
             return;
@@ -289,11 +322,18 @@ impl Scoreboard {
 
     /// The segment that was sent longest ago, of those neither received nor lost.
     pub(crate) fn oldest(&self) -> Option<u32> {
+        if !self.linked {
+            return (!self.ring.is_empty()).then_some(self.base);
+        }
         (self.oldest != NONE).then_some(self.oldest)
     }
 
     /// The one sent next after it.
     pub(crate) fn newer(&self, id: u32) -> Option<u32> {
+        if !self.linked {
+            let newer = id.wrapping_add(1);
+            return (newer != self.after()).then_some(newer);
+        }
         let newer = self.get(id).newer;
         (newer != NONE).then_some(newer)
     }
@@ -310,8 +350,9 @@ impl Scoreboard {
             }
             return None;
         }
-        let id = self.base;
-        self.unlink(id);
+        if self.linked {
+            self.unlink(self.base);
+        }
         let segment = self.ring.pop_front()?;
         self.base = self.base.wrapping_add(1);
         let bytes = u64::from(segment.bytes);
@@ -327,6 +368,9 @@ impl Scoreboard {
             if segment.is_retransmitted() {
                 self.retransmitted -= bytes;
             }
+        }
+        if self.linked && self.base % LOOKS == 0 && self.is_untouched() {
+            self.unlink_all();
         }
         Some((segment, self.then.pop_front()))
     }
@@ -633,6 +677,27 @@ mod tests {
         while board.pop_acked(1 + 9 * MSS).is_some() {}
         assert_eq!(by_time(&board), [9]);
         assert_eq!((board.pipe(), board.len()), (MSS, 1));
+    }
+
+    #[test]
+    fn the_list_by_time_is_kept_only_while_it_differs_from_that_of_bytes() {
+        let mut board = board();
+        let mut sent = 10;
+        assert_eq!(by_time(&board), (0..10).collect::<Vec<_>>());
+        assert!(!board.linked);
+        board.lose(1);
+        board.retransmit(1);
+        assert_eq!(by_time(&board), [0, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
+        while sent < 100 {
+            board.push(Segment::new(1 + sent * MSS, 1000));
+            sent += 1;
+            board.pop_acked(1 + sent * MSS);
+            let order = by_time(&board);
+            assert_eq!(order.len(), board.len());
+            assert_eq!(order.is_sorted(), board.get(board.base).seq > 1 + MSS);
+        }
+        assert!(!board.linked);
+        assert_eq!(by_time(&board), (90..100).collect::<Vec<_>>());
     }
 
     #[test]
