@@ -215,8 +215,7 @@ impl Port for QueuePort {
     #[inline(always)]
     fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
         if self.foresees {
-            self.account
-                .settle_for(packet.size, now, self.judges.room);
+            self.account.settle_for(packet.size, now, self.judges.room);
         }
         let unseen = self.account.backlog_packets() < self.judges.room;
         let passes = unseen || (self.in_ring && self.judge_arrival(packet, ring, now));
@@ -241,9 +240,7 @@ impl Port for QueuePort {
 
     fn foresees(&mut self) -> bool {
         self.foresees = match &self.discipline {
-            Discipline::Aqm(aqm) => {
-                self.unjudged && !self.judges.empty && aqm.reads_counts_only()
-            }
+            Discipline::Aqm(aqm) => self.unjudged && !self.judges.empty && aqm.reads_counts_only(),
             Discipline::Scheduler(_) => false,
         };
         self.foresees

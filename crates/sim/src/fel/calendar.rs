@@ -262,9 +262,7 @@ impl EventList for CalendarList {
     #[inline(always)]
     fn comes_first(&self, id: u32, time: u64) -> bool {
         let (key, top) = (self.key(time, id), self.top_key());
-        time >> self.shift == self.day
-            && key < top.min(self.guard)
-            && !self.same_time(key, top)
+        time >> self.shift == self.day && key < top.min(self.guard) && !self.same_time(key, top)
     }
 
     fn len(&self) -> usize {

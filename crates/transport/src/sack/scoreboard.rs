@@ -369,7 +369,7 @@ impl Scoreboard {
                 self.retransmitted -= bytes;
             }
         }
-        if self.linked && self.base % LOOKS == 0 && self.is_untouched() {
+        if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
             self.unlink_all();
         }
         Some((segment, self.then.pop_front()))
