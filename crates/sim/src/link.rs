@@ -362,8 +362,23 @@ impl<P: Port> Link<P> {
         if self.lets_through(now) {
             return Some((now, self.let_through(bytes, flow, now)));
         }
+        match self.foresees {
+            true => self.enter_busy(bytes, flow, now, horizon),
+            false => None,
+        }
+    }
+
+    /// As [`Link::enter`], where the packet does not go straight through.
+    #[inline(never)]
+    fn enter_busy(
+        &mut self,
+        bytes: u32,
+        flow: u32,
+        now: Time,
+        horizon: Time,
+    ) -> Option<(Time, Time)> {
         let start = self.free_at;
-        let known = self.foresees && self.ordered && !self.waiting && now < start;
+        let known = self.ordered && !self.waiting && now < start;
         if !known || start >= horizon || !self.port.lets_wait(bytes, flow, now, start) {
             return None;
         }

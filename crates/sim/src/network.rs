@@ -496,7 +496,8 @@ impl<T: Tracer> Frame<T> {
         horizon: Time,
     ) -> Handed {
         let now = key.time;
-        if let Some(packet) = from.ring.flight_head()
+        if (to.foresees || to.lets_through(now))
+            && let Some(packet) = from.ring.flight_head()
             && packet.hops_left > 0
             && let Some((start, arrival)) = to.enter(packet.size, packet.flow, now, horizon)
         {

@@ -177,9 +177,6 @@ impl Ring {
     #[inline]
     fn room_behind(&mut self) -> u32 {
         let mut tail = self.tail();
-        if tail & self.mask == self.mask / 2 + 1 {
-            self.narrow(tail);
-        }
         if tail.wrapping_sub(self.head) > self.mask {
             self.grow();
             tail = self.tail();

@@ -324,12 +324,12 @@ impl<P: Port, T: Tracer> Core<P, T> {
             // Whatever arrives before the horizon may be counted now: nobody looks before.
             self.frame.absorb(to, horizon);
             if arrival < horizon {
-                let frame = &mut self.frame;
-                frame.ahead += 1;
-                from.ring.land_before(Time::MAX, |packet| {
-                    frame.take_in(packet, arrival);
-                    frame.release(packet);
-                });
+                self.frame.ahead += 1;
+                if let Some(packet) = from.ring.flight_head() {
+                    self.frame.take_in(packet, arrival);
+                    self.frame.release(packet);
+                }
+                from.ring.land_before(Time::MAX, |_| {});
                 return Step::Moved;
             }
         }
