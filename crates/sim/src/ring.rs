@@ -585,6 +585,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_removed_leaves_a_gap_in_the_slots_that_the_ring_goes_round_in() {
+        let mut ring = Ring::new();
+        for uid in 0..64 {
+            ring.send(Packet::test(1000, 0, uid));
+        }
+        let mut uid = 64;
+        while ring.mask > 7 {
+            while ring.in_flight() > 1 {
+                ring.land();
+            }
+            ring.send(Packet::test(1000, 0, uid));
+            uid += 1;
+        }
+        assert_eq!((ring.slots.len(), ring.in_flight()), (64, 2));
+        while ring.tail() & ring.mask != 6 {
+            ring.send(Packet::test(1000, 0, uid));
+            ring.land();
+            uid += 1;
+        }
+        // The packets that wait begin behind the sixth of eight slots, and go on in the first.
+        for waiting in 0..6 {
+            ring.push(Packet::test(1000, 0, 1000 + waiting));
+        }
+        assert_eq!(ring.mask, 7);
+        assert_eq!(ring.remove(2).map(|packet| packet.uid), Some(1002));
+        let left: Vec<u32> = ring.iter().map(|packet| packet.uid).collect();
+        assert_eq!(left, [1000, 1001, 1003, 1004, 1005]);
+    }
+
+    #[test]
     fn a_ring_that_holds_few_packets_again_goes_round_in_few_slots() {
         let mut ring = Ring::new();
         for uid in 0..1000 {
