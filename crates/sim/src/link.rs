@@ -114,6 +114,15 @@ impl Serializer {
         self.rounded(bytes)
     }
 
+    /// As [`Serializer::span`], without a look at the serializer where the caller has the time of a byte at hand, or 0.
+    #[inline(always)]
+    fn next_span(&mut self, per_byte: u64, bytes: u32) -> Span {
+        match per_byte {
+            0 => self.span(bytes),
+            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
+        }
+    }
+
     /// The span after the transmitter was idle, be it for no time at all.
     #[cold]
     #[inline(never)]
@@ -383,11 +392,7 @@ impl<P: Port> Link<P> {
             return None;
         }
         self.last_start = start;
-        let serialization = match self.per_byte {
-            0 => self.serializer.span(bytes),
-            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
-        };
-        self.free_at = start + serialization;
+        self.free_at = start + self.serializer.next_span(self.per_byte, bytes);
         Some((start, self.free_at + self.delay))
     }
 
@@ -595,10 +600,7 @@ impl<P: Port> Link<P> {
             true => self.ring.launch_waiting(),
             false => self.ring.launch(),
         };
-        let serialization = match self.per_byte {
-            0 => self.serializer.span(packet.size),
-            per_byte => Span::from_ps(u64::from(packet.size) * per_byte),
-        };
+        let serialization = self.serializer.next_span(self.per_byte, packet.size);
         packet.launched = now;
         self.last_start = now;
         self.free_at = now + serialization;

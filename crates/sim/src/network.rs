@@ -796,11 +796,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 launched: 0,
             },
         };
-        // A calm link has no events that could be spared, and a source waits for what its link has in flight.
-        let foresees = |link: u32| {
-            let idles = quiet.feeding(link).calm || quiet.outlets.iter().any(|(l, _)| *l == link);
-            !T::ON && ties == Ties::DeparturesFirst && !idles
-        };
+        let foresight = !T::ON && ties == Ties::DeparturesFirst;
         let mut link_names = Vec::with_capacity(links.len());
         for ((link, id), (source, index)) in links
             .into_iter()
@@ -814,7 +810,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 feeds: quiet.feeding(index).feeds,
                 fed: quiet.feeding(index).fed,
                 calm: quiet.feeding(index).calm,
-                foresees: foresees(index),
+                // A calm link has no events that could be spared, and a source waits for what its link has in flight.
+                foresees: foresight && source == NONE && !quiet.feeding(index).calm,
                 answers: quiet.feeding(index).answers,
                 source,
                 onward: quiet.onward(index),
