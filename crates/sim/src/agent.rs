@@ -12,8 +12,17 @@ pub trait Host {
     fn send(&mut self, flow: u32, packet: Outgoing);
     /// Sends a packet with side data.
     fn send_with(&mut self, flow: u32, packet: Outgoing, side: Side);
+    /// Sends a packet whose side data is nothing but timestamps.
+    #[inline]
+    fn send_stamped(&mut self, flow: u32, packet: Outgoing, timestamps: (u64, u64)) {
+        let side = Side {
+            timestamps,
+            ..Side::default()
+        };
+        self.send_with(flow, packet, side);
+    }
     /// The side data of a received packet.
-    fn side(&self, packet: &Packet) -> Option<&Side>;
+    fn side(&self, packet: &Packet) -> Option<Side>;
     /// The endpoint's event fires at `at`; replaces the one that is pending. `armed` is when the timer was set, which
     /// orders it among events at the same instant.
     fn wake(&mut self, at: Time, armed: Time);

@@ -1498,8 +1498,13 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         self.emit(flow, packet, index);
     }
 
-    #[inline]
-    fn side(&self, packet: &Packet) -> Option<&Side> {
+    fn send_stamped(&mut self, flow: u32, packet: Outgoing, timestamps: (u64, u64)) {
+        let index = self.core.frame.slab.insert_timestamps(timestamps);
+        self.emit(flow, packet, index);
+    }
+
+    #[inline(always)]
+    fn side(&self, packet: &Packet) -> Option<Side> {
         self.core.frame.slab.get(packet.side)
     }
 

@@ -16,56 +16,55 @@ pub struct Side {
     pub words: [u64; 2],
 }
 
-/// The entries of one run.
+/// The entries of one run. What only acknowledgements with timestamps carry is kept apart, in entries of less than half a cache
+/// line.
 #[derive(Debug, Default)]
 pub struct Slab {
-    entries: Vec<Entry>,
-    free: Vec<u32>,
-    /// When the packet of an entry passed the place from which delays are measured a second time; only as long as an entry
+    full: Shared<Side>,
+    /// Their index has the highest bit, [`SHORT`].
+    short: Shared<(u64, u64)>,
+    /// When the packet of a full entry passed the place from which delays are measured a second time; only as long as an entry
     /// that has been stamped, so that entries without stamps are not larger.
     passed: Vec<Option<Time>>,
 }
 
-#[derive(Debug)]
-struct Entry {
-    side: Side,
-    shares: u32,
-}
+const SHORT: u32 = 1 << 31;
 
 impl Slab {
     /// Stores `side`, shared by one packet; returns its index.
     ///
     /// # Panics
-    /// With 2^32 - 1 entries in use.
+    /// With 2^31 entries in use.
+    #[inline]
     pub fn insert(&mut self, side: Side) -> u32 {
-        let entry = Entry { side, shares: 1 };
-        if let Some(index) = self.free.pop() {
-            if let Some(free) = self.entries.get_mut(to_usize(index)) {
-                *free = entry;
-            }
-            if let Some(passed) = self.passed.get_mut(to_usize(index)) {
-                *passed = None;
-            }
-            return index;
+        let index = self.full.insert(side);
+        if let Some(passed) = self.passed.get_mut(to_usize(index)) {
+            *passed = None;
         }
-        let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 entries");
-        self.entries.push(entry);
         index
+    }
+
+    /// As [`Slab::insert`], where the side data is nothing but timestamps.
+    ///
+    /// # Panics
+    /// With 2^31 such entries in use.
+    #[inline]
+    pub fn insert_timestamps(&mut self, timestamps: (u64, u64)) -> u32 {
+        self.short.insert(timestamps) | SHORT
     }
 
     /// Notes that the packet that refers to `index`, if to any, passes now; returns the index that it refers to from now
     /// on. Packets that it shared its entry with are not meant.
     pub(crate) fn stamp(&mut self, index: u32, now: Time) -> u32 {
-        let side = self.get(index).copied();
-        let alone = side.is_some() && self.entries[to_usize(index)].shares == 1;
-        let own = if alone {
+        let own = if self.full.get(index).is_some_and(|entry| entry.shares == 1) {
             index
         } else {
+            let side = self.get(index);
             self.release(index);
             self.insert(side.unwrap_or_default())
         };
-        if self.passed.len() < self.entries.len() {
-            self.passed.resize(self.entries.len(), None);
+        if self.passed.len() < self.full.entries.len() {
+            self.passed.resize(self.full.entries.len(), None);
         }
         self.passed[to_usize(own)] = Some(now);
         own
@@ -73,28 +72,96 @@ impl Slab {
 
     /// When the packet that refers to `index` has passed, if it has.
     pub(crate) fn stamped(&self, index: u32) -> Option<Time> {
-        let entry = self.entries.get(to_usize(index))?;
-        let passed = self.passed.get(to_usize(index)).copied().flatten();
-        passed.filter(|_| entry.shares > 0)
+        self.full.get(index)?;
+        self.passed.get(to_usize(index)).copied().flatten()
     }
 
-    /// The entry, if `index` refers to one.
-    pub fn get(&self, index: u32) -> Option<&Side> {
-        self.entries
-            .get(to_usize(index))
-            .filter(|e| e.shares > 0)
-            .map(|e| &e.side)
+    /// The side data, if `index` refers to an entry.
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> Option<Side> {
+        if index & SHORT == 0 {
+            return self.full.get(index).map(|entry| entry.data);
+        }
+        let entry = self.short.get(index & !SHORT)?;
+        Some(Side {
+            timestamps: entry.data,
+            ..Side::default()
+        })
     }
 
     /// One more packet refers to the entry.
     pub fn share(&mut self, index: u32) {
+        match index & SHORT {
+            0 => self.full.share(index),
+            _ => self.short.share(index & !SHORT),
+        }
+    }
+
+    /// One packet fewer refers to the entry.
+    #[inline]
+    pub fn release(&mut self, index: u32) {
+        match index & SHORT {
+            0 => self.full.release(index),
+            _ => self.short.release(index & !SHORT),
+        }
+    }
+
+    /// True when no packet refers to any entry.
+    pub fn is_empty(&self) -> bool {
+        self.full.is_empty() && self.short.is_empty()
+    }
+}
+
+/// Entries of one kind.
+#[derive(Debug, Default)]
+struct Shared<T> {
+    entries: Vec<Entry<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    data: T,
+    /// Packets that refer to it.
+    shares: u32,
+}
+
+impl<T> Shared<T> {
+    #[inline]
+    fn insert(&mut self, data: T) -> u32 {
+        let entry = Entry { data, shares: 1 };
+        if let Some(index) = self.free.pop() {
+            if let Some(free) = self.entries.get_mut(to_usize(index)) {
+                *free = entry;
+            }
+            return index;
+        }
+        self.add(entry)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, entry: Entry<T>) -> u32 {
+        let index = u32::try_from(self.entries.len()).ok();
+        let index = index.filter(|index| *index < SHORT);
+        self.entries.push(entry);
+        index.expect("fewer than 2^31 entries")
+    }
+
+    #[inline(always)]
+    fn get(&self, index: u32) -> Option<&Entry<T>> {
+        let entry = self.entries.get(to_usize(index));
+        entry.filter(|entry| entry.shares > 0)
+    }
+
+    fn share(&mut self, index: u32) {
         if let Some(entry) = self.entries.get_mut(to_usize(index)) {
             entry.shares += 1;
         }
     }
 
-    /// One packet fewer refers to the entry.
-    pub fn release(&mut self, index: u32) {
+    #[inline]
+    fn release(&mut self, index: u32) {
         if let Some(entry) = self.entries.get_mut(to_usize(index)) {
             assert!(entry.shares > 0, "side data released twice");
             entry.shares -= 1;
@@ -104,8 +171,7 @@ impl Slab {
         }
     }
 
-    /// True when no packet refers to any entry.
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.free.len() == self.entries.len()
     }
 }
@@ -140,6 +206,30 @@ mod tests {
         assert_eq!(slab.stamp(other, early), other);
         slab.release(other);
         assert!(slab.is_empty() && slab.stamped(other).is_none());
+    }
+
+    #[test]
+    fn timestamps_alone_are_side_data_like_any_other() {
+        let mut slab = Slab::default();
+        let short = slab.insert_timestamps((3, 4));
+        let full = slab.insert(Side::default());
+        let side = Side {
+            timestamps: (3, 4),
+            ..Side::default()
+        };
+        assert_eq!(
+            (slab.get(short), slab.get(full)),
+            (Some(side), Some(Side::default()))
+        );
+        slab.share(short);
+        let stamped = slab.stamp(short, Time::from_ps(1));
+        assert_eq!(slab.get(stamped), Some(side));
+        assert_eq!((slab.stamped(short), slab.get(short)), (None, Some(side)));
+        for index in [short, full, stamped, u32::MAX] {
+            slab.release(index);
+        }
+        assert!(slab.is_empty() && slab.get(short).is_none() && slab.get(u32::MAX).is_none());
+        assert_eq!(slab.insert_timestamps((5, 6)), short);
     }
 
     #[test]

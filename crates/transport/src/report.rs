@@ -68,6 +68,7 @@ impl SenderReport {
         }
     }
 
+    #[inline]
     pub(crate) fn record_rtt(&mut self, rtt: Span) {
         self.rtt_sum_ps += u128::from(rtt.as_ps());
         self.rtt_count += 1;

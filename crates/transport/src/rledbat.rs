@@ -248,7 +248,7 @@ impl<H: Host> Host for Advertising<'_, H> {
         self.host.send_with(flow, packet, side);
     }
 
-    fn side(&self, packet: &Packet) -> Option<&Side> {
+    fn side(&self, packet: &Packet) -> Option<Side> {
         self.host.side(packet)
     }
 

@@ -51,7 +51,12 @@ impl<H: Host> Host for SlotHost<'_, H> {
         self.host.send_with(self.flow, self.numbered(packet), side);
     }
 
-    fn side(&self, packet: &Packet) -> Option<&Side> {
+    fn send_stamped(&mut self, _flow: u32, packet: Outgoing, timestamps: (u64, u64)) {
+        self.host
+            .send_stamped(self.flow, self.numbered(packet), timestamps);
+    }
+
+    fn side(&self, packet: &Packet) -> Option<Side> {
         self.host.side(packet)
     }
 

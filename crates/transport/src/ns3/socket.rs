@@ -1131,7 +1131,7 @@ impl<S: Source> Agent for Ns3Sender<S> {
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         if let Some(side) = host.side(packet) {
-            let header = Header::read(packet, side);
+            let header = Header::read(packet, &side);
             if self.socket.bound {
                 self.socket.last_active = Some(host.now());
                 self.socket.on_segment(&header, host);
@@ -1201,7 +1201,7 @@ impl Agent for Ns3Receiver {
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         if let Some(side) = host.side(packet) {
-            let header = Header::read(packet, side);
+            let header = Header::read(packet, &side);
             if self.socket.bound {
                 self.socket.last_active = Some(host.now());
                 self.socket.on_segment(&header, host);
@@ -1248,8 +1248,8 @@ mod tests {
         fn send_with(&mut self, _: u32, packet: Outgoing, side: Side) {
             self.sent.push((packet, side));
         }
-        fn side(&self, _: &Packet) -> Option<&Side> {
-            self.arrived.as_ref()
+        fn side(&self, _: &Packet) -> Option<Side> {
+            self.arrived
         }
         fn wake(&mut self, at: Time, _: Time) {
             self.wake = Some(at);

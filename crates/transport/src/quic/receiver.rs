@@ -148,7 +148,7 @@ impl Agent for QuicReceiver {
             host.send(self.flow, out);
             return;
         }
-        let Some(side) = host.side(packet).copied() else {
+        let Some(side) = host.side(packet) else {
             return;
         };
         let expected = self.ranges.first().map_or(0, |range| range.1);

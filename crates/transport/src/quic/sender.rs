@@ -532,7 +532,7 @@ impl<S: Source> QuicSender<S> {
 
     fn on_acknowledgement<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let now = host.now();
-        let Some(side) = host.side(packet).copied() else {
+        let Some(side) = host.side(packet) else {
             return;
         };
         let sent = self.base + u64::try_from(self.flights.len()).unwrap_or(u64::MAX);

@@ -26,8 +26,8 @@ impl Host for Script2 {
     fn send_with(&mut self, _flow: u32, packet: Outgoing, side: Side) {
         self.sent.push((packet.seq, packet.flags, side));
     }
-    fn side(&self, _packet: &Packet) -> Option<&Side> {
-        Some(&self.side)
+    fn side(&self, _packet: &Packet) -> Option<Side> {
+        Some(self.side)
     }
     fn wake(&mut self, at: Time, _armed: Time) {
         self.wake = Some(at);

@@ -183,7 +183,7 @@ impl Agent for RtpMember {
             return;
         };
         let now = host.now();
-        match host.side(packet).and_then(Rtcp::of) {
+        match host.side(packet).and_then(|side| Rtcp::of(&side)) {
             None => {
                 let mut sources = self.sources.iter_mut();
                 let own = |source: &&mut Incoming| source.source().flow == packet.flow;

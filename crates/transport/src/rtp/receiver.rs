@@ -166,7 +166,7 @@ impl Agent for RtpReceiver {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        match host.side(packet).and_then(Rtcp::of) {
+        match host.side(packet).and_then(|side| Rtcp::of(&side)) {
             None => self.on_media(packet, host),
             Some(Rtcp::Report(report)) => {
                 self.session.on_report(&report, packet.size, host.now());

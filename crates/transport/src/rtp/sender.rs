@@ -474,7 +474,7 @@ impl<S: Source> Agent for RtpSender<S> {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        match host.side(packet).and_then(Rtcp::of) {
+        match host.side(packet).and_then(|side| Rtcp::of(&side)) {
             Some(Rtcp::Report(report)) => self.on_report(&report, packet, host),
             Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
             Some(Rtcp::Feedback(feedback)) => self.on_feedback(&feedback, host),

@@ -12,6 +12,7 @@
 //! - While the window is reduced for an ECN echo it does not grow, in any dialect (RFC 3168 section 6.1.2 forbids it only on the
 //!   acknowledgement with the echo).
 
+mod compact;
 mod ns3;
 mod pacing;
 mod params;

@@ -70,7 +70,7 @@ impl<S: Source> SackSender<S> {
             return;
         }
         let now = host.now();
-        let side = host.side(packet).copied();
+        let side = host.side(packet);
         let before = self.una;
         let was_empty = self.nxt == before;
         let pipe_before = self.board.pipe();

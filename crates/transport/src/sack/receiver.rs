@@ -204,14 +204,18 @@ impl SackReceiver {
             host.send(self.flow, out);
             return;
         }
+        let value = match self.stamps_sending {
+            true => host.now(),
+            false => self.echo_arrived,
+        };
+        let timestamps = (value.as_ps(), self.echo_stamp.as_ps());
+        if self.timestamps && !gap && !counts {
+            host.send_stamped(self.flow, out, timestamps);
+            return;
+        }
         let mut side = Side::default();
         if self.timestamps {
-            let value = if self.stamps_sending {
-                host.now()
-            } else {
-                self.echo_arrived
-            };
-            side.timestamps = (value.as_ps(), self.echo_stamp.as_ps());
+            side.timestamps = timestamps;
         }
         if gap {
             out.size += self.fill_blocks(&mut side);

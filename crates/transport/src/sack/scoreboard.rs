@@ -7,6 +7,7 @@
 //! last sent, is a list through the same records, which holds those that are neither received nor known to be lost. As long as
 //! it would be that of their bytes, it is not kept. What only an algorithm that takes samples asks for stands in a ring of its own.
 
+use super::compact::Compact;
 use sojourn_units::Time;
 use std::collections::VecDeque;
 
@@ -25,7 +26,7 @@ const LISTED: u8 = 16;
 const LOOKS: u32 = 32;
 
 /// What was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) seq: u64,
     /// When it was last sent.
@@ -97,7 +98,7 @@ pub(crate) struct Then {
 /// The segments in flight of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
-    ring: VecDeque<Segment>,
+    ring: Compact<Segment>,
     /// One for each segment, or none at all.
     then: VecDeque<Then>,
     /// The number of the first one; numbers go on for ever.
@@ -128,7 +129,7 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     pub(crate) fn new() -> Scoreboard {
         Scoreboard {
-            ring: VecDeque::new(),
+            ring: Compact::new(),
             then: VecDeque::new(),
             base: 0,
             linked: false,
@@ -341,11 +342,11 @@ impl Scoreboard {
     // Fates.
 
     /// Takes the first segment out if `ack` covers it; what is left of it stays if that covers a part.
-    #[inline]
-    pub(crate) fn pop_acked(&mut self, ack: u64) -> Option<(Segment, Option<Then>)> {
-        let first = self.ring.front()?;
-        if first.end() > ack {
-            if first.seq < ack {
+    #[inline(always)]
+    pub(crate) fn pop_acked(&mut self, ack: u64) -> Option<Segment> {
+        let segment = *self.ring.front()?;
+        if segment.end() > ack {
+            if segment.seq < ack {
                 self.trim(ack);
             }
             return None;
@@ -353,29 +354,42 @@ impl Scoreboard {
         if self.linked {
             self.unlink(self.base);
         }
-        let segment = self.ring.pop_front()?;
+        self.ring.pop_front();
         self.base = self.base.wrapping_add(1);
-        let bytes = u64::from(segment.bytes);
-        self.outstanding -= bytes;
+        self.outstanding -= u64::from(segment.bytes);
         if segment.flags & (SACKED | LOST | EVER) != 0 {
-            self.resent -= u32::from(segment.was_retransmitted());
-            if segment.is_sacked() {
-                self.sacked -= bytes;
-            }
-            if segment.is_lost() {
-                self.lost -= bytes;
-            }
-            if segment.is_retransmitted() {
-                self.retransmitted -= bytes;
-            }
+            self.forget(&segment);
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
             self.unlink_all();
         }
-        Some((segment, self.then.pop_front()))
+        Some(segment)
+    }
+
+    /// The state of the connection when the segment was last sent that has just been taken out, if such states are kept.
+    #[inline]
+    pub(crate) fn pop_then(&mut self) -> Option<Then> {
+        self.then.pop_front()
+    }
+
+    /// What is known of a segment does not matter any more.
+    #[inline(never)]
+    fn forget(&mut self, segment: &Segment) {
+        let bytes = u64::from(segment.bytes);
+        self.resent -= u32::from(segment.was_retransmitted());
+        if segment.is_sacked() {
+            self.sacked -= bytes;
+        }
+        if segment.is_lost() {
+            self.lost -= bytes;
+        }
+        if segment.is_retransmitted() {
+            self.retransmitted -= bytes;
+        }
     }
 
     /// An acknowledgement within the first segment.
+    #[cold]
     fn trim(&mut self, ack: u64) {
         let Some(first) = self.ring.front_mut() else {
             return;

@@ -48,8 +48,8 @@ impl Host for Wire {
         self.sent.push_back((self.now, packet, side));
     }
 
-    fn side(&self, _packet: &Packet) -> Option<&Side> {
-        Some(&self.arriving)
+    fn side(&self, _packet: &Packet) -> Option<Side> {
+        Some(self.arriving)
     }
 
     fn wake(&mut self, at: Time, _armed: Time) {

@@ -1021,17 +1021,16 @@ impl<S: Source> SackSender<S> {
             return;
         }
         let now = host.now();
-        let side = host.side(packet);
         if self.phase == Phase::Open
             && ack > self.una
             && self.board.is_untouched()
             && self.probe_high == 0
             && !self.ecn
             && self.usual
-            && side.is_none_or(|side| side.sack[0].1 == 0)
+            && host.side(packet).is_none_or(|side| side.sack[0].1 == 0)
             && self.board.front().is_some_and(|first| first.end() <= ack)
         {
-            let one_way = self.one_way(side);
+            let one_way = self.one_way(host.side(packet));
             self.advance(ack, one_way, host);
             return;
         }
@@ -1039,7 +1038,7 @@ impl<S: Source> SackSender<S> {
             self.receive_ack(packet, host);
             return;
         }
-        let side = side.copied();
+        let side = host.side(packet);
         let outstanding_before = self.nxt - self.una;
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
@@ -1136,15 +1135,17 @@ impl<S: Source> SackSender<S> {
         self.una = ack;
         self.bytes_acked += acked;
         let mut picked = Picked::default();
-        let mut first = None;
-        let mut rtt = Span::ZERO;
-        while let Some((segment, then)) = self.board.pop_acked(ack) {
+        let Some(first) = self.board.front().map(|first| first.sent) else {
+            return;
+        };
+        let mut last = Segment::default();
+        while let Some(segment) = self.board.pop_acked(ack) {
+            let then = self.board.pop_then();
             self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
-            first = first.or(Some(segment.sent));
-            rtt = now.saturating_since(segment.sent);
-            self.rack.on_delivered_in_order(&segment, rtt);
+            last = segment;
         }
-        let smoothed = first.map_or(rtt, |sent| now.saturating_since(sent));
+        let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
+        self.rack.on_delivered_in_order(&last, rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.rto.sample(smoothed);
         self.cold.report.record_rtt(smoothed);
@@ -1209,7 +1210,7 @@ impl<S: Source> SackSender<S> {
     }
 
     #[inline]
-    fn one_way(&self, side: Option<&Side>) -> Option<Span> {
+    fn one_way(&self, side: Option<Side>) -> Option<Span> {
         let (value, echo) = side.filter(|_| self.options.timestamps)?.timestamps;
         Time::from_ps(value).checked_since(Time::from_ps(echo))
     }
@@ -1338,7 +1339,8 @@ impl<S: Source> SackSender<S> {
         event.acked = ack - self.una;
         self.una = ack;
         self.bytes_acked += event.acked;
-        while let Some((segment, then)) = self.board.pop_acked(ack) {
+        while let Some(segment) = self.board.pop_acked(ack) {
+            let then = self.board.pop_then();
             event.resent_acked |= segment.was_retransmitted();
             if !segment.is_sacked() {
                 self.deliver(&segment, then.as_ref(), true, event);

@@ -555,7 +555,7 @@ impl<S: Source> Agent for SrmMember<S> {
                 self.hear_request(packet.seq, from, Span::from_ps(packet.ack), now);
             }
             Kind::Ack => {
-                if let Some(side) = host.side(packet).copied() {
+                if let Some(side) = host.side(packet) {
                     self.hear_session(packet, from, &side, now);
                 }
             }

@@ -24,7 +24,7 @@ impl Host for Bench {
         self.sent.push(packet);
     }
 
-    fn side(&self, _packet: &Packet) -> Option<&Side> {
+    fn side(&self, _packet: &Packet) -> Option<Side> {
         None
     }
 

@@ -279,7 +279,7 @@ impl<S: Source> TfrcSender<S> {
     /// Feedback (section 4.3).
     fn on_feedback<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let now = host.now();
-        let Some(side) = host.side(packet).copied() else {
+        let Some(side) = host.side(packet) else {
             return;
         };
         let sent = Time::from_ps(side.timestamps.1);
