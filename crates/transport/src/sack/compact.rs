@@ -65,17 +65,17 @@ impl<T: Copy + Default> Compact<T> {
         }
     }
 
+    /// One more record at the end, which is yet to be written field by field: a record that is put together elsewhere and copied
+    /// whole waits for its fields.
     #[inline]
-    pub(crate) fn push_back(&mut self, record: T) {
+    pub(crate) fn extend(&mut self) -> &mut T {
         let mut place = self.place(self.len);
         if self.len > self.mask || place == self.mask / 2 + 1 {
             self.fit(place);
             place = self.place(self.len);
         }
-        if let Some(free) = self.places.get_mut(place) {
-            *free = record;
-        }
         self.len += 1;
+        &mut self.places[place]
     }
 
     #[inline]
@@ -158,13 +158,13 @@ mod tests {
     fn what_was_long_once_goes_round_in_few_places() {
         let mut queue = Compact::new();
         for record in 0..1000 {
-            queue.push_back(record);
+            *queue.extend() = record;
         }
         while queue.len() > 10 {
             queue.pop_front();
         }
         for record in 1000..10_000 {
-            queue.push_back(record);
+            *queue.extend() = record;
             assert_eq!(queue.pop_front(), Some(record - 10));
         }
         assert!(queue.mask <= 63, "{}", queue.mask);
@@ -180,7 +180,7 @@ mod tests {
                 for _ in 0..times {
                     match step {
                         0 => {
-                            queue.push_back(next);
+                            *queue.extend() = next;
                             plain.push_back(next);
                             next += 1;
                         }

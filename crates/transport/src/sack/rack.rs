@@ -170,9 +170,7 @@ mod tests {
     fn board(segments: u64) -> Scoreboard {
         let mut board = Scoreboard::new();
         for n in 0..segments {
-            let mut segment = Segment::new(n * MSS, 1000);
-            segment.sent = at(n + 1);
-            board.push(segment);
+            board.push(n * MSS, 1000, at(n + 1), 0);
         }
         board
     }

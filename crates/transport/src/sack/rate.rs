@@ -45,15 +45,22 @@ impl DeliveryRate {
         self.delivered
     }
 
-    /// Notes in a segment that it is sent, again or for the first time; `idle` if nothing was in flight.
+    /// A segment is sent, again or for the first time; `idle` if nothing was in flight. Returns what is to be noted in it beside the
+    /// time: the bytes delivered so far, the lower 32 bits.
     #[inline]
-    pub(crate) fn on_send(&mut self, segment: &mut Segment, idle: bool, now: Time) {
+    pub(crate) fn begin(&mut self, idle: bool, now: Time) -> u32 {
         if idle {
             self.first_sent = now;
             self.delivered_at = now;
         }
+        low32(self.delivered)
+    }
+
+    /// Notes in a segment that it is sent.
+    #[inline]
+    pub(crate) fn on_send(&mut self, segment: &mut Segment, idle: bool, now: Time) {
         segment.sent = now;
-        segment.delivered = low32(self.delivered);
+        segment.delivered = self.begin(idle, now);
     }
 
     /// What there is to note beside it where samples are taken, with so many bytes in flight and lost.
@@ -92,6 +99,17 @@ impl DeliveryRate {
             }
             self.first_sent = segment.sent;
         }
+    }
+
+    /// So many bytes are delivered, of which those of `last` were sent last, where no samples are taken; returns the count of bytes
+    /// delivered when that was sent.
+    #[inline]
+    pub(crate) fn on_delivered_in_order(&mut self, last: &Segment, bytes: u64) -> u64 {
+        let since = low32(self.delivered).wrapping_sub(last.delivered);
+        let prior_delivered = self.delivered - u64::from(since);
+        self.delivered += bytes;
+        self.first_sent = last.sent;
+        prior_delivered
     }
 
     /// All of an acknowledgement is counted: bytes and the interval of the sample, which is not shorter than any round trip.

@@ -40,6 +40,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
+    #[cfg(test)]
     pub(crate) fn new(seq: u64, bytes: u16) -> Segment {
         Segment {
             seq,
@@ -223,21 +224,27 @@ impl Scoreboard {
         self.base.wrapping_add(count(self.ring.len()))
     }
 
-    /// A segment sent for the first time.
-    #[inline]
-    pub(crate) fn push(&mut self, segment: Segment) {
+    /// A segment sent for the first time, when so many bytes had been delivered (the lower 32 bits).
+    #[inline(always)]
+    pub(crate) fn push(&mut self, seq: u64, bytes: u16, sent: Time, delivered: u32) {
         let id = self.after();
-        self.outstanding += u64::from(segment.bytes);
-        self.ring.push_back(segment);
+        self.outstanding += u64::from(bytes);
+        let segment = self.ring.extend();
+        segment.seq = seq;
+        segment.sent = sent;
+        segment.delivered = delivered;
+        segment.older = NONE;
+        segment.newer = NONE;
+        segment.bytes = bytes;
+        segment.flags = 0;
         if self.linked {
             self.append(id);
         }
     }
 
-    /// As [`Scoreboard::push`], with what samples ask for: for each segment or for none.
-    pub(crate) fn push_sampled(&mut self, segment: Segment, then: Then) {
+    /// What samples ask for of the segment sent last: for each segment or for none.
+    pub(crate) fn push_then(&mut self, then: Then) {
         self.then.push_back(then);
-        self.push(segment);
     }
 
     /// The state when the segment of that number was last sent, if such states are kept.
@@ -358,7 +365,7 @@ impl Scoreboard {
         self.base = self.base.wrapping_add(1);
         self.outstanding -= u64::from(segment.bytes);
         if segment.flags & (SACKED | LOST | EVER) != 0 {
-            self.forget(&segment);
+            self.forget(segment.flags, segment.bytes);
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
             self.unlink_all();
@@ -374,17 +381,16 @@ impl Scoreboard {
 
     /// What is known of a segment does not matter any more.
     #[inline(never)]
-    fn forget(&mut self, segment: &Segment) {
-        let bytes = u64::from(segment.bytes);
-        self.resent -= u32::from(segment.was_retransmitted());
-        if segment.is_sacked() {
-            self.sacked -= bytes;
-        }
-        if segment.is_lost() {
-            self.lost -= bytes;
-        }
-        if segment.is_retransmitted() {
-            self.retransmitted -= bytes;
+    fn forget(&mut self, flags: u8, bytes: u16) {
+        self.resent -= u32::from(flags & EVER != 0);
+        for (flag, sum) in [
+            (SACKED, &mut self.sacked),
+            (LOST, &mut self.lost),
+            (RETRANSMITTED, &mut self.retransmitted),
+        ] {
+            if flags & flag != 0 {
+                *sum -= u64::from(bytes);
+            }
         }
     }
 
@@ -625,7 +631,7 @@ mod tests {
     fn board() -> Scoreboard {
         let mut board = Scoreboard::new();
         for n in 0..10 {
-            board.push(Segment::new(1 + n * MSS, 1000));
+            board.push(1 + n * MSS, 1000, Time::ZERO, 0);
         }
         board
     }
@@ -703,7 +709,7 @@ mod tests {
         board.retransmit(1);
         assert_eq!(by_time(&board), [0, 2, 3, 4, 5, 6, 7, 8, 9, 1]);
         while sent < 100 {
-            board.push(Segment::new(1 + sent * MSS, 1000));
+            board.push(1 + sent * MSS, 1000, Time::ZERO, 0);
             sent += 1;
             board.pop_acked(1 + sent * MSS);
             let order = by_time(&board);

@@ -694,14 +694,11 @@ impl<S: Source> SackSender<S> {
             }
         }
         let seq = self.nxt;
-        let mut segment = Segment::new(seq, short(bytes));
-        self.rate.on_send(&mut segment, idle, now);
+        let delivered = self.rate.begin(idle, now);
+        self.board.push(seq, short(bytes), now, delivered);
         if self.traits.samples {
-            let in_flight = self.board.pipe() + bytes;
-            let then = self.rate.now(in_flight, self.board.lost_total());
-            self.board.push_sampled(segment, then);
-        } else {
-            self.board.push(segment);
+            let then = self.rate.now(self.board.pipe(), self.board.lost_total());
+            self.board.push_then(then);
         }
         self.nxt += bytes;
         if self.phase == Phase::Disorder {
@@ -1020,7 +1017,6 @@ impl<S: Source> SackSender<S> {
         if ack > self.nxt {
             return;
         }
-        let now = host.now();
         if self.phase == Phase::Open
             && ack > self.una
             && self.board.is_untouched()
@@ -1030,14 +1026,22 @@ impl<S: Source> SackSender<S> {
             && host.side(packet).is_none_or(|side| side.sack[0].1 == 0)
             && self.board.front().is_some_and(|first| first.end() <= ack)
         {
-            let one_way = self.one_way(host.side(packet));
-            self.advance(ack, one_way, host);
-            return;
+            let one_way = match self.traits.unsampled {
+                true => None,
+                false => self.one_way(host.side(packet)),
+            };
+            return self.advance(ack, one_way, host);
         }
-        if self.is_ns3() {
-            self.receive_ack(packet, host);
-            return;
+        match self.is_ns3() {
+            true => self.receive_ack(packet, host),
+            false => self.take_in(packet, host),
         }
+    }
+
+    /// An acknowledgement that may show anything.
+    #[inline(never)]
+    fn take_in<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        let (now, ack) = (host.now(), packet.ack);
         let side = host.side(packet);
         let outstanding_before = self.nxt - self.una;
         let pipe_before = self.board.pipe();
@@ -1139,10 +1143,17 @@ impl<S: Source> SackSender<S> {
             return;
         };
         let mut last = Segment::default();
+        let mut bytes = 0;
         while let Some(segment) = self.board.pop_acked(ack) {
-            let then = self.board.pop_then();
-            self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
+            if self.traits.samples {
+                let then = self.board.pop_then();
+                self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
+            }
+            bytes += u64::from(segment.bytes);
             last = segment;
+        }
+        if !self.traits.samples {
+            picked.prior_delivered = self.rate.on_delivered_in_order(&last, bytes);
         }
         let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
         self.rack.on_delivered_in_order(&last, rtt);
