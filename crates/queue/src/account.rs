@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Account {
-    /// Packets that came and went without waiting, and their bytes, over the whole run.
+    /// Packets that came and went, without waiting or told of ahead, and their bytes, over the whole run.
     passed: u64,
     passed_bytes: u64,
     backlog_packets: u64,
@@ -41,8 +41,9 @@ pub struct Account {
     pub sojourn_sum: u128,
     /// The longest of them.
     pub sojourn_max: Span,
-    /// Time in the queue of packets that left it either way: the area under the backlog, packet-picoseconds.
+    /// Time in the queue of packets that left it, but for what `sojourn_sum` has: the area under the backlog, packet-picoseconds.
     area: u128,
+    /// The same in byte-picoseconds, of all.
     area_bytes: u128,
     area_before: (u128, u128),
     since: Time,
@@ -183,7 +184,7 @@ impl Account {
         }
         let mean = |area: u128, before: u128| to_f64(area - before) / time;
         (
-            mean(self.area, self.area_before.0),
+            mean(self.area + self.sojourn_sum, self.area_before.0),
             mean(self.area_bytes, self.area_before.1),
         )
     }
@@ -231,10 +232,17 @@ impl Account {
     /// A packet of so many bytes came at `now` and will leave at `start`.
     #[inline(always)]
     pub(crate) fn wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) {
-        self.receive(bytes, flow);
+        let sojourn = start.since(now);
+        self.pass_alike(bytes);
         self.enqueue(bytes);
         self.ahead.push_back((start, bytes));
-        self.send(bytes, flow, start.since(now));
+        self.stayed(bytes, sojourn);
+        if let Some(flow) = self.flow(flow) {
+            flow.received += 1;
+            flow.dequeued += 1;
+            flow.dequeued_bytes += u64::from(bytes);
+            flow.sojourn_sum += u128::from(sojourn.as_ps());
+        }
     }
 
     /// Departures told ahead for `now` and before have happened.
@@ -265,22 +273,29 @@ impl Account {
     fn send(&mut self, size: u32, flow: u32, sojourn: Span) {
         self.waited.dequeued += 1;
         self.waited.dequeued_bytes += u64::from(size);
-        self.stay(size, sojourn);
         if sojourn > Span::ZERO {
-            self.sojourn_sum += u128::from(sojourn.as_ps());
-            if sojourn < self.wait_min {
-                self.wait_min = sojourn;
-            }
-            if sojourn > self.sojourn_max {
-                self.sojourn_max = sojourn;
-            }
-            self.waits.record(sojourn.as_ps());
+            self.stayed(size, sojourn);
         }
         if let Some(flow) = self.flow(flow) {
             flow.dequeued += 1;
             flow.dequeued_bytes += u64::from(size);
             flow.sojourn_sum += u128::from(sojourn.as_ps());
         }
+    }
+
+    /// A packet that is sent has waited for so long.
+    #[inline(always)]
+    fn stayed(&mut self, size: u32, sojourn: Span) {
+        let ps = u128::from(sojourn.as_ps());
+        self.area_bytes += ps * u128::from(size);
+        self.sojourn_sum += ps;
+        if sojourn < self.wait_min {
+            self.wait_min = sojourn;
+        }
+        if sojourn > self.sojourn_max {
+            self.sojourn_max = sojourn;
+        }
+        self.waits.record(sojourn.as_ps());
     }
 
     /// A packet came and went without waiting.
@@ -307,12 +322,6 @@ impl Account {
         self.backlog_bytes -= u64::from(size);
     }
 
-    #[inline]
-    fn stay(&mut self, size: u32, stayed: Span) {
-        self.area += u128::from(stayed.as_ps());
-        self.area_bytes += u128::from(stayed.as_ps()) * u128::from(size);
-    }
-
     /// A packet was refused on arrival.
     #[inline]
     pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {
@@ -325,7 +334,9 @@ impl Account {
     pub(crate) fn discard(&mut self, packet: &Packet, reason: DropReason, now: Time) {
         self.waited.dropped_after += 1;
         self.leave(packet.size);
-        self.stay(packet.size, now.since(packet.arrived()));
+        let stayed = u128::from(now.since(packet.arrived()).as_ps());
+        self.area += stayed;
+        self.area_bytes += stayed * u128::from(packet.size);
         self.dropped(packet, reason);
     }
 
@@ -356,6 +367,7 @@ impl Account {
         self.marks_by_reason = Default::default();
         self.waits = Histogram::default();
         self.wait_min = Span::MAX;
+        self.area += self.sojourn_sum;
         self.sojourn_sum = 0;
         self.sojourn_max = Span::ZERO;
         self.area_before = (self.area + waited.0, self.area_bytes + waited.1);

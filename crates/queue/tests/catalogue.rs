@@ -96,7 +96,19 @@ fn port(spec: &Spec, seed: u64, name: &str) -> QueuePort {
 fn show(port: &QueuePort) -> String {
     let mut state = Vec::new();
     port.state(&mut state);
-    format!("{:?} {state:?}", port.account())
+    let account = port.account();
+    let counts = (account.total(), account.measured());
+    let backlog = (account.backlog_packets(), account.backlog_bytes());
+    let most = (account.backlog_max_packets, account.backlog_max_bytes);
+    let reasons = (account.drops_by_reason, account.marks_by_reason);
+    let least = account.sojourn_min();
+    let sojourn = (account.sojourn_sum, least, account.sojourn_max);
+    format!(
+        "{counts:?} {backlog:?} {most:?} {:?} {reasons:?} {sojourn:?} {:?} {:?} {state:?}",
+        account.backlog_mean(),
+        account.sojourn(),
+        account.flows
+    )
 }
 
 /// A port without a link.
