@@ -374,11 +374,56 @@ struct Core<P, T> {
     due: Vec<u32>,
     fel: AutoList,
     /// The next arrival at the end of the link whose packet has arrived last, which is to be listed.
-    again: Option<fel::Event>,
+    again: Again,
     links: Vec<Link<P>>,
     routes: Routes,
     seats: Vec<Seat>,
     frame: Frame<T>,
+}
+
+/// An event that is to be listed, or none. Its parts are written and read one by one: to read them at once, so soon after they were
+/// written, waits for all of them.
+struct Again {
+    time: u64,
+    birth: u64,
+    /// [`NONE`] if there is none.
+    id: u32,
+}
+
+impl Default for Again {
+    fn default() -> Self {
+        Again {
+            time: 0,
+            birth: 0,
+            id: NONE,
+        }
+    }
+}
+
+impl Again {
+    /// The event of a plain link is to be listed, if packets are in flight on it.
+    #[inline(always)]
+    fn list<P: Port>(&mut self, link: &Link<P>) {
+        if let Some(next) = link.next_landing() {
+            self.time = next.time;
+            self.birth = next.birth;
+            self.id = next.id;
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Option<fel::Event> {
+        if self.id == NONE {
+            return None;
+        }
+        let event = fel::Event {
+            time: self.time,
+            birth: self.birth,
+            id: self.id,
+        };
+        self.id = NONE;
+        Some(event)
+    }
 }
 
 /// The place of an endpoint in the network, and what it has sent: one cache line.
@@ -748,7 +793,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             horizon: Time::ZERO,
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
-            again: None,
+            again: Again::default(),
             links: Vec::with_capacity(links.len()),
             seats: (0..agents.len())
                 .map(|i| {
@@ -963,7 +1008,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             core.frame.census.hops += 1;
             core.key = key_of(time, birth, id);
             if !FEEDS {
-                core.again = from.next_landing();
+                core.again.list(from);
             }
             self.consume(&packet);
             return;
@@ -998,7 +1043,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 core.frame.event(Event::Dequeue, packet);
             }
             if !FEEDS {
-                core.again = from.next_landing();
+                core.again.list(from);
             }
             if !listed {
                 if !to.feeds {
@@ -1314,7 +1359,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         if let Some(from) = self.links.get(to_usize(link))
             && !from.feeds
         {
-            self.again = from.next_landing();
+            self.again.list(from);
         }
     }
 

@@ -107,7 +107,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             return;
         };
         let packet = told.map(|(_, key)| from.ring.land_ahead(key.time, key.birth));
-        core.again = from.next_landing();
+        core.again.list(from);
         if let (Some((agent, key)), Some(packet)) = (told, packet) {
             self.wake_before(agent, &key);
             self.core.key = key;
