@@ -112,10 +112,13 @@ pub enum Verdict {
     /// It is dropped.
     Drop(DropReason),
     /// It goes on, and the waiting packet at this position (0 is the head) is dropped.
-    DropOther(u64, DropReason),
+    DropOther(u32, DropReason),
     /// It is dropped, and so is the waiting packet at this position.
-    DropBoth(u64, DropReason),
+    DropBoth(u32, DropReason),
 }
+
+// A judgement that does not fit a register is put into memory in parts and read as a whole, which waits for the parts.
+const _: () = assert!(size_of::<Verdict>() <= 8);
 
 /// What an AQM wants to be asked and told; the frame spares the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

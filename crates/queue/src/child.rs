@@ -146,9 +146,9 @@ impl Child {
                 cx.drop(packet, reason);
                 return false;
             }
-            Verdict::DropOther(position, reason) => self.drop_at(position, reason, cx),
+            Verdict::DropOther(position, reason) => self.drop_at(u64::from(position), reason, cx),
             Verdict::DropBoth(position, reason) => {
-                self.drop_at(position, reason, cx);
+                self.drop_at(u64::from(position), reason, cx);
                 cx.drop(packet, reason);
                 return false;
             }
@@ -237,9 +237,9 @@ impl Child {
                     self.drop_at(0, reason, cx);
                     continue;
                 }
-                Verdict::DropOther(position, reason) => self.drop_at(position + 1, reason, cx),
+                Verdict::DropOther(position, reason) => self.drop_at(u64::from(position) + 1, reason, cx),
                 Verdict::DropBoth(position, reason) => {
-                    self.drop_at(position + 1, reason, cx);
+                    self.drop_at(u64::from(position) + 1, reason, cx);
                     self.drop_at(0, reason, cx);
                     continue;
                 }

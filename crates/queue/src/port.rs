@@ -510,10 +510,10 @@ impl QueuePort {
                 return;
             }
             Verdict::DropOther(position, reason) => {
-                self.drop_waiting(position, reason, ring, now, sink);
+                self.drop_waiting(u64::from(position), reason, ring, now, sink);
             }
             Verdict::DropBoth(position, reason) => {
-                self.drop_waiting(position, reason, ring, now, sink);
+                self.drop_waiting(u64::from(position), reason, ring, now, sink);
                 self.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
                 return;
@@ -559,10 +559,10 @@ impl QueuePort {
                     continue;
                 }
                 Verdict::DropOther(position, reason) => {
-                    self.drop_waiting(position + 1, reason, ring, now, sink);
+                    self.drop_waiting(u64::from(position) + 1, reason, ring, now, sink);
                 }
                 Verdict::DropBoth(position, reason) => {
-                    self.drop_waiting(position + 1, reason, ring, now, sink);
+                    self.drop_waiting(u64::from(position) + 1, reason, ring, now, sink);
                     self.drop_waiting(0, reason, ring, now, sink);
                     continue;
                 }

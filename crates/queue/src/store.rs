@@ -5,25 +5,35 @@
 //! left last is filled first.
 
 use sojourn_sim::{Packet, to_usize as at};
+use std::num::NonZeroU32;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
 /// In place of the previous slot: no packet is in this one.
 const FREE: u32 = u32::MAX - 1;
 
-/// A packet in a scheduler's hands: it is in the store, and in at most one list.
+/// A packet in a scheduler's hands: it is in the store, and in at most one list. Such a packet or none fits a register.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Held {
-    slot: u32,
+    /// One more than its slot.
+    beyond: NonZeroU32,
     /// Bytes on the wire.
     pub size: u32,
 }
 
 impl Held {
+    #[inline(always)]
+    fn new(slot: u32, size: u32) -> Held {
+        Held {
+            beyond: NonZeroU32::MIN.saturating_add(slot),
+            size,
+        }
+    }
+
     /// A number that no other packet in the store has meanwhile.
-    #[inline]
+    #[inline(always)]
     pub fn slot(&self) -> u32 {
-        self.slot
+        self.beyond.get() - 1
     }
 }
 
@@ -117,7 +127,7 @@ impl Store {
                 *place = packet;
                 self.free = links.next;
                 links.previous = NONE;
-                Held { slot, size }
+                Held::new(slot, size)
             }
             _ => self.grow(packet),
         }
@@ -135,7 +145,7 @@ impl Store {
             next_size: 0,
         });
         self.packets.push(packet);
-        Held { slot, size }
+        Held::new(slot, size)
     }
 
     /// Gives a packet out of the scheduler's hands.
@@ -145,23 +155,23 @@ impl Store {
         reason = "who has handed a packet over holds it no more"
     )]
     pub fn release(&mut self, held: Held) -> Packet {
-        let links = &mut self.links[at(held.slot)];
+        let links = &mut self.links[at(held.slot())];
         links.previous = FREE;
-        links.next = std::mem::replace(&mut self.free, held.slot);
+        links.next = std::mem::replace(&mut self.free, held.slot());
         // What is left behind is never looked at.
-        self.packets[at(held.slot)].replicate()
+        self.packets[at(held.slot())].replicate()
     }
 
     /// The packet itself.
     #[inline]
     pub fn packet(&self, held: &Held) -> &Packet {
-        &self.packets[at(held.slot)]
+        &self.packets[at(held.slot())]
     }
 
     /// The packet itself, to be marked.
     #[inline]
     pub fn packet_mut(&mut self, held: &Held) -> &mut Packet {
-        &mut self.packets[at(held.slot)]
+        &mut self.packets[at(held.slot())]
     }
 
     /// Puts a packet at the end of a list.
@@ -171,17 +181,17 @@ impl Store {
         reason = "who has handed a packet over holds it no more"
     )]
     pub fn push_back(&mut self, list: &mut List, held: Held) {
-        let links = &mut self.links[at(held.slot)];
+        let links = &mut self.links[at(held.slot())];
         links.previous = list.tail;
         links.next = NONE;
         match list.len {
-            0 => (list.head, list.head_size) = (held.slot, held.size),
+            0 => (list.head, list.head_size) = (held.slot(), held.size),
             _ => {
                 let last = &mut self.links[at(list.tail)];
-                (last.next, last.next_size) = (held.slot, held.size);
+                (last.next, last.next_size) = (held.slot(), held.size);
             }
         }
-        list.tail = held.slot;
+        list.tail = held.slot();
         list.len += 1;
     }
 
@@ -192,7 +202,7 @@ impl Store {
         let links = self.links.get(at(slot))?;
         (list.head, list.head_size) = (links.next, links.next_size);
         list.len -= 1;
-        Some(Held { slot, size })
+        Some(Held::new(slot, size))
     }
 
     /// Takes the last packet of a list.
@@ -226,7 +236,7 @@ impl Store {
         }
         list.len -= 1;
         let size = self.packets[at(slot)].size;
-        Some(Held { slot, size })
+        Some(Held::new(slot, size))
     }
 
     fn slot(&self, list: &List, position: u64) -> Option<u32> {

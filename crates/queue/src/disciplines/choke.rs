@@ -265,7 +265,10 @@ fn matched(meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Option<Verdict> {
     }
     let position = cx.rng.below(view.packets);
     let other = view.waiting.peek(position)?;
-    (other.flow == meta.flow).then_some(Verdict::DropBoth(position, DropReason::FlowMatch))
+    let matches = other.flow == meta.flow;
+    // No queue holds 2^32 packets.
+    let position = u32::try_from(position).ok().filter(|_| matches)?;
+    Some(Verdict::DropBoth(position, DropReason::FlowMatch))
 }
 
 fn check(params: &ChokeParams, linux: bool) -> Result<(), SpecError> {
