@@ -20,16 +20,18 @@ pub struct Account {
     /// Packets that came and went, without waiting or told of ahead, and their bytes, over the whole run.
     passed: u64,
     passed_bytes: u64,
+    // Packets and bytes of the backlog are not side by side, where they would be taken off together: what was put on one by one
+    // is waited for then.
     backlog_packets: u64,
+    /// Largest backlog in packets since measuring began.
+    pub backlog_max_packets: u64,
     backlog_bytes: u64,
+    /// Largest backlog in bytes since measuring began.
+    pub backlog_max_bytes: u64,
     /// Packets and bytes of all others over the whole run.
     waited: Totals,
     /// The total when measuring began.
     before: Totals,
-    /// Largest backlog in packets since measuring began.
-    pub backlog_max_packets: u64,
-    /// Largest backlog in bytes since measuring began.
-    pub backlog_max_bytes: u64,
     /// Drops by [`DropReason::index`] since measuring began.
     pub drops_by_reason: [u64; DropReason::ALL.len()],
     /// Marks by [`MarkReason::index`] since measuring began.
