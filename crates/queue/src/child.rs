@@ -237,7 +237,9 @@ impl Child {
                     self.drop_at(0, reason, cx);
                     continue;
                 }
-                Verdict::DropOther(position, reason) => self.drop_at(u64::from(position) + 1, reason, cx),
+                Verdict::DropOther(position, reason) => {
+                    self.drop_at(u64::from(position) + 1, reason, cx);
+                }
                 Verdict::DropBoth(position, reason) => {
                     self.drop_at(u64::from(position) + 1, reason, cx);
                     self.drop_at(0, reason, cx);
