@@ -163,10 +163,18 @@ impl Port for QueuePort {
             let held = port.store.hold(from.land_next());
             port.store.packet_mut(&held).hop(now);
             self.exchange(held, now, sink);
-        } else {
+            return;
+        }
+        let passes = match from.flight_head() {
+            Some(packet) => self.pending.is_none() && self.lets_in(packet, ring, now),
+            None => return,
+        };
+        if !passes {
             let mut packet = from.land_next();
             packet.hop(now);
-            self.enqueue(packet, ring, now, sink);
+            self.settle_arrival(packet, ring, now, sink);
+        } else if let Some(packet) = ring.queue(from) {
+            packet.hop(now);
         }
     }
 

@@ -406,7 +406,7 @@ impl Ring {
 
     /// Moves the packet in flight that arrives next in `from` behind those that wait in this ring.
     #[inline(always)]
-    pub(crate) fn queue(&mut self, from: &mut Ring) -> Option<&mut Packet> {
+    pub fn queue(&mut self, from: &mut Ring) -> Option<&mut Packet> {
         if from.head == from.sent {
             return None;
         }
@@ -485,7 +485,7 @@ impl Ring {
 
     /// The packet in flight that arrives next.
     #[inline]
-    pub(crate) fn flight_head(&self) -> Option<&Packet> {
+    pub fn flight_head(&self) -> Option<&Packet> {
         if self.head == self.sent {
             return None;
         }
