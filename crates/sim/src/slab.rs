@@ -34,7 +34,7 @@ impl Slab {
     /// Stores `side`, shared by one packet; returns its index.
     ///
     /// # Panics
-    /// With 2^31 entries in use.
+    /// With 2^31 - 1 entries in use.
     #[inline]
     pub fn insert(&mut self, side: Side) -> u32 {
         let index = self.full.insert(side);
@@ -47,7 +47,7 @@ impl Slab {
     /// As [`Slab::insert`], where the side data is nothing but timestamps.
     ///
     /// # Panics
-    /// With 2^31 such entries in use.
+    /// With 2^31 - 1 such entries in use.
     #[inline]
     pub fn insert_timestamps(&mut self, timestamps: (u64, u64)) -> u32 {
         self.short.insert(timestamps) | SHORT
@@ -143,9 +143,10 @@ impl<T> Shared<T> {
     #[inline(never)]
     fn add(&mut self, entry: Entry<T>) -> u32 {
         let index = u32::try_from(self.entries.len()).ok();
-        let index = index.filter(|index| *index < SHORT);
+        // The greatest with the highest bit is no packet's.
+        let index = index.filter(|index| *index < SHORT - 1);
         self.entries.push(entry);
-        index.expect("fewer than 2^31 entries")
+        index.expect("fewer than 2^31 - 1 entries")
     }
 
     #[inline(always)]
