@@ -641,6 +641,8 @@ impl<P: Port> Link<P> {
             self.fill_device(now, sink);
         } else if self.port.dequeue(&mut self.ring, now, sink) {
             self.held_back = false;
+            // The look that is listed is for what was held back; what the transmitter gets next may be due before.
+            self.looks = false;
             self.launch::<S, false>(now, sink);
         } else {
             self.rest(now);

@@ -1167,6 +1167,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     pub fn set_delay(&mut self, link: usize, delay: Span) {
         self.core.settle(link);
         self.core.links[link].set_delay(delay);
+        if self.core.links[link].feeds {
+            // What a shaper holds back may arrive before the look that is listed.
+            self.core.links[link].looks = false;
+            self.core.list_look(link);
+        }
     }
 
     /// Ends the run at its current time: closes accounts, empties every queue and wire, and asserts that
