@@ -376,7 +376,11 @@ fn compare_traced(spec: &Spec, seed: u64, among: usize) {
     };
     let fifo: Spec = "droptail limit=40p".parse().expect("a spec");
     let queue = |name: &str, index: usize| {
-        let spec = if index % among == 0 { spec } else { &fifo };
+        let spec = if index.is_multiple_of(among) {
+            spec
+        } else {
+            &fifo
+        };
         port(spec, seed, name)
     };
     let (_, census, counts) = play(plan(seed, shape, queue), NoTrace, show);
