@@ -71,7 +71,7 @@ impl<T: Copy + Default> Compact<T> {
     pub(crate) fn extend(&mut self) -> &mut T {
         let mut place = self.place(self.len);
         if self.len > self.mask || place == self.mask / 2 + 1 {
-            self.fit(place);
+            self.fit();
             place = self.place(self.len);
         }
         self.len += 1;
@@ -86,11 +86,11 @@ impl<T: Copy + Default> Compact<T> {
         Some(first)
     }
 
-    /// Goes round in twice as many places if all are taken; in half of them if less than a quarter is and the next record, for
-    /// `place`, would be the first in the upper half: all others are in the lower one then.
+    /// Goes round in twice as many places if all are taken; in half of them if less than a quarter is. Then the next record
+    /// would be the first in the upper half, and all others are in the lower one.
     #[cold]
     #[inline(never)]
-    fn fit(&mut self, place: usize) {
+    fn fit(&mut self) {
         if self.len > self.mask {
             let old = self.mask + 1;
             let head = self.place(0);
@@ -105,7 +105,7 @@ impl<T: Copy + Default> Compact<T> {
             };
             let to = upper.start + old;
             self.places.copy_within(upper, to);
-        } else if place == self.mask / 2 + 1 && self.len <= self.mask / 4 && self.mask >= LEAST {
+        } else if self.len <= self.mask / 4 && self.mask >= LEAST {
             self.mask /= 2;
         }
     }

@@ -82,9 +82,7 @@ impl DeliveryRate {
         then: Option<&Then>,
         picked: &mut Picked,
     ) {
-        // Fewer than 2^32 bytes are delivered while a segment is in flight.
-        let since = low32(self.delivered).wrapping_sub(segment.delivered);
-        let prior_delivered = self.delivered - u64::from(since);
+        let prior_delivered = self.delivered_before(segment);
         self.delivered += u64::from(segment.bytes);
         if !picked.set
             || prior_delivered > picked.prior_delivered
@@ -101,12 +99,19 @@ impl DeliveryRate {
         }
     }
 
+    /// Bytes delivered when a segment was sent.
+    #[inline]
+    fn delivered_before(&self, segment: &Segment) -> u64 {
+        // Fewer than 2^32 bytes are delivered while a segment is in flight.
+        let since = low32(self.delivered).wrapping_sub(segment.delivered);
+        self.delivered - u64::from(since)
+    }
+
     /// So many bytes are delivered, of which those of `last` were sent last, where no samples are taken; returns the count of bytes
     /// delivered when that was sent.
     #[inline]
     pub(crate) fn on_delivered_in_order(&mut self, last: &Segment, bytes: u64) -> u64 {
-        let since = low32(self.delivered).wrapping_sub(last.delivered);
-        let prior_delivered = self.delivered - u64::from(since);
+        let prior_delivered = self.delivered_before(last);
         self.delivered += bytes;
         self.first_sent = last.sent;
         prior_delivered

@@ -365,7 +365,8 @@ impl Scoreboard {
         self.base = self.base.wrapping_add(1);
         self.outstanding -= u64::from(segment.bytes);
         if segment.flags & (SACKED | LOST | EVER) != 0 {
-            self.forget(segment.flags, segment.bytes);
+            self.resent -= u32::from(segment.was_retransmitted());
+            self.take_off(segment.flags, u64::from(segment.bytes));
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
             self.unlink_all();
@@ -379,17 +380,16 @@ impl Scoreboard {
         self.then.pop_front()
     }
 
-    /// What is known of a segment does not matter any more.
+    /// So many bytes of a segment with these flags are not counted any more.
     #[inline(never)]
-    fn forget(&mut self, flags: u8, bytes: u16) {
-        self.resent -= u32::from(flags & EVER != 0);
+    fn take_off(&mut self, flags: u8, bytes: u64) {
         for (flag, sum) in [
             (SACKED, &mut self.sacked),
             (LOST, &mut self.lost),
             (RETRANSMITTED, &mut self.retransmitted),
         ] {
             if flags & flag != 0 {
-                *sum -= u64::from(bytes);
+                *sum -= bytes;
             }
         }
     }
@@ -405,15 +405,7 @@ impl Scoreboard {
         first.bytes -= u16::try_from(cut).unwrap_or(first.bytes);
         let flags = first.flags;
         self.outstanding -= cut;
-        for (flag, bytes) in [
-            (SACKED, &mut self.sacked),
-            (LOST, &mut self.lost),
-            (RETRANSMITTED, &mut self.retransmitted),
-        ] {
-            if flags & flag != 0 {
-                *bytes -= cut;
-            }
-        }
+        self.take_off(flags, cut);
     }
 
     /// The first segment that begins at `seq` or later.
