@@ -331,8 +331,10 @@ impl Conventions {
         let old_ns3 = is_ns3_24(dialect);
         let ties = match scenario.run.ties {
             Some(TieRule::Birth) => Ties::Birth,
+            Some(TieRule::Ns2Clock) => Ties::Ns2Clock,
             Some(TieRule::DeparturesFirst) => Ties::DeparturesFirst,
-            None if ns2 || ns3 => Ties::Birth,
+            None if ns2 => Ties::Ns2Clock,
+            None if ns3 => Ties::Birth,
             None => Ties::DeparturesFirst,
         };
         let rounding = match scenario.wire.tx_rounding {

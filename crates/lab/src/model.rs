@@ -8,8 +8,11 @@ use sojourn_units::{Bytes, Limit, Rate, Ratio, Span, Spec, choice, params};
 choice! {
     /// Order of events at one instant.
     pub enum TieRule {
-        /// The one scheduled earlier comes first, then the component of lower rank: the order of ns-2 and ns-3.
+        /// The one scheduled earlier comes first, then the component of lower rank: the order of ns-3.
         Birth = "birth",
+        /// As ns-2 has them: its times are sums in double precision, which round events at one instant apart. Transmissions take as long
+        /// as such sums say.
+        Ns2Clock = "ns2_clock",
         /// A departure at or before t precedes an arrival at t.
         DeparturesFirst = "departures_first",
     }
@@ -85,7 +88,7 @@ params! {
         /// Runs that differ only in their random draws; intervals are taken over them.
         replications: u64 = "10", range "1".."100000", source "Sojourn's choice";
         /// Order of events at one instant.
-        ties: Option<TieRule> = "none", source "birth in dialects ns2 and ns3, departures_first elsewhere";
+        ties: Option<TieRule> = "none", source "ns2_clock in dialect ns2, birth in dialects ns3 and ns3_24, departures_first elsewhere";
         /// Flows without a start of their own start uniformly within this time; their phases are random, too.
         start_spread: Span = "1s", range "0s"..,  source "Sojourn's choice";
         /// Starts and phases are zero, and one run is made.

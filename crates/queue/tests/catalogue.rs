@@ -410,11 +410,10 @@ proptest! {
     fn lazy_links_equal_eager_ones(
         spec in prop::sample::select(specs()),
         seed in any::<u64>(),
-        by_birth in any::<bool>(),
+        ties in prop::sample::select(vec![Ties::Birth, Ties::Ns2Clock, Ties::DeparturesFirst]),
         impaired in any::<bool>(),
         device_queue in 0_u32..2,
     ) {
-        let ties = if by_birth { Ties::Birth } else { Ties::DeparturesFirst };
         let shape = Shape { ties, eager: false, impaired, device_queue };
         let outcome = |shape| run(plan(seed, shape, |name, _| port(&spec, seed, name)), show);
         let lazy = outcome(shape);

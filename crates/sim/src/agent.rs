@@ -23,8 +23,14 @@ pub trait Host {
     }
     /// The side data of a received packet.
     fn side(&self, packet: &Packet) -> Option<Side>;
-    /// The endpoint's event fires at `at`; replaces the one that is pending. `armed` is when the timer was set, which
-    /// orders it among events at the same instant.
+    /// The birth of an event that is scheduled now for `at`: the time, or what says more on the clock of ns-2.
+    #[inline]
+    fn armed(&self, at: Time) -> Time {
+        let _ = at;
+        self.now()
+    }
+    /// The endpoint's event fires at `at`; replaces the one that is pending. `armed` is what [`Host::armed`] said when the timer
+    /// was set, which orders it among events at the same instant.
     fn wake(&mut self, at: Time, armed: Time);
 }
 
@@ -82,11 +88,11 @@ impl<const N: usize> Timers<N> {
     /// Sets timer `kind` to fire at `at`.
     #[inline]
     pub fn set<H: Host>(&mut self, kind: usize, at: Time, host: &mut H) {
-        let now = host.now();
-        self.deadlines[kind] = Some((at, now));
+        let armed = host.armed(at);
+        self.deadlines[kind] = Some((at, armed));
         if self.listed.is_none_or(|listed| at < listed) {
             self.listed = Some(at);
-            host.wake(at, now);
+            host.wake(at, armed);
         }
     }
 

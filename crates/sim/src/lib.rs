@@ -11,6 +11,7 @@ pub mod impair;
 mod link;
 pub mod mrg32k3a;
 pub mod network;
+mod ns2_time;
 pub mod ns3_time;
 pub mod packet;
 pub mod port;

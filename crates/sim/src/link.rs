@@ -33,6 +33,7 @@
 use crate::fel;
 use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
+use crate::ns2_time;
 use crate::ns3_time;
 use crate::packet::{Flags, Packet};
 use crate::port::{DropReason, Port, PortSink};
@@ -61,8 +62,10 @@ pub enum Ties {
     /// A departure at or before t precedes an arrival at t.
     #[default]
     DeparturesFirst,
-    /// The one that was scheduled earlier, then the component of lower rank: the order of ns-2 and ns-3.
+    /// The one that was scheduled earlier, then the component of lower rank: the order of ns-3.
     Birth,
+    /// As the clock of ns-2 has them, whose sums of doubles round to one side or the other; then as [`Ties::Birth`].
+    Ns2Clock,
 }
 
 /// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
@@ -220,7 +223,7 @@ pub(crate) struct LinkShape {
 impl LinkShape {
     /// True if packets reach the wire straight from the discipline, and departures are replayed.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.eager && self.device_queue == 0
+        !self.eager && self.device_queue == 0 && self.ties != Ties::Ns2Clock
     }
 }
 
@@ -451,7 +454,7 @@ impl<P: Port> Link<P> {
     #[inline]
     fn departure_key(&self) -> Key {
         let birth = match self.ties {
-            Ties::Birth => self.last_start,
+            Ties::Birth | Ties::Ns2Clock => self.last_start,
             Ties::DeparturesFirst => Time::ZERO,
         };
         Key {
@@ -466,7 +469,7 @@ impl<P: Port> Link<P> {
     fn departs_before(&self, bound: &Key) -> bool {
         match self.ties {
             Ties::DeparturesFirst => self.free_at <= bound.time,
-            Ties::Birth => {
+            Ties::Birth | Ties::Ns2Clock => {
                 self.free_at < bound.time
                     || (self.free_at == bound.time && self.departure_key() < *bound)
             }
@@ -503,7 +506,7 @@ impl<P: Port> Link<P> {
     pub(crate) fn catch_up<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
         debug_assert_eq!(self.waiting, !self.nothing_to_send());
         // An eager link has an event for each departure; only the tie rule can ask for it ahead of its event.
-        if self.eager && self.ties == Ties::Birth {
+        if self.eager && self.ties != Ties::DeparturesFirst {
             return;
         }
         while !self.idle && self.departs_before(bound) {
@@ -521,7 +524,7 @@ impl<P: Port> Link<P> {
             if S::TRACES {
                 sink.at_key(self.departure_key(), self.index);
             }
-            self.launch::<S, true>(self.free_at, sink);
+            self.launch::<S, true>((self.free_at, self.last_start), sink);
             self.waiting = self.ring.waiting() != 0;
             return;
         }
@@ -550,8 +553,11 @@ impl<P: Port> Link<P> {
         self.held_back = self.port.backlog_packets() > 0;
         if self.held_back {
             self.idle = false;
-            self.last_start = now;
             self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
+            self.last_start = match self.ties {
+                Ties::Ns2Clock => ns2_time::scheduled(self.free_at, (now, Time::ZERO)),
+                _ => now,
+            };
             // A look that is listed already would come too late where an arrival has brought this time forward.
             self.looks = false;
         }
@@ -588,14 +594,18 @@ impl<P: Port> Link<P> {
             return false;
         }
         self.held_back = false;
-        self.launch::<S, false>(now, sink);
+        self.launch::<S, false>((now, key.birth), sink);
         true
     }
 
     /// Starts the transmission of the packet that the device holds or, if it comes `STRAIGHT` from the queue, of the next one
     /// there.
     #[inline(always)]
-    fn launch<S: LinkSink, const STRAIGHT: bool>(&mut self, now: Time, sink: &mut S) {
+    fn launch<S: LinkSink, const STRAIGHT: bool>(
+        &mut self,
+        (now, birth): (Time, Time),
+        sink: &mut S,
+    ) {
         let packet = match STRAIGHT {
             true => self.ring.launch_waiting(),
             false => self.ring.launch(),
@@ -606,6 +616,17 @@ impl<P: Port> Link<P> {
         self.free_at = now + serialization;
         self.idle = false;
         let (mut arrival, last_arrival) = (self.free_at + self.delay, self.last_arrival);
+        if !self.plain && self.ties == Ties::Ns2Clock {
+            // ns-2 adds transmission and propagation to each other first.
+            let start = ns2_time::seconds(now, birth);
+            let sent = ns2_time::transmission(packet.size, self.serializer.rate);
+            let crossed = sent + self.delay.as_secs_f64();
+            (arrival, packet.launched) = ns2_time::event(start + crossed, now);
+            (self.free_at, self.last_start) = ns2_time::event(start + sent, now);
+            if arrival <= last_arrival {
+                packet.launched = ns2_time::latest(now);
+            }
+        }
         if !self.ordered {
             // The order of arrival is kept when the delay has become shorter.
             arrival = arrival.max(last_arrival);
@@ -636,14 +657,14 @@ impl<P: Port> Link<P> {
 
     /// A packet has been handed to the queue of a link that is not idle, and that is not plain or holds packets back.
     #[cold]
-    fn go_on<S: LinkSink>(&mut self, now: Time, sink: &mut S) {
+    fn go_on<S: LinkSink>(&mut self, (now, birth): (Time, Time), sink: &mut S) {
         if !self.held_back {
             self.fill_device(now, sink);
         } else if self.port.dequeue(&mut self.ring, now, sink) {
             self.held_back = false;
             // The look that is listed is for what was held back; what the transmitter gets next may be due before.
             self.looks = false;
-            self.launch::<S, false>(now, sink);
+            self.launch::<S, false>((now, birth), sink);
         } else {
             self.rest(now);
         }
@@ -706,7 +727,7 @@ impl<P: Port> Link<P> {
         }
         self.port.take_in(from, &mut self.ring, key.time, sink);
         if self.held_back {
-            self.go_on(key.time, sink);
+            self.go_on((key.time, key.birth), sink);
         }
         self.waiting = !self.nothing_to_send();
     }
@@ -731,7 +752,7 @@ impl<P: Port> Link<P> {
         }
         if self.idle {
             if self.port.pass(packet, &mut self.ring, now, sink) {
-                self.launch::<S, false>(now, sink);
+                self.launch::<S, false>((now, key.birth), sink);
             } else {
                 self.rest(now);
             }
@@ -739,7 +760,7 @@ impl<P: Port> Link<P> {
         }
         self.port.enqueue(packet, &mut self.ring, now, sink);
         if !self.plain || self.held_back {
-            self.go_on(now, sink);
+            self.go_on((now, key.birth), sink);
         }
     }
 

@@ -17,6 +17,7 @@ use crate::group::GroupSpec;
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
+use crate::ns2_time;
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
 use crate::routing::Routes;
@@ -378,6 +379,8 @@ struct Core<P, T> {
     links: Vec<Link<P>>,
     routes: Routes,
     seats: Vec<Seat>,
+    /// Births say where events lie on the clock of ns-2.
+    ns2_clock: bool,
     frame: Frame<T>,
 }
 
@@ -728,7 +731,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         }
         let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
-        let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
+        let bare = |l: &LinkSpec<P>| {
+            !eager && ties != Ties::Ns2Clock && l.device_queue == 0 && l.impairments.is_none()
+        };
         let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.
         let quiet = match T::ON || !group_specs.is_empty() {
@@ -794,6 +799,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             again: Again::default(),
+            ns2_clock: ties == Ties::Ns2Clock,
             links: Vec::with_capacity(links.len()),
             seats: (0..agents.len())
                 .map(|i| {
@@ -1295,6 +1301,15 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 }
 
 impl<P: Port, T: Tracer> Core<P, T> {
+    /// The birth of an event that is scheduled now for `at`.
+    #[inline]
+    fn birth(&self, at: Time) -> Time {
+        match self.ns2_clock {
+            true => ns2_time::scheduled(at, (self.key.time, self.key.birth)),
+            false => self.key.time,
+        }
+    }
+
     /// Takes the next event before `limit` out of the list. Packets often arrive in pairs, so the next arrival at the end of the
     /// link that had the last one may well be it: then it need not enter the list at all.
     #[inline(always)]
@@ -1556,6 +1571,11 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     #[inline(always)]
     fn side(&self, packet: &Packet) -> Option<Side> {
         self.core.frame.slab.get(packet.side)
+    }
+
+    #[inline]
+    fn armed(&self, at: Time) -> Time {
+        self.core.birth(at)
     }
 
     #[inline]

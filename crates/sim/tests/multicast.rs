@@ -43,7 +43,8 @@ impl Agent for Beat {
                 ..Outgoing::default()
             };
             host.send(self.flow, packet);
-            host.wake(now + Span::from_ms(10), now);
+            let next = now + Span::from_ms(10);
+            host.wake(next, host.armed(next));
         }
     }
     fn start_measuring(&mut self, _: Time) {}
@@ -599,7 +600,7 @@ fn outcome(seed: u64, shape: Shape) -> Outcome {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    let ties = prop::sample::select(vec![Ties::Birth, Ties::DeparturesFirst]);
+    let ties = prop::sample::select(vec![Ties::Birth, Ties::Ns2Clock, Ties::DeparturesFirst]);
     (ties, any::<bool>(), 0_u32..3).prop_map(|(ties, impaired, device_queue)| Shape {
         ties,
         eager: false,

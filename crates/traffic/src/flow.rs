@@ -154,7 +154,7 @@ const NAMED_TCP: [TcpKind; 5] = [
 /// The recovery that only the agents of ns-2 and ns-3.24 have.
 const TAHOE: &str = "tahoe";
 
-/// The recovery that ns-2's agent here does not have.
+/// The recovery by selective acknowledgement.
 const SACK: &str = "sack";
 
 /// The part of a flow whose receiver bounds it by LEDBAT.
@@ -183,7 +183,7 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
 impl TcpKind {
     /// Whether ns-2's agent can be this flow.
     fn is_ns2s(&self) -> bool {
-        self.name != SACK && (self.recovery.is_some() || self.congestion_control.is_none())
+        self.recovery.is_some() || self.congestion_control.is_none()
     }
 
     /// Whether selective acknowledgement can repair its losses.

@@ -2,12 +2,15 @@
 //!
 //! There is no connection, no byte sequence space and no data from the sink; the first packet stands for the SYN. Names of
 //! ns-2's own variables stand in the texts of [`Ns2Params`]. Behaviour was established from ns-2.35 (`tcp.cc`,
-//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents reproduce line by line.
+//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents reproduce line by line.
 //!
 //! Deviations: times are whole picoseconds where ns-2 has doubles, so that a round-trip sample that lies on the edge of
 //! a clock tick may count one tick more or less; the phase of that clock comes from the flow's own stream unless it is given.
 
+mod board;
+mod recent;
 mod rtt;
+mod selective;
 mod sender;
 mod sink;
 
@@ -25,6 +28,9 @@ sojourn_units::choice! {
         Reno = "reno",
         /// Fast recovery that partial acknowledgements prolong (ns-2's Agent/TCP/Newreno).
         NewReno = "newreno",
+        /// Selective acknowledgement: in fast recovery packets go out while fewer than the window are under way (ns-2's Agent/TCP/Sack1
+        /// with Agent/TCPSink/Sack1).
+        Sack = "sack",
     }
 }
 
@@ -43,6 +49,8 @@ sojourn_units::params! {
         headers: Bytes = "40B", range "1B".."1000B", source "ns-2.35 ns-default.tcl tcpip_base_hdr_size_";
         /// Size of an acknowledgement (packetSize_ of the sink).
         ack_size: Bytes = "40B", range "1B".."1000000B", source "ns-2.35 ns-default.tcl Agent/TCPSink packetSize_";
+        /// Blocks in a selective acknowledgement, 8 bytes each (maxSackBlocks_).
+        sack_blocks: u32 = "3", range "1".."3", source "ns-2.35 ns-default.tcl Agent/TCPSink maxSackBlocks_";
         /// Granularity of the clock that measures round trips (tcpTick_).
         tick: Span = "10ms", range "1us".."1s", source "ns-2.35 ns-default.tcl tcpTick_";
         /// How long before time zero that clock ticked last; none draws it, uniform in one tick (boot_time_).

@@ -252,6 +252,10 @@ impl<H: Host> Host for Advertising<'_, H> {
         self.host.side(packet)
     }
 
+    fn armed(&self, at: Time) -> Time {
+        self.host.armed(at)
+    }
+
     fn wake(&mut self, at: Time, armed: Time) {
         self.host.wake(at, armed);
     }

@@ -87,7 +87,7 @@ impl<S: Source> UdpSender<S> {
         let now = host.now();
         while let Some(at) = self.feed.due() {
             if at > now {
-                host.wake(at, now);
+                host.wake(at, host.armed(at));
                 return;
             }
             let Some(datagram) = self.datagram(now) else {

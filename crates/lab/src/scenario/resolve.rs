@@ -79,9 +79,10 @@ impl Scenario {
             is_dialect(dialect, "ns2"),
             is_dialect(dialect, "ns3") || dialect.is_some_and(is_ns3_24),
         );
-        full.run.ties.get_or_insert(match ns2 || ns3 {
-            true => TieRule::Birth,
-            false => TieRule::DeparturesFirst,
+        full.run.ties.get_or_insert(match (ns2, ns3) {
+            (true, _) => TieRule::Ns2Clock,
+            (false, true) => TieRule::Birth,
+            (false, false) => TieRule::DeparturesFirst,
         });
         let old_ns3 = dialect.is_some_and(is_ns3_24);
         full.wire.tx_rounding.get_or_insert(match (ns3, old_ns3) {

@@ -335,7 +335,7 @@ queue = "codel""#,
             r#"flows = ["reno"]
 [run]
 ties = "brith""#,
-            r#"lab.toml:3: run.ties: "brith" is not one of birth, departures_first or none: did you mean "birth"?"#,
+            r#"lab.toml:3: run.ties: "brith" is not one of birth, ns2_clock, departures_first or none: did you mean "birth"?"#,
         ),
         (
             r#"flows = ["rino"]"#,

@@ -207,7 +207,7 @@ fn every_kind_of_flow_resolves_to_all_its_parameters() {
 #[test]
 fn resolving_fills_in_what_the_dialect_says() {
     let resolved = read("dumbbell.toml").resolved();
-    assert_eq!(resolved.run.ties, Some(TieRule::Birth));
+    assert_eq!(resolved.run.ties, Some(TieRule::Ns2Clock));
     let Topology::Dumbbell(topology) = &resolved.topology else {
         panic!("no dumbbell");
     };

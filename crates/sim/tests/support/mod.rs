@@ -52,7 +52,7 @@ impl Endpoint {
     fn schedule<H: Host>(&mut self, host: &mut H) {
         let now = host.now();
         let next = self.next(now);
-        host.wake(next, now);
+        host.wake(next, host.armed(next));
     }
 
     fn next(&mut self, now: Time) -> Time {
@@ -98,7 +98,7 @@ impl Agent for Endpoint {
                 host.send(self.flow, packet);
                 match next {
                     Some(next) if next <= now => {}
-                    Some(next) => return host.wake(next, now),
+                    Some(next) => return host.wake(next, host.armed(next)),
                     None => return,
                 }
             }

@@ -60,6 +60,10 @@ impl<H: Host> Host for SlotHost<'_, H> {
         self.host.side(packet)
     }
 
+    fn armed(&self, at: Time) -> Time {
+        self.host.armed(at)
+    }
+
     fn wake(&mut self, at: Time, armed: Time) {
         self.woken = Some((at, armed));
     }

@@ -139,7 +139,7 @@ impl Dumbbell {
             agents,
             flows,
             groups: Vec::new(),
-            ties: Ties::Birth,
+            ties: Ties::Ns2Clock,
             eager: self.eager,
             seed: self.seed,
             replication: 0,

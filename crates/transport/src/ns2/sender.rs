@@ -1,9 +1,10 @@
-//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno.
+//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in [`super::selective`].
 //!
 //! Packets are numbered from 0 (the SYN); `highest_ack` is the last packet acknowledged, -1 before any. The congestion
 //! window is a real number of packets, `inflation` (ns-2's dupwnd_) what duplicates add to it during fast recovery.
 
 use super::rtt::RttEstimator;
+use super::selective::Selective;
 use super::{Ns2Params, Ns2Recovery, narrow};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -18,34 +19,34 @@ pub struct Ns2Sender<S> {
     recovery: Ns2Recovery,
     limited_transmit: bool,
     ecn: bool,
-    dupack_threshold: i64,
+    pub(super) dupack_threshold: i64,
     /// Congestion window, packets.
-    cwnd: f64,
+    pub(super) cwnd: f64,
     /// What duplicate acknowledgements have added to the window.
     inflation: i64,
     ssthresh: i64,
-    window: i64,
+    pub(super) window: i64,
     initial_window: i64,
     /// Next packet to send.
-    next: i64,
+    pub(super) next: i64,
     /// Highest packet sent; -1 before any.
-    max_sent: i64,
+    pub(super) max_sent: i64,
     /// Highest packet acknowledged.
-    highest_ack: i64,
+    pub(super) highest_ack: i64,
     /// The acknowledgement that duplicates are compared with.
-    last_ack: i64,
+    pub(super) last_ack: i64,
     /// Packets that the application has produced, the SYN included.
-    produced: i64,
-    dupacks: i64,
+    pub(super) produced: i64,
+    pub(super) dupacks: i64,
     /// `max_sent` when the window was last reduced.
-    recover: i64,
-    last_action: Action,
+    pub(super) recover: i64,
+    pub(super) last_action: Action,
     first_partial: bool,
     /// The next packet tells the sink that the window was reduced.
     announce_reduction: bool,
     ecn_capable: bool,
     ecn_backed_off: bool,
-    rtt: RttEstimator,
+    pub(super) rtt: RttEstimator,
     /// The packet being timed and when it was sent.
     timed: Option<(i64, Time)>,
     /// The last packet that was ever timed.
@@ -60,6 +61,7 @@ pub struct Ns2Sender<S> {
     start: Time,
     /// The source writes no more.
     exhausted: bool,
+    pub(super) selective: Selective,
 }
 
 /// What ns-2's own agent counts, since measuring began.
@@ -79,7 +81,7 @@ pub struct Ns2Counts {
 
 /// What the sender did last about its window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Action {
+pub(super) enum Action {
     None,
     DupAcks,
     Exited,
@@ -152,6 +154,7 @@ impl<S: Source> Ns2Sender<S> {
             feed: Feed::new(source, rng, stop),
             start,
             exhausted: false,
+            selective: Selective::new(),
         }
     }
 
@@ -195,11 +198,15 @@ impl<S: Source> Ns2Sender<S> {
 
     /// What the sender may have outstanding, whole packets.
     #[inline]
-    fn send_window(&self) -> i64 {
+    pub(super) fn send_window(&self) -> i64 {
         (truncated(self.cwnd) + self.inflation).min(self.window)
     }
 
+    /// Sends what the window allows, at most so many packets.
     fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
+        if self.recovery == Ns2Recovery::Sack {
+            return self.send_selectively(host);
+        }
         let mut sent = 0;
         while sent < most
             && self.next <= self.highest_ack + self.send_window()
@@ -223,7 +230,7 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    fn output<H: Host>(&mut self, number: i64, host: &mut H) {
+    pub(super) fn output<H: Host>(&mut self, number: i64, host: &mut H) {
         let syn = number == 0;
         let again = number <= self.max_sent;
         self.counts.sent += 1;
@@ -282,7 +289,7 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    fn set_timer<H: Host>(&mut self, host: &mut H) {
+    pub(super) fn set_timer<H: Host>(&mut self, host: &mut H) {
         let at = host.now().saturating_add(self.rtt.rto());
         self.timers.set(RETRANSMIT, at, host);
     }
@@ -298,11 +305,6 @@ impl<S: Source> Ns2Sender<S> {
 
     /// An acknowledgement of everything up to packet `acked` arrives.
     fn receive<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
-        self.counts.acks += 1;
-        let echo = flags.has(Flags::ECE);
-        if echo && self.ecn {
-            self.on_echo(acked);
-        }
         match acked.cmp(&self.last_ack) {
             Ordering::Greater => self.on_new_ack(acked, flags, host),
             Ordering::Equal => self.on_duplicate(host),
@@ -315,14 +317,14 @@ impl<S: Source> Ns2Sender<S> {
             _ if self.dupacks == 0 => self.send_all(u32::MAX, host),
             Ns2Recovery::Reno if recovering => self.send_all(u32::MAX, host),
             Ns2Recovery::NewReno if recovering => self.send_all(2, host),
-            Ns2Recovery::Reno | Ns2Recovery::NewReno => {}
+            Ns2Recovery::Reno | Ns2Recovery::NewReno | Ns2Recovery::Sack => {}
         }
     }
 
     fn on_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let in_recovery = self.last_action == Action::DupAcks;
         match self.recovery {
-            Ns2Recovery::Tahoe => {}
+            Ns2Recovery::Tahoe | Ns2Recovery::Sack => {}
             Ns2Recovery::Reno => {
                 if in_recovery {
                     self.last_action = Action::Exited;
@@ -346,7 +348,26 @@ impl<S: Source> Ns2Sender<S> {
         self.on_full_ack(acked, flags, host);
     }
 
-    fn on_full_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
+    pub(super) fn on_full_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
+        let echo = flags.has(Flags::ECE);
+        self.take_new_ack(acked, flags, host);
+        if !self.ecn_capable || !echo {
+            self.open_window();
+        }
+        if self.ecn_capable && !echo {
+            self.ecn_backed_off = false;
+        }
+        if !self.ecn_capable && echo && !flags.has(Flags::CWR) {
+            self.ecn_capable = true;
+        }
+        if acked == 0 {
+            self.cwnd = real(self.initial_window);
+        }
+        self.note_completion(host.now());
+    }
+
+    /// Takes note of an acknowledgement of new packets: round-trip time and timer.
+    pub(super) fn take_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let echo = flags.has(Flags::ECE);
         self.dupacks = 0;
         self.last_ack = acked;
@@ -364,19 +385,6 @@ impl<S: Source> Ns2Sender<S> {
         }
         // After `advance` something is always to come (next > acked), so the timer always restarts.
         self.set_timer(host);
-        if !self.ecn_capable || !echo {
-            self.open_window();
-        }
-        if self.ecn_capable && !echo {
-            self.ecn_backed_off = false;
-        }
-        if !self.ecn_capable && echo && !flags.has(Flags::CWR) {
-            self.ecn_capable = true;
-        }
-        if acked == 0 {
-            self.cwnd = real(self.initial_window);
-        }
-        self.note_completion(host.now());
     }
 
     /// NewReno: more was lost. Deflates the window by what was acknowledged and sends the next hole at once.
@@ -408,7 +416,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Everything up to `acked` has arrived.
-    fn advance(&mut self, acked: i64) {
+    pub(super) fn advance(&mut self, acked: i64) {
         let packets = u64::try_from(acked - self.highest_ack).unwrap_or(0);
         let syn = u64::from(self.highest_ack == -1);
         self.counts.acked += packets;
@@ -425,12 +433,12 @@ impl<S: Source> Ns2Sender<S> {
         }
     }
 
-    fn on_duplicate<H: Host>(&mut self, host: &mut H) {
+    pub(super) fn on_duplicate<H: Host>(&mut self, host: &mut H) {
         self.dupacks += 1;
         match self.dupacks.cmp(&self.dupack_threshold) {
             Ordering::Equal => self.fast_retransmit(host),
             Ordering::Greater => {
-                let inflates = self.recovery != Ns2Recovery::Tahoe;
+                let inflates = matches!(self.recovery, Ns2Recovery::Reno | Ns2Recovery::NewReno);
                 if inflates && self.last_action == Action::DupAcks {
                     self.inflation += 1;
                 }
@@ -462,11 +470,16 @@ impl<S: Source> Ns2Sender<S> {
         self.last_action = Action::DupAcks;
         self.report.fast_recoveries += 1;
         self.restart_timer(false, host);
-        if tahoe {
-            self.next = self.highest_ack + 1;
-        } else {
-            self.output(self.last_ack + 1, host);
-            self.inflation = self.dupack_threshold;
+        match self.recovery {
+            Ns2Recovery::Tahoe => self.next = self.highest_ack + 1,
+            Ns2Recovery::Reno | Ns2Recovery::NewReno => {
+                self.output(self.last_ack + 1, host);
+                self.inflation = self.dupack_threshold;
+            }
+            Ns2Recovery::Sack => {
+                self.begin_selective_recovery();
+                self.output(self.last_ack + 1, host);
+            }
         }
     }
 
@@ -507,6 +520,10 @@ impl<S: Source> Ns2Sender<S> {
         if self.recovery != Ns2Recovery::Tahoe {
             // ns-2's Tahoe goes on counting the duplicates of before.
             self.dupacks = 0;
+        }
+        if self.recovery == Ns2Recovery::Sack {
+            self.last_ack = self.last_ack.max(self.highest_ack);
+            self.selective.on_timeout();
         }
         self.recover = self.max_sent;
         self.cwnd = self.cwnd.max(1.0);
@@ -567,7 +584,7 @@ impl<S: Source> Ns2Sender<S> {
         self.note_completion(now);
     }
 
-    fn note_completion(&mut self, now: Time) {
+    pub(super) fn note_completion(&mut self, now: Time) {
         let done = self.exhausted && self.highest_ack >= 0 && self.highest_ack >= self.produced - 1;
         if done && self.report.completed.is_none() {
             self.report.completed = Some(now);
@@ -584,7 +601,18 @@ impl<S: Source> Agent for Ns2Sender<S> {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        self.receive(integer(packet.ack) - 1, packet.flags, host);
+        let acked = integer(packet.ack) - 1;
+        self.counts.acks += 1;
+        if self.ecn && packet.flags.has(Flags::ECE) {
+            self.on_echo(acked);
+        }
+        if self.recovery != Ns2Recovery::Sack {
+            return self.receive(acked, packet.flags, host);
+        }
+        let blocks = host.side(packet).map_or([(0, 0); 3], |side| side.sack);
+        let told = blocks.into_iter().filter(|&block| block != (0, 0));
+        let packets = told.map(|(first, end)| (integer(first), integer(end)));
+        self.receive_selective(acked, packets, packet.flags, host);
     }
 
     fn on_wake<H: Host>(&mut self, host: &mut H) {
@@ -611,7 +639,7 @@ impl<S: Source> Agent for Ns2Sender<S> {
     reason = "windows are far below 2^63; the fraction is to be cut"
 )]
 #[inline]
-fn truncated(packets: f64) -> i64 {
+pub(super) fn truncated(packets: f64) -> i64 {
     packets as i64
 }
 

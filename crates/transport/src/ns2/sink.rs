@@ -1,11 +1,13 @@
-//! The sink: ns-2's Agent/TCPSink, which acknowledges the last packet of the unbroken sequence, and its DelAck variant.
+//! The sink: ns-2's Agent/TCPSink, which acknowledges the last packet of the unbroken sequence, its DelAck variant, and both with
+//! selective acknowledgement (Agent/TCPSink/Sack1, Agent/TCPSink/Sack1/DelAck).
 //!
 //! DelAck holds the acknowledgement of a packet that ends the sequence (one that has just arrived in order, or its last one
 //! again) unless it is the SYN, a later packet has arrived before it, or another acknowledgement is held, which then leaves at once.
 
-use super::{Ns2Params, narrow};
+use super::recent::{Blocks, Recent};
+use super::{Ns2Params, Ns2Recovery, narrow};
 use crate::report::ReceiverReport;
-use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Timers};
+use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Timers};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -23,10 +25,23 @@ pub struct Ns2Sink {
     highest: u64,
     echo: bool,
     /// The packet whose acknowledgement is held back.
-    held: Option<(Flags, Ecn)>,
+    held: Option<Arrival>,
+    /// The blocks of selective acknowledgements, where they are used.
+    recent: Option<Recent>,
     timers: Timers<1>,
     report: ReceiverReport,
 }
+
+/// What an acknowledgement depends on of the packet that it answers.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    number: u64,
+    flags: Flags,
+    ecn: Ecn,
+}
+
+/// Bytes of a block in an acknowledgement.
+const BLOCK_BYTES: u32 = 8;
 
 impl Ns2Sink {
     /// A sink of `flow`.
@@ -41,6 +56,7 @@ impl Ns2Sink {
             highest: 0,
             echo: false,
             held: None,
+            recent: (params.recovery == Ns2Recovery::Sack).then(|| Recent::new(params.sack_blocks)),
             timers: Timers::default(),
             report: ReceiverReport::default(),
         }
@@ -81,10 +97,43 @@ impl Ns2Sink {
         grown
     }
 
-    fn acknowledge<H: Host>(&mut self, flags: Flags, ecn: Ecn, host: &mut H) {
+    /// Whether packet `number` has arrived.
+    fn has(&self, number: u64) -> bool {
+        match number.checked_sub(self.expected) {
+            None => true,
+            Some(0) => false,
+            Some(ahead) => usize::try_from(ahead - 1)
+                .ok()
+                .and_then(|index| self.early.get(index))
+                .is_some_and(|&has| has),
+        }
+    }
+
+    /// The blocks to tell with the acknowledgement of packet `number`.
+    fn blocks(&mut self, number: u64) -> Blocks {
+        let hole = |number: &u64| !self.has(*number);
+        let end = (number.max(self.expected)..=self.highest).find(hole);
+        let end = end.unwrap_or(self.highest + 1);
+        let is_early = number > self.expected;
+        let first = match is_early {
+            true => (self.expected..end).rev().find(hole).map_or(0, |at| at + 1),
+            false => 0,
+        };
+        let Some(recent) = &mut self.recent else {
+            return Blocks::default();
+        };
+        if self.expected > self.highest {
+            recent.clear();
+            return Blocks::default();
+        }
+        recent.tell((first, end), is_early)
+    }
+
+    fn acknowledge<H: Host>(&mut self, arrival: Arrival, host: &mut H) {
+        let Arrival { number, flags, ecn } = arrival;
         let echo = self.echo && ecn.is_capable() || flags.has(Flags::SYN.with(Flags::ECE));
         self.report.acks += 1;
-        let packet = Outgoing {
+        let mut packet = Outgoing {
             size: self.ack_size,
             // ns-2 numbers acknowledgements by the last packet in order.
             seq: self.expected.saturating_sub(1),
@@ -93,7 +142,20 @@ impl Ns2Sink {
             tos: 0,
             flags: if echo { Flags::ECE } else { Flags::NONE },
         };
-        host.send(self.flow, packet);
+        let sack = match self.recent {
+            Some(_) => self.blocks(number),
+            None => Blocks::default(),
+        };
+        let told = sack.iter().filter(|&&block| block != (0, 0)).count();
+        if told == 0 {
+            return host.send(self.flow, packet);
+        }
+        packet.size += BLOCK_BYTES * u32::try_from(told).unwrap_or(0);
+        let side = Side {
+            sack,
+            ..Side::default()
+        };
+        host.send_with(self.flow, packet, side);
     }
 }
 
@@ -102,6 +164,11 @@ impl Agent for Ns2Sink {
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let number = packet.seq;
+        let arrival = Arrival {
+            number,
+            flags: packet.flags,
+            ecn: packet.ecn(),
+        };
         let fills_gap = number < self.highest;
         self.highest = self.highest.max(number);
         let grown = self.take(number);
@@ -119,20 +186,20 @@ impl Agent for Ns2Sink {
             && !fills_gap
             && !syn
         {
-            self.held = Some((packet.flags, packet.ecn()));
+            self.held = Some(arrival);
             let at = host.now().saturating_add(hold);
             self.timers.set(0, at, host);
             return;
         }
         self.held = None;
         self.timers.clear(0);
-        self.acknowledge(packet.flags, packet.ecn(), host);
+        self.acknowledge(arrival, host);
     }
 
     fn on_wake<H: Host>(&mut self, host: &mut H) {
         while self.timers.due(host.now()).is_some() {
-            if let Some((flags, ecn)) = self.held.take() {
-                self.acknowledge(flags, ecn, host);
+            if let Some(arrival) = self.held.take() {
+                self.acknowledge(arrival, host);
             }
         }
         self.timers.relist(host);

@@ -529,7 +529,8 @@ impl<S: Source> SrmMember<S> {
     fn relist<H: Host>(&self, host: &mut H) {
         let now = host.now();
         if let Some(at) = self.next_time(now) {
-            host.wake(at.max(now), now);
+            let at = at.max(now);
+            host.wake(at, host.armed(at));
         }
     }
 }

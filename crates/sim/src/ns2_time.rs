@@ -1,0 +1,130 @@
+//! The clock of ns-2: seconds in double precision, to which each event adds how long it takes until the next.
+//!
+//! Events that coincide on paper lie some units of the last place apart in ns-2, to one side or the other as the sums round, and
+//! ns-2 runs them in that order (scheduler.cc and delay.cc of ns-2.35, behaviour). A flow that is clocked by its own acknowledgements has
+//! such coincidences all the time: packets arrive when others depart, and which comes first decides what is dropped.
+//!
+//! Here an event has its time in whole picoseconds, on this clock the nearest to ns-2's, and a [birth], which is read when times are
+//! equal. On this clock the birth says how far ns-2's time lies from the picosecond, and behind that when the event was scheduled,
+//! which is what ns-2 goes by when its times are equal.
+//!
+//! [birth]: crate::network::Key::birth
+
+use sojourn_units::{Span, Time};
+
+/// Bits behind the point of a second in which distances are counted: times from 4 ms on have no more.
+const FRACTION_BITS: u32 = 60;
+
+/// Bits of a birth that say when the event was scheduled: nanoseconds, modulo 69 s.
+const SCHEDULED_BITS: u32 = 36;
+
+/// What is added to a distance, so that a birth of this kind is larger than any time of a run (2^62 ps are 53 days).
+const MIDDLE: i128 = 1 << 27;
+
+/// Distances of more than 58 ps are taken as that much.
+const MOST: i128 = MIDDLE / 2;
+
+/// Births below this are plain times.
+const LEAST: u64 = 1 << 62;
+
+const PS_PER_NS: u64 = 1000;
+
+/// The birth of an event that comes after those that happen at its time by themselves.
+pub(crate) fn latest(now: Time) -> Time {
+    joined(MIDDLE + MOST, now)
+}
+
+/// The birth of an event at `at`, which ns-2 has at so many `seconds` and schedules at `now`.
+fn birth(at: Time, seconds: f64, now: Time) -> Time {
+    let distance = (scaled(seconds) - whole(at)).clamp(-MOST, MOST) + MIDDLE;
+    joined(distance, now)
+}
+
+fn joined(distance: i128, now: Time) -> Time {
+    let distance = u64::try_from(distance).unwrap_or(0);
+    let scheduled = (now.as_ps() / PS_PER_NS) & ((1 << SCHEDULED_BITS) - 1);
+    Time::from_ps((distance << SCHEDULED_BITS) | scheduled)
+}
+
+/// When an event happens that ns-2 has at so many `seconds` and schedules at `now`, and its birth.
+pub(crate) fn event(seconds: f64, now: Time) -> (Time, Time) {
+    let at = Time::ZERO + Span::round_from_secs(seconds);
+    (at, birth(at, seconds, now))
+}
+
+/// ns-2's time of an event at `at`, in seconds.
+pub(crate) fn seconds(at: Time, birth: Time) -> f64 {
+    if birth.as_ps() < LEAST {
+        // Not scheduled on this clock: the beginning of the run, a change of a link, of a group.
+        return at.as_secs_f64();
+    }
+    let distance = i128::from(birth.as_ps() >> SCHEDULED_BITS) - MIDDLE;
+    unscaled(whole(at) + distance)
+}
+
+/// The birth of an event at `at` that an event at `now` with the birth `born` schedules.
+pub(crate) fn scheduled(at: Time, (now, born): (Time, Time)) -> Time {
+    birth(at, seconds(now, born) + at.since(now).as_secs_f64(), now)
+}
+
+/// How long ns-2's link sends so many bytes at this rate.
+pub(crate) fn transmission(bytes: u32, bps: u64) -> f64 {
+    8.0 * f64::from(bytes) / float(bps)
+}
+
+/// A time in units of 2^-60 s, rounded down: 10^12 is 2^12 times 5^12.
+fn whole(at: Time) -> i128 {
+    const FIVE_12: u128 = 244_140_625;
+    let units = (u128::from(at.as_ps()) << (FRACTION_BITS - 12)) / FIVE_12;
+    i128::try_from(units).unwrap_or(i128::MAX)
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "exact: a whole number below 2^100, or what is below 2^-60 s cut off"
+)]
+fn scaled(seconds: f64) -> i128 {
+    const UNITS: f64 = (1_u64 << FRACTION_BITS) as f64;
+    (seconds * UNITS) as i128
+}
+
+#[allow(
+    clippy::as_conversions,
+    reason = "exact where the number came from a double: it has 53 significant bits"
+)]
+fn unscaled(units: i128) -> f64 {
+    const UNITS: f64 = (1_u64 << FRACTION_BITS) as f64;
+    units as f64 / UNITS
+}
+
+#[allow(clippy::as_conversions, reason = "rates lie far below 2^53")]
+const fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_comes_back_to_the_last_bit() {
+        let mut clock = 0.0;
+        for step in 1..2000_u64 {
+            // What a flow adds: transmission and propagation, again and again.
+            clock += 8.0 * 1040.0 / 1e7 + 0.08;
+            let at = Time::ZERO + Span::from_us(832 + 80_000) * step;
+            let born = birth(at, clock, Time::ZERO);
+            assert_eq!(seconds(at, born), clock, "step {step}");
+        }
+    }
+
+    #[test]
+    fn events_at_one_picosecond_are_ordered_as_their_doubles_and_then_by_when_they_were_scheduled()
+    {
+        let at = Time::ZERO + Span::from_ms(10);
+        let (one, other) = (0.01, f64::from_bits(0.01_f64.to_bits() + 1));
+        let later = Time::ZERO + Span::from_us(900);
+        assert!(birth(at, one, later) < birth(at, other, Time::ZERO));
+        assert!(birth(at, one, Time::ZERO) < birth(at, one, later));
+    }
+}
