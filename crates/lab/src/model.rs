@@ -10,8 +10,8 @@ choice! {
     pub enum TieRule {
         /// The one scheduled earlier comes first, then the component of lower rank: the order of ns-3.
         Birth = "birth",
-        /// As ns-2 has them: its times are sums in double precision, which round events at one instant apart. Transmissions take as long
-        /// as such sums say.
+        /// As ns-2 has them: its times are sums in double precision, which round events at one instant apart; equal sums happen in the order
+        /// in which they were scheduled. Every end of transmission is an event.
         Ns2Clock = "ns2_clock",
         /// A departure at or before t precedes an arrival at t.
         DeparturesFirst = "departures_first",

@@ -25,7 +25,7 @@ pub trait Host {
     fn side(&self, packet: &Packet) -> Option<Side>;
     /// The birth of an event that is scheduled now for `at`: the time, or what says more on the clock of ns-2.
     #[inline]
-    fn armed(&self, at: Time) -> Time {
+    fn armed(&mut self, at: Time) -> Time {
         let _ = at;
         self.now()
     }

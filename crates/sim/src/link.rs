@@ -64,7 +64,8 @@ pub enum Ties {
     DeparturesFirst,
     /// The one that was scheduled earlier, then the component of lower rank: the order of ns-3.
     Birth,
-    /// As the clock of ns-2 has them, whose sums of doubles round to one side or the other; then as [`Ties::Birth`].
+    /// As the clock of ns-2 has them, whose sums of doubles round to one side or the other, and then in the order in which they were
+    /// scheduled. Links are eager.
     Ns2Clock,
 }
 
@@ -223,7 +224,7 @@ pub(crate) struct LinkShape {
 impl LinkShape {
     /// True if packets reach the wire straight from the discipline, and departures are replayed.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.eager && self.device_queue == 0 && self.ties != Ties::Ns2Clock
+        !self.eager && self.device_queue == 0
     }
 }
 
@@ -235,6 +236,8 @@ pub(crate) trait LinkSink: PortSink {
     fn at_key(&mut self, key: Key, link: u32);
     /// An event of `packet`.
     fn event(&mut self, event: Event, packet: &Packet);
+    /// What gives events their births on the clock of ns-2.
+    fn ns2_clock(&mut self) -> &mut ns2_time::Clock;
 }
 
 /// One direction of a link. What an arrival at its far end touches is in the first cache line, what a packet touches that
@@ -554,10 +557,7 @@ impl<P: Port> Link<P> {
         if self.held_back {
             self.idle = false;
             self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
-            self.last_start = match self.ties {
-                Ties::Ns2Clock => ns2_time::scheduled(self.free_at, (now, Time::ZERO)),
-                _ => now,
-            };
+            self.last_start = now;
             // A look that is listed already would come too late where an arrival has brought this time forward.
             self.looks = false;
         }
@@ -621,11 +621,12 @@ impl<P: Port> Link<P> {
             let start = ns2_time::seconds(now, birth);
             let sent = ns2_time::transmission(packet.size, self.serializer.rate);
             let crossed = sent + self.delay.as_secs_f64();
-            (arrival, packet.launched) = ns2_time::event(start + crossed, now);
-            (self.free_at, self.last_start) = ns2_time::event(start + sent, now);
+            let clock = sink.ns2_clock();
+            (arrival, packet.launched) = clock.event(start + crossed);
             if arrival <= last_arrival {
-                packet.launched = ns2_time::latest(now);
+                packet.launched = clock.latest();
             }
+            (self.free_at, self.last_start) = clock.event(start + sent);
         }
         if !self.ordered {
             // The order of arrival is kept when the delay has become shorter.

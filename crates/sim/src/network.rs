@@ -478,6 +478,8 @@ struct Frame<T> {
     ahead: u64,
     /// Events of sources at which they have [launched](launch) a packet, until the census is told of them.
     launched: u64,
+    /// Used where the ties are ns-2's.
+    ns2_clock: ns2_time::Clock,
 }
 
 impl Census {
@@ -645,6 +647,10 @@ impl<T: Tracer> LinkSink for Frame<T> {
         let time = self.traced.0.time;
         self.record(time, event, packet.label());
     }
+
+    fn ns2_clock(&mut self) -> &mut ns2_time::Clock {
+        &mut self.ns2_clock
+    }
 }
 
 #[inline]
@@ -696,6 +702,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             seed,
             replication,
         } = spec;
+        let eager = eager || ties == Ties::Ns2Clock;
         let ends: Vec<(u32, u32)> = links.iter().map(|l| (l.from, l.to)).collect();
         let first_group = groups::count(nodes.len());
         let to_node = |flow: &&FlowSpec| flow.sink < first_group;
@@ -731,9 +738,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         }
         let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
-        let bare = |l: &LinkSpec<P>| {
-            !eager && ties != Ties::Ns2Clock && l.device_queue == 0 && l.impairments.is_none()
-        };
+        let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
         let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.
         let quiet = match T::ON || !group_specs.is_empty() {
@@ -845,6 +850,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 census: Census::default(),
                 ahead: 0,
                 launched: 0,
+                ns2_clock: ns2_time::Clock::default(),
             },
         };
         let foresight = !T::ON && ties == Ties::DeparturesFirst;
@@ -1303,10 +1309,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 impl<P: Port, T: Tracer> Core<P, T> {
     /// The birth of an event that is scheduled now for `at`.
     #[inline]
-    fn birth(&self, at: Time) -> Time {
+    fn birth(&mut self, at: Time) -> Time {
+        let (now, birth) = (self.key.time, self.key.birth);
         match self.ns2_clock {
-            true => ns2_time::scheduled(at, (self.key.time, self.key.birth)),
-            false => self.key.time,
+            true => self.frame.ns2_clock.scheduled(at, (now, birth)),
+            false => now,
         }
     }
 
@@ -1574,7 +1581,7 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
     }
 
     #[inline]
-    fn armed(&self, at: Time) -> Time {
+    fn armed(&mut self, at: Time) -> Time {
         self.core.birth(at)
     }
 

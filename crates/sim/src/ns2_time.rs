@@ -5,8 +5,9 @@
 //! such coincidences all the time: packets arrive when others depart, and which comes first decides what is dropped.
 //!
 //! Here an event has its time in whole picoseconds, on this clock the nearest to ns-2's, and a [birth], which is read when times are
-//! equal. On this clock the birth says how far ns-2's time lies from the picosecond, and behind that when the event was scheduled,
-//! which is what ns-2 goes by when its times are equal.
+//! equal. On this clock the birth says how far ns-2's time lies from the picosecond, and behind that how many events were scheduled
+//! before it, which is what ns-2 goes by when its times are equal. The second needs everything to happen in its order, so links are
+//! eager on this clock.
 //!
 //! [birth]: crate::network::Key::birth
 
@@ -15,7 +16,7 @@ use sojourn_units::{Span, Time};
 /// Bits behind the point of a second in which distances are counted: times from 4 ms on have no more.
 const FRACTION_BITS: u32 = 60;
 
-/// Bits of a birth that say when the event was scheduled: nanoseconds, modulo 69 s.
+/// Bits of a birth that say how many events were scheduled before.
 const SCHEDULED_BITS: u32 = 36;
 
 /// What is added to a distance, so that a birth of this kind is larger than any time of a run (2^62 ps are 53 days).
@@ -27,29 +28,39 @@ const MOST: i128 = MIDDLE / 2;
 /// Births below this are plain times.
 const LEAST: u64 = 1 << 62;
 
-const PS_PER_NS: u64 = 1000;
-
-/// The birth of an event that comes after those that happen at its time by themselves.
-pub(crate) fn latest(now: Time) -> Time {
-    joined(MIDDLE + MOST, now)
+/// Gives events their births.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    scheduled: u64,
 }
 
-/// The birth of an event at `at`, which ns-2 has at so many `seconds` and schedules at `now`.
-fn birth(at: Time, seconds: f64, now: Time) -> Time {
-    let distance = (scaled(seconds) - whole(at)).clamp(-MOST, MOST) + MIDDLE;
-    joined(distance, now)
-}
+impl Clock {
+    /// When an event happens that ns-2 has at so many `seconds`, and its birth: it is scheduled now.
+    pub(crate) fn event(&mut self, seconds: f64) -> (Time, Time) {
+        let at = Time::ZERO + Span::round_from_secs(seconds);
+        (at, self.birth(at, seconds))
+    }
 
-fn joined(distance: i128, now: Time) -> Time {
-    let distance = u64::try_from(distance).unwrap_or(0);
-    let scheduled = (now.as_ps() / PS_PER_NS) & ((1 << SCHEDULED_BITS) - 1);
-    Time::from_ps((distance << SCHEDULED_BITS) | scheduled)
-}
+    /// The birth of an event at `at` that an event at `now` with the birth `born` schedules.
+    pub(crate) fn scheduled(&mut self, at: Time, (now, born): (Time, Time)) -> Time {
+        self.birth(at, seconds(now, born) + at.since(now).as_secs_f64())
+    }
 
-/// When an event happens that ns-2 has at so many `seconds` and schedules at `now`, and its birth.
-pub(crate) fn event(seconds: f64, now: Time) -> (Time, Time) {
-    let at = Time::ZERO + Span::round_from_secs(seconds);
-    (at, birth(at, seconds, now))
+    /// The birth of an event that comes after those that happen at its time by themselves.
+    pub(crate) fn latest(&mut self) -> Time {
+        self.joined(MIDDLE + MOST)
+    }
+
+    fn birth(&mut self, at: Time, seconds: f64) -> Time {
+        self.joined((scaled(seconds) - whole(at)).clamp(-MOST, MOST) + MIDDLE)
+    }
+
+    fn joined(&mut self, distance: i128) -> Time {
+        let distance = u64::try_from(distance).unwrap_or(0);
+        let number = self.scheduled & ((1 << SCHEDULED_BITS) - 1);
+        self.scheduled += 1;
+        Time::from_ps((distance << SCHEDULED_BITS) | number)
+    }
 }
 
 /// ns-2's time of an event at `at`, in seconds.
@@ -60,11 +71,6 @@ pub(crate) fn seconds(at: Time, birth: Time) -> f64 {
     }
     let distance = i128::from(birth.as_ps() >> SCHEDULED_BITS) - MIDDLE;
     unscaled(whole(at) + distance)
-}
-
-/// The birth of an event at `at` that an event at `now` with the birth `born` schedules.
-pub(crate) fn scheduled(at: Time, (now, born): (Time, Time)) -> Time {
-    birth(at, seconds(now, born) + at.since(now).as_secs_f64(), now)
 }
 
 /// How long ns-2's link sends so many bytes at this rate.
@@ -113,18 +119,20 @@ mod tests {
             // What a flow adds: transmission and propagation, again and again.
             clock += 8.0 * 1040.0 / 1e7 + 0.08;
             let at = Time::ZERO + Span::from_us(832 + 80_000) * step;
-            let born = birth(at, clock, Time::ZERO);
+            let born = Clock::default().birth(at, clock);
             assert_eq!(seconds(at, born), clock, "step {step}");
         }
     }
 
     #[test]
-    fn events_at_one_picosecond_are_ordered_as_their_doubles_and_then_by_when_they_were_scheduled()
-    {
+    fn events_at_one_picosecond_are_ordered_as_their_doubles_and_then_as_they_were_scheduled() {
         let at = Time::ZERO + Span::from_ms(10);
         let (one, other) = (0.01, f64::from_bits(0.01_f64.to_bits() + 1));
-        let later = Time::ZERO + Span::from_us(900);
-        assert!(birth(at, one, later) < birth(at, other, Time::ZERO));
-        assert!(birth(at, one, Time::ZERO) < birth(at, one, later));
+        let mut clock = Clock::default();
+        let second = clock.birth(at, other);
+        let first = clock.birth(at, one);
+        assert!(first < second);
+        assert!(first < clock.birth(at, one));
+        assert!(clock.birth(at, other) < clock.latest());
     }
 }

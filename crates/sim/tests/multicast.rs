@@ -44,7 +44,8 @@ impl Agent for Beat {
             };
             host.send(self.flow, packet);
             let next = now + Span::from_ms(10);
-            host.wake(next, host.armed(next));
+            let armed = host.armed(next);
+            host.wake(next, armed);
         }
     }
     fn start_measuring(&mut self, _: Time) {}

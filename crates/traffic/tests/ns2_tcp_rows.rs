@@ -219,11 +219,11 @@ fn one_flow_through_fq_is_that_of_ns2_to_the_packet() {
     are_equal("FQ", &[1]);
 }
 
-/// With sixteen flows through SFQ and more than one through FQ some runs part where ns-2 orders events at one instant by what
-/// was scheduled first at an earlier one, or compares finishing times that differ by rounding.
+/// Starts of ns-2's script are multiples of 0.1 in double precision: the fourth is 0.30000000000000004 s. With sixteen flows through SFQ
+/// that decides now and then. FQ compares finishing times that differ by rounding.
 #[test]
 fn most_rows_of_many_flows_through_sfq_and_fq_are_those_of_ns2_to_the_packet() {
-    for (queue, numbers, least) in [("SFQ", &[16][..], 50), ("FQ", &[4, 16], 28)] {
+    for (queue, numbers, least) in [("SFQ", &[16][..], 59), ("FQ", &[4, 16], 30)] {
         let rows = rows(queue);
         let rows = rows.iter().filter(|row| numbers.contains(&flows(row)));
         let equal = rows.filter(|row| difference(row).is_none()).count();

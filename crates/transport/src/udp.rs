@@ -87,7 +87,8 @@ impl<S: Source> UdpSender<S> {
         let now = host.now();
         while let Some(at) = self.feed.due() {
             if at > now {
-                host.wake(at, host.armed(at));
+                let armed = host.armed(at);
+                host.wake(at, armed);
                 return;
             }
             let Some(datagram) = self.datagram(now) else {

@@ -14,6 +14,7 @@ mod scenario_mutations;
 mod scenario_read;
 mod scenario_schema;
 mod study_audit;
+mod study_codel_drr;
 mod study_codel_ledbat;
 mod study_congestion_controls;
 mod study_execute;

@@ -51,8 +51,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let groups = &self.frame.groups;
         let now = self.key.time;
         if !groups.pending.is_empty() {
+            let id = groups.id;
             let birth = self.birth(now);
-            self.fel.set(groups.id, now.as_ps(), birth.as_ps());
+            self.fel.set(id, now.as_ps(), birth.as_ps());
         } else if let Some(at) = groups.next_time() {
             self.fel.set(groups.id, at.as_ps(), Time::ZERO.as_ps());
         }

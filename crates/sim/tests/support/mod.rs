@@ -52,7 +52,8 @@ impl Endpoint {
     fn schedule<H: Host>(&mut self, host: &mut H) {
         let now = host.now();
         let next = self.next(now);
-        host.wake(next, host.armed(next));
+        let armed = host.armed(next);
+        host.wake(next, armed);
     }
 
     fn next(&mut self, now: Time) -> Time {
@@ -98,7 +99,10 @@ impl Agent for Endpoint {
                 host.send(self.flow, packet);
                 match next {
                     Some(next) if next <= now => {}
-                    Some(next) => return host.wake(next, host.armed(next)),
+                    Some(next) => {
+                        let armed = host.armed(next);
+                        return host.wake(next, armed);
+                    }
                     None => return,
                 }
             }

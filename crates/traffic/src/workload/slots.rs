@@ -60,7 +60,7 @@ impl<H: Host> Host for SlotHost<'_, H> {
         self.host.side(packet)
     }
 
-    fn armed(&self, at: Time) -> Time {
+    fn armed(&mut self, at: Time) -> Time {
         self.host.armed(at)
     }
 

@@ -530,7 +530,8 @@ impl<S: Source> SrmMember<S> {
         let now = host.now();
         if let Some(at) = self.next_time(now) {
             let at = at.max(now);
-            host.wake(at, host.armed(at));
+            let armed = host.armed(at);
+            host.wake(at, armed);
         }
     }
 }
