@@ -556,8 +556,8 @@ impl<P: Port> Link<P> {
         self.held_back = self.port.backlog_packets() > 0;
         if self.held_back {
             self.idle = false;
-            self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
             self.last_start = now;
+            self.free_at = self.port.ready_at(now).max(now + Span::from_ps(1));
             // A look that is listed already would come too late where an arrival has brought this time forward.
             self.looks = false;
         }

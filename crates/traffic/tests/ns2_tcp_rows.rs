@@ -5,15 +5,12 @@
 #[allow(dead_code, reason = "each test crate uses its part")]
 mod common;
 
-use common::{Dumbbell, Flow};
+use common::{Dumbbell, Flow, Row, count, number};
 use sojourn_queue::QueuePort;
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{Mrg32k3a, Network};
 use sojourn_traffic::Endpoint;
 use sojourn_units::{Rate, Span, Time};
-use std::collections::BTreeMap;
-
-type Row = BTreeMap<String, String>;
 
 /// What one of our runs has in common with a row.
 struct Run {
@@ -35,18 +32,6 @@ fn rows(queue: &str) -> Vec<Row> {
     // Four agents with three numbers of flows, two rates, two delays, two buffers; SFQ with two numbers of buckets.
     assert_eq!(rows.len(), if queue == "SFQ" { 192 } else { 96 }, "{queue}");
     rows
-}
-
-fn number(row: &Row, column: &str) -> f64 {
-    let text = &row[column];
-    text.parse()
-        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
-}
-
-fn count(row: &Row, column: &str) -> u64 {
-    let text = &row[column];
-    text.parse()
-        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
 }
 
 fn flows(row: &Row) -> usize {

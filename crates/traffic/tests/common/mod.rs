@@ -10,7 +10,23 @@ use sojourn_sim::{
 };
 use sojourn_traffic::{BuiltFlow, Endpoint, FlowRequest, build_flow};
 use sojourn_units::{Rate, Span, Spec, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// A row of ns-2's figures, by column.
+pub(crate) type Row = BTreeMap<String, String>;
+
+pub(crate) fn number(row: &Row, column: &str) -> f64 {
+    let text = &row[column];
+    text.parse()
+        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
+}
+
+pub(crate) fn count(row: &Row, column: &str) -> u64 {
+    let text = &row[column];
+    text.parse()
+        .unwrap_or_else(|error| panic!("{column}: {text:?}: {error}"))
+}
 
 /// One flow: its specification and when it starts.
 pub(crate) struct Flow {
