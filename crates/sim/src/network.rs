@@ -380,7 +380,7 @@ struct Core<P, T> {
     routes: Routes,
     seats: Vec<Seat>,
     /// Births say where events lie on the clock of ns-2.
-    ns2_clock: bool,
+    on_ns2_clock: bool,
     frame: Frame<T>,
 }
 
@@ -804,7 +804,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             due: Vec::with_capacity(links.len()),
             fel: AutoList::with_components(components.len()),
             again: Again::default(),
-            ns2_clock: ties == Ties::Ns2Clock,
+            on_ns2_clock: ties == Ties::Ns2Clock,
             links: Vec::with_capacity(links.len()),
             seats: (0..agents.len())
                 .map(|i| {
@@ -1311,7 +1311,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
     #[inline]
     fn birth(&mut self, at: Time) -> Time {
         let (now, birth) = (self.key.time, self.key.birth);
-        match self.ns2_clock {
+        match self.on_ns2_clock {
             true => self.frame.ns2_clock.scheduled(at, (now, birth)),
             false => now,
         }
