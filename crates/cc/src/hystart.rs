@@ -66,12 +66,11 @@ impl HyStart {
         if self.found {
             return false;
         }
-        if segments < LOW_WINDOW {
-            // Rounds are not followed either (commit 4e1fddc98d25, until 25c1a9ca53db): the first one begins above this.
-            return false;
-        }
         if !self.begun || sample.una > self.end {
             self.round(sample);
+        }
+        if segments < LOW_WINDOW {
+            return false;
         }
         let now = now_us(sample.now);
         if now - self.last_ack <= TRAIN_GAP {

@@ -63,6 +63,8 @@ pub enum Kind {
     Datagram,
     /// A transport segment that carries data (or takes part in the handshake, see [`Flags`]).
     Segment,
+    /// A segment with data that the receiver should pass on at once (PSH, RFC 9293 section 3.9.1).
+    Pushed,
     /// A transport acknowledgement without data.
     Ack,
 }

@@ -46,7 +46,7 @@ fn line_at(
     };
     let kind = match record.packet.kind {
         Kind::Datagram => flow.datagram.as_str(),
-        Kind::Segment => "tcp",
+        Kind::Segment | Kind::Pushed => "tcp",
         Kind::Ack => "ack",
     };
     let (from, to) = if record.packet.flags.has(Flags::REVERSE) {

@@ -167,7 +167,7 @@ fn declared() -> Vec<Column<Row>> {
         text("kind", "`datagram`, `segment` or `ack`.", |row| {
             match row.record.packet.kind {
                 Kind::Datagram => "datagram".into(),
-                Kind::Segment => "segment".into(),
+                Kind::Segment | Kind::Pushed => "segment".into(),
                 Kind::Ack => "ack".into(),
             }
         }),

@@ -310,7 +310,7 @@ fn tcp_header(
         _ => number,
     };
     let in_packets = matches!(flow.transport, Transport::TcpInPackets(_));
-    let data = packet.kind == Kind::Segment;
+    let data = matches!(packet.kind, Kind::Segment | Kind::Pushed);
     let mut header = TcpHeader::new(source, destination, 0, u16::MAX);
     // ns-2's acknowledgements have no number of their own in what they carry.
     header.sequence_number = match in_packets && !data {
@@ -320,6 +320,7 @@ fn tcp_header(
     header.acknowledgment_number = low_word(before(packet.ack));
     header.ack = !data || packet.ack > 0;
     header.syn = packet.flags.has(Flags::SYN) || (in_packets && data && packet.seq == 0);
+    header.psh = packet.kind == Kind::Pushed;
     header.fin = packet.flags.has(Flags::FIN);
     header.ece = packet.flags.has(Flags::ECE);
     header.cwr = packet.flags.has(Flags::CWR);

@@ -14,8 +14,10 @@
 
 mod compact;
 mod ns3;
+mod offered;
 mod pacing;
 mod params;
+mod pieces;
 mod prr;
 mod rack;
 mod ranges;
@@ -24,7 +26,7 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
-pub use params::{Detection, PacingUnit, Reduction, SackParams};
+pub use params::{Detection, Reduction, SackParams, SendUnit};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 

@@ -353,7 +353,7 @@ impl<S: Source> SackSender<S> {
         }
         let bytes = self.mss.min(self.end - self.nxt);
         if bytes > 0 && self.nxt - self.una + bytes <= self.window {
-            self.transmit(bytes, host);
+            self.transmit(bytes, false, host);
         } else if let Some(first) = self.board.front() {
             self.retransmit(self.board.at(first.seq), host);
         }

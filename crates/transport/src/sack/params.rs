@@ -47,11 +47,12 @@ choice! {
 }
 
 choice! {
-    /// How segments are spaced where the congestion control asks for a rate.
-    pub enum PacingUnit {
-        /// Each on its own.
+    /// In what data leaves.
+    pub enum SendUnit {
+        /// In segments, each as soon as it may.
         Segments = "segments",
-        /// In pieces of two or more, the first ten not at all, and up to half of a gap is made up for (Linux).
+        /// In pieces of two or more, which wait for room that lets them be longer; where the congestion control asks for a rate, the
+        /// first ten segments are not spaced, and up to half of a gap is made up for (Linux).
         Pieces = "pieces",
     }
 }
@@ -101,8 +102,12 @@ params! {
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
         /// Whether windows are counted in whole segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
-        /// How segments are spaced where the congestion control asks for a rate.
-        pacing_unit: PacingUnit = "segments", source "draft-ietf-ccwg-bbr section 4.6.3 (at most a send quantum)";
+        /// In what data leaves.
+        send_unit: SendUnit = "segments", source "RFC 9293 section 3.8.6.2.1 (a full segment is sent at once)";
+        /// Whether a segment with PSH is acknowledged at once.
+        ack_pushed: bool = "false", source "RFC 9293 section 3.9.1 leaves it open";
+        /// Whether segments are acknowledged one by one while the receiver opens its window.
+        ack_growth: bool = "false", source "RFC 5681 section 4.2 knows none";
     }
     dialects {
         /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.
@@ -130,7 +135,9 @@ params! {
             quick_acks = "16" from "tcp_input.c, TCP_MAX_QUICKACKS";
             compressed_ack = "1ms" from "ip-sysctl: tcp_comp_sack_delay_ns";
             whole_segments = "true" from "tcp_cong.c counts segments";
-            pacing_unit = "pieces" from "tcp_output.c, tcp_tso_autosize and tcp_update_skb_after_send";
+            send_unit = "pieces" from "tcp_output.c, tcp_write_xmit and tcp_tso_autosize";
+            ack_pushed = "true" from "tcp_input.c, tcp_measure_rcv_mss, since 6.1.57";
+            ack_growth = "true" from "tcp_input.c, tcp_grow_window";
         }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Sources: RFC 2018 section 4, RFC 2883 (duplicates), RFC 5681 section 4.2 (when to acknowledge), RFC 7323 section 4.3
 //! (which timestamp is echoed), RFC 3168 section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2 (echoes of marks).
-//! In dialect linux also quick acknowledgements, and acknowledgements held together behind a gap.
+//! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held together behind a gap.
 
+use super::offered::Offered;
 use super::params::{Machine, SackParams};
 use super::ranges::Held;
 use crate::report::ReceiverReport;
@@ -60,6 +61,7 @@ pub struct SackReceiver {
     echo: bool,
     delays: bool,
     compresses: bool,
+    ack_pushed: bool,
     timestamps: bool,
     /// An acknowledgement carries when it was sent, not when what it echoes arrived (ns-3, TcpSocketBase::AddOptionTimestamp).
     stamps_sending: bool,
@@ -73,6 +75,10 @@ pub struct SackReceiver {
     prompt: u32,
     together: u32,
     quick_acks: u32,
+    /// The window that it offers, once the connection is open.
+    ack_growth: bool,
+    offered: Option<Box<Offered>>,
+    mss: u64,
     compressed_ack: Span,
     delayed_ack_timeout: Span,
     /// Segments and bytes that arrived marked.
@@ -108,6 +114,7 @@ impl SackReceiver {
             echo: false,
             delays: false,
             compresses: false,
+            ack_pushed: sack.ack_pushed,
             timestamps: sack.timestamps,
             stamps_sending: sack.machine == Machine::Ns3,
             dsack: sack.dsack,
@@ -118,6 +125,9 @@ impl SackReceiver {
             prompt: 0,
             together: 0,
             quick_acks: sack.quick_acks,
+            ack_growth: sack.ack_growth,
+            offered: None,
+            mss: params.mss.get(),
             compressed_ack: sack.compressed_ack,
             delayed_ack_timeout: params.delayed_ack_timeout,
             marked: [0; 2],
@@ -278,7 +288,7 @@ impl SackReceiver {
 
     /// Data behind a gap has arrived: at once, or together with more of it.
     fn acknowledge_gap<H: Host>(&mut self, host: &mut H) {
-        if self.compressed_ack.is_zero() {
+        if self.compressed_ack.is_zero() || self.quick > 0 {
             self.acknowledge(host);
             return;
         }
@@ -299,6 +309,19 @@ impl SackReceiver {
             let part = self.rtt.map_or(self.compressed_ack, |rtt| rtt / 20);
             let at = host.now().saturating_add(part.min(self.compressed_ack));
             self.timers.set(COMPRESSED, at, host);
+        }
+    }
+
+    /// What the window makes of a segment that was sent at `sent`.
+    fn open_window(&mut self, bytes: u64, sent: Time, now: Time) {
+        let Some(offered) = &mut self.offered else {
+            return;
+        };
+        if offered.is_restart(now) {
+            self.quick = self.quick_acks;
+        }
+        if offered.on_segment(bytes, sent, now) {
+            self.quick |= 1;
         }
     }
 
@@ -360,7 +383,12 @@ impl Agent for SackReceiver {
                 return;
             }
             self.state = State::Established;
-            self.rtt = Some(host.now().since(self.asked_at));
+            let rtt = host.now().since(self.asked_at);
+            self.rtt = Some(rtt);
+            if self.ack_growth {
+                let offered = Offered::new(self.mss, host.now(), rtt, self.next);
+                self.offered = Some(Box::new(offered));
+            }
             self.timers.clear(SYN_ACK);
         }
         let bytes = u64::from(packet.size.saturating_sub(self.headers));
@@ -374,7 +402,20 @@ impl Agent for SackReceiver {
             self.echo_stamp = packet.created;
             self.echo_arrived = host.now();
         }
+        if self.offered.is_some() {
+            self.open_window(bytes, packet.created, host.now());
+        }
         self.on_data(packet.seq, packet.seq + bytes, host);
+        if let Some(offered) = &mut self.offered {
+            offered.on_read(self.next, host.now());
+        }
+        if packet.kind == Kind::Pushed
+            && self.ack_pushed
+            && self.unacked > 0
+            && self.held.is_empty()
+        {
+            self.acknowledge(host);
+        }
     }
 
     fn on_wake<H: Host>(&mut self, host: &mut H) {

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! +0.1  < A 1001 sack 2001:3001 ecr 0.1 ECE    an acknowledgement arrives
-//! +0    < 1:1001 CE                            a segment arrives (role receiver)
+//! +0    < 1:1001 CE                            a segment arrives (role receiver; PSH comes after the range)
 //! +0    > 1:10001                              segments of that range are sent now, each once and in order
 //! +0    > R 1:1001                             sent again
 //! +0    > A 1001 sack 2001:3001                an acknowledgement is sent now
@@ -54,6 +54,17 @@ impl Host for Wire {
 
     fn wake(&mut self, at: Time, _armed: Time) {
         self.wake = Some(at);
+    }
+}
+
+/// A packet without data.
+fn bare(seq: u64, ack: u64, flags: Flags) -> Outgoing {
+    Outgoing {
+        seq,
+        ack,
+        kind: Kind::Ack,
+        flags,
+        ..Outgoing::default()
     }
 }
 
@@ -191,20 +202,14 @@ impl Play {
     fn open(&mut self, receiver: bool) {
         let ask = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
         if receiver {
-            self.inject(0, 0, ask, 0, Side::default(), Time::ZERO);
+            self.inject(bare(0, 0, ask), 0, Side::default(), Time::ZERO);
             self.pass(Span::from_ms(100));
-            self.inject(1, 1, Flags::NONE, 0, Side::default(), Time::ZERO);
+            self.inject(bare(1, 1, Flags::NONE), 0, Side::default(), Time::ZERO);
         } else {
             self.wire.sent.clear();
             self.pass(Span::from_ms(100));
-            self.inject(
-                0,
-                1,
-                Flags::SYN.with(Flags::ECE),
-                0,
-                Side::default(),
-                Time::ZERO,
-            );
+            let answer = bare(0, 1, Flags::SYN.with(Flags::ECE));
+            self.inject(answer, 0, Side::default(), Time::ZERO);
             // The third packet of the handshake.
             self.wire.sent.pop_front();
             return;
@@ -222,19 +227,18 @@ impl Play {
         self.wire.now = until;
     }
 
-    fn inject(&mut self, seq: u64, ack: u64, flags: Flags, bytes: u64, side: Side, sent: Time) {
+    fn inject(&mut self, out: Outgoing, bytes: u64, side: Side, sent: Time) {
+        let Outgoing { flags, .. } = out;
         let marked = flags.has(Flags::FIN);
         let mut arriving = packet(Outgoing {
             size: HEADERS + u32::try_from(bytes).unwrap(),
-            seq,
-            ack,
-            kind: if bytes > 0 { Kind::Segment } else { Kind::Ack },
             tos: if marked {
                 Ecn::Ce.bits()
             } else {
                 Ecn::Ect0.bits()
             },
             flags: flags.without(Flags::FIN),
+            ..out
         });
         arriving.created = sent;
         self.wire.arriving = side;
@@ -272,6 +276,7 @@ impl Play {
 
     fn arrive(&mut self, words: &[&str]) {
         let mut flags = Flags::NONE;
+        let mut kind = Kind::Ack;
         let mut side = Side::default();
         let (mut seq, mut ack, mut bytes) = (1, 1, 0);
         let mut sent = self.wire.now;
@@ -283,6 +288,7 @@ impl Play {
                 "A" => ack = words.next().unwrap().parse().unwrap(),
                 "ECE" => flags = flags.with(Flags::ECE),
                 "CWR" => flags = flags.with(Flags::CWR),
+                "PSH" => kind = Kind::Pushed,
                 // Stands for the mark of the network.
                 "CE" => flags = flags.with(Flags::FIN),
                 "sack" => side.sack = blocks(words.next().unwrap()),
@@ -296,10 +302,15 @@ impl Play {
                     let (first, end) = range(data);
                     seq = first;
                     bytes = end - first;
+                    kind = Kind::Segment;
                 }
             }
         }
-        self.inject(seq, ack, flags, bytes, side, sent);
+        let arriving = Outgoing {
+            kind,
+            ..bare(seq, ack, flags)
+        };
+        self.inject(arriving, bytes, side, sent);
     }
 
     fn leave(&mut self, words: &[&str]) -> Result<(), String> {

@@ -7,6 +7,7 @@
 use super::ns3::Socket;
 use super::pacing::Pacer;
 use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, SackParams};
+use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate::{DeliveryRate, Picked};
@@ -19,7 +20,7 @@ use sojourn_cc::{
     Stage, Start, Traits, Undo,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Rate, Span, Time};
 
 /// Timers, in the order in which those due at one instant fire.
 pub(super) const RETRANSMIT: usize = 0;
@@ -158,6 +159,8 @@ pub struct SackSender<S> {
     last_sent: Time,
     /// When the next segment may be sent, where the congestion control asks for a rate.
     pub(super) pacer: Pacer,
+    /// Segments that leave at once.
+    pub(super) pieces: Pieces,
     pub(super) traits: Traits,
     pub(super) board: Scoreboard,
     pub(super) rate: DeliveryRate,
@@ -277,7 +280,8 @@ impl<S: Source> SackSender<S> {
             usage_end: 0,
             usage: 0,
             last_sent: Time::ZERO,
-            pacer: Pacer::new(sack.pacing_unit),
+            pacer: Pacer::new(sack.send_unit),
+            pieces: Pieces::new(sack.send_unit),
             traits,
             board: Scoreboard::new(),
             rate: DeliveryRate::new(Time::ZERO),
@@ -553,9 +557,10 @@ impl<S: Source> SackSender<S> {
         let mut sent_new = false;
         let mut held = false;
         let mut sent_any = false;
-        self.pacer.begin();
+        self.pieces.begin();
         loop {
-            if let Some(until) = self.pacer.holds(now)
+            if self.pieces.is_between()
+                && let Some(until) = self.pacer.holds(now)
                 && self.cc.pacing_rate().is_some()
             {
                 self.timers.set(PACE, until, host);
@@ -612,7 +617,11 @@ impl<S: Source> SackSender<S> {
             {
                 break;
             }
-            self.transmit(bytes, host);
+            let Some(push) = self.piece(now, window, window - counted) else {
+                held = true;
+                break;
+            };
+            self.transmit(bytes, push, host);
             sent_new = true;
             sent_any = true;
         }
@@ -624,6 +633,55 @@ impl<S: Source> SackSender<S> {
             self.schedule_probe(host);
         }
         sent_new
+    }
+
+    /// The next segment goes on with the piece at hand, or begins one; whether it is the last of several. `None`: a piece had better wait
+    /// for more of the `window` to become free than the `room` there is.
+    #[inline]
+    fn piece(&mut self, now: Time, window: u64, room: u64) -> Option<bool> {
+        if !self.pieces.on() {
+            return Some(false);
+        }
+        if self.pieces.is_between() && !self.start_piece(now, window, room) {
+            return None;
+        }
+        Some(self.pieces.step())
+    }
+
+    #[inline(never)]
+    fn start_piece(&mut self, now: Time, window: u64, room: u64) -> bool {
+        let paced = self.cc.pacing_rate().filter(|rate| !rate.is_zero());
+        let srtt = self.rto.srtt();
+        let standing = Standing {
+            now,
+            mss: self.mss,
+            window,
+            room,
+            unsent: self.end - self.nxt,
+            rate: paced.unwrap_or_else(|| self.rate_of_window(window, srtt)),
+            paced: paced.is_some(),
+            min_rtt: self.min_rtt,
+            last_sent: self.last_sent,
+            oldest_sent: self.board.front().map(|segment| segment.sent),
+            srtt,
+            repairs: matches!(self.phase, Phase::Recovery | Phase::Loss),
+        };
+        self.pieces.start(&standing)
+    }
+
+    /// What a window sends per second, and a fifth more; twice as much where it still doubles (tcp_input.c, tcp_update_pacing_rate).
+    fn rate_of_window(&self, window: u64, srtt: Option<Span>) -> Rate {
+        let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else {
+            return Rate::bps(0);
+        };
+        let part = if window < self.cc.ssthresh() / 2 {
+            200
+        } else {
+            120
+        };
+        let bits = u128::from(window.max(self.nxt - self.una)) * 8 * part / 100;
+        let per_second = bits * 1_000_000_000_000 / u128::from(srtt.as_ps());
+        Rate::bps(u64::try_from(per_second).unwrap_or(u64::MAX))
     }
 
     /// Sends again what is not known to be lost, where the window would allow a segment and there is none (RFC 6675
@@ -676,7 +734,7 @@ impl<S: Source> SackSender<S> {
 
     /// New data.
     #[inline]
-    pub(super) fn transmit<H: Host>(&mut self, bytes: u64, host: &mut H) {
+    pub(super) fn transmit<H: Host>(&mut self, bytes: u64, push: bool, host: &mut H) {
         let now = host.now();
         let idle = self.nxt == self.una;
         let after_idle =
@@ -708,7 +766,11 @@ impl<S: Source> SackSender<S> {
         if idle || self.pending == Pending::Nothing {
             self.arm_timeout(host);
         }
-        self.put(seq, bytes, ecn, flags, host);
+        let kind = match push || (self.pieces.on() && self.nxt == self.end) {
+            true => Kind::Pushed,
+            false => Kind::Segment,
+        };
+        self.put(seq, bytes, ecn, (kind, flags), host);
     }
 
     /// A segment again.
@@ -745,7 +807,9 @@ impl<S: Source> SackSender<S> {
             EcnUse::Scalable if self.ecn => Ecn::Ect1,
             _ => Ecn::NotEct,
         };
-        self.put(seq, bytes, ecn, Flags::RETRANSMIT, host);
+        self.pieces.begin();
+        let again = (Kind::Segment, Flags::RETRANSMIT);
+        self.put(seq, bytes, ecn, again, host);
     }
 
     #[inline]
@@ -768,17 +832,24 @@ impl<S: Source> SackSender<S> {
         if let Some(rate) = self.cc.pacing_rate()
             && !rate.is_zero()
         {
-            self.pacer.on_sent(now, bytes, self.mss, again, rate);
+            self.pacer.on_sent(now, bytes, rate);
         }
     }
 
     #[inline]
-    fn put<H: Host>(&mut self, seq: u64, bytes: u64, ecn: Ecn, flags: Flags, host: &mut H) {
+    fn put<H: Host>(
+        &mut self,
+        seq: u64,
+        bytes: u64,
+        ecn: Ecn,
+        (kind, flags): (Kind, Flags),
+        host: &mut H,
+    ) {
         let out = Outgoing {
             size: self.headers + narrow(bytes),
             seq,
             ack: FIRST_BYTE,
-            kind: Kind::Segment,
+            kind,
             tos: ecn.bits(),
             flags,
         };
@@ -875,7 +946,8 @@ impl<S: Source> SackSender<S> {
             let bytes = self.mss.min(self.end - self.nxt);
             if bytes > 0 && self.nxt - self.una + bytes <= self.window {
                 self.probe_resent = false;
-                self.transmit(bytes, host);
+                self.pieces.single();
+                self.transmit(bytes, false, host);
                 self.probe_high = self.nxt;
             } else if let Some(last) = self.board.last()
                 && !self.board.get(last).is_sacked()
@@ -1621,6 +1693,11 @@ impl<S: Source> SackSender<S> {
             self.reducing |= !self.traits.model && self.options.reduction != Reduction::Halt;
         } else {
             self.begin_undo(now, !echo);
+            // Retransmissions of an earlier recovery that are still under way are no reordering when they arrive
+            // (tcp_retrans_stamp_cleanup).
+            if !self.any_resent() {
+                self.resent_at = None;
+            }
             self.reduce(CongestionKind::Loss, now);
         }
         self.cold.report.fast_recoveries += 1;
@@ -1681,7 +1758,6 @@ impl<S: Source> SackSender<S> {
             cwnd: self.cwnd(),
             ssthresh: self.cc.ssthresh(),
         });
-        self.resent_at = None;
     }
 
     /// The acknowledgement answers to a segment that was sent before the first retransmission (RFC 3522).

@@ -552,7 +552,7 @@ impl<S: Source> Agent for SrmMember<S> {
         while self.held.due(now).is_some() {}
         match packet.kind {
             Kind::Datagram => self.take(packet, false, now),
-            Kind::Segment => self.take(packet, true, now),
+            Kind::Segment | Kind::Pushed => self.take(packet, true, now),
             Kind::Ack if packet.flags.has(Flags::RETRANSMIT) => {
                 self.hear_request(packet.seq, from, Span::from_ps(packet.ack), now);
             }
