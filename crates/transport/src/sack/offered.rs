@@ -1,9 +1,9 @@
 //! The window that a receiver offers, as far as it decides when acknowledgements are sent (dialect linux).
 //!
 //! Source: tcp_input.c of Linux 6.1, which was read: tcp_grow_window, tcp_rcv_space_adjust, tcp_rcv_rtt_measure_ts,
-//! tcp_event_data_recv and tcp_init_buffer_space, with adv_win_scale 1 (half of the memory is offered). The window follows what the application has read in a
-//! round trip: each segment opens it by two, up to a bound that a round trip with more data than the one before raises; and a segment that
-//! opens it is acknowledged at once. So slow start is acknowledged segment by segment. Beside a trace of Linux 6.1: the window of each
+//! tcp_event_data_recv and tcp_init_buffer_space, with adv_win_scale 1 (half of the memory is offered). The window follows what the
+//! application has read in a round trip: each segment opens it by two, up to a bound that a round trip with more data than the one before
+//! raises; and a segment that opens it is acknowledged at once. So slow start is acknowledged segment by segment. Beside a trace of Linux 6.1: the window of each
 //! acknowledgement, over the first seconds.
 //!
 //! It does not bound the sender: `window` does. Nor is it bounded: tcp_rmem ends at 6 MiB unless it is set.
@@ -116,12 +116,13 @@ impl Offered {
         }
         let copied = read - self.read;
         if copied > self.per_round {
-            let mut wanted = 2 * copied + CUSHION * self.mss;
+            let base = copied.saturating_mul(2).saturating_add(CUSHION * self.mss);
             // What comes may go on growing as it did.
-            wanted += 2 * (wanted * (copied - self.per_round) / self.per_round.max(1));
-            let more = (2 * self.mss).saturating_sub(self.mss + OVERHEAD);
-            let each = self.mss + OVERHEAD + more.div_ceil(STEP) * STEP;
-            let memory = wanted / self.mss.max(1) * each;
+            let more = base.saturating_mul(copied - self.per_round) / self.per_round.max(1);
+            let wanted = base.saturating_add(more.saturating_mul(2));
+            let lacks = (2 * self.mss).saturating_sub(self.mss + OVERHEAD);
+            let each = self.mss + OVERHEAD + lacks.div_ceil(STEP) * STEP;
+            let memory = (wanted / self.mss.max(1)).saturating_mul(each);
             if memory > self.memory {
                 self.memory = memory;
                 self.bound = memory / 2;
@@ -209,6 +210,14 @@ mod tests {
         // The same millisecond is no new sample.
         assert_eq!(sample(102_400, 190_000), 82_000);
         assert_eq!(sample(104_000, 144_000), 80_000);
+    }
+
+    #[test]
+    fn no_amount_of_data_in_a_round_trip_is_too_much() {
+        let mut offered = Offered::new(MSS, at(0), RTT, 0);
+        assert!(!offered.on_segment(MSS, at(40_000), at(80_000)));
+        offered.on_read(u64::MAX, at(200_000));
+        assert!(offered.on_segment(MSS, at(160_000), at(200_001)));
     }
 
     #[test]

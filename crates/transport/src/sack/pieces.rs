@@ -160,7 +160,8 @@ fn defers(standing: &Standing, most: u64, buffer: u64) -> bool {
         (Some(sent), Some(srtt)) => now.since(sent) >= srtt / 2,
         _ => false,
     };
-    let whole_buffer = unsent > buffer * mss && room >= buffer * mss;
+    // There is nothing to wait for either where all that is written fits.
+    let whole_buffer = room >= unsent.min(buffer * mss);
     soon && !standing.repairs
         && now.saturating_since(standing.last_sent) <= RECENT
         && room < most * mss
@@ -297,7 +298,11 @@ mod tests {
             room: 2 * MSS,
             ..just_now
         }));
-        // A third of the window is enough, and so is all that the buffer has.
+        // A third of the window is enough, and so is what the application has.
+        assert!(starts(&Standing {
+            unsent: MSS,
+            ..just_now
+        }));
         assert!(starts(&Standing {
             window: 3 * MSS,
             ..just_now

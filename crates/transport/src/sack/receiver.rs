@@ -2,7 +2,8 @@
 //!
 //! Sources: RFC 2018 section 4, RFC 2883 (duplicates), RFC 5681 section 4.2 (when to acknowledge), RFC 7323 section 4.3
 //! (which timestamp is echoed), RFC 3168 section 6.1.3, RFC 8257 section 3.2 and RFC 9768 section 3.2 (echoes of marks).
-//! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held together behind a gap.
+//! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held
+//! together behind a gap.
 
 use super::offered::Offered;
 use super::params::{Machine, SackParams};
