@@ -177,8 +177,11 @@ const ONE_BOOT: &str = "one boot, and five others of the same kernel have 12 or 
 /// ours (3680 segments sent again, ours 3170 to 4010) and has 59.8 ms; ours have 49.7 to 60.0 ms in 24 phases of the echo, 54.5 ms in the mean.
 const PHASES: &str = "one run, within the range of ours: cycles begin in random phases";
 
-/// What CUBIC, Reno and DCTCP lose or reach at PIE, 80 ms away; at 20 ms, and with constant sources, they agree.
-const PIE: &str = "PIE at a long round trip, not traced";
+/// PIE, 80 ms away, drops hundreds of segments of the first slow start, retransmissions among them, until a timeout leaves much under way.
+/// Linux's window is that and a segment then, and the next loss halves it. Here the controller's own is a segment, what is under way is
+/// counted beside it, and the next loss sets the threshold to two segments: the recovery that Linux ends within a second takes seven.
+const PIE: &str =
+    "a loss after a timeout that left much under way halves a window of one segment here";
 
 /// Four flows overflow a buffer that is a round trip or five long, or one is just filled, and who loses what is decided in the first
 /// seconds; not traced further than that.
