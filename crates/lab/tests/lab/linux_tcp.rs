@@ -170,7 +170,7 @@ fn real<T: TryInto<u128>>(count: T) -> f64 {
     count.try_into().unwrap_or(0) as f64
 }
 
-/// The row is one boot. Five others that were made with its queue and other phases of the echo have 12, 12, 13, 13 and 13.
+/// The row is one boot. Five others that were made with its queue and other phases of the echo have 12, 13, 13, 13 and 13.
 const ONE_BOOT: &str = "one boot, and five others of the same kernel have 12 or 13";
 
 /// Four flows of BBR lose an eighth of what they send to CoDel; each takes it for a policer now and then. Linux's one run loses as much as
