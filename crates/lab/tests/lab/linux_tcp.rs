@@ -5,8 +5,9 @@
 //!
 //! What is asserted: Linux's mean over its seeds agrees with ours over six phases or seeds within the band; retransmissions of BBR, Vegas
 //! and DCTCP are not compared. Figures outside are in `KNOWN`. Two details (how DCTCP rounds its cut; that the round trip of the handshake
-//! is no base delay) were found by these very rows, three more (that segments leave in pieces, that what opens the receiver's
-//! window is acknowledged at once, and so is PSH) by packet traces of the same kernel at other delays; they therefore do not check them.
+//! is no base delay) were found by these very rows, and five more by the rows at other
+//! rates and delays and by packet traces of the same kernel (pieces, acknowledgements of PSH and of what opens the window, where the rounds
+//! of HyStart begin, what is taken for reordering); they therefore do not check them.
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
@@ -173,40 +174,41 @@ fn real<T: TryInto<u128>>(count: T) -> f64 {
 /// The row is one boot. Five others that were made with its queue and other phases of the echo have 12, 13, 13, 13 and 13.
 const ONE_BOOT: &str = "one boot, and five others of the same kernel have 12 or 13";
 
-/// Four flows of BBR lose an eighth of what they send to CoDel; each takes it for a policer now and then. Linux's one run loses as much as
-/// ours (3680 segments sent again, ours 3170 to 4010) and has 59.8 ms; ours have 49.7 to 60.0 ms in 24 phases of the echo, 54.5 ms in the mean.
-const PHASES: &str = "one run, within the range of ours: cycles begin in random phases";
+/// Cycles of BBR begin in random phases, and Linux's seeds lie apart by as much as ours: 50 Mbps, 80 ms: 124, 134 and 150 ms; ours in 24
+/// phases 112 to 141. At 10 Mbps and 20 ms Linux's one run has 59.8 ms, ours in 24 phases 50.2 to 61.9. Both times our mean is 8 % lower.
+const PHASES: &str =
+    "the mean of few runs, within the range of ours: cycles begin in random phases";
 
 /// PIE, 80 ms away, drops hundreds of segments of the first slow start, retransmissions among them, until a timeout leaves much under way.
 /// Linux's window is that and a segment then, and the next loss halves it. Here the controller's own is a segment, what is under way is
 /// counted beside it, and the next loss sets the threshold to two segments: the recovery that Linux ends within a second takes seven.
+/// Traced in pie_reno_f1_10m_80ms.
 const PIE: &str =
     "a loss after a timeout that left much under way halves a window of one segment here";
 
-/// Four flows overflow a buffer that is a round trip or five long, or one is just filled, and who loses what is decided in the first
-/// seconds; not traced further than that.
-const START: &str = "what the flows lose at the start decides, not traced";
+/// RED draws at random: with 24 draws in place of six, 45.22 Mbps beside 45.01 lies within the band.
+const DRAWS: &str = "six draws are few: with 24 it fits";
 
-/// RED draws at random; fewer of its seeds than of the phases here.
-const SEEDS: &str = "within the spread of its seeds, as far as there are any";
+/// Not explained. Goodput of DCTCP at PIE is higher here than in Linux, so that what is known of PIE does not explain it.
+const UNTRACED: &str = "not traced";
 
 /// Figures that lie outside, and why as far as it is known.
 const KNOWN: [(&str, &str, &str); 15] = [
-    ("bfifo1_cubic_f4_10m_80ms", "retransmissions", START),
-    ("bfifo1_cubic_f4_50m_80ms", "retransmissions", START),
-    ("bfifo1_reno_f4_50m_80ms", "retransmissions", START),
-    ("bfifo5_cubic_f4_10m_80ms", "goodput, Mbps", START),
+    ("bfifo1_cubic_f4_10m_80ms", "retransmissions", UNTRACED),
+    ("bfifo1_cubic_f4_50m_80ms", "retransmissions", UNTRACED),
+    ("bfifo1_reno_f4_50m_80ms", "retransmissions", UNTRACED),
+    ("bfifo5_cubic_f4_10m_80ms", "goodput, Mbps", UNTRACED),
     ("bfifo5_reno_f1_10m_20ms", "retransmissions", ONE_BOOT),
-    ("bfifo5_reno_f4_50m_80ms", "round trip, ms", START),
+    ("bfifo5_reno_f4_50m_80ms", "round trip, ms", UNTRACED),
     ("codel_bbr_f4_10m_20ms", "round trip, ms", PHASES),
     ("codel_bbr_f4_50m_80ms", "round trip, ms", PHASES),
-    ("fq_codel_reno_f4_50m_80ms", "goodput, Mbps", START),
-    ("pie_cubic_f1_10m_80ms", "goodput, Mbps", PIE),
-    ("pie_ecn_dctcp_f4_50m_80ms", "goodput, Mbps", PIE),
+    ("fq_codel_reno_f4_50m_80ms", "goodput, Mbps", UNTRACED),
+    ("pie_cubic_f1_10m_80ms", "goodput, Mbps", UNTRACED),
+    ("pie_ecn_dctcp_f4_50m_80ms", "goodput, Mbps", UNTRACED),
     ("pie_reno_f1_10m_80ms", "goodput, Mbps", PIE),
-    ("pie_reno_f1_50m_80ms", "goodput, Mbps", PIE),
-    ("red_cubic_f4_50m_80ms", "retransmissions", SEEDS),
-    ("red_reno_f1_50m_80ms", "goodput, Mbps", SEEDS),
+    ("pie_reno_f1_50m_80ms", "goodput, Mbps", UNTRACED),
+    ("red_cubic_f4_50m_80ms", "retransmissions", UNTRACED),
+    ("red_reno_f1_50m_80ms", "goodput, Mbps", DRAWS),
 ];
 
 /// The figures of Linux over its seeds, and ours over as many and more phases.
