@@ -557,11 +557,11 @@ impl CongestionControl for Bbr {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.save_cwnd();
-        if let CongestionKind::Timeout { .. } = congestion.kind {
+        if let CongestionKind::Timeout(expiry) = congestion.kind {
             self.full_bw = 0.0;
             self.round_began = true;
             self.phase = Phase::Loss;
-            self.cwnd = congestion.mss;
+            self.cwnd = expiry.kept + congestion.mss;
             self.lost += congestion.in_flight;
             self.look_for_policer(congestion.now, true, self.delivered);
         }

@@ -578,10 +578,10 @@ impl CongestionControl for Bbr3 {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        if let CongestionKind::Timeout { .. } = congestion.kind {
+        if let CongestionKind::Timeout(expiry) = congestion.kind {
             self.prior_cwnd = self.prior_cwnd.max(self.cwnd);
             self.phase = Phase::Loss;
-            self.cwnd = congestion.mss;
+            self.cwnd = expiry.kept + congestion.mss;
         }
     }
 

@@ -117,9 +117,9 @@ impl CongestionControl for Bic {
         };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 let to = crate::num::scaled(self.window.cwnd, left);
-                self.window.time_out(to, again);
+                self.window.time_out(to, expiry);
                 self.last_max = 0;
             }
         }

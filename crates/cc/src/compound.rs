@@ -147,8 +147,8 @@ impl CongestionControl for Compound {
                 self.window.fall_by(0.5);
                 self.delay_window = (left - real(self.window.cwnd) / mss).max(0.0);
             }
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.sum() / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.sum() / 2, expiry);
                 self.delay_window = 0.0;
             }
         }

@@ -226,8 +226,8 @@ impl CongestionControl for Copa {
                 };
                 self.window.fall(to, 2);
             }
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
     }

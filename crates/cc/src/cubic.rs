@@ -417,7 +417,7 @@ impl CongestionControl for Cubic {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let factor = match congestion.kind {
             CongestionKind::Ecn => self.ecn_factor,
-            CongestionKind::Loss | CongestionKind::Timeout { .. } => self.beta,
+            CongestionKind::Loss | CongestionKind::Timeout(_) => self.beta,
         };
         let to = if self.curve == Curve::Ns3 {
             let shape = self.shape();
@@ -430,9 +430,9 @@ impl CongestionControl for Cubic {
                 self.remember();
                 self.window.fall(to, 2);
             }
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 self.remember();
-                self.window.time_out(to, again);
+                self.window.time_out(to, expiry);
                 if self.curve == Curve::Ticks {
                     self.linux = Ticks::default();
                     self.least_rtt = None;
@@ -479,7 +479,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stage;
+    use crate::{Expiry, Stage};
     use sojourn_units::Params;
 
     const MSS: u64 = 1000;
@@ -591,7 +591,7 @@ mod tests {
         let mut cubic = started(&CubicParams::in_dialect("linux").unwrap());
         cubic.on_congestion(&Congestion {
             now: Time::ZERO,
-            kind: CongestionKind::Timeout { again: false },
+            kind: CongestionKind::Timeout(Expiry::default()),
             in_flight: 0,
             mss: MSS,
         });

@@ -5,8 +5,10 @@
 
 use crate::num::{real, scaled};
 use crate::window::{Window, by_window};
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Start, Traits};
-use sojourn_units::{Ratio, choice, params};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Start, Traits,
+};
+use sojourn_units::{Ratio, Time, choice, params};
 
 choice! {
     /// Which acknowledgement ends a window of observation, which begins with the byte to send next.
@@ -31,6 +33,8 @@ params! {
         in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)";
         /// Which acknowledgement ends a window of observation.
         ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4";
+        /// Whether a loss halves a window that a mark has just reduced.
+        loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)";
     }
     dialects {
         /// RFC 8257.
@@ -41,6 +45,7 @@ params! {
         linux = "linux-6.1" {
             in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha";
             ends = "before" from "tcp_dctcp.c, dctcp_update_alpha runs before what is delivered is counted";
+            loss_after_mark = "true" from "tcp_dctcp.c, dctcp_state: whenever a recovery begins";
         }
     }
 }
@@ -59,6 +64,10 @@ pub struct Dctcp {
     end: u64,
     delivered: u64,
     marked: u64,
+    loss_after_mark: bool,
+    /// The window falls for a mark, and how much of it the transport allows.
+    reducing: bool,
+    allowed: u64,
 }
 
 impl Dctcp {
@@ -73,6 +82,9 @@ impl Dctcp {
             end: 0,
             delivered: 0,
             marked: 0,
+            loss_after_mark: params.loss_after_mark,
+            reducing: false,
+            allowed: 0,
         }
     }
 
@@ -152,10 +164,21 @@ impl CongestionControl for Dctcp {
             }
             // A loss is answered as by Reno (RFC 8257 section 3.5).
             CongestionKind::Loss => self.window.fall_by(0.5),
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
+    }
+
+    fn on_window(&mut self, cwnd: u64) {
+        self.allowed = cwnd;
+    }
+
+    fn on_phase(&mut self, phase: Phase, _now: Time) {
+        if self.loss_after_mark && self.reducing && phase == Phase::Recovery {
+            self.window.fall(self.allowed / 2, 2);
+        }
+        self.reducing = phase == Phase::Reducing;
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
@@ -225,5 +248,35 @@ mod tests {
             dctcp.update();
         }
         assert_eq!(dctcp.alpha, 0.0);
+    }
+
+    #[test]
+    fn a_loss_halves_a_window_that_falls_for_a_mark_only_in_linux() {
+        for (dialect, segments) in [("rfc", 12), ("linux", 7)] {
+            let mut dctcp = Dctcp::new(&DctcpParams::in_dialect(dialect).unwrap());
+            let start = Start {
+                mss: 1000,
+                initial_window: 16_000,
+                whole_segments: true,
+                ..Start::default()
+            };
+            dctcp.on_start(&start);
+            dctcp.alpha = 0.5;
+            dctcp.on_congestion(&Congestion {
+                now: Time::ZERO,
+                kind: CongestionKind::Ecn,
+                in_flight: 16_000,
+                mss: 1000,
+            });
+            dctcp.on_phase(Phase::Reducing, Time::ZERO);
+            assert_eq!(dctcp.ssthresh(), 12_000, "a quarter for half of the marks");
+            // The transport has come down from 16 segments to 15.
+            dctcp.on_window(15_000);
+            dctcp.on_phase(Phase::Recovery, Time::ZERO);
+            assert_eq!(dctcp.ssthresh(), segments * 1000, "{dialect}");
+            // What was lost before the recovery ends is of the same window.
+            dctcp.on_phase(Phase::Recovery, Time::ZERO);
+            assert_eq!(dctcp.ssthresh(), segments * 1000, "{dialect}");
+        }
     }
 }

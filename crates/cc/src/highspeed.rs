@@ -103,8 +103,8 @@ impl CongestionControl for Highspeed {
         let left = 1.0 - self.decrease(window / real(self.window.mss));
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(whole(window * left), again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(whole(window * left), expiry);
             }
         }
     }

@@ -136,9 +136,9 @@ impl CongestionControl for Htcp {
         self.last_loss = congestion.now;
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(self.beta),
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 let to = whole(real(self.window.cwnd) * self.beta);
-                self.window.time_out(to, again);
+                self.window.time_out(to, expiry);
             }
         }
     }

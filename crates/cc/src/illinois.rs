@@ -157,9 +157,9 @@ impl CongestionControl for Illinois {
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(1.0 - self.beta),
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 let to = whole(real(self.window.cwnd) * (1.0 - self.beta));
-                self.window.time_out(to, again);
+                self.window.time_out(to, expiry);
                 self.alpha = 1.0;
                 self.beta = self.beta_range.1;
                 self.above = false;

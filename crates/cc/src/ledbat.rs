@@ -203,7 +203,7 @@ impl CongestionControl for Ledbat {
             CongestionKind::Loss | CongestionKind::Ecn => {
                 self.window.fall(half, self.min_cwnd);
             }
-            CongestionKind::Timeout { again } => self.window.time_out(half, again),
+            CongestionKind::Timeout(expiry) => self.window.time_out(half, expiry),
         }
     }
 

@@ -196,8 +196,8 @@ impl CongestionControl for LedbatPlus {
                     self.mode = Mode::Before(PAUSE_ROUNDS);
                 }
             }
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
                 self.mode = Mode::Return;
                 self.pause_began = congestion.now;
             }

@@ -67,7 +67,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = sample;
     }
     /// While the transport reduces the window itself: the window that it allows now. Told by transports whose algorithms share one window with
-    /// them (ns-3).
+    /// them (ns-3), and when losses are found while the window falls for a mark.
     fn on_window(&mut self, cwnd: u64) {
         let _ = cwnd;
     }
@@ -162,10 +162,16 @@ pub enum CongestionKind {
     /// The receiver echoes a mark (RFC 3168).
     Ecn,
     /// The retransmission timer has fired.
-    Timeout {
-        /// For a segment that the timer has resent before (RFC 5681 section 3.1).
-        again: bool,
-    },
+    Timeout(Expiry),
+}
+
+/// The retransmission timer has fired.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Expiry {
+    /// For a segment that the timer has resent before: the threshold stays (RFC 5681 section 3.1).
+    pub again: bool,
+    /// Bytes that are still in flight because they were sent a moment ago (RFC 8985 section 6.3); the loss window is one segment beside them.
+    pub kept: u64,
 }
 
 /// The network is congested.

@@ -126,8 +126,8 @@ impl CongestionControl for Lp {
         self.calibrated = true;
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(0.5),
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
     }

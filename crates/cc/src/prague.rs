@@ -140,8 +140,8 @@ impl CongestionControl for Prague {
                 self.window.fall(self.window.cwnd - cut, 2);
             }
             CongestionKind::Loss => self.window.fall_by(0.5),
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
     }

@@ -191,12 +191,12 @@ impl CongestionControl for Reno {
                 self.ssthresh = ssthresh;
                 self.cwnd = ssthresh;
             }
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 // The loss window; the threshold is held while one segment keeps timing out (RFC 5681 section 3.1).
-                if !again {
+                if !expiry.again {
                     self.ssthresh = ssthresh;
                 }
-                self.cwnd = congestion.mss;
+                self.cwnd = expiry.kept + congestion.mss;
                 self.after_timeout = true;
             }
         }
@@ -227,6 +227,7 @@ impl CongestionControl for Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Expiry;
     use sojourn_units::{Params, Time};
 
     const MSS: u64 = 1000;
@@ -281,7 +282,7 @@ mod tests {
         let mut reno = started(&params);
         reno.on_ack(&ack(3 * MSS));
         assert_eq!(reno.cwnd(), 6 * MSS);
-        let timeout = CongestionKind::Timeout { again: false };
+        let timeout = CongestionKind::Timeout(Expiry::default());
         reno.on_congestion(&congestion(timeout, 40 * MSS));
         assert_eq!((reno.cwnd(), reno.ssthresh()), (MSS, 20 * MSS));
         reno.on_ack(&ack(3 * MSS));
@@ -312,7 +313,7 @@ mod tests {
     #[test]
     fn a_jump_over_the_threshold_continues_in_avoidance() {
         let mut reno = started(&RenoParams::in_dialect("linux").unwrap());
-        let timeout = CongestionKind::Timeout { again: false };
+        let timeout = CongestionKind::Timeout(Expiry::default());
         reno.cwnd = 12 * MSS;
         reno.on_congestion(&congestion(timeout, 0));
         assert_eq!(
@@ -336,7 +337,10 @@ mod tests {
     #[test]
     fn a_segment_that_times_out_again_leaves_the_threshold() {
         let mut reno = started(&RenoParams::default());
-        let timeout = |again| congestion(CongestionKind::Timeout { again }, 20 * MSS);
+        let timeout = |again| {
+            let expiry = Expiry { again, kept: 0 };
+            congestion(CongestionKind::Timeout(expiry), 20 * MSS)
+        };
         reno.on_congestion(&timeout(false));
         assert_eq!(reno.ssthresh(), 10 * MSS);
         reno.on_congestion(&Congestion {

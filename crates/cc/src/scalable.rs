@@ -88,9 +88,9 @@ impl CongestionControl for Scalable {
         };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 self.window
-                    .time_out(whole(real(self.window.cwnd) * left), again);
+                    .time_out(whole(real(self.window.cwnd) * left), expiry);
             }
         }
     }

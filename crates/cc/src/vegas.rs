@@ -202,8 +202,8 @@ impl CongestionControl for Vegas {
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(0.5),
-            CongestionKind::Timeout { again } => {
-                self.window.time_out(self.window.cwnd / 2, again);
+            CongestionKind::Timeout(expiry) => {
+                self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
     }

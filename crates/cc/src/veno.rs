@@ -97,9 +97,9 @@ impl CongestionControl for Veno {
         let left = if self.waiting < self.beta { 0.8 } else { 0.5 };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(left),
-            CongestionKind::Timeout { again } => {
+            CongestionKind::Timeout(expiry) => {
                 let to = scaled(self.window.cwnd, left);
-                self.window.time_out(to, again);
+                self.window.time_out(to, expiry);
             }
         }
     }

@@ -116,7 +116,7 @@ impl CongestionControl for Westwood {
             CongestionKind::Loss | CongestionKind::Ecn => {
                 self.window.fall(to, 2);
             }
-            CongestionKind::Timeout { again } => self.window.time_out(to, again),
+            CongestionKind::Timeout(expiry) => self.window.time_out(to, expiry),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Sources: RFC 5681 sections 3.1, 3.2 and 4.1, RFC 3465 (byte counting), RFC 3522 (undo).
 
 use crate::num::scaled;
-use crate::{Acked, Sample, Sent, Stage, Start, Undo};
+use crate::{Acked, Expiry, Sample, Sent, Stage, Start, Undo};
 
 /// The window of one connection, bytes.
 #[derive(Clone, Debug)]
@@ -125,12 +125,12 @@ impl Window {
         self.fall(scaled(self.cwnd, factor), 2);
     }
 
-    /// One segment after a timeout; the threshold becomes `to`, unless the same segment has timed out before.
-    pub(crate) fn time_out(&mut self, to: u64, again: bool) {
-        if !again {
+    /// The loss window; the threshold becomes `to`, unless the same segment has timed out before.
+    pub(crate) fn time_out(&mut self, to: u64, expiry: Expiry) {
+        if !expiry.again {
             self.ssthresh = self.rounded(to, 2);
         }
-        self.cwnd = self.mss;
+        self.cwnd = expiry.kept + self.mss;
         self.counted = 0;
         self.after_timeout = true;
     }
@@ -223,9 +223,20 @@ pub(crate) mod tests {
         let mut window = window(2);
         window.slow_start(3000);
         assert_eq!(window.cwnd, 6000);
-        window.time_out(20_000, false);
+        window.time_out(20_000, Expiry::default());
         window.slow_start(3000);
         assert_eq!((window.cwnd, window.ssthresh), (2000, 20_000));
+    }
+
+    #[test]
+    fn what_a_timeout_leaves_in_flight_has_its_place_in_the_window() {
+        let mut window = window(0);
+        let kept = |kept, again| Expiry { again, kept };
+        window.time_out(20_000, kept(7000, false));
+        assert_eq!((window.cwnd, window.ssthresh), (8000, 20_000));
+        window.fall_by(0.5);
+        window.time_out(2000, kept(0, true));
+        assert_eq!((window.cwnd, window.ssthresh), (1000, 4000));
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl CongestionControl for Yeah {
         self.reno = (self.reno / 2).max(2);
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall(to, 2),
-            CongestionKind::Timeout { again } => self.window.time_out(to, again),
+            CongestionKind::Timeout(expiry) => self.window.time_out(to, expiry),
         }
     }
 

@@ -5,9 +5,10 @@
 //!
 //! What is asserted: Linux's mean over its seeds agrees with ours over six phases or seeds within the band; retransmissions of BBR, Vegas
 //! and DCTCP are not compared. Figures outside are in `KNOWN`. Two details (how DCTCP rounds its cut; that the round trip of the handshake
-//! is no base delay) were found by these very rows, and five more by the rows at other
+//! is no base delay) were found by these very rows, and more by the rows at other
 //! rates and delays and by packet traces of the same kernel (pieces, acknowledgements of PSH and of what opens the window, where the rounds
-//! of HyStart begin, what is taken for reordering); they therefore do not check them.
+//! of HyStart begin, what is taken for reordering, the window after a timeout, what restarts the timer, DCTCP's losses after marks); they
+//! therefore do not check them. What the data's README calls later runs was made after all of these were built.
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
@@ -174,41 +175,30 @@ fn real<T: TryInto<u128>>(count: T) -> f64 {
 /// The row is one boot. Five others that were made with its queue and other phases of the echo have 12, 13, 13, 13 and 13.
 const ONE_BOOT: &str = "one boot, and five others of the same kernel have 12 or 13";
 
-/// Cycles of BBR begin in random phases, and Linux's seeds lie apart by as much as ours: 50 Mbps, 80 ms: 124, 134 and 150 ms; ours in 24
-/// phases 112 to 141. At 10 Mbps and 20 ms Linux's one run has 59.8 ms, ours in 24 phases 50.2 to 61.9. Both times our mean is 8 % lower.
-const PHASES: &str =
-    "the mean of few runs, within the range of ours: cycles begin in random phases";
+/// Single runs end near one of two values, Linux's as ours: with FQ-CoDel near 8.2 or 9.2 Mbps (Linux 7 and 4 of 11), with DCTCP at PIE near 39
+/// or 44 Mbps (5 and 4 of 9). The means differ by 3 %.
+const TWO_ENDS: &str = "runs end near one of two values, Linux's as ours";
 
-/// PIE, 80 ms away, drops hundreds of segments of the first slow start, retransmissions among them, until a timeout leaves much under way.
-/// Linux's window is that and a segment then, and the next loss halves it. Here the controller's own is a segment, what is under way is
-/// counted beside it, and the next loss sets the threshold to two segments: the recovery that Linux ends within a second takes seven.
-/// Traced in pie_reno_f1_10m_80ms.
-const PIE: &str =
-    "a loss after a timeout that left much under way halves a window of one segment here";
+/// Linux's runs have 43, 45, 33, 34 and 29, ours 24 to 44.
+const SPREAD: &str = "the mean of few runs, within the range of ours";
 
-/// RED draws at random: with 24 draws in place of six, 45.22 Mbps beside 45.01 lies within the band.
-const DRAWS: &str = "six draws are few: with 24 it fits";
+/// Nothing is random here. The first 171 segments of a flow are those of Linux's trace; then one leaves Linux alone where two leave here, and
+/// what follows is one segment off.
+const ONE_OFF: &str = "parts from Linux's trace at the 171st segment of a flow";
 
-/// Not explained. Goodput of DCTCP at PIE is higher here than in Linux, so that what is known of PIE does not explain it.
+/// Not explained.
 const UNTRACED: &str = "not traced";
 
 /// Figures that lie outside, and why as far as it is known.
-const KNOWN: [(&str, &str, &str); 15] = [
-    ("bfifo1_cubic_f4_10m_80ms", "retransmissions", UNTRACED),
-    ("bfifo1_cubic_f4_50m_80ms", "retransmissions", UNTRACED),
-    ("bfifo1_reno_f4_50m_80ms", "retransmissions", UNTRACED),
-    ("bfifo5_cubic_f4_10m_80ms", "goodput, Mbps", UNTRACED),
+const KNOWN: [(&str, &str, &str); 8] = [
+    ("bfifo1_reno_f4_50m_80ms", "retransmissions", ONE_OFF),
+    ("bfifo1_reno_f4_50m_80ms", "round trip, ms", ONE_OFF),
+    ("bfifo5_cubic_f4_50m_80ms", "retransmissions", UNTRACED),
     ("bfifo5_reno_f1_10m_20ms", "retransmissions", ONE_BOOT),
     ("bfifo5_reno_f4_50m_80ms", "round trip, ms", UNTRACED),
-    ("codel_bbr_f4_10m_20ms", "round trip, ms", PHASES),
-    ("codel_bbr_f4_50m_80ms", "round trip, ms", PHASES),
-    ("fq_codel_reno_f4_50m_80ms", "goodput, Mbps", UNTRACED),
-    ("pie_cubic_f1_10m_80ms", "goodput, Mbps", UNTRACED),
-    ("pie_ecn_dctcp_f4_50m_80ms", "goodput, Mbps", UNTRACED),
-    ("pie_reno_f1_10m_80ms", "goodput, Mbps", PIE),
-    ("pie_reno_f1_50m_80ms", "goodput, Mbps", UNTRACED),
-    ("red_cubic_f4_50m_80ms", "retransmissions", UNTRACED),
-    ("red_reno_f1_50m_80ms", "goodput, Mbps", DRAWS),
+    ("fq_codel_reno_f4_10m_80ms", "goodput, Mbps", TWO_ENDS),
+    ("pie_ecn_dctcp_f1_50m_80ms", "goodput, Mbps", TWO_ENDS),
+    ("red_cubic_f4_50m_80ms", "retransmissions", SPREAD),
 ];
 
 /// The figures of Linux over its seeds, and ours over as many and more phases.
@@ -232,6 +222,15 @@ fn agrees(linux: Spread, ours: Spread, part: f64, amount: f64) -> bool {
     (ours.mean - linux.mean).abs() <= (linux.mean.abs() * part).max(amount)
 }
 
+/// Runs for the figures of a row: more where the discipline draws at random or where single runs end far apart, because the means of six lie apart
+/// by more than the band.
+fn draws(row: &Row) -> usize {
+    let random = ["pie", "red", "fq_codel"]
+        .iter()
+        .any(|name| row.queue.starts_with(name));
+    if random { 24 } else { 6 }
+}
+
 /// Reno and CUBIC: goodput within 1 %, mean round trip within 3 %, retransmissions and marks within 10 % (or three); the others
 /// goodput within 3 %, round trip within 5 %. Each row is run in several phases of the echo against the flows, because one segment
 /// more or less at an overflow decides whether it costs one loss or two.
@@ -253,7 +252,7 @@ fn every_row_of_linux_lies_within_its_band() {
     let work = || {
         let mut done = Vec::new();
         while let Some((name, rows)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let phases = 6 / rows.len();
+            let phases = draws(&rows[0]) / rows.len();
             let mine: Vec<Ours> = rows
                 .iter()
                 .flat_map(|row| (0..phases.max(1)).map(move |phase| (row, phase)))

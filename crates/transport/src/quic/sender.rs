@@ -4,8 +4,8 @@ use super::QuicParams;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent,
-    Stage, Start, Traits,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample,
+    Sent, Stage, Start, Traits,
 };
 use sojourn_sim::{
     Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
@@ -744,7 +744,7 @@ impl<S: Source> QuicSender<S> {
         if persistent {
             self.cc.on_congestion(&Congestion {
                 now,
-                kind: CongestionKind::Timeout { again: false },
+                kind: CongestionKind::Timeout(Expiry::default()),
                 in_flight: self.in_flight,
                 mss: self.mss,
             });

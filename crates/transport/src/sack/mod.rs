@@ -26,7 +26,7 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
-pub use params::{Detection, Reduction, SackParams, SendUnit};
+pub use params::{Detection, Reduction, Restart, SackParams, SendUnit};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 

@@ -20,7 +20,9 @@ use super::prr::Prr;
 use super::scoreboard::Segment;
 use super::sender::{Event, Pending, RETRANSMIT, SackSender};
 use crate::app::Source;
-use sojourn_cc::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage};
+use sojourn_cc::{
+    Acked, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sample, Stage,
+};
 use sojourn_sim::{Flags, Host, Packet, Side};
 use sojourn_units::{Span, Time};
 
@@ -160,7 +162,7 @@ impl<S: Source> SackSender<S> {
             (None, _) => return None,
         };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(rtt);
+        self.rto.sample(rtt, self.una, self.nxt);
         self.cold.report.record_rtt(rtt);
         Some(rtt)
     }
@@ -379,7 +381,7 @@ impl<S: Source> SackSender<S> {
         self.reducing = false;
         self.cc.on_congestion(&Congestion {
             now,
-            kind: CongestionKind::Timeout { again: false },
+            kind: CongestionKind::Timeout(Expiry::default()),
             in_flight,
             mss: self.mss,
         });

@@ -67,6 +67,16 @@ choice! {
     }
 }
 
+choice! {
+    /// What restarts the retransmission timer.
+    pub enum Restart {
+        /// An acknowledgement of new data, from then on (RFC 6298 section 5.3).
+        Acked = "acked",
+        /// That, and a selective acknowledgement of what was sent before the first segment outstanding was sent last; the timer that follows a probe or a wait for reordering goes from when that segment was sent (Linux).
+        Sacked = "sacked",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
@@ -84,6 +94,8 @@ params! {
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
         /// Whether a segment probes for the loss of the last ones.
         tail_probe: bool = "true", source "RFC 8985 section 7";
+        /// What restarts the retransmission timer.
+        restart: Restart = "acked", source "RFC 6298 section 5.3";
         /// Whether a timeout is examined before it is believed (F-RTO).
         frto: bool = "true", source "RFC 5682 section 3";
         /// Whether reductions that prove to be for nothing are taken back.
@@ -130,6 +142,7 @@ params! {
         linux = "linux-6.1" {
             reduction = "prr_linux" from "tcp_input.c, tcp_cwnd_reduction";
             reduction_for_ecn = "true" from "tcp_input.c, tcp_enter_cwr";
+            restart = "sacked" from "tcp_input.c, tcp_clean_rtx_queue and tcp_rearm_rto";
             timestamps = "true" from "ip-sysctl: tcp_timestamps";
             abc_limit = "0" from "tcp_cong.c, tcp_slow_start";
             quick_acks = "16" from "tcp_input.c, TCP_MAX_QUICKACKS";

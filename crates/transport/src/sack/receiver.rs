@@ -9,7 +9,7 @@ use super::offered::Offered;
 use super::params::{Machine, SackParams};
 use super::ranges::Held;
 use crate::report::ReceiverReport;
-use crate::tcp::{FIRST_BYTE, TcpParams};
+use crate::tcp::{FIRST_BYTE, TcpParams, Wheel};
 use sojourn_cc::EcnUse;
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Timers};
 use sojourn_units::{Span, Time};
@@ -82,6 +82,7 @@ pub struct SackReceiver {
     mss: u64,
     compressed_ack: Span,
     delayed_ack_timeout: Span,
+    wheel: Wheel,
     /// Segments and bytes that arrived marked.
     marked: [u64; 2],
     timers: Timers<3>,
@@ -131,6 +132,7 @@ impl SackReceiver {
             mss: params.mss.get(),
             compressed_ack: sack.compressed_ack,
             delayed_ack_timeout: params.delayed_ack_timeout,
+            wheel: Wheel::new(params.jiffy),
             marked: [0; 2],
             timers: Timers::default(),
             duplicates: 0,
@@ -182,7 +184,7 @@ impl SackReceiver {
             ..Outgoing::default()
         };
         host.send(self.flow, out);
-        let at = host.now().saturating_add(self.syn_ack_rto);
+        let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);
     }
 
@@ -271,7 +273,7 @@ impl SackReceiver {
             } else if gap || self.unacked >= self.delayed_ack || self.quick > 0 {
                 self.acknowledge(host);
             } else if !self.delays {
-                let at = host.now().saturating_add(self.delayed_ack_timeout);
+                let at = self.wheel.expiry(host.now(), self.delayed_ack_timeout);
                 self.timers.set(DELAYED_ACK, at, host);
                 self.delays = true;
             }

@@ -6,7 +6,7 @@
 
 use super::ns3::Socket;
 use super::pacing::Pacer;
-use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, SackParams};
+use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
 use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
 use super::rack::Rack;
@@ -14,10 +14,10 @@ use super::rate::{DeliveryRate, Picked};
 use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use crate::tcp::{FIRST_BYTE, Rto, TcpParams};
+use crate::tcp::{FIRST_BYTE, Rto, TcpParams, Wheel};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent,
-    Stage, Start, Traits, Undo,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample,
+    Sent, Stage, Start, Traits, Undo,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers};
 use sojourn_units::{Rate, Span, Time};
@@ -29,6 +29,8 @@ const APPLICATION: usize = 2;
 
 /// Least wait of the timers that look for losses (tcp.h, TCP_TIMEOUT_MIN: two ticks).
 const LEAST_WAIT: Span = Span::from_ms(2);
+/// Granularity of Linux's timestamps (TCP_TS_HZ).
+const LINUX_STAMP: Span = Span::from_ms(1);
 
 /// Most segments by which reordering raises the count that tells of a loss (ip-sysctl: tcp_max_reordering).
 const MOST_REORDERING: u64 = 300;
@@ -88,6 +90,8 @@ pub(super) struct Event {
     original: bool,
     /// A retransmission was lost.
     resent_lost: bool,
+    /// What is missing may only be reordered: the timer waits for that.
+    waits: bool,
     pub(super) echo: bool,
     /// When the first and the last were sent of those acknowledged that were sent once, cumulatively and selectively.
     pub(super) acked_sent: Option<(Time, Time)>,
@@ -112,6 +116,7 @@ impl Event {
             resent_acked: false,
             original: false,
             resent_lost: false,
+            waits: false,
             echo: false,
             acked_sent: None,
             sacked_sent: None,
@@ -170,11 +175,10 @@ pub struct SackSender<S> {
     pub(super) timers: Timers<3>,
     pub(super) cc: AnyCc,
     pub(super) rto: Rto,
+    wheel: Wheel,
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
     known: [(u64, u64); 3],
-    /// What was in flight beside the window when the timer fired.
-    spared: u64,
     /// Bytes that limited transmit has sent.
     beyond: u64,
     /// Bytes that the acknowledgement at hand has delivered.
@@ -221,6 +225,9 @@ pub(super) struct Options {
     pub(super) dupthresh: u32,
     /// What a probe for a single segment waits beyond two round trips.
     probe_delay: Span,
+    restart: Restart,
+    /// Granularity of the timestamps that are echoed.
+    stamp_tick: Span,
 }
 
 /// What is not needed for every acknowledgement.
@@ -291,9 +298,9 @@ impl<S: Source> SackSender<S> {
             timers: Timers::default(),
             cc,
             rto: Rto::new(&params),
+            wheel: Wheel::new(params.jiffy),
             bytes_acked: 0,
             known: [(0, 0); 3],
-            spared: 0,
             beyond: 0,
             just_delivered: 0,
             dupthresh: params.dupthresh,
@@ -328,6 +335,8 @@ impl<S: Source> SackSender<S> {
                 } else {
                     params.delayed_ack_timeout
                 },
+                restart: sack.restart,
+                stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
             },
             cold: Box::new(Cold {
                 feed,
@@ -406,7 +415,6 @@ impl<S: Source> SackSender<S> {
         }
         match self.phase {
             Phase::Reducing | Phase::Recovery if self.reducing => self.prr.window(),
-            Phase::Loss => self.cc.cwnd() + self.spared,
             _ => self.cc.cwnd(),
         }
     }
@@ -436,7 +444,7 @@ impl<S: Source> SackSender<S> {
         };
         host.send(self.flow, out);
         self.pending = Pending::Timeout;
-        let at = host.now().saturating_add(self.rto.timeout());
+        let at = self.wheel.expiry(host.now(), self.rto.timeout());
         self.timers.set(RETRANSMIT, at, host);
     }
 
@@ -457,7 +465,7 @@ impl<S: Source> SackSender<S> {
         } else {
             let rtt = now.since(self.cold.opened);
             self.min_rtt = Some(rtt);
-            self.rto.sample(rtt);
+            self.rto.sample(rtt, self.una, self.nxt);
             self.cold.report.record_rtt(rtt);
         }
         self.ecn =
@@ -630,7 +638,7 @@ impl<S: Source> SackSender<S> {
             self.note_usage(held);
         }
         if sent_new {
-            self.schedule_probe(host);
+            self.schedule_probe(false, host);
         }
         sent_new
     }
@@ -860,7 +868,7 @@ impl<S: Source> SackSender<S> {
 
     pub(super) fn arm<H: Host>(&mut self, pending: Pending, wait: Span, host: &mut H) {
         self.pending = pending;
-        let at = host.now().saturating_add(wait);
+        let at = self.wheel.expiry(host.now(), wait);
         self.timers.set(RETRANSMIT, at, host);
     }
 
@@ -892,9 +900,10 @@ impl<S: Source> SackSender<S> {
         })
     }
 
-    /// A probe instead of the timeout, where the last segments may be lost unseen (RFC 8985 section 7.2).
+    /// A probe instead of the timeout, where the last segments may be lost unseen (RFC 8985 section 7.2). An acknowledgement restarts the timeout that bounds
+    /// it, what is sent does not.
     #[inline]
-    fn schedule_probe<H: Host>(&mut self, host: &mut H) -> bool {
+    fn schedule_probe<H: Host>(&mut self, restarted: bool, host: &mut H) -> bool {
         if !self.options.tail_probe
             || self.nxt == self.una
             || !matches!(self.phase, Phase::Open | Phase::Reducing)
@@ -911,11 +920,11 @@ impl<S: Source> SackSender<S> {
         } else {
             LEAST_WAIT
         };
-        self.arm(
-            Pending::Probe,
-            wait.min(self.until_timeout(host.now())),
-            host,
-        );
+        let timeout = match restarted {
+            true => self.rto.timeout(),
+            false => self.until_timeout(host.now()),
+        };
+        self.arm(Pending::Probe, wait.min(timeout), host);
         true
     }
 
@@ -1033,10 +1042,13 @@ impl<S: Source> SackSender<S> {
             self.begin_undo(now, true);
         }
         self.rto.back_off();
-        self.spared = self.board.pipe();
+        let expiry = Expiry {
+            again,
+            kept: self.board.pipe(),
+        };
         self.cc.on_congestion(&Congestion {
             now,
-            kind: CongestionKind::Timeout { again },
+            kind: CongestionKind::Timeout(expiry),
             in_flight: outstanding,
             mss: self.mss,
         });
@@ -1077,7 +1089,6 @@ impl<S: Source> SackSender<S> {
             }
             if phase == Phase::Open || phase == Phase::Disorder {
                 self.reducing = false;
-                self.spared = 0;
                 self.doubt = false;
             }
             self.cc.on_phase(phase, now);
@@ -1172,15 +1183,11 @@ impl<S: Source> SackSender<S> {
         if self.probe_high != 0 {
             self.judge_probe(ack, &event);
         }
-        if event.acked > 0 {
-            if self.una == self.nxt {
-                self.disarm();
-                if self.una == self.end {
-                    self.check_completion(now);
-                }
-            } else if !self.schedule_probe(host) {
-                self.pending = Pending::Timeout;
-                self.arm_timeout(host);
+        let restarts = event.acked > 0 || self.restarts_by_sack(&event);
+        if self.una == self.nxt && event.acked > 0 {
+            self.disarm();
+            if self.una == self.end {
+                self.check_completion(now);
             }
         }
         // An acknowledgement that neither advances nor tells of anything counts as dubious too.
@@ -1191,6 +1198,12 @@ impl<S: Source> SackSender<S> {
             || self.phase != Phase::Open
         {
             self.alert(&mut event, host);
+        }
+        if restarts && self.una != self.nxt && !event.waits && !self.schedule_probe(true, host) {
+            if self.options.restart == Restart::Acked {
+                self.pending = Pending::Timeout;
+            }
+            self.arm_timeout(host);
         }
         sample.newly_lost = self.board.lost_total() - lost_before;
         sample.lost_since =
@@ -1230,7 +1243,7 @@ impl<S: Source> SackSender<S> {
         let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
         self.rack.on_delivered_in_order(&last, rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed);
+        self.rto.sample(smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
@@ -1288,7 +1301,7 @@ impl<S: Source> SackSender<S> {
             stage: Stage::Open,
         });
         if !self.send(host) && probes {
-            self.schedule_probe(host);
+            self.schedule_probe(true, host);
         }
     }
 
@@ -1444,16 +1457,34 @@ impl<S: Source> SackSender<S> {
             first = first.or(Some(sacked_first));
             last = Some(sacked_last);
         }
-        if first.is_none() && event.acked > 0 {
-            first = event.stamp;
-            last = event.stamp;
-        }
-        let smoothed = now.checked_since(first?)?;
-        let rtt = now.checked_since(last?)?;
+        let (smoothed, rtt) = if first.is_none() && event.acked > 0 {
+            let rtt = self.since_stamp(now, event.stamp?)?;
+            (rtt, rtt)
+        } else {
+            (now.checked_since(first?)?, now.checked_since(last?)?)
+        };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed);
+        self.rto.sample(smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         Some(rtt)
+    }
+
+    /// The round-trip time that an echoed timestamp tells, to its granularity.
+    fn since_stamp(&self, now: Time, stamp: Time) -> Option<Span> {
+        let tick = self.options.stamp_tick;
+        let ticks = |at: Time| at.as_ps() / tick.as_ps();
+        let passed = ticks(now).checked_sub(ticks(stamp))?;
+        Some(tick.saturating_mul(passed.max(1)))
+    }
+
+    /// Whether a selective acknowledgement alone restarts the timer: of what was sent before the first segment was sent last, so that the timer does not go on and
+    /// on while that segment is missing (tcp_clean_rtx_queue).
+    fn restarts_by_sack(&self, event: &Event) -> bool {
+        self.options.restart == Restart::Sacked
+            && event
+                .sacked_sent
+                .zip(self.board.front())
+                .is_some_and(|((sacked, _), front)| sacked < front.sent)
     }
 
     /// Bytes of those just delivered that arrived marked.
@@ -1512,17 +1543,19 @@ impl<S: Source> SackSender<S> {
         }
     }
 
-    /// Looks for losses by the chosen rule.
-    fn look_for_losses<H: Host>(&mut self, now: Time, host: &mut H) {
+    /// Looks for losses by the chosen rule; true if the timer waits for what may only be reordered.
+    fn look_for_losses<H: Host>(&mut self, now: Time, host: &mut H) -> bool {
         match self.options.detection {
             Detection::Count => self.board.lose_by_count(self.dupthresh, self.mss),
             Detection::Rack => {
                 let window = self.rack_window();
                 if let Some(wait) = self.rack.detect(&mut self.board, window, now) {
                     self.arm(Pending::Reordering, wait + LEAST_WAIT, host);
+                    return true;
                 }
             }
         }
+        false
     }
 
     fn rack_window(&self) -> Span {
@@ -1540,11 +1573,11 @@ impl<S: Source> SackSender<S> {
             return;
         }
         let resent = self.board.retransmitted();
-        match self.options.detection {
-            Detection::Count if event.sacked => self.look_for_losses(event.now, host),
-            Detection::Rack if self.rack.advanced() => self.look_for_losses(event.now, host),
-            _ => {}
-        }
+        let looks = match self.options.detection {
+            Detection::Count => event.sacked,
+            Detection::Rack => self.rack.advanced(),
+        };
+        event.waits = looks && self.look_for_losses(event.now, host);
         event.resent_lost = self.board.retransmitted() < resent;
     }
 
@@ -1688,6 +1721,8 @@ impl<S: Source> SackSender<S> {
     fn enter_recovery(&mut self, echo: bool, now: Time) {
         if self.phase == Phase::Reducing {
             // The window is falling already.
+            let window = self.cwnd();
+            self.cc.on_window(window);
             self.undo = None;
             self.undo_from = Some(self.una);
             self.reducing |= !self.traits.model && self.options.reduction != Reduction::Halt;

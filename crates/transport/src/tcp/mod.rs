@@ -15,12 +15,14 @@ mod receiver;
 mod recovery;
 mod rto;
 mod sender;
+mod wheel;
 
-pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, TcpParams};
+pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, RtoSpread, TcpParams};
 pub use receiver::TcpReceiver;
 pub(crate) use rto::Rto;
 pub(crate) use sender::FIRST_BYTE;
 pub use sender::{TcpConfig, TcpSender};
+pub(crate) use wheel::Wheel;
 
 #[cfg(test)]
 pub(crate) mod double;

@@ -58,6 +58,17 @@ choice! {
     }
 }
 
+choice! {
+    /// What is added to the smoothed round-trip time for the timeout.
+    pub enum RtoSpread {
+        /// Four times the mean deviation (RFC 6298 section 2.3).
+        Mean = "mean",
+        /// Four times the greatest mean deviation within a round trip. It comes down by a quarter of the difference once in a round trip, and a sample
+        /// that is shorter raises the deviation an eighth as fast (Linux).
+        Peak = "peak",
+    }
+}
+
 params! {
     /// TCP (RFC 9293, RFC 5681): Reno, NewReno or selective recovery, retransmission timer of RFC 6298, classic ECN.
     pub struct TcpParams {
@@ -89,6 +100,11 @@ params! {
         min_rto: Span = "1s", range .."60s", source "RFC 6298 section 2.4";
         /// To what that minimum applies.
         rto_floor: RtoFloor = "rto", source "RFC 6298 section 2.4";
+        /// What is added to the smoothed round-trip time for the timeout.
+        rto_spread: RtoSpread = "mean", source "RFC 6298 section 2.3";
+        /// Tick of a wheel of timers: a timer fires at the end of its slot, and slots are one tick wide for waits below 63 ticks, 8 below 504, 64 below 4032
+        /// and so on. None lets timers be exact.
+        jiffy: Option<Span> = "none", range "1us".."100ms", source "RFC 6298 section 4 leaves the clock to the host";
         /// Greatest retransmission timeout.
         max_rto: Span = "60s", range "1us".., source "RFC 6298 section 2.5";
         /// Granularity of the clock (G), the least that is added to the smoothed round-trip time.
@@ -125,6 +141,8 @@ params! {
             headers = "52B" from "tcp_output.c: timestamps are on (12 bytes)";
             min_rto = "200ms" from "tcp.h, TCP_RTO_MIN";
             rto_floor = "variance" from "tcp_input.c, tcp_rtt_estimator: bounds rttvar";
+            rto_spread = "peak" from "tcp_input.c, tcp_rtt_estimator: mdev_max_us";
+            jiffy = "1ms" from "kernel/time/timer.c, LVL_GRAN; 1 / HZ, 4 ms in kernels with HZ=250";
             max_rto = "120s" from "tcp.h, TCP_RTO_MAX";
             delayed_ack_timeout = "40ms" from "tcp.h, TCP_DELACK_MIN";
             partial_timer = "every" from "tcp_input.c, tcp_rearm_rto on each new acknowledgement";

@@ -1,8 +1,8 @@
-//! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5.
+//! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5; for [`RtoSpread::Peak`] the behaviour of Linux 6.1 (tcp_rtt_estimator).
 //!
 //! Arithmetic is in whole picoseconds; each division by 4 or 8 rounds down.
 
-use super::params::{RtoFloor, TcpParams};
+use super::params::{RtoFloor, RtoSpread, TcpParams};
 use sojourn_units::Span;
 
 /// The timeout to which a connection that has lost a SYN returns when data begins (RFC 6298 section 5.7).
@@ -19,6 +19,48 @@ pub(crate) struct Rto {
     max: Span,
     granularity: Span,
     floor: RtoFloor,
+    peak: Option<Box<Peak>>,
+}
+
+/// The greatest deviation of a round trip; spans are four times the mean deviation.
+#[derive(Clone, Debug)]
+struct Peak {
+    /// What is added to the smoothed round-trip time.
+    spread: Span,
+    /// The greatest in the round trip at hand, never below the least spread.
+    greatest: Span,
+    /// The round trip is over when more is acknowledged than this byte.
+    until: u64,
+}
+
+fn checked_sub(span: Span, other: Span) -> Option<Span> {
+    (span >= other).then(|| span - other)
+}
+
+impl Peak {
+    /// The deviation after a sample.
+    fn deviation(rttvar: Span, srtt: Span, rtt: Span) -> Span {
+        match checked_sub(rtt, srtt) {
+            Some(longer) => rttvar - rttvar / 4 + longer / 4,
+            None => {
+                let shorter = srtt - rtt;
+                match checked_sub(shorter, rttvar) {
+                    Some(more) => rttvar + more / 32,
+                    None => rttvar - (rttvar - shorter) / 4,
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, rttvar: Span, least: Span, una: u64, nxt: u64) {
+        self.greatest = self.greatest.max(4 * rttvar);
+        self.spread = self.spread.max(self.greatest);
+        if una > self.until {
+            self.spread -= self.spread.saturating_sub(self.greatest) / 4;
+            self.until = nxt;
+            self.greatest = least;
+        }
+    }
 }
 
 impl Rto {
@@ -31,6 +73,13 @@ impl Rto {
             max: params.max_rto,
             granularity: params.granularity,
             floor: params.rto_floor,
+            peak: (params.rto_spread == RtoSpread::Peak).then(|| {
+                Box::new(Peak {
+                    spread: Span::ZERO,
+                    greatest: Span::ZERO,
+                    until: 0,
+                })
+            }),
         }
     }
 
@@ -45,11 +94,21 @@ impl Rto {
         (!self.srtt.is_zero()).then_some(self.srtt)
     }
 
-    /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off.
-    pub(crate) fn sample(&mut self, rtt: Span) {
+    /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off. `una` and `nxt` are the first byte that is not
+    /// acknowledged, and the next to send.
+    pub(crate) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
+            if let Some(peak) = &mut self.peak {
+                peak.spread = (4 * self.rttvar).max(self.min);
+                peak.greatest = peak.spread;
+                peak.until = nxt;
+            }
+        } else if let Some(peak) = &mut self.peak {
+            self.rttvar = Peak::deviation(self.rttvar, self.srtt, rtt);
+            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+            peak.take(self.rttvar, self.min, una, nxt);
         } else {
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
             self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
@@ -60,7 +119,11 @@ impl Rto {
 
     /// The timeout is again what the samples say.
     pub(crate) fn end_back_off(&mut self) {
-        let spread = (4 * self.rttvar).max(self.granularity);
+        let spread = match &self.peak {
+            Some(peak) => peak.spread,
+            None => 4 * self.rttvar,
+        };
+        let spread = spread.max(self.granularity);
         let rto = match self.floor {
             RtoFloor::Whole => (self.srtt + spread).max(self.min),
             RtoFloor::Variance => self.srtt + spread.max(self.min),
@@ -100,15 +163,15 @@ mod tests {
     fn the_first_sample_gives_three_times_itself() {
         let mut rto = rto(&[("min_rto", "0s")]);
         assert_eq!((rto.timeout(), rto.srtt()), (ms(1000), None));
-        rto.sample(ms(80));
+        rto.sample(ms(80), 1, 1);
         assert_eq!((rto.timeout(), rto.srtt()), (ms(240), Some(ms(80))));
     }
 
     #[test]
     fn later_samples_are_weighed_by_an_eighth_and_a_quarter() {
         let mut rto = rto(&[("min_rto", "0s")]);
-        rto.sample(ms(80));
-        rto.sample(ms(160));
+        rto.sample(ms(80), 1, 1);
+        rto.sample(ms(160), 1, 1);
         // rttvar = 3/4 40 + 1/4 80 = 50, srtt = 7/8 80 + 1/8 160 = 90.
         assert_eq!((rto.timeout(), rto.srtt()), (ms(290), Some(ms(90))));
     }
@@ -118,8 +181,8 @@ mod tests {
         let mut whole = rto(&[("min_rto", "200ms")]);
         let mut spread = rto(&[("min_rto", "200ms"), ("rto_floor", "variance")]);
         for _ in 0..100 {
-            whole.sample(ms(40));
-            spread.sample(ms(40));
+            whole.sample(ms(40), 1, 1);
+            spread.sample(ms(40), 1, 1);
         }
         assert_eq!(whole.timeout(), ms(200));
         // Rounding down leaves the smoothed time a few picoseconds short.
@@ -129,7 +192,7 @@ mod tests {
     #[test]
     fn the_granularity_is_the_least_spread() {
         let mut rto = rto(&[("min_rto", "0s"), ("granularity", "100ms")]);
-        rto.sample(ms(8));
+        rto.sample(ms(8), 1, 1);
         assert_eq!(rto.timeout(), ms(108));
     }
 
@@ -140,7 +203,41 @@ mod tests {
         assert_eq!(rto.timeout(), ms(2000));
         rto.back_off();
         assert_eq!(rto.timeout(), ms(3000));
-        rto.sample(ms(100));
+        rto.sample(ms(100), 1, 1);
         assert_eq!(rto.timeout(), ms(1000));
+    }
+
+    /// Linux 6.1's figures worked out by hand from the rules in its comments.
+    #[test]
+    fn the_peak_of_a_round_trip_rises_at_once_and_falls_by_a_quarter_per_round_trip() {
+        let mut rto = rto(&[
+            ("min_rto", "200ms"),
+            ("rto_floor", "variance"),
+            ("rto_spread", "peak"),
+        ]);
+        rto.sample(ms(400), 1, 10);
+        // 400 + 4 * 200.
+        assert_eq!(rto.timeout(), ms(1200));
+        // No deviation: 4 * 150, but the round trip is not over.
+        rto.sample(ms(400), 5, 20);
+        assert_eq!(rto.timeout(), ms(1200));
+        // Over; the peak of it was 800 all the same. From here on the peak is 200.
+        rto.sample(ms(400), 11, 30);
+        assert_eq!(rto.timeout(), ms(1200));
+        // The greatest of this round trip is 4 * 84.375: the spread comes down by a quarter of what it lies above.
+        rto.sample(ms(400), 15, 40);
+        rto.sample(ms(400), 31, 50);
+        assert_eq!(rto.timeout(), Span::from_us(1_084_375));
+    }
+
+    #[test]
+    fn a_shorter_sample_raises_the_deviation_an_eighth_as_fast() {
+        let deviation = |rttvar, rtt| Peak::deviation(ms(rttvar), ms(500), ms(rtt));
+        // 3/4 40 + 1/4 200 upwards; 40 + (200 - 40) / 32 downwards.
+        assert_eq!(deviation(40, 700), ms(80));
+        assert_eq!(deviation(40, 300), ms(45));
+        // Within the deviation both shrink alike.
+        assert_eq!(deviation(40, 480), ms(35));
+        assert_eq!(deviation(40, 520), ms(35));
     }
 }

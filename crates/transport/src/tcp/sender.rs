@@ -10,9 +10,12 @@
 use super::params::TcpParams;
 use super::recovery::{LossRecovery, OnDuplicate, OnNew};
 use super::rto::Rto;
+use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use sojourn_cc::{Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start};
+use sojourn_cc::{
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Sent, Stage, Start,
+};
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
 
@@ -88,6 +91,7 @@ pub struct TcpSender<S> {
     recovery: LossRecovery,
     cc: AnyCc,
     rto: Rto,
+    wheel: Wheel,
     /// One past the highest byte sent when an ECN echo last reduced the window.
     ecn_recover: u64,
     /// The first unacknowledged byte when the timer last fired.
@@ -139,6 +143,7 @@ impl<S: Source> TcpSender<S> {
             cc,
             timers: Timers::default(),
             rto: Rto::new(&params),
+            wheel: Wheel::new(params.jiffy),
             mss: params.mss.get(),
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
@@ -209,7 +214,7 @@ impl<S: Source> TcpSender<S> {
 
     #[inline]
     fn arm_retransmit<H: Host>(&mut self, host: &mut H) {
-        let at = host.now().saturating_add(self.rto.timeout());
+        let at = self.wheel.expiry(host.now(), self.rto.timeout());
         self.timers.set(RETRANSMIT, at, host);
     }
 
@@ -439,7 +444,7 @@ impl<S: Source> TcpSender<S> {
     // Acknowledgements.
 
     fn sample(&mut self, rtt: Span) {
-        self.rto.sample(rtt);
+        self.rto.sample(rtt, self.una, self.nxt);
         self.cold.report.record_rtt(rtt);
     }
 
@@ -553,7 +558,8 @@ impl<S: Source> TcpSender<S> {
         self.cold.report.timeouts += 1;
         let again = self.timeout_una == self.una;
         self.timeout_una = self.una;
-        self.congested(CongestionKind::Timeout { again }, host.now());
+        let expiry = Expiry { again, kept: 0 };
+        self.congested(CongestionKind::Timeout(expiry), host.now());
         self.recovery.on_timeout(self.max);
         self.timed_end = 0;
         self.nxt = self.una;
