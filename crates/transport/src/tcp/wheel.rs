@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn no_timer_fires_early_and_none_later_than_an_eighth_of_its_wait_and_two_ticks() {
+    fn no_timer_fires_early_and_none_later_than_a_seventh_of_its_wait_and_two_ticks() {
         let wheel = Wheel::new(Some(Span::from_ms(1)));
         for wait in (1..9000).map(Span::from_ms) {
             for now in [0, 999, 4_500, 63_999, 1_234_567].map(at) {
