@@ -29,13 +29,12 @@ fn rise(delay: u64) -> u64 {
 /// HyStart as in Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
-    /// The round ends when this byte is acknowledged.
+    /// The round ends when more than this byte is acknowledged; at first, with any.
     end: u64,
     round_start: u64,
     last_ack: u64,
     least: u64,
     samples: u32,
-    begun: bool,
     found: bool,
 }
 
@@ -46,7 +45,6 @@ impl HyStart {
     }
 
     fn round(&mut self, sample: &Sample) {
-        self.begun = true;
         self.round_start = now_us(sample.now);
         self.last_ack = self.round_start;
         self.end = sample.next;
@@ -66,7 +64,7 @@ impl HyStart {
         if self.found {
             return false;
         }
-        if !self.begun || sample.una > self.end {
+        if sample.una > self.end {
             self.round(sample);
         }
         if segments < LOW_WINDOW {

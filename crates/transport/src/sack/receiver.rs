@@ -316,6 +316,7 @@ impl SackReceiver {
     }
 
     /// What the window makes of a segment that was sent at `sent`.
+    #[inline]
     fn open_window(&mut self, bytes: u64, sent: Time, now: Time) {
         let Some(offered) = &mut self.offered else {
             return;
@@ -405,9 +406,7 @@ impl Agent for SackReceiver {
             self.echo_stamp = packet.created;
             self.echo_arrived = host.now();
         }
-        if self.offered.is_some() {
-            self.open_window(bytes, packet.created, host.now());
-        }
+        self.open_window(bytes, packet.created, host.now());
         self.on_data(packet.seq, packet.seq + bytes, host);
         if let Some(offered) = &mut self.offered {
             offered.on_read(self.next, host.now());

@@ -33,18 +33,14 @@ struct Peak {
     until: u64,
 }
 
-fn checked_sub(span: Span, other: Span) -> Option<Span> {
-    (span >= other).then(|| span - other)
-}
-
 impl Peak {
     /// The deviation after a sample.
     fn deviation(rttvar: Span, srtt: Span, rtt: Span) -> Span {
-        match checked_sub(rtt, srtt) {
+        match rtt.checked_sub(srtt) {
             Some(longer) => rttvar - rttvar / 4 + longer / 4,
             None => {
                 let shorter = srtt - rtt;
-                match checked_sub(shorter, rttvar) {
+                match shorter.checked_sub(rttvar) {
                     Some(more) => rttvar + more / 32,
                     None => rttvar - (rttvar - shorter) / 4,
                 }
