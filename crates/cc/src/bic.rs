@@ -2,6 +2,10 @@
 //!
 //! Source: Xu, Harfoush and Rhee 2004, in the form of tcp_bic.c of Linux 6.1 (steps divided by 4, a smooth part of 20).
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{Ratio, params};
@@ -19,12 +23,17 @@ params! {
         fast_convergence: bool = "true", source "Xu, Harfoush & Rhee 2004";
         /// Round trips in which the last segment before the old window is gained.
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// As Linux has it.
         rfc = "bic-2004" {}
         /// TcpBic of ns-3.
-        ns3 = "ns3-3.44" { smooth_part = "5" from "tcp-bic.cc, SmoothPart"; }
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-bic.cc";
+            smooth_part = "5" from "tcp-bic.cc, SmoothPart";
+            beta = "0.8" from "tcp-bic.cc, Beta";
+        }
         /// tcp_bic.c.
         linux = "linux-6.1" {}
     }
@@ -33,37 +42,38 @@ params! {
 /// By what the distance is divided.
 const STEP: u64 = 4;
 
-/// The state of one connection.
+/// The binary search, in segments.
 #[derive(Clone, Debug)]
-pub struct Bic {
-    window: Window,
+pub(crate) struct Search {
     low_window: u64,
     max_increment: u64,
-    beta: f64,
-    fast_convergence: bool,
     smooth_part: u64,
-    /// Segments.
-    last_max: u64,
+    pub(crate) last_max: u64,
 }
 
-impl Bic {
-    /// A connection that is not established yet.
-    pub fn new(params: &BicParams) -> Bic {
-        Bic {
-            window: Window::new(),
+impl Search {
+    pub(crate) fn new(params: &BicParams) -> Search {
+        Search {
             low_window: params.low_window.into(),
             max_increment: params.max_increment.into(),
-            beta: params.beta.get(),
-            fast_convergence: params.fast_convergence,
             smooth_part: params.smooth_part.into(),
             last_max: 0,
         }
     }
 
+    /// Windows up to so many segments are too small for it.
+    pub(crate) fn set_low(&mut self, low_window: u32) {
+        self.low_window = low_window.into();
+    }
+
+    /// Whether a window is too small for it.
+    pub(crate) fn is_low(&self, cwnd: u64) -> bool {
+        cwnd <= self.low_window
+    }
+
     /// Acknowledged segments for one of growth.
-    fn per(&self) -> u64 {
-        let cwnd = self.window.segments();
-        if cwnd <= self.low_window {
+    pub(crate) fn per(&self, cwnd: u64) -> u64 {
+        if self.is_low(cwnd) {
             return cwnd;
         }
         let per = if cwnd < self.last_max {
@@ -86,6 +96,27 @@ impl Bic {
     }
 }
 
+/// The state of one connection.
+#[derive(Clone, Debug)]
+pub struct Bic {
+    window: Window,
+    search: Search,
+    beta: f64,
+    fast_convergence: bool,
+}
+
+impl Bic {
+    /// A connection that is not established yet.
+    pub fn new(params: &BicParams) -> Bic {
+        Bic {
+            window: Window::new(),
+            search: Search::new(params),
+            beta: params.beta.get(),
+            fast_convergence: params.fast_convergence,
+        }
+    }
+}
+
 impl CongestionControl for Bic {
     by_window!();
 
@@ -97,20 +128,21 @@ impl CongestionControl for Bic {
         if let Some(bytes) = self.window.admit(acked) {
             let bytes = self.window.slow_start(bytes);
             if bytes > 0 {
-                self.window.grow(bytes, self.per().max(1) * self.window.mss);
+                let per = self.search.per(self.window.segments()).max(1);
+                self.window.grow(bytes, per * self.window.mss);
             }
         }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let cwnd = self.window.segments();
-        let shrinks = self.fast_convergence && cwnd < self.last_max;
-        self.last_max = if shrinks {
+        let shrinks = self.fast_convergence && cwnd < self.search.last_max;
+        self.search.last_max = if shrinks {
             crate::num::scaled(cwnd, (1.0 + self.beta) / 2.0)
         } else {
             cwnd
         };
-        let left = if cwnd <= self.low_window {
+        let left = if self.search.is_low(cwnd) {
             0.5
         } else {
             self.beta
@@ -120,7 +152,7 @@ impl CongestionControl for Bic {
             CongestionKind::Timeout(expiry) => {
                 let to = crate::num::scaled(self.window.cwnd, left);
                 self.window.time_out(to, expiry);
-                self.last_max = 0;
+                self.search.last_max = 0;
             }
         }
     }
@@ -138,7 +170,7 @@ mod tests {
         let mut pipe = Pipe::new(cc, 1e6, Span::from_ms(100));
         pipe.cc.window.cwnd = 1000 * MSS;
         pipe.congest(CongestionKind::Loss);
-        assert_eq!(pipe.cc.last_max, 1000);
+        assert_eq!(pipe.cc.search.last_max, 1000);
         let growth = |pipe: &mut Pipe<Bic>| {
             let before = pipe.window();
             pipe.run(Span::from_ms(102));

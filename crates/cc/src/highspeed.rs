@@ -2,6 +2,10 @@
 //!
 //! Source: RFC 3649 sections 5 and 6, the formulas instead of the table.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -18,12 +22,14 @@ params! {
         high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)";
         /// What a loss takes off a window of that size (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// RFC 3649.
         rfc = "rfc3649" {}
         /// TcpHighSpeed of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-highspeed.cc"; }
         /// tcp_highspeed.c, whose table holds the same figures.
         linux = "linux-6.1" {}
     }

@@ -3,6 +3,10 @@
 //! Source: Leith and Shorten 2004, draft-leith-tcp-htcp-06; as in tcp_htcp.c of Linux 6.1 the fall adapts.
 //! Deviation: growth is not scaled by the round-trip time.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -15,12 +19,14 @@ params! {
         low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3.1";
         /// Whether the fall adapts to the delays seen.
         adaptive: bool = "true", source "draft-leith-tcp-htcp-06 section 3.2";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The draft.
         rfc = "htcp-06" {}
         /// TcpHtcp of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-htcp.cc"; }
         /// tcp_htcp.c.
         linux = "linux-6.1" {}
     }

@@ -2,6 +2,10 @@
 //!
 //! Source: Caini and Firrincieli 2004.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -12,12 +16,14 @@ params! {
     pub struct HyblaParams {
         /// The reference.
         rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper.
         rfc = "hybla-2004" {}
         /// TcpHybla of ns-3.
-        ns3 = "ns3-3.44" { rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-hybla.cc"; rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
         /// tcp_hybla.c.
         linux = "linux-6.1" {}
     }

@@ -2,6 +2,10 @@
 //!
 //! Source: Liu, Basar and Srikant 2006; the constants of tcp_illinois.c of Linux 6.1.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -22,14 +26,70 @@ params! {
         win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh";
         /// Round trips with a short queue before growth is greatest again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper, with Linux's constants where it leaves them open.
         rfc = "illinois-2006" {}
         /// TcpIllinois of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-illinois.cc"; }
         /// tcp_illinois.c.
         linux = "linux-6.1" {}
+    }
+}
+
+/// How growth and fall depend on delay; delays in any unit.
+#[derive(Clone, Debug)]
+pub(crate) struct Law {
+    pub(crate) alpha_range: (f64, f64),
+    pub(crate) beta_range: (f64, f64),
+    /// Segments of growth per round trip.
+    pub(crate) alpha: f64,
+    /// What a loss takes off.
+    pub(crate) beta: f64,
+}
+
+impl Law {
+    pub(crate) fn new(params: &IllinoisParams) -> Law {
+        Law {
+            alpha_range: (params.alpha_min, params.alpha_max),
+            beta_range: (params.beta_min, params.beta_max),
+            alpha: params.alpha_max,
+            beta: params.beta_min,
+        }
+    }
+
+    /// Reno's.
+    pub(crate) fn rest(&mut self) {
+        self.alpha = 1.0;
+        self.beta = self.beta_range.1;
+    }
+
+    /// A hyperbola, from the most at a hundredth of the longest delay to the least at the longest.
+    pub(crate) fn set_alpha(&mut self, longest: f64, mean: f64) {
+        let (least, most) = self.alpha_range;
+        let d1 = longest / 100.0;
+        let span = longest - d1;
+        self.alpha = span * most / (span + (mean - d1) * (most / least - 1.0));
+    }
+
+    /// A line, from the least at a tenth of the longest delay to the most at eight tenths.
+    pub(crate) fn set_beta(&mut self, longest: f64, mean: f64) {
+        let (least, most) = self.beta_range;
+        let (d2, d3) = (longest / 10.0, longest * 0.8);
+        self.beta = if mean <= d2 {
+            least
+        } else if mean >= d3 || d3 <= d2 {
+            most
+        } else {
+            least + (most - least) * (mean - d2) / (d3 - d2)
+        };
+    }
+
+    pub(crate) fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("alpha (segments)", self.alpha);
+        tell("beta", self.beta);
     }
 }
 
@@ -37,8 +97,7 @@ params! {
 #[derive(Clone, Debug)]
 pub struct Illinois {
     window: Window,
-    alpha_range: (f64, f64),
-    beta_range: (f64, f64),
+    law: Law,
     win_thresh: u64,
     theta: u32,
     round: Round,
@@ -46,8 +105,6 @@ pub struct Illinois {
     most: u64,
     sum: u64,
     samples: u64,
-    alpha: f64,
-    beta: f64,
     /// The queue was not short lately; short rounds since.
     above: bool,
     low_rounds: u32,
@@ -58,8 +115,7 @@ impl Illinois {
     pub fn new(params: &IllinoisParams) -> Illinois {
         Illinois {
             window: Window::new(),
-            alpha_range: (params.alpha_min, params.alpha_max),
-            beta_range: (params.beta_min, params.beta_max),
+            law: Law::new(params),
             win_thresh: params.win_thresh.into(),
             theta: params.theta,
             round: Round::default(),
@@ -67,8 +123,6 @@ impl Illinois {
             most: 0,
             sum: 0,
             samples: 0,
-            alpha: params.alpha_max,
-            beta: params.beta_min,
             above: false,
             low_rounds: 0,
         }
@@ -76,36 +130,23 @@ impl Illinois {
 
     /// Microseconds: the longest queueing delay, and the mean of the round.
     fn judge(&mut self, longest: f64, mean: f64) {
-        let (alpha_min, alpha_max) = self.alpha_range;
-        let (beta_min, beta_max) = self.beta_range;
-        // Up to d1 the queue is short.
-        let d1 = longest / 100.0;
-        if mean <= d1 {
+        // Up to here the queue is short.
+        if mean <= longest / 100.0 {
             if self.above {
                 self.low_rounds += 1;
                 if self.low_rounds >= self.theta {
                     self.low_rounds = 0;
                     self.above = false;
-                    self.alpha = alpha_max;
+                    self.law.alpha = self.law.alpha_range.1;
                 }
             } else {
-                self.alpha = alpha_max;
+                self.law.alpha = self.law.alpha_range.1;
             }
         } else {
             self.above = true;
-            // A hyperbola from alpha_max at d1 to alpha_min at the longest delay.
-            let span = longest - d1;
-            self.alpha = span * alpha_max / (span + (mean - d1) * (alpha_max / alpha_min - 1.0));
+            self.law.set_alpha(longest, mean);
         }
-        // A line from d2 to d3.
-        let (d2, d3) = (longest / 10.0, longest * 0.8);
-        self.beta = if mean <= d2 {
-            beta_min
-        } else if mean >= d3 || d3 <= d2 {
-            beta_max
-        } else {
-            beta_min + (beta_max - beta_min) * (mean - d2) / (d3 - d2)
-        };
+        self.law.set_beta(longest, mean);
     }
 }
 
@@ -134,8 +175,7 @@ impl CongestionControl for Illinois {
         if self.round.passed(sample) && self.samples > 0 {
             let mean = real(self.sum) / real(self.samples) - real(self.base);
             if self.window.segments() < self.win_thresh {
-                self.alpha = 1.0;
-                self.beta = self.beta_range.1;
+                self.law.rest();
             } else {
                 self.judge(real(self.most - self.base), mean);
             }
@@ -148,7 +188,7 @@ impl CongestionControl for Illinois {
         if let Some(bytes) = self.window.admit(acked) {
             let bytes = self.window.slow_start(bytes);
             if bytes > 0 {
-                let per = real(self.window.cwnd) / self.alpha;
+                let per = real(self.window.cwnd) / self.law.alpha;
                 self.window.grow(bytes, whole(per));
             }
         }
@@ -156,12 +196,11 @@ impl CongestionControl for Illinois {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
-            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(1.0 - self.beta),
+            CongestionKind::Loss | CongestionKind::Ecn => self.window.fall_by(1.0 - self.law.beta),
             CongestionKind::Timeout(expiry) => {
-                let to = whole(real(self.window.cwnd) * (1.0 - self.beta));
+                let to = whole(real(self.window.cwnd) * (1.0 - self.law.beta));
                 self.window.time_out(to, expiry);
-                self.alpha = 1.0;
-                self.beta = self.beta_range.1;
+                self.law.rest();
                 self.above = false;
                 self.low_rounds = 0;
             }
@@ -169,8 +208,7 @@ impl CongestionControl for Illinois {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("alpha (segments)", self.alpha);
-        tell("beta", self.beta);
+        self.law.series(tell);
     }
 }
 
@@ -183,7 +221,7 @@ mod tests {
         let mut cc = Illinois::new(&IllinoisParams::default());
         let mut at = |mean: f64| {
             cc.judge(100_000.0, mean);
-            (cc.alpha, cc.beta)
+            (cc.law.alpha, cc.law.beta)
         };
         assert_eq!(at(500.0), (10.0, 0.125));
         let (alpha, beta) = at(45_000.0);

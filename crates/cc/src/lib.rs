@@ -25,11 +25,13 @@
 
 mod hystart;
 pub mod media;
+mod ns3;
 mod num;
 pub mod registry;
 mod sample;
 mod window;
 
+pub use ns3::Details;
 pub use registry::BuildError;
 pub use sample::{EcnUse, Phase, Sample, Traits, Undo};
 
@@ -192,19 +194,19 @@ registry::algorithms! {
     cubic = Cubic(CubicParams);
     bbr = Bbr(BbrParams);
     bbr3 = Bbr3(Bbr3Params);
-    dctcp = Dctcp(DctcpParams);
-    vegas = Vegas(VegasParams);
+    dctcp = Dctcp(DctcpParams), ns3 = Ns3;
+    vegas = Vegas(VegasParams), ns3 = Ns3;
     ledbat = Ledbat(LedbatParams);
-    westwood = Westwood(WestwoodParams);
-    highspeed = Highspeed(HighspeedParams);
-    scalable = Scalable(ScalableParams);
-    htcp = Htcp(HtcpParams);
-    bic = Bic(BicParams);
-    veno = Veno(VenoParams);
-    illinois = Illinois(IllinoisParams);
-    hybla = Hybla(HyblaParams);
-    yeah = Yeah(YeahParams);
-    lp = Lp(LpParams);
+    westwood = Westwood(WestwoodParams), ns3 = Ns3;
+    highspeed = Highspeed(HighspeedParams), ns3 = Ns3;
+    scalable = Scalable(ScalableParams), ns3 = Ns3;
+    htcp = Htcp(HtcpParams), ns3 = Ns3;
+    bic = Bic(BicParams), ns3 = Ns3;
+    veno = Veno(VenoParams), ns3 = Ns3;
+    illinois = Illinois(IllinoisParams), ns3 = Ns3;
+    hybla = Hybla(HyblaParams), ns3 = Ns3;
+    yeah = Yeah(YeahParams), ns3 = Ns3;
+    lp = Lp(LpParams), ns3 = Ns3;
     compound = Compound(CompoundParams);
     ledbat_plus = LedbatPlus(LedbatPlusParams);
     copa = Copa(CopaParams);

@@ -2,6 +2,10 @@
 //!
 //! Source: Kuzmanovic and Knightly 2003 (early congestion at 15 % of the delay range, which slow start finds out; inference phase); tcp_lp.c of Linux 6.1.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -14,12 +18,14 @@ params! {
         threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003";
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper.
         rfc = "lp-2003" {}
         /// TcpLp of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-lp.cc"; }
         /// tcp_lp.c.
         linux = "linux-6.1" {}
     }

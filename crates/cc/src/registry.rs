@@ -110,9 +110,9 @@ pub fn prepare(
 }
 
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
+/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
-    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident);)*) => {
+    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident) $(, ns3 = $Ops:ident)?;)*) => {
         pub mod $first;
         $(pub mod $module;)*
 
@@ -125,7 +125,7 @@ macro_rules! algorithms {
                 #[doc = concat!("See [`mod@", stringify!($module), "`].")]
                 $Type(Box<$module::$Type>),
             )*
-            /// An algorithm from outside this crate.
+            /// An algorithm from outside this crate, or one with the arithmetic of ns-3.
             Custom(Box<dyn CongestionControl>),
         }
 
@@ -148,7 +148,13 @@ macro_rules! algorithms {
                 dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
-                    Ok(Box::new(move || AnyCc::$Type(Box::new($module::$Type::new(&params)))))
+                    Ok(Box::new(move || {
+                        $(if params.details.is_ns3() {
+                            let ops = $module::$Ops::new(&params);
+                            return AnyCc::Custom(Box::new(ns3::Socket::new(ops)));
+                        })?
+                        AnyCc::$Type(Box::new($module::$Type::new(&params)))
+                    }))
                 },
             },)*
         ];

@@ -3,6 +3,10 @@
 //!
 //! Source: Kelly 2003; dialect `linux`: tcp_scalable.c of Linux 6.1.
 
+mod ns3;
+
+pub(crate) use self::ns3::{Growth, Ns3};
+use crate::ns3::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -17,12 +21,14 @@ params! {
         decrease: Ratio = "0.125", source "Kelly 2003 (b)";
         /// Window up to which it is Reno, segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper.
         rfc = "scalable-2003" {}
         /// TcpScalable of ns-3.
-        ns3 = "ns3-3.44" {
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-scalable.cc";
             growth = "0.02" from "tcp-scalable.cc, AIFactor 50";
             low_window = "0" from "tcp-scalable.cc: the lesser of window and factor";
         }

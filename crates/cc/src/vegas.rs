@@ -4,6 +4,9 @@
 //! ns-3 compute it: once per round trip, from the shortest round-trip time of the round and of all. Both were read for what the paper
 //! leaves open ([`Details`]).
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Start, Traits};
@@ -13,12 +16,20 @@ choice! {
     /// What the paper leaves open.
     pub enum Details {
         /// A round trip ends when all is acknowledged that was outstanding when it began, and its last sample counts; what waits is the
-        /// window less what the rate of the round needs at no delay; the threshold stays a segment below the window (ns-3).
-        Ns3 = "ns3",
+        /// window less what the rate of the round needs at no delay; the threshold stays a segment below the window.
+        Paper = "paper",
         /// A round trip ends when something is acknowledged that was sent after it began: the first sample of what an acknowledgement lets
         /// go, which meets the queue while it is empty, is that of the round before. What waits is the rate of the round at no delay
         /// times the delay; the threshold stays at the window (Linux).
         Linux = "linux",
+        /// As the paper, with smoothed delays, of repeated acknowledgements, too (`vegas/ns3.rs`).
+        Ns3 = "ns3",
+    }
+}
+
+impl Details {
+    pub(crate) fn is_ns3(self) -> bool {
+        self == Details::Ns3
     }
 }
 
@@ -32,7 +43,7 @@ params! {
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// How round trips are counted, what waits is computed and the threshold set.
-        details: Details = "ns3", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it";
+        details: Details = "paper", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it";
     }
     dialects {
         /// The paper.
@@ -41,6 +52,7 @@ params! {
         ns3 = "ns3-3.44" {
             alpha = "2" from "tcp-vegas.cc, Alpha";
             beta = "4" from "tcp-vegas.cc, Beta";
+            details = "ns3" from "tcp-vegas.cc";
         }
         /// tcp_vegas.c.
         linux = "linux-6.1" {
@@ -106,7 +118,7 @@ impl Vegas {
         let cwnd = self.window.segments();
         let target = cwnd * self.base / self.least.max(1);
         let waiting = match self.details {
-            Details::Ns3 => cwnd - target,
+            Details::Paper | Details::Ns3 => cwnd - target,
             Details::Linux => cwnd * (self.least - self.base) / self.base.max(1),
         };
         if waiting > self.gamma && self.window.in_slow_start() {
@@ -126,7 +138,7 @@ impl Vegas {
 
     fn lower_threshold(&mut self) {
         let below = match self.details {
-            Details::Ns3 => self.window.cwnd.saturating_sub(self.window.mss),
+            Details::Paper | Details::Ns3 => self.window.cwnd.saturating_sub(self.window.mss),
             Details::Linux => self.window.cwnd,
         };
         let least = 2 * self.window.mss;
@@ -136,7 +148,7 @@ impl Vegas {
     /// Whether a round trip has passed; another begins.
     fn passed(&mut self) -> bool {
         let passed = match self.details {
-            Details::Ns3 => self.una >= self.round_end,
+            Details::Paper | Details::Ns3 => self.una >= self.round_end,
             Details::Linux => self.una > self.round_end,
         };
         if passed {
@@ -256,7 +268,7 @@ mod tests {
     #[test]
     fn the_first_segment_of_a_round_trip_is_sampled_in_linux_by_the_round_before() {
         // Ten segments, then twenty: the first of them meets an empty queue, the others one of a tenth of the base delay and more.
-        for (dialect, ends) in [("ns3", false), ("linux", true)] {
+        for (dialect, ends) in [("rfc", false), ("linux", true)] {
             let mut vegas = Vegas::new(&VegasParams::in_dialect(dialect).unwrap());
             vegas.on_start(&Start {
                 mss: 1000,

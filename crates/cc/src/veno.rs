@@ -2,6 +2,10 @@
 //!
 //! Source: Fu and Liew 2003; tcp_veno.c of Linux 6.1.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{micros, scaled};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -12,12 +16,14 @@ params! {
     pub struct VenoParams {
         /// Segments in queues from which on the path counts as congested.
         beta: u32 = "3", range .."1000", source "Fu & Liew 2003";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper.
         rfc = "veno-2003" {}
         /// TcpVeno of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-veno.cc"; }
         /// tcp_veno.c.
         linux = "linux-6.1" {}
     }

@@ -3,6 +3,10 @@
 //! Sources: Mascolo et al. 2001 (the idea), Grieco and Mascolo 2004 (the rate per round trip, filtered), tcp_westwood.c of Linux
 //! 6.1 for the filter: two low-pass filters of 7/8 in a row, over at least 50 ms.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -15,10 +19,17 @@ params! {
         filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)";
         /// Least time over which the rate is taken.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// Westwood+ as Linux has it.
         rfc = "westwood-2004" {}
+        /// TcpWestwoodPlus of ns-3.
+        ns3 = "ns3-3.44" {
+            details = "ns3" from "tcp-westwood-plus.cc";
+            filter = "0.9" from "tcp-westwood-plus.cc, ALPHA";
+        }
         /// tcp_westwood.c.
         linux = "linux-6.1" {}
     }

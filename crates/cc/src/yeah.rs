@@ -2,6 +2,10 @@
 //!
 //! Source: Baiocchi, Castellani and Vacirca 2007; the constants of tcp_yeah.c of Linux 6.1.
 
+mod ns3;
+
+pub(crate) use self::ns3::Ns3;
+use crate::ns3::Details;
 use crate::num::{micros, real};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -18,12 +22,14 @@ params! {
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two";
         /// Round trips in slow mode that tell of Reno beside it (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "the paper named above";
     }
     dialects {
         /// The paper, with Linux's constants.
         rfc = "yeah-2007" {}
         /// TcpYeah of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { details = "ns3" from "tcp-yeah.cc"; }
         /// tcp_yeah.c.
         linux = "linux-6.1" {}
     }

@@ -554,16 +554,20 @@ fn ns3(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
 
 /// One ns-3 row with TCP: transfers without end that start at random within a second, from 10 s on.
 fn ns3_tcp(cell: &Cell, kind: &str, seed: u64) -> Result<Figures, LabError> {
+    let given = |key: &str, usual| cell.setup.get(key).map_or(usual, String::as_str);
     let text = format!(
-        "name = {:?}\ndialect = \"ns3\"\n[run]\nduration = \"60s\"\nwarmup = \"10s\"\nstart_spread = \"1s\"\n\
+        "name = {:?}\ndialect = \"ns3\"\n[run]\nduration = {:?}\nwarmup = {:?}\nstart_spread = \"1s\"\n\
          [topology]\nrate = {:?}\nbottleneck_delay = {:?}\naccess_delay = \"1ms\"\naccess_rate = \"1Gbps\"\n\
          queue = {:?}\nreverse_queue = \"droptail dialect=ns3 limit=100000p\"\naccess_queue = \"droptail dialect=ns3 limit=100000p\"\n\
          [[flows]]\nkind = {kind:?}\nmss = \"1448B\"\nheaders = \"54B\"\nwindow = \"16MB\"\ninitial_window = 10\nmin_rto = \"1s\"\n\
-         delayed_ack = 2\ndelayed_ack_timeout = \"200ms\"\ncount = {}\n",
+         delayed_ack = 2\ndelayed_ack_timeout = \"200ms\"\necn = {}\ncount = {}\n",
         cell.row,
+        given("duration", "60s"),
+        given("warmup", "10s"),
         value(cell, "rate")?,
         value(cell, "delay")?,
         cell.queue.to_string(),
+        given("ecn", "false"),
         whole(cell, "flows")?,
     );
     let outcome = crate::run::run(&scenario(&text, cell, seed)?, 0)?;

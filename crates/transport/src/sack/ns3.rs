@@ -53,9 +53,20 @@ impl Default for Socket {
     }
 }
 
+/// Bytes of the options that SYN carries beside timestamps: window scale and selective acknowledgement, padded (tcp-socket-base.cc, AddOptions).
+pub(super) const SYN_OPTIONS: u32 = 4;
+
 /// The clock of timestamps (TcpOptionTS::NowToTsValue).
 fn ticks(time: Time) -> u64 {
     time.as_ps() / Span::from_ms(1).as_ps()
+}
+
+/// A round trip as timestamps tell it: whole milliseconds, a microsecond for less than one (TcpOptionTS::ElapsedTimeFromTsValue, EstimateRtt).
+pub(super) fn by_stamps(sent: Time, now: Time) -> Span {
+    match ticks(now).saturating_sub(ticks(sent)) {
+        0 => Span::from_us(1),
+        ms => Span::from_ms(ms),
+    }
 }
 
 impl<S: Source> SackSender<S> {
@@ -119,14 +130,22 @@ impl<S: Source> SackSender<S> {
         if event.echo && ack > before && self.phase != Phase::Reducing {
             self.reduce_for_echo(delivered, now);
         }
+        let duplicates = self.cold.socket.duplicates;
         if event.sacked {
             self.on_duplicate_ack(delivered, host);
         }
-        if !was_empty {
+        let whole = match ack > before {
+            true => self.whole_segments_of(delivered),
+            false => 0,
+        };
+        if let Some(told) = self.told(&event, ack, whole / self.mss, duplicates)
+            && !was_empty
+        {
+            sample.told = u32::try_from(told).unwrap_or(u32::MAX);
             self.cc.on_sample(&sample);
         }
         if ack > before {
-            self.on_new_ack(&event, ack, delivered, repaired, host);
+            self.on_new_ack(&event, ack, whole, delivered, repaired, host);
         }
         if self.traits.model {
             sample.newly_lost = self.board.lost_total() - lost_before;
@@ -150,19 +169,12 @@ impl<S: Source> SackSender<S> {
             return None;
         }
         let rtt = match (event.stamp, event.acked_sent) {
-            (Some(stamp), _) => {
-                let ms = ticks(event.now).saturating_sub(ticks(stamp));
-                if ms == 0 {
-                    Span::from_us(1)
-                } else {
-                    Span::from_ms(ms)
-                }
-            }
+            (Some(stamp), _) => by_stamps(stamp, event.now),
             (None, Some((first, _))) if !event.resent_acked => event.now.checked_since(first)?,
             (None, _) => return None,
         };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(rtt, self.una, self.nxt);
+        self.rto.sample_as_ns3(rtt);
         self.cold.report.record_rtt(rtt);
         Some(rtt)
     }
@@ -174,17 +186,30 @@ impl<S: Source> SackSender<S> {
         total - total % self.mss
     }
 
+    /// The segments of which PktsAcked tells the congestion control, if it is called; `whole` of them were delivered.
+    fn told(&self, event: &Event, ack: u64, whole: u64, duplicates: u32) -> Option<u64> {
+        let repaired = ack >= self.high;
+        match self.phase {
+            _ if event.acked == 0 => Some(1),
+            Phase::Recovery if repaired => Some(event.acked / self.mss),
+            Phase::Recovery => Some(1),
+            Phase::Loss if repaired => Some((ack - self.high) / self.mss),
+            Phase::Disorder => whole.checked_sub(duplicates.into()),
+            _ => Some(whole),
+        }
+    }
+
     /// ProcessAck, for what advances.
     fn on_new_ack<H: Host>(
         &mut self,
         event: &Event,
         ack: u64,
+        mut bytes: u64,
         delivered: u64,
         repaired: bool,
         host: &mut H,
     ) {
         let now = event.now;
-        let mut bytes = self.whole_segments_of(delivered);
         if !event.sacked {
             self.cold.socket.duplicates = 0;
         }
@@ -328,9 +353,9 @@ impl<S: Source> SackSender<S> {
         self.set_phase(Phase::Open, now);
     }
 
-    /// IncreaseWindow.
+    /// IncreaseWindow, also for less than a segment: BIC's slow start does not ask how much it is.
     fn grow(&mut self, bytes: u64, now: Time) {
-        if bytes > 0 && !self.traits.model {
+        if !self.traits.model {
             self.acknowledge(bytes, now, Stage::Open);
         }
     }

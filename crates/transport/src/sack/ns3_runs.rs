@@ -72,12 +72,12 @@ macro_rules! data {
     ($name:literal) => {
         data!("3.44", $name)
     };
-    ($release:literal, $name:literal) => {
+    ($release:literal, $($name:literal),+) => {
         include_str!(concat!(
             "../../../../tests/data/ns3-",
             $release,
             "/",
-            $name,
+            $($name,)+
             ".csv"
         ))
     };
@@ -103,4 +103,30 @@ fn windows_of_ledbat_are_those_of_ns3() {
     let file = data!("3.37", "ledbat-falls");
     let rows = follow_with("ledbat", &control, "44", file, 1000, ten);
     assert!(rows > 30, "{rows}");
+}
+
+/// A test for each algorithm: slow start, the losses that end it, and what comes after them, over both paths.
+macro_rules! follows {
+    ($($test:ident $name:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            let (short, long) = (Span::from_ms(10), Span::from_ms(40));
+            follow_with($name, &[], "10", data!("3.44", $name, "-20ms"), 17, short);
+            follow_with($name, &[], "10", data!("3.44", $name, "-80ms"), 67, long);
+        })*
+    };
+}
+
+follows! {
+    windows_of_vegas_are_those_of_ns3 "vegas";
+    windows_of_westwood_are_those_of_ns3 "westwood";
+    windows_of_highspeed_are_those_of_ns3 "highspeed";
+    windows_of_scalable_are_those_of_ns3 "scalable";
+    windows_of_htcp_are_those_of_ns3 "htcp";
+    windows_of_bic_are_those_of_ns3 "bic";
+    windows_of_veno_are_those_of_ns3 "veno";
+    windows_of_illinois_are_those_of_ns3 "illinois";
+    windows_of_hybla_are_those_of_ns3 "hybla";
+    windows_of_yeah_are_those_of_ns3 "yeah";
+    windows_of_lp_are_those_of_ns3 "lp";
 }

@@ -15,9 +15,19 @@ pub(crate) struct Held {
     /// The same ranges by how recently they grew; the first `told` are set.
     recent: [(u64, u64); TOLD],
     told: usize,
+    /// A block grows by those that it has been told beside of, not by all that is held (ns-3, TcpRxBuffer::UpdateSackList).
+    forgetful: bool,
 }
 
 impl Held {
+    /// Ranges of a receiver that forgets older blocks, if `forgetful`.
+    pub(crate) fn new(forgetful: bool) -> Held {
+        Held {
+            forgetful,
+            ..Held::default()
+        }
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
@@ -58,8 +68,23 @@ impl Held {
                 self.ranges.drain(low + 1..high);
             }
         }
+        if self.forgetful {
+            (merged_first, merged_end) = self.grown(first, end);
+        }
         self.tell(merged_first, merged_end);
         true
+    }
+
+    /// A range with the told blocks that adjoin it.
+    fn grown(&self, mut first: u64, mut end: u64) -> (u64, u64) {
+        for block in self.blocks() {
+            if block.1 == first {
+                first = block.0;
+            } else if block.0 == end {
+                end = block.1;
+            }
+        }
+        (first, end)
     }
 
     /// The range becomes the first block; blocks inside it go.
@@ -113,6 +138,17 @@ mod tests {
         assert_eq!(held.blocks(), [(20, 50)]);
         assert_eq!((held.bytes(), held.release(20)), (30, 50));
         assert!(held.is_empty() && held.blocks().is_empty());
+    }
+
+    #[test]
+    fn a_forgetful_receiver_tells_only_of_what_it_has_told_of_lately() {
+        let mut held = Held::new(true);
+        for n in 0..6 {
+            held.insert(10 * n, 10 * n + 5);
+        }
+        assert!(held.insert(5, 10) && held.insert(45, 50));
+        assert_eq!(held.blocks(), [(40, 55), (5, 10), (30, 35)]);
+        assert_eq!((held.bytes(), held.release(0)), (40, 15));
     }
 
     #[test]

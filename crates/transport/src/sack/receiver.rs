@@ -5,6 +5,7 @@
 //! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held
 //! together behind a gap.
 
+use super::ns3::SYN_OPTIONS;
 use super::offered::Offered;
 use super::params::{Machine, SackParams};
 use super::ranges::Held;
@@ -64,8 +65,12 @@ pub struct SackReceiver {
     compresses: bool,
     ack_pushed: bool,
     timestamps: bool,
-    /// An acknowledgement carries when it was sent, not when what it echoes arrived (ns-3, TcpSocketBase::AddOptionTimestamp).
-    stamps_sending: bool,
+    /// As ns-3 has it: an acknowledgement carries when it was sent, not when what it echoes arrived (TcpSocketBase::AddOptionTimestamp).
+    as_ns3: bool,
+    /// What was to come next when the segment before arrived; zero before the first one. Only if `as_ns3`.
+    prior: u64,
+    /// Bytes of the option of selective acknowledgements without its blocks.
+    sack_option: u32,
     dsack: bool,
     held: Held,
     /// The duplicate to report with the next acknowledgement.
@@ -118,9 +123,15 @@ impl SackReceiver {
             compresses: false,
             ack_pushed: sack.ack_pushed,
             timestamps: sack.timestamps,
-            stamps_sending: sack.machine == Machine::Ns3,
+            as_ns3: sack.machine == Machine::Ns3,
+            prior: 0,
+            // ns-3 pads the options as a whole (tcp-header.cc): beside timestamps, 10 bytes of 12, the first two of this one take no more room.
+            sack_option: match sack.machine == Machine::Ns3 && sack.timestamps {
+                true => 0,
+                false => SACK_OPTION,
+            },
             dsack: sack.dsack,
-            held: Held::default(),
+            held: Held::new(sack.machine == Machine::Ns3),
             duplicate: None,
             sack_blocks: sack.sack_blocks,
             gap_at: 0,
@@ -177,7 +188,7 @@ impl SackReceiver {
             flags = flags.with(Flags::ECE);
         }
         let out = Outgoing {
-            size: self.headers,
+            size: self.headers + if self.as_ns3 { SYN_OPTIONS } else { 0 },
             ack: FIRST_BYTE,
             kind: Kind::Segment,
             flags,
@@ -217,7 +228,7 @@ impl SackReceiver {
             host.send(self.flow, out);
             return;
         }
-        let value = match self.stamps_sending {
+        let value = match self.as_ns3 {
             true => host.now(),
             false => self.echo_arrived,
         };
@@ -244,7 +255,7 @@ impl SackReceiver {
         let most = side.sack.len().min(sojourn_sim::to_usize(self.sack_blocks));
         let told = self.duplicate.take().into_iter();
         let told = told.chain(self.held.blocks().iter().copied()).take(most);
-        let mut size = SACK_OPTION;
+        let mut size = self.sack_option;
         for (slot, block) in side.sack.iter_mut().zip(told) {
             *slot = block;
             size += SACK_BLOCK;
@@ -348,6 +359,7 @@ impl SackReceiver {
                     self.echo = true;
                 }
             }
+            EcnUse::PerSegment if self.as_ns3 => self.on_mark_as_ns3(marked, host),
             EcnUse::PerSegment => {
                 if marked != self.echo {
                     // What was received before the change is acknowledged with the state it had.
@@ -369,6 +381,19 @@ impl SackReceiver {
         if at_once {
             self.quick = self.quick.max(1);
         }
+    }
+
+    /// A segment that is marked, or is not (ns-3.44, read for behaviour: tcp-dctcp.cc, CeState0to1 and CeState1to0). At a change, an acknowledgement that
+    /// is held back goes with the state of before, but with the number of one segment earlier: a mark whose segment was the first of two
+    /// is told by an acknowledgement of nothing, which the sender does not take for an echo.
+    fn on_mark_as_ns3<H: Host>(&mut self, marked: bool, host: &mut H) {
+        if marked != self.echo && self.unacked > 0 && self.prior > 0 {
+            let next = std::mem::replace(&mut self.next, self.prior);
+            self.acknowledge(host);
+            self.next = next;
+        }
+        self.prior = self.next;
+        self.echo = marked;
     }
 }
 

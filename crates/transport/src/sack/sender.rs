@@ -5,6 +5,7 @@
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
 use super::ns3::Socket;
+use super::ns3::{SYN_OPTIONS, by_stamps};
 use super::pacing::Pacer;
 use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
 use super::pieces::{Pieces, Standing};
@@ -437,7 +438,7 @@ impl<S: Source> SackSender<S> {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let out = Outgoing {
-            size: self.headers,
+            size: self.headers + if self.is_ns3() { SYN_OPTIONS } else { 0 },
             kind: Kind::Segment,
             flags,
             ..Outgoing::default()
@@ -463,7 +464,10 @@ impl<S: Source> SackSender<S> {
             self.rto.restart_after_lost_syn();
             initial_window = self.mss;
         } else {
-            let rtt = now.since(self.cold.opened);
+            let rtt = match self.is_ns3() && self.options.timestamps {
+                true => by_stamps(self.cold.opened, now),
+                false => now.since(self.cold.opened),
+            };
             self.min_rtt = Some(rtt);
             self.rto.sample(rtt, self.una, self.nxt);
             self.cold.report.record_rtt(rtt);
@@ -1151,6 +1155,7 @@ impl<S: Source> SackSender<S> {
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
         let limited = self.is_limited();
         let mut sample = Sample {
+            told: 0,
             now,
             una: self.una,
             next: self.nxt,
@@ -1252,6 +1257,7 @@ impl<S: Source> SackSender<S> {
         if !self.traits.unsampled {
             let lost = self.board.lost_total();
             self.cc.on_sample(&Sample {
+                told: 0,
                 now,
                 una: self.una,
                 next: self.nxt,

@@ -113,6 +113,19 @@ impl Rto {
         self.end_back_off();
     }
 
+    /// The same in whole nanoseconds, as ns-3 has it (rtt-estimator.cc, IntegerUpdate).
+    pub(crate) fn sample_as_ns3(&mut self, rtt: Span) {
+        if self.srtt.is_zero() {
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
+        } else {
+            let (srtt, var, rtt) = (self.srtt.as_ns(), self.rttvar.as_ns(), rtt.as_ns());
+            self.srtt = Span::from_ns((7 * srtt + rtt) / 8);
+            self.rttvar = Span::from_ns((3 * var + srtt.abs_diff(rtt)) / 4);
+        }
+        self.end_back_off();
+    }
+
     /// The timeout is again what the samples say.
     pub(crate) fn end_back_off(&mut self) {
         let spread = match &self.peak {

@@ -1,0 +1,76 @@
+//! DCTCP as ns-3 has it.
+//!
+//! Source: ns-3.44, read for behaviour: tcp-dctcp.cc, tcp-linux-reno.cc. Where it is not the RFC: losses and timeouts are answered as marks are; a repeated
+//! acknowledgement counts for a segment, whatever it tells; the first window of observation begins with the first acknowledgement.
+
+use super::DctcpParams;
+use crate::ns3::{BySegment, Ops, State};
+use crate::num::{real, scaled};
+use crate::{EcnUse, Traits};
+use sojourn_units::Span;
+
+/// See [`super::Dctcp`].
+#[derive(Clone, Debug)]
+pub(crate) struct Ns3 {
+    g: f64,
+    alpha: f64,
+    growth: BySegment,
+    /// Segments acknowledged in the window of observation, and those of them that were echoed as marked.
+    acked: u64,
+    marked: u64,
+    end: Option<u64>,
+    echo: bool,
+}
+
+impl Ns3 {
+    pub(crate) fn new(params: &DctcpParams) -> Ns3 {
+        Ns3 {
+            g: params.g.get(),
+            alpha: params.alpha.get(),
+            growth: BySegment::default(),
+            acked: 0,
+            marked: 0,
+            end: None,
+            echo: false,
+        }
+    }
+}
+
+impl Ops for Ns3 {
+    fn traits(&self) -> Traits {
+        Traits {
+            ecn: EcnUse::PerSegment,
+            samples: true,
+            ..Traits::default()
+        }
+    }
+
+    fn acked(&mut self, state: &mut State, segments: u64, _: Span, sample: &crate::Sample) {
+        self.echo = sample.marked > 0 && (self.echo || sample.acked > 0);
+        self.acked += segments;
+        if self.echo {
+            self.marked += segments;
+        }
+        if state.una >= *self.end.get_or_insert(state.next) {
+            if self.acked > 0 {
+                let fraction = real(self.marked) / real(self.acked);
+                self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
+            }
+            self.end = Some(state.next);
+            self.acked = 0;
+            self.marked = 0;
+        }
+    }
+
+    fn increase(&mut self, state: &mut State, segments: u64) {
+        self.growth.increase(state, segments);
+    }
+
+    fn threshold(&mut self, state: &State, _: u64) -> u64 {
+        scaled(state.window.cwnd, 1.0 - self.alpha / 2.0)
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("alpha", self.alpha);
+    }
+}

@@ -1,0 +1,111 @@
+//! Vegas as ns-3 has it.
+//!
+//! Source: ns-3.44, read for behaviour: tcp-vegas.cc. Where it is not Linux: delays are smoothed round trips, those of repeated acknowledgements, too; a
+//! round trip ends when all is acknowledged that was outstanding when it began; what waits is the window less what the rate of the round needs at no
+//! delay; a loss leaves the threshold of before, or a segment less than the window, whichever is less.
+
+use super::VegasParams;
+use crate::Phase;
+use crate::ns3::{Ops, State};
+use crate::num::{real, seconds, whole};
+use sojourn_units::Span;
+
+/// Samples up to which a round is not judged.
+const FEW: u32 = 2;
+
+/// See [`super::Vegas`].
+#[derive(Clone, Debug)]
+pub(crate) struct Ns3 {
+    alpha: u64,
+    beta: u64,
+    gamma: u64,
+    base: Option<Span>,
+    least: Option<Span>,
+    samples: u32,
+    round_end: u64,
+    on: bool,
+}
+
+impl Ns3 {
+    pub(crate) fn new(params: &VegasParams) -> Ns3 {
+        Ns3 {
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            base: None,
+            least: None,
+            samples: 0,
+            round_end: 0,
+            on: true,
+        }
+    }
+
+    fn below(state: &State) -> u64 {
+        let window = &state.window;
+        let below = window.cwnd.saturating_sub(window.mss);
+        window.ssthresh.min(below).max(2 * window.mss)
+    }
+
+    fn judge(&mut self, state: &mut State, segments: u64, part: f64) {
+        let cwnd = state.window.segments();
+        let target = whole(real(cwnd) * part);
+        let waiting = cwnd.saturating_sub(target);
+        if state.window.in_slow_start() {
+            if waiting > self.gamma {
+                state.set_segments(cwnd.min(target + 1));
+                state.window.ssthresh = Ns3::below(state);
+            } else {
+                state.slow_start(segments);
+            }
+        } else if waiting > self.beta {
+            state.set_segments(cwnd - 1);
+            state.window.ssthresh = Ns3::below(state);
+        } else if waiting < self.alpha {
+            state.set_segments(cwnd + 1);
+        }
+        let most = 3 * state.window.cwnd / 4;
+        state.window.ssthresh = state.window.ssthresh.max(most);
+    }
+}
+
+impl Ops for Ns3 {
+    fn acked(&mut self, _: &mut State, _: u64, srtt: Span, _: &crate::Sample) {
+        if srtt.is_zero() {
+            return;
+        }
+        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
+        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
+        self.samples += 1;
+    }
+
+    fn phase(&mut self, state: &mut State, phase: Phase) {
+        self.on = phase == Phase::Open;
+        if self.on {
+            self.round_end = state.next;
+            self.samples = 0;
+            self.least = None;
+        }
+    }
+
+    fn increase(&mut self, state: &mut State, segments: u64) {
+        if !self.on {
+            state.increase(segments, State::avoid);
+        } else if state.una >= self.round_end {
+            self.round_end = state.next;
+            match (self.base, self.least) {
+                (Some(base), Some(least)) if self.samples > FEW => {
+                    self.judge(state, segments, seconds(base) / seconds(least));
+                }
+                _ => state.increase(segments, State::avoid),
+            }
+            self.samples = 0;
+            self.least = None;
+        } else if state.window.in_slow_start() {
+            state.slow_start(segments);
+        }
+    }
+
+    fn threshold(&mut self, state: &State, _: u64) -> u64 {
+        Ns3::below(state)
+    }
+}

@@ -1,0 +1,144 @@
+//! YeAH as ns-3 has it.
+//!
+//! Source: ns-3.44, read for behaviour: tcp-yeah.cc. Where it is not the paper: delays are smoothed; the part of the base delay that counts as long is
+//! an integer quotient, 1 / 8, so that any queue is long; a fall is a part of what is in flight, and wraps around where that is less than two segments.
+
+use super::{DELTA, FAST, YeahParams, ZETA};
+use crate::Phase;
+use crate::ns3::{Ops, State};
+use crate::num::{real, seconds, whole};
+use crate::scalable::Growth;
+use sojourn_units::Span;
+
+/// Samples up to which a round is not judged.
+const FEW: u32 = 2;
+
+/// See [`super::Yeah`].
+#[derive(Clone, Debug)]
+pub(crate) struct Ns3 {
+    alpha: u64,
+    phi: u32,
+    epsilon: u32,
+    rho: u32,
+    growth: Growth,
+    base: Option<Span>,
+    least: Option<Span>,
+    samples: u32,
+    round_end: u64,
+    /// Segments in queues.
+    queue: u64,
+    slow_rounds: u32,
+    fast_rounds: u32,
+    reno: u64,
+}
+
+impl Ns3 {
+    pub(crate) fn new(params: &YeahParams) -> Ns3 {
+        Ns3 {
+            alpha: params.alpha.into(),
+            phi: params.phi,
+            epsilon: params.epsilon,
+            rho: params.rho,
+            growth: Growth::per(FAST),
+            base: None,
+            least: None,
+            samples: 0,
+            round_end: 0,
+            queue: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno: 2,
+        }
+    }
+
+    fn judge(&mut self, state: &mut State, base: Span, least: Span) {
+        let mut cwnd = state.window.segments();
+        let waiting = seconds(least.saturating_sub(base));
+        self.queue = whole(real(cwnd) / seconds(least) * waiting);
+        // The quotient of integers: 0 for all but 1.
+        let long = f64::from(1 / self.phi.max(1));
+        if self.queue > self.alpha || waiting / seconds(base) > long {
+            if self.queue > self.alpha && cwnd > self.reno {
+                let less = self.queue.min(cwnd >> self.epsilon);
+                cwnd = (cwnd - less).max(self.reno);
+                state.set_segments(cwnd);
+                state.window.ssthresh = state.window.cwnd;
+            }
+            self.reno = if self.reno <= 2 {
+                (cwnd >> 1).max(2)
+            } else {
+                self.reno + 1
+            };
+            self.slow_rounds += 1;
+        } else {
+            self.fast_rounds += 1;
+            if self.fast_rounds > ZETA {
+                self.reno = 2;
+                self.fast_rounds = 0;
+            }
+            self.slow_rounds = 0;
+        }
+    }
+}
+
+impl Ops for Ns3 {
+    fn acked(&mut self, _: &mut State, _: u64, srtt: Span, _: &crate::Sample) {
+        if srtt.is_zero() {
+            return;
+        }
+        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
+        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
+        self.samples += 1;
+    }
+
+    fn phase(&mut self, state: &mut State, phase: Phase) {
+        if phase == Phase::Open {
+            self.round_end = state.next;
+            self.samples = 0;
+            self.least = None;
+        }
+    }
+
+    fn increase(&mut self, state: &mut State, segments: u64) {
+        if state.window.in_slow_start() {
+            state.slow_start(segments);
+        } else if self.slow_rounds == 0 {
+            self.growth.avoid(state, segments);
+        } else {
+            state.avoid(segments);
+        }
+        if state.una >= self.round_end {
+            if self.samples > FEW
+                && let (Some(base), Some(least)) = (self.base, self.least)
+            {
+                self.judge(state, base, least);
+            }
+            self.round_end = state.next;
+            self.samples = 0;
+            self.least = None;
+        }
+    }
+
+    fn threshold(&mut self, state: &State, in_flight: u64) -> u64 {
+        let mss = state.window.mss;
+        let flying = in_flight / mss;
+        let half = (flying / 2).max(2);
+        let off = if self.slow_rounds < self.rho {
+            self.queue.max(flying / DELTA).min(half)
+        } else {
+            half
+        };
+        self.fast_rounds = 0;
+        self.reno = (self.reno >> 1).max(2);
+        // A difference of 32 bits: less than two segments in flight leave no threshold at all.
+        let left = match in_flight.checked_sub(off * mss) {
+            Some(left) => left,
+            None => (1 << 32) + in_flight - off * mss,
+        };
+        left.max(2 * mss)
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("queue (segments)", real(self.queue));
+    }
+}
