@@ -557,16 +557,19 @@ fn ns3_tcp(cell: &Cell, kind: &str, seed: u64) -> Result<Figures, LabError> {
     let given = |key: &str, usual| cell.setup.get(key).map_or(usual, String::as_str);
     let text = format!(
         "name = {:?}\ndialect = \"ns3\"\n[run]\nduration = {:?}\nwarmup = {:?}\nstart_spread = \"1s\"\n\
-         [topology]\nrate = {:?}\nbottleneck_delay = {:?}\naccess_delay = \"1ms\"\naccess_rate = \"1Gbps\"\n\
+         [topology]\nrate = {:?}\nbottleneck_delay = {:?}\naccess_delay = {:?}\naccess_rate = {:?}\n\
          queue = {:?}\nreverse_queue = \"droptail dialect=ns3 limit=100000p\"\naccess_queue = \"droptail dialect=ns3 limit=100000p\"\n\
-         [[flows]]\nkind = {kind:?}\nmss = \"1448B\"\nheaders = \"54B\"\nwindow = \"16MB\"\ninitial_window = 10\nmin_rto = \"1s\"\n\
+         [[flows]]\nkind = {kind:?}\nmss = {:?}\nheaders = \"54B\"\nwindow = \"16MB\"\ninitial_window = 10\nmin_rto = \"1s\"\n\
          delayed_ack = 2\ndelayed_ack_timeout = \"200ms\"\necn = {}\ncount = {}\n",
         cell.row,
         given("duration", "60s"),
         given("warmup", "10s"),
         value(cell, "rate")?,
         value(cell, "delay")?,
+        given("access_delay", "1ms"),
+        given("access_rate", "1Gbps"),
         cell.queue.to_string(),
+        given("mss", "1448B"),
         given("ecn", "false"),
         whole(cell, "flows")?,
     );
