@@ -24,7 +24,7 @@ params! {
         /// Round trips in which the last segment before the old window is gained.
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Xu, Harfoush & Rhee 2004";
     }
     dialects {
         /// As Linux has it.

@@ -23,7 +23,7 @@ params! {
         /// What a loss takes off a window of that size (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "RFC 3649 section 5";
     }
     dialects {
         /// RFC 3649.

@@ -20,7 +20,7 @@ params! {
         /// Whether the fall adapts to the delays seen.
         adaptive: bool = "true", source "draft-leith-tcp-htcp-06 section 3.2";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "draft-leith-tcp-htcp-06";
     }
     dialects {
         /// The draft.

@@ -17,7 +17,7 @@ params! {
         /// The reference.
         rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Caini & Firrincieli 2004";
     }
     dialects {
         /// The paper.

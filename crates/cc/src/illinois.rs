@@ -27,7 +27,7 @@ params! {
         /// Round trips with a short queue before growth is greatest again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Liu, Basar & Srikant 2006";
     }
     dialects {
         /// The paper, with Linux's constants where it leaves them open.

@@ -19,7 +19,7 @@ params! {
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Kuzmanovic & Knightly 2003";
     }
     dialects {
         /// The paper.

@@ -22,7 +22,7 @@ params! {
         /// Window up to which it is Reno, segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Kelly 2003";
     }
     dialects {
         /// The paper.

@@ -17,7 +17,7 @@ params! {
         /// Segments in queues from which on the path counts as congested.
         beta: u32 = "3", range .."1000", source "Fu & Liew 2003";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Fu & Liew 2003";
     }
     dialects {
         /// The paper.

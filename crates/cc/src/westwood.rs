@@ -20,7 +20,7 @@ params! {
         /// Least time over which the rate is taken.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Grieco & Mascolo 2004";
     }
     dialects {
         /// Westwood+ as Linux has it.

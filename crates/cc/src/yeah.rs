@@ -23,7 +23,7 @@ params! {
         /// Round trips in slow mode that tell of Reno beside it (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "the paper named above";
+        details: Details = "paper", source "Baiocchi et al. 2007";
     }
     dialects {
         /// The paper, with Linux's constants.

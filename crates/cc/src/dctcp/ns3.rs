@@ -67,7 +67,8 @@ impl Ops for Ns3 {
     }
 
     fn threshold(&mut self, state: &State, _: u64) -> u64 {
-        scaled(state.window.cwnd, 1.0 - self.alpha / 2.0)
+        // ns-3 has no least window; ours is a segment.
+        scaled(state.window.cwnd, 1.0 - self.alpha / 2.0).max(state.window.mss)
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
