@@ -178,8 +178,11 @@ impl<O: Ops> CongestionControl for Socket<O> {
         self.state.next = sample.next;
         self.state.least_rtt = sample.min_rtt.unwrap_or(self.state.least_rtt);
         let srtt = sample.srtt.unwrap_or(Span::ZERO);
-        self.ops
-            .acked(&mut self.state, sample.told.into(), srtt, sample);
+        let segments = match sample.told {
+            Some(segments) => segments.into(),
+            None => sample.newly_delivered / self.state.window.mss,
+        };
+        self.ops.acked(&mut self.state, segments, srtt, sample);
     }
 
     fn on_ack(&mut self, acked: &Acked) {

@@ -110,7 +110,8 @@ pub fn prepare(
 }
 
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
+/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`]. The first one
+/// is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
     ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident) $(, ns3 = $Ops:ident)?;)*) => {
         pub mod $first;

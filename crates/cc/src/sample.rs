@@ -63,8 +63,8 @@ pub struct Sample {
     pub newly_delivered: u64,
     /// Of them, those that arrived marked with congestion experienced, as far as the receiver tells.
     pub marked: u64,
-    /// The segments for which the acknowledgement counts where the transport counts so (PktsAcked of ns-3).
-    pub told: u32,
+    /// The segments for which the acknowledgement counts, if that is not what was delivered (PktsAcked of ns-3).
+    pub told: Option<u32>,
     /// The round-trip time of the segment sent last among those delivered, if none of them was sent twice.
     pub rtt: Option<Span>,
     /// The shortest round-trip time of the connection so far.

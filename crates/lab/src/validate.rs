@@ -552,7 +552,7 @@ fn ns3(cell: &Cell, seed: u64) -> Result<Figures, LabError> {
     ]))
 }
 
-/// One ns-3 row with TCP: transfers without end that start at random within a second, from 10 s on.
+/// One ns-3 row with TCP: transfers without end that start at random within a second, after a warm-up.
 fn ns3_tcp(cell: &Cell, kind: &str, seed: u64) -> Result<Figures, LabError> {
     let given = |key: &str, usual| cell.setup.get(key).map_or(usual, String::as_str);
     let text = format!(

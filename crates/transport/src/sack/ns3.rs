@@ -53,8 +53,15 @@ impl Default for Socket {
     }
 }
 
-/// Bytes of the options that SYN carries beside timestamps: window scale and selective acknowledgement, padded (tcp-socket-base.cc, AddOptions).
-pub(super) const SYN_OPTIONS: u32 = 4;
+/// Bytes by which SYN is longer than other segments: options for window scale and selective acknowledgement, padded together with timestamps
+/// (tcp-socket-base.cc, AddOptions). Other transports count `headers` for every segment.
+pub(super) fn syn_options(machine: Machine, timestamps: bool) -> u32 {
+    match (machine, timestamps) {
+        (Machine::Linux, _) => 0,
+        (Machine::Ns3, true) => 4,
+        (Machine::Ns3, false) => 8,
+    }
+}
 
 /// The clock of timestamps (TcpOptionTS::NowToTsValue).
 fn ticks(time: Time) -> u64 {
@@ -141,7 +148,7 @@ impl<S: Source> SackSender<S> {
         if let Some(told) = self.told(&event, ack, whole / self.mss, duplicates)
             && !was_empty
         {
-            sample.told = u32::try_from(told).unwrap_or(u32::MAX);
+            sample.told = u32::try_from(told).ok();
             self.cc.on_sample(&sample);
         }
         if ack > before {

@@ -5,7 +5,7 @@
 //! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held
 //! together behind a gap.
 
-use super::ns3::SYN_OPTIONS;
+use super::ns3::syn_options;
 use super::offered::Offered;
 use super::params::{Machine, SackParams};
 use super::ranges::Held;
@@ -69,6 +69,8 @@ pub struct SackReceiver {
     as_ns3: bool,
     /// What was to come next when the segment before arrived; zero before the first one. Only if `as_ns3`.
     prior: u64,
+    /// Bytes of the options of SYN beside timestamps, where the transport counts them.
+    syn_options: u32,
     /// Bytes of the option of selective acknowledgements without its blocks.
     sack_option: u32,
     dsack: bool,
@@ -125,6 +127,7 @@ impl SackReceiver {
             timestamps: sack.timestamps,
             as_ns3: sack.machine == Machine::Ns3,
             prior: 0,
+            syn_options: syn_options(sack.machine, sack.timestamps),
             // ns-3 pads the options as a whole (tcp-header.cc): beside timestamps, 10 bytes of 12, the first two of this one take no more room.
             sack_option: match sack.machine == Machine::Ns3 && sack.timestamps {
                 true => 0,
@@ -188,7 +191,7 @@ impl SackReceiver {
             flags = flags.with(Flags::ECE);
         }
         let out = Outgoing {
-            size: self.headers + if self.as_ns3 { SYN_OPTIONS } else { 0 },
+            size: self.headers + self.syn_options,
             ack: FIRST_BYTE,
             kind: Kind::Segment,
             flags,

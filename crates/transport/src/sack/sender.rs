@@ -4,8 +4,7 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
-use super::ns3::Socket;
-use super::ns3::{SYN_OPTIONS, by_stamps};
+use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
 use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
 use super::pieces::{Pieces, Standing};
@@ -438,7 +437,7 @@ impl<S: Source> SackSender<S> {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let out = Outgoing {
-            size: self.headers + if self.is_ns3() { SYN_OPTIONS } else { 0 },
+            size: self.headers + syn_options(self.options.machine, self.options.timestamps),
             kind: Kind::Segment,
             flags,
             ..Outgoing::default()
@@ -1155,7 +1154,7 @@ impl<S: Source> SackSender<S> {
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
         let limited = self.is_limited();
         let mut sample = Sample {
-            told: 0,
+            told: None,
             now,
             una: self.una,
             next: self.nxt,
@@ -1257,7 +1256,7 @@ impl<S: Source> SackSender<S> {
         if !self.traits.unsampled {
             let lost = self.board.lost_total();
             self.cc.on_sample(&Sample {
-                told: 0,
+                told: None,
                 now,
                 una: self.una,
                 next: self.nxt,
