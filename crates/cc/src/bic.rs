@@ -1,6 +1,7 @@
 //! BIC: after a loss the window searches between where it was and where it fell, in halving steps.
 //!
 //! Source: Xu, Harfoush and Rhee 2004, in the form of tcp_bic.c of Linux 6.1 (steps divided by 4, a smooth part of 20).
+//! Dialect `ns3` is in `bic/ns3.rs`.
 
 mod ns3;
 

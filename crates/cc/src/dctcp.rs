@@ -1,7 +1,8 @@
 //! DCTCP: the window falls by as much as the part of the data that was marked.
 //!
-//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths; dialect `ns3`: tcp-dctcp.cc. The
+//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths. The
 //! rule for the end of a window of observation was checked against a public transcription of section 3.3 and against both sources.
+//! Dialect `ns3` is in `dctcp/ns3.rs`.
 
 mod ns3;
 

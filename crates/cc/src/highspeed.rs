@@ -1,6 +1,7 @@
 //! HighSpeed TCP: growth and fall depend on the window, so that large ones are reached at loss rates that exist.
 //!
 //! Source: RFC 3649 sections 5 and 6, the formulas instead of the table.
+//! Dialect `ns3` is in `highspeed/ns3.rs`.
 
 mod ns3;
 

@@ -2,6 +2,7 @@
 //!
 //! Source: Leith and Shorten 2004, draft-leith-tcp-htcp-06; as in tcp_htcp.c of Linux 6.1 the fall adapts.
 //! Deviation: growth is not scaled by the round-trip time.
+//! Dialect `ns3` is in `htcp/ns3.rs`.
 
 mod ns3;
 

@@ -1,6 +1,7 @@
 //! Hybla: grows as a connection with a short round trip would.
 //!
 //! Source: Caini and Firrincieli 2004.
+//! Dialect `ns3` is in `hybla/ns3.rs`.
 
 mod ns3;
 

@@ -1,6 +1,7 @@
 //! Illinois: growth and fall depend on the queueing delay.
 //!
 //! Source: Liu, Basar and Srikant 2006; the constants of tcp_illinois.c of Linux 6.1.
+//! Dialect `ns3` is in `illinois/ns3.rs`.
 
 mod ns3;
 

@@ -1,6 +1,7 @@
 //! TCP-LP: uses what others leave, by one-way delay.
 //!
 //! Source: Kuzmanovic and Knightly 2003 (early congestion at 15 % of the delay range, which slow start finds out; inference phase); tcp_lp.c of Linux 6.1.
+//! Dialect `ns3` is in `lp/ns3.rs`.
 
 mod ns3;
 

@@ -5,8 +5,9 @@
 //!
 //! What all of them have in common, and is no advice of a paper: delays are smoothed round-trip times, not samples; an acknowledgement counts for
 //! one segment in slow start and may pass the threshold by it; congestion avoidance adds the square of a segment over the window per acknowledgement,
-//! not per segment; thresholds are parts of what is in flight.
+//! not per segment; most thresholds are parts of what is in flight.
 
+use crate::num::seconds;
 use crate::window::Window;
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
@@ -72,6 +73,19 @@ impl State {
         }
     }
 
+    /// One segment more for each window that is counted; the window is whole segments then.
+    pub(crate) fn grow_by(&mut self, counted: &mut u64) {
+        let before = self.window.segments();
+        let mut cwnd = before;
+        while *counted >= cwnd {
+            *counted -= cwnd;
+            cwnd += 1;
+        }
+        if cwnd != before {
+            self.set_segments(cwnd);
+        }
+    }
+
     /// The window in whole segments.
     pub(crate) fn set_segments(&mut self, segments: u64) {
         self.window.cwnd = segments * self.window.mss;
@@ -104,6 +118,57 @@ pub(crate) trait Ops: std::fmt::Debug + Send {
     /// See [`CongestionControl::series`].
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;
+    }
+}
+
+/// Samples up to which TcpVegas, TcpVeno and TcpYeah do not judge: they may all be of delayed acknowledgements.
+const FEW: u32 = 2;
+
+/// What TcpVegas, TcpVeno and TcpYeah keep of delays.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delays {
+    /// The shortest.
+    base: Option<Span>,
+    /// The shortest, and how many, since the last judgement.
+    least: Option<Span>,
+    samples: u32,
+}
+
+impl Delays {
+    /// PktsAcked.
+    pub(crate) fn take(&mut self, srtt: Span) {
+        if srtt.is_zero() {
+            return;
+        }
+        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
+        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
+        self.samples += 1;
+    }
+
+    /// The shortest one is to be found anew.
+    pub(crate) fn forget(&mut self) {
+        self.least = None;
+    }
+
+    /// They are to be counted anew, too.
+    pub(crate) fn begin(&mut self) {
+        self.least = None;
+        self.samples = 0;
+    }
+
+    /// The shortest of all and the shortest since the last judgement, seconds.
+    pub(crate) fn shortest(&self) -> Option<(f64, f64)> {
+        Some((seconds(self.base?), seconds(self.least?)))
+    }
+
+    /// The same, if there are enough samples to judge by.
+    pub(crate) fn judged(&self) -> Option<(f64, f64)> {
+        self.shortest().filter(|_| self.samples > FEW)
+    }
+
+    /// Whether there are enough samples.
+    pub(crate) fn suffice(&self) -> bool {
+        self.samples > FEW
     }
 }
 

@@ -2,6 +2,7 @@
 //! trips whatever the window.
 //!
 //! Source: Kelly 2003; dialect `linux`: tcp_scalable.c of Linux 6.1.
+//! Dialect `ns3` is in `scalable/ns3.rs`.
 
 mod ns3;
 

@@ -3,6 +3,7 @@
 //! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments), as tcp_vegas.c of Linux 6.1 and tcp-vegas.cc of
 //! ns-3 compute it: once per round trip, from the shortest round-trip time of the round and of all. Both were read for what the paper
 //! leaves open ([`Details`]).
+//! Dialect `ns3` is in `vegas/ns3.rs`.
 
 mod ns3;
 

@@ -1,6 +1,7 @@
 //! Veno: Vegas' estimate of the queue tells random losses from those of congestion.
 //!
 //! Source: Fu and Liew 2003; tcp_veno.c of Linux 6.1.
+//! Dialect `ns3` is in `veno/ns3.rs`.
 
 mod ns3;
 

@@ -2,6 +2,7 @@
 //!
 //! Sources: Mascolo et al. 2001 (the idea), Grieco and Mascolo 2004 (the rate per round trip, filtered), tcp_westwood.c of Linux
 //! 6.1 for the filter: two low-pass filters of 7/8 in a row, over at least 50 ms.
+//! Dialect `ns3` is in `westwood/ns3.rs`.
 
 mod ns3;
 

@@ -1,6 +1,7 @@
 //! YeAH: Scalable TCP while the queue is short, Reno and a voluntary retreat where it is long.
 //!
 //! Source: Baiocchi, Castellani and Vacirca 2007; the constants of tcp_yeah.c of Linux 6.1.
+//! Dialect `ns3` is in `yeah/ns3.rs`.
 
 mod ns3;
 

@@ -107,17 +107,9 @@ impl Ns3 {
 impl Ops for Ns3 {
     fn increase(&mut self, state: &mut State, segments: u64) {
         state.increase(segments, |state, left| {
-            let before = state.window.segments();
-            let mut cwnd = before;
-            let steps = u64::try_from(Ns3::line(cwnd)).unwrap_or(0) + 1;
-            self.counted += left * steps;
-            while self.counted >= cwnd {
-                self.counted -= cwnd;
-                cwnd += 1;
-            }
-            if cwnd != before {
-                state.set_segments(cwnd);
-            }
+            let line = Ns3::line(state.window.segments());
+            self.counted += left * (u64::try_from(line).unwrap_or(0) + 1);
+            state.grow_by(&mut self.counted);
         });
     }
 

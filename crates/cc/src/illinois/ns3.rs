@@ -108,16 +108,8 @@ impl Ops for Ns3 {
             state.slow_start(segments);
             return;
         }
-        let before = state.window.segments();
-        let mut cwnd = before;
         self.counted = whole(real(self.counted) + real(segments) * self.law.alpha);
-        while self.counted >= cwnd {
-            self.counted -= cwnd;
-            cwnd += 1;
-        }
-        if cwnd != before {
-            state.set_segments(cwnd);
-        }
+        state.grow_by(&mut self.counted);
     }
 
     fn threshold(&mut self, state: &State, in_flight: u64) -> u64 {

@@ -6,12 +6,9 @@
 
 use super::VegasParams;
 use crate::Phase;
-use crate::ns3::{Ops, State};
-use crate::num::{real, seconds, whole};
+use crate::ns3::{Delays, Ops, State};
+use crate::num::{real, whole};
 use sojourn_units::Span;
-
-/// Samples up to which a round is not judged.
-const FEW: u32 = 2;
 
 /// See [`super::Vegas`].
 #[derive(Clone, Debug)]
@@ -19,9 +16,7 @@ pub(crate) struct Ns3 {
     alpha: u64,
     beta: u64,
     gamma: u64,
-    base: Option<Span>,
-    least: Option<Span>,
-    samples: u32,
+    delays: Delays,
     round_end: u64,
     on: bool,
 }
@@ -32,9 +27,7 @@ impl Ns3 {
             alpha: params.alpha.into(),
             beta: params.beta.into(),
             gamma: params.gamma.into(),
-            base: None,
-            least: None,
-            samples: 0,
+            delays: Delays::default(),
             round_end: 0,
             on: true,
         }
@@ -70,20 +63,14 @@ impl Ns3 {
 
 impl Ops for Ns3 {
     fn acked(&mut self, _: &mut State, _: u64, srtt: Span, _: &crate::Sample) {
-        if srtt.is_zero() {
-            return;
-        }
-        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
-        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
-        self.samples += 1;
+        self.delays.take(srtt);
     }
 
     fn phase(&mut self, state: &mut State, phase: Phase) {
         self.on = phase == Phase::Open;
         if self.on {
             self.round_end = state.next;
-            self.samples = 0;
-            self.least = None;
+            self.delays.begin();
         }
     }
 
@@ -92,14 +79,11 @@ impl Ops for Ns3 {
             state.increase(segments, State::avoid);
         } else if state.una >= self.round_end {
             self.round_end = state.next;
-            match (self.base, self.least) {
-                (Some(base), Some(least)) if self.samples > FEW => {
-                    self.judge(state, segments, seconds(base) / seconds(least));
-                }
-                _ => state.increase(segments, State::avoid),
+            match self.delays.judged() {
+                Some((base, least)) => self.judge(state, segments, base / least),
+                None => state.increase(segments, State::avoid),
             }
-            self.samples = 0;
-            self.least = None;
+            self.delays.begin();
         } else if state.window.in_slow_start() {
             state.slow_start(segments);
         }

@@ -5,20 +5,15 @@
 
 use super::VenoParams;
 use crate::Phase;
-use crate::ns3::{Ops, State};
-use crate::num::{real, scaled, seconds, whole};
+use crate::ns3::{Delays, Ops, State};
+use crate::num::{real, scaled, whole};
 use sojourn_units::Span;
-
-/// Samples up to which the rule is not followed.
-const FEW: u32 = 2;
 
 /// See [`super::Veno`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     beta: u64,
-    base: Option<Span>,
-    least: Option<Span>,
-    samples: u32,
+    delays: Delays,
     on: bool,
     /// Segments in queues.
     waiting: u64,
@@ -30,9 +25,7 @@ impl Ns3 {
     pub(crate) fn new(params: &VenoParams) -> Ns3 {
         Ns3 {
             beta: params.beta.into(),
-            base: None,
-            least: None,
-            samples: 0,
+            delays: Delays::default(),
             on: true,
             waiting: 0,
             turn: true,
@@ -42,33 +35,29 @@ impl Ns3 {
 
 impl Ops for Ns3 {
     fn acked(&mut self, _: &mut State, _: u64, srtt: Span, _: &crate::Sample) {
-        if srtt.is_zero() {
-            return;
-        }
-        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
-        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
-        self.samples += 1;
+        self.delays.take(srtt);
     }
 
     fn phase(&mut self, _: &mut State, phase: Phase) {
         self.on = phase == Phase::Open;
         if self.on {
-            self.least = None;
+            self.delays.forget();
         }
     }
 
     fn increase(&mut self, state: &mut State, segments: u64) {
         let cwnd = state.window.segments();
-        let part = match (self.base, self.least) {
-            (Some(base), Some(least)) => seconds(base) / seconds(least),
-            _ => 0.0,
-        };
+        // Without a delay since the last acknowledgement, all of the window counts as waiting.
+        let part = self
+            .delays
+            .shortest()
+            .map_or(0.0, |(base, least)| base / least);
         self.waiting = cwnd.saturating_sub(whole(real(cwnd) * part));
         if !self.on {
             state.increase(segments, State::avoid);
             return;
         }
-        if self.samples <= FEW {
+        if !self.delays.suffice() {
             state.increase(segments, State::avoid);
         } else if state.window.in_slow_start() {
             state.slow_start(segments);
@@ -80,8 +69,7 @@ impl Ops for Ns3 {
             }
             self.turn = !self.turn;
         }
-        self.samples = 0;
-        self.least = None;
+        self.delays.begin();
     }
 
     fn threshold(&mut self, state: &State, in_flight: u64) -> u64 {

@@ -5,13 +5,10 @@
 
 use super::{DELTA, FAST, YeahParams, ZETA};
 use crate::Phase;
-use crate::ns3::{Ops, State};
-use crate::num::{real, seconds, whole};
+use crate::ns3::{Delays, Ops, State};
+use crate::num::{real, whole};
 use crate::scalable::Growth;
 use sojourn_units::Span;
-
-/// Samples up to which a round is not judged.
-const FEW: u32 = 2;
 
 /// See [`super::Yeah`].
 #[derive(Clone, Debug)]
@@ -21,9 +18,7 @@ pub(crate) struct Ns3 {
     epsilon: u32,
     rho: u32,
     growth: Growth,
-    base: Option<Span>,
-    least: Option<Span>,
-    samples: u32,
+    delays: Delays,
     round_end: u64,
     /// Segments in queues.
     queue: u64,
@@ -40,9 +35,7 @@ impl Ns3 {
             epsilon: params.epsilon,
             rho: params.rho,
             growth: Growth::per(FAST),
-            base: None,
-            least: None,
-            samples: 0,
+            delays: Delays::default(),
             round_end: 0,
             queue: 0,
             slow_rounds: 0,
@@ -51,13 +44,13 @@ impl Ns3 {
         }
     }
 
-    fn judge(&mut self, state: &mut State, base: Span, least: Span) {
+    fn judge(&mut self, state: &mut State, base: f64, least: f64) {
         let mut cwnd = state.window.segments();
-        let waiting = seconds(least.saturating_sub(base));
-        self.queue = whole(real(cwnd) / seconds(least) * waiting);
+        let waiting = least - base;
+        self.queue = whole(real(cwnd) / least * waiting);
         // The quotient of integers: 0 for all but 1.
         let long = f64::from(1 / self.phi.max(1));
-        if self.queue > self.alpha || waiting / seconds(base) > long {
+        if self.queue > self.alpha || waiting / base > long {
             if self.queue > self.alpha && cwnd > self.reno {
                 let less = self.queue.min(cwnd >> self.epsilon);
                 cwnd = (cwnd - less).max(self.reno);
@@ -83,19 +76,13 @@ impl Ns3 {
 
 impl Ops for Ns3 {
     fn acked(&mut self, _: &mut State, _: u64, srtt: Span, _: &crate::Sample) {
-        if srtt.is_zero() {
-            return;
-        }
-        self.least = Some(self.least.map_or(srtt, |least| least.min(srtt)));
-        self.base = Some(self.base.map_or(srtt, |base| base.min(srtt)));
-        self.samples += 1;
+        self.delays.take(srtt);
     }
 
     fn phase(&mut self, state: &mut State, phase: Phase) {
         if phase == Phase::Open {
             self.round_end = state.next;
-            self.samples = 0;
-            self.least = None;
+            self.delays.begin();
         }
     }
 
@@ -108,14 +95,11 @@ impl Ops for Ns3 {
             state.avoid(segments);
         }
         if state.una >= self.round_end {
-            if self.samples > FEW
-                && let (Some(base), Some(least)) = (self.base, self.least)
-            {
+            if let Some((base, least)) = self.delays.judged() {
                 self.judge(state, base, least);
             }
             self.round_end = state.next;
-            self.samples = 0;
-            self.least = None;
+            self.delays.begin();
         }
     }
 
