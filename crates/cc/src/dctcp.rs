@@ -38,7 +38,7 @@ params! {
         ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4";
         /// Whether a loss halves a window that a mark has just reduced.
         loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)";
-        /// Whose arithmetic it follows.
+        /// Whose arithmetic it follows; with `ns3` `in_1024ths`, `ends` and `loss_after_mark` have no effect.
         details: Details = "paper", source "RFC 8257";
     }
     dialects {

@@ -23,7 +23,7 @@ params! {
         high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)";
         /// What a loss takes off a window of that size (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
-        /// Whose arithmetic it follows.
+        /// Whose arithmetic it follows; with `ns3` the table of RFC 3649 stands for the other parameters.
         details: Details = "paper", source "RFC 3649 section 5";
     }
     dialects {

@@ -19,7 +19,7 @@ params! {
         threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003";
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
-        /// Whose arithmetic it follows.
+        /// Whose arithmetic it follows; with `ns3` `threshold` and `weight` are ns-3's, 15 % and an eighth.
         details: Details = "paper", source "Kuzmanovic & Knightly 2003";
     }
     dialects {

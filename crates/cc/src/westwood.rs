@@ -20,7 +20,7 @@ params! {
         filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)";
         /// Least time over which the rate is taken.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
-        /// Whose arithmetic it follows.
+        /// Whose arithmetic it follows; with `ns3` `least_interval` has no effect.
         details: Details = "paper", source "Grieco & Mascolo 2004";
     }
     dialects {

@@ -43,6 +43,54 @@ const DELTA: u64 = 8;
 /// Rounds in fast mode after which Reno's estimate is forgotten.
 const ZETA: u32 = 50;
 
+/// Fast or slow, round by round, and what Reno would have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    /// Rounds in slow mode without a break.
+    pub(crate) slow_rounds: u32,
+    fast_rounds: u32,
+    /// What Reno's window would be, segments.
+    pub(crate) reno: u64,
+}
+
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode {
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno: 2,
+        }
+    }
+}
+
+impl Mode {
+    /// A round with a long queue, at a window of `cwnd` segments.
+    pub(crate) fn slow(&mut self, cwnd: u64) {
+        self.reno = if self.reno <= 2 {
+            (cwnd / 2).max(2)
+        } else {
+            self.reno + 1
+        };
+        self.slow_rounds += 1;
+    }
+
+    /// A round with a short one.
+    pub(crate) fn fast(&mut self) {
+        self.fast_rounds += 1;
+        if self.fast_rounds > ZETA {
+            self.reno = 2;
+            self.fast_rounds = 0;
+        }
+        self.slow_rounds = 0;
+    }
+
+    /// A loss.
+    pub(crate) fn fall(&mut self) {
+        self.fast_rounds = 0;
+        self.reno = (self.reno / 2).max(2);
+    }
+}
+
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Yeah {
@@ -56,10 +104,7 @@ pub struct Yeah {
     least: u64,
     /// Segments in queues.
     queue: u64,
-    slow_rounds: u32,
-    fast_rounds: u32,
-    /// What Reno's window would be, segments.
-    reno: u64,
+    mode: Mode,
 }
 
 impl Yeah {
@@ -75,9 +120,7 @@ impl Yeah {
             base: u64::MAX,
             least: u64::MAX,
             queue: 0,
-            slow_rounds: 0,
-            fast_rounds: 0,
-            reno: 2,
+            mode: Mode::default(),
         }
     }
 
@@ -89,26 +132,16 @@ impl Yeah {
         let waiting = self.least - self.base;
         self.queue = waiting * cwnd / self.least.max(1);
         if self.queue > self.alpha || waiting > self.base / self.phi {
-            if self.queue > self.alpha && cwnd > self.reno {
+            if self.queue > self.alpha && cwnd > self.mode.reno {
                 // Precautionary decongestion.
                 let less = self.queue.min(cwnd >> self.epsilon);
-                let next = (cwnd - less).max(self.reno).max(2);
+                let next = (cwnd - less).max(self.mode.reno).max(2);
                 self.window.cwnd = next * self.window.mss;
                 self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
             }
-            self.reno = if self.reno <= 2 {
-                (cwnd / 2).max(2)
-            } else {
-                self.reno + 1
-            };
-            self.slow_rounds += 1;
+            self.mode.slow(cwnd);
         } else {
-            self.fast_rounds += 1;
-            if self.fast_rounds > ZETA {
-                self.reno = 2;
-                self.fast_rounds = 0;
-            }
-            self.slow_rounds = 0;
+            self.mode.fast();
         }
     }
 }
@@ -143,7 +176,7 @@ impl CongestionControl for Yeah {
         if let Some(bytes) = self.window.admit(acked) {
             let bytes = self.window.slow_start(bytes);
             if bytes > 0 {
-                let per = if self.slow_rounds == 0 {
+                let per = if self.mode.slow_rounds == 0 {
                     self.window.cwnd.min(FAST * self.window.mss)
                 } else {
                     self.window.cwnd
@@ -155,14 +188,13 @@ impl CongestionControl for Yeah {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let cwnd = self.window.segments();
-        let off = if self.slow_rounds < self.rho {
+        let off = if self.mode.slow_rounds < self.rho {
             self.queue.min(cwnd / 2).max(cwnd / DELTA).max(2)
         } else {
             (cwnd / 2).max(2)
         };
         let to = cwnd.saturating_sub(off).max(2) * self.window.mss;
-        self.fast_rounds = 0;
-        self.reno = (self.reno / 2).max(2);
+        self.mode.fall();
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => self.window.fall(to, 2),
             CongestionKind::Timeout(expiry) => self.window.time_out(to, expiry),

@@ -3,7 +3,7 @@
 //! Source: ns-3.44, read for behaviour: tcp-yeah.cc. Where it is not the paper: delays are smoothed; the part of the base delay that counts as long is
 //! an integer quotient, 1 / 8, so that any queue is long; a fall is a part of what is in flight, and wraps around where that is less than two segments.
 
-use super::{DELTA, FAST, YeahParams, ZETA};
+use super::{DELTA, FAST, Mode, YeahParams};
 use crate::Phase;
 use crate::ns3::{Delays, Ops, State};
 use crate::num::{real, whole};
@@ -22,9 +22,7 @@ pub(crate) struct Ns3 {
     round_end: u64,
     /// Segments in queues.
     queue: u64,
-    slow_rounds: u32,
-    fast_rounds: u32,
-    reno: u64,
+    mode: Mode,
 }
 
 impl Ns3 {
@@ -38,9 +36,7 @@ impl Ns3 {
             delays: Delays::default(),
             round_end: 0,
             queue: 0,
-            slow_rounds: 0,
-            fast_rounds: 0,
-            reno: 2,
+            mode: Mode::default(),
         }
     }
 
@@ -51,25 +47,15 @@ impl Ns3 {
         // The quotient of integers: 0 for all but 1.
         let long = f64::from(1 / self.phi.max(1));
         if self.queue > self.alpha || waiting / base > long {
-            if self.queue > self.alpha && cwnd > self.reno {
+            if self.queue > self.alpha && cwnd > self.mode.reno {
                 let less = self.queue.min(cwnd >> self.epsilon);
-                cwnd = (cwnd - less).max(self.reno);
+                cwnd = (cwnd - less).max(self.mode.reno);
                 state.set_segments(cwnd);
                 state.window.ssthresh = state.window.cwnd;
             }
-            self.reno = if self.reno <= 2 {
-                (cwnd >> 1).max(2)
-            } else {
-                self.reno + 1
-            };
-            self.slow_rounds += 1;
+            self.mode.slow(cwnd);
         } else {
-            self.fast_rounds += 1;
-            if self.fast_rounds > ZETA {
-                self.reno = 2;
-                self.fast_rounds = 0;
-            }
-            self.slow_rounds = 0;
+            self.mode.fast();
         }
     }
 }
@@ -89,7 +75,7 @@ impl Ops for Ns3 {
     fn increase(&mut self, state: &mut State, segments: u64) {
         if state.window.in_slow_start() {
             state.slow_start(segments);
-        } else if self.slow_rounds == 0 {
+        } else if self.mode.slow_rounds == 0 {
             self.growth.avoid(state, segments);
         } else {
             state.avoid(segments);
@@ -107,13 +93,12 @@ impl Ops for Ns3 {
         let mss = state.window.mss;
         let flying = in_flight / mss;
         let half = (flying / 2).max(2);
-        let off = if self.slow_rounds < self.rho {
+        let off = if self.mode.slow_rounds < self.rho {
             self.queue.max(flying / DELTA).min(half)
         } else {
             half
         };
-        self.fast_rounds = 0;
-        self.reno = (self.reno >> 1).max(2);
+        self.mode.fall();
         // A difference of 32 bits: less than two segments in flight leave no threshold at all.
         let left = match in_flight.checked_sub(off * mss) {
             Some(left) => left,
