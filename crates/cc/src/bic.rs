@@ -1,12 +1,14 @@
 //! BIC: after a loss the window searches between where it was and where it fell, in halving steps.
 //!
 //! Source: Xu, Harfoush and Rhee 2004, in the form of tcp_bic.c of Linux 6.1 (steps divided by 4, a smooth part of 20).
-//! Dialect `ns3` is in `bic/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `bic/ns3.rs` and `bic/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
 use sojourn_units::{Ratio, params};
@@ -36,7 +38,7 @@ params! {
             beta = "0.8" from "tcp-bic.cc, Beta";
         }
         /// tcp_bic.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_bic.c"; }
     }
 }
 

@@ -7,7 +7,6 @@
 mod ns3;
 
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
 use crate::num::{real, scaled};
 use crate::window::{Window, by_window};
 use crate::{
@@ -22,6 +21,22 @@ choice! {
         Beyond = "beyond",
         /// The one of all that was outstanding when it began; what it delivers counts for the next one (Linux).
         Before = "before",
+    }
+}
+
+choice! {
+    /// Whose arithmetic it follows.
+    pub enum Details {
+        /// RFC 8257's, in bytes.
+        Paper = "paper",
+        /// That of ns-3's class, with its units, its rounding and the moments at which it looks.
+        Ns3 = "ns3",
+    }
+}
+
+impl Details {
+    pub(crate) fn is_ns3(self) -> bool {
+        self == Details::Ns3
     }
 }
 

@@ -1,12 +1,14 @@
 //! HighSpeed TCP: growth and fall depend on the window, so that large ones are reached at loss rates that exist.
 //!
 //! Source: RFC 3649 sections 5 and 6, the formulas instead of the table.
-//! Dialect `ns3` is in `highspeed/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `highspeed/ns3.rs` and `highspeed/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -23,7 +25,7 @@ params! {
         high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)";
         /// What a loss takes off a window of that size (High_Decrease).
         high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
-        /// Whose arithmetic it follows; with `ns3` the table of RFC 3649 stands for the other parameters.
+        /// Whose arithmetic it follows; with `ns3` and `linux` the table of RFC 3649 stands for the other parameters.
         details: Details = "paper", source "RFC 3649 section 5";
     }
     dialects {
@@ -31,8 +33,8 @@ params! {
         rfc = "rfc3649" {}
         /// TcpHighSpeed of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-highspeed.cc"; }
-        /// tcp_highspeed.c, whose table holds the same figures.
-        linux = "linux-6.1" {}
+        /// tcp_highspeed.c.
+        linux = "linux-6.1" { details = "linux" from "tcp_highspeed.c"; }
     }
 }
 

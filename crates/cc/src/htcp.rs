@@ -2,12 +2,14 @@
 //!
 //! Source: Leith and Shorten 2004, draft-leith-tcp-htcp-06; as in tcp_htcp.c of Linux 6.1 the fall adapts.
 //! Deviation: growth is not scaled by the round-trip time.
-//! Dialect `ns3` is in `htcp/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `htcp/ns3.rs` and `htcp/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -29,7 +31,7 @@ params! {
         /// TcpHtcp of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-htcp.cc"; }
         /// tcp_htcp.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_htcp.c"; }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Hybla: grows as a connection with a short round trip would.
 //!
 //! Source: Caini and Firrincieli 2004.
-//! Dialect `ns3` is in `hybla/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `hybla/ns3.rs` and `hybla/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -26,7 +28,7 @@ params! {
         /// TcpHybla of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-hybla.cc"; rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
         /// tcp_hybla.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_hybla.c"; }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Illinois: growth and fall depend on the queueing delay.
 //!
 //! Source: Liu, Basar and Srikant 2006; the constants of tcp_illinois.c of Linux 6.1.
-//! Dialect `ns3` is in `illinois/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `illinois/ns3.rs` and `illinois/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -36,7 +38,7 @@ params! {
         /// TcpIllinois of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-illinois.cc"; }
         /// tcp_illinois.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_illinois.c"; }
     }
 }
 

@@ -23,7 +23,9 @@
 //! # Ok::<(), sojourn_cc::BuildError>(())
 //! ```
 
+mod details;
 mod hystart;
+mod linux;
 pub mod media;
 mod ns3;
 mod num;
@@ -31,7 +33,7 @@ pub mod registry;
 mod sample;
 mod window;
 
-pub use ns3::Details;
+pub use details::Details;
 pub use registry::BuildError;
 pub use sample::{EcnUse, Phase, Sample, Traits, Undo};
 
@@ -195,18 +197,18 @@ registry::algorithms! {
     bbr = Bbr(BbrParams);
     bbr3 = Bbr3(Bbr3Params);
     dctcp = Dctcp(DctcpParams), ns3 = Ns3;
-    vegas = Vegas(VegasParams), ns3 = Ns3;
+    vegas = Vegas(VegasParams), ns3 = Ns3, linux = Linux;
     ledbat = Ledbat(LedbatParams);
-    westwood = Westwood(WestwoodParams), ns3 = Ns3;
-    highspeed = Highspeed(HighspeedParams), ns3 = Ns3;
-    scalable = Scalable(ScalableParams), ns3 = Ns3;
-    htcp = Htcp(HtcpParams), ns3 = Ns3;
-    bic = Bic(BicParams), ns3 = Ns3;
-    veno = Veno(VenoParams), ns3 = Ns3;
-    illinois = Illinois(IllinoisParams), ns3 = Ns3;
-    hybla = Hybla(HyblaParams), ns3 = Ns3;
-    yeah = Yeah(YeahParams), ns3 = Ns3;
-    lp = Lp(LpParams), ns3 = Ns3;
+    westwood = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
+    highspeed = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
+    scalable = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
+    htcp = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
+    bic = Bic(BicParams), ns3 = Ns3, linux = Linux;
+    veno = Veno(VenoParams), ns3 = Ns3, linux = Linux;
+    illinois = Illinois(IllinoisParams), ns3 = Ns3, linux = Linux;
+    hybla = Hybla(HyblaParams), ns3 = Ns3, linux = Linux;
+    yeah = Yeah(YeahParams), ns3 = Ns3, linux = Linux;
+    lp = Lp(LpParams), ns3 = Ns3, linux = Linux;
     compound = Compound(CompoundParams);
     ledbat_plus = LedbatPlus(LedbatPlusParams);
     copa = Copa(CopaParams);

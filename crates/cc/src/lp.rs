@@ -1,12 +1,14 @@
 //! TCP-LP: uses what others leave, by one-way delay.
 //!
 //! Source: Kuzmanovic and Knightly 2003 (early congestion at 15 % of the delay range, which slow start finds out; inference phase); tcp_lp.c of Linux 6.1.
-//! Dialect `ns3` is in `lp/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `lp/ns3.rs` and `lp/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{micros, real};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -19,7 +21,10 @@ params! {
         threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003";
         /// Weight of a new sample of delay (gamma).
         weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
-        /// Whose arithmetic it follows; with `ns3` `threshold` and `weight` are ns-3's, 15 % and an eighth.
+        /// What the receiver's timestamps are ahead of the sender's clock, ms, modulo 2^32: an effect only with `linux`. Linux draws it at random for each
+        /// pair of hosts (tcp_timestamps=1), and from 2^29 on, for seven pairs of eight, never sees congestion.
+        clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range";
+        /// Whose arithmetic it follows; with `ns3` and `linux` `threshold` and `weight` are 15 % and an eighth.
         details: Details = "paper", source "Kuzmanovic & Knightly 2003";
     }
     dialects {
@@ -28,7 +33,7 @@ params! {
         /// TcpLp of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-lp.cc"; }
         /// tcp_lp.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_lp.c"; }
     }
 }
 

@@ -12,23 +12,7 @@ use crate::window::Window;
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Phase, Sample, Sent, Start, Traits, Undo,
 };
-use sojourn_units::{Rate, Span, Time, choice};
-
-choice! {
-    /// Whose arithmetic an algorithm follows.
-    pub enum Details {
-        /// The paper's, in bytes.
-        Paper = "paper",
-        /// That of ns-3's class, with its units, its rounding and the moments at which it looks.
-        Ns3 = "ns3",
-    }
-}
-
-impl Details {
-    pub(crate) fn is_ns3(self) -> bool {
-        self == Details::Ns3
-    }
-}
+use sojourn_units::{Rate, Span, Time};
 
 /// What ns-3's socket and its algorithm share (TcpSocketState).
 #[derive(Clone, Debug)]

@@ -110,10 +110,10 @@ pub fn prepare(
 }
 
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`]. The first one
-/// is asked without a detour; the others lie in boxes, so that a connection stays small.
+/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`],
+/// and with `, linux = Ops` `details=linux` in that of [`crate::linux`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
-    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident) $(, ns3 = $Ops:ident)?;)*) => {
+    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
         pub mod $first;
         $(pub mod $module;)*
 
@@ -126,7 +126,7 @@ macro_rules! algorithms {
                 #[doc = concat!("See [`mod@", stringify!($module), "`].")]
                 $Type(Box<$module::$Type>),
             )*
-            /// An algorithm from outside this crate, or one with the arithmetic of ns-3.
+            /// An algorithm from outside this crate, or one with the arithmetic of ns-3 or Linux.
             Custom(Box<dyn CongestionControl>),
         }
 
@@ -151,8 +151,12 @@ macro_rules! algorithms {
                     let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
                     Ok(Box::new(move || {
                         $(if params.details.is_ns3() {
-                            let ops = $module::$Ops::new(&params);
+                            let ops = $module::$Ns3::new(&params);
                             return AnyCc::Custom(Box::new(ns3::Socket::new(ops)));
+                        })?
+                        $(if params.details.is_linux() {
+                            let ops = $module::$Linux::new(&params);
+                            return AnyCc::Custom(Box::new(linux::Socket::new(ops)));
                         })?
                         AnyCc::$Type(Box::new($module::$Type::new(&params)))
                     }))

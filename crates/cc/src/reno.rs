@@ -37,7 +37,8 @@ params! {
     /// Reno congestion control (RFC 5681): slow start, then one segment more per round trip; half for a loss or a mark.
     /// What is lost is repaired by the transport's `recovery`.
     pub struct RenoParams {
-        /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465); 1 after a timeout.
+        /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465); 1 after a timeout, unless it is
+        /// 65535: no bound then either.
         slow_start_limit: u32 = "1", range "1".."65535", source "RFC 5681 section 3.1, equation 2";
         /// What makes the window grow in congestion avoidance.
         counting: Counting = "bytes", source "RFC 5681 section 3.1 (recommended)";
@@ -60,6 +61,9 @@ params! {
         }
     }
 }
+
+/// The limit of slow start that is none.
+const UNBOUNDED: u32 = 65_535;
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
@@ -100,7 +104,7 @@ impl Reno {
 
     /// Opens the window for `bytes` acknowledged in slow start; returns the bytes that are left when it is over.
     fn slow_start(&mut self, bytes: u64) -> u64 {
-        let limit = if self.after_timeout {
+        let limit = if self.after_timeout && self.slow_start_limit != UNBOUNDED {
             1
         } else {
             u64::from(self.slow_start_limit)

@@ -73,6 +73,8 @@ pub struct Sample {
     pub srtt: Option<Span>,
     /// The delay from sender to receiver, where timestamps tell it.
     pub one_way: Option<Span>,
+    /// When that was sent which the acknowledgement answers to, where it echoes a timestamp.
+    pub stamp: Option<Time>,
     /// Bytes delivered since the connection began.
     pub delivered: u64,
     /// The same when the sampled segment was sent.

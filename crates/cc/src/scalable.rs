@@ -1,13 +1,15 @@
 //! Scalable TCP: grows by a fixed part of what is acknowledged, so that it recovers from a loss in the same number of round
 //! trips whatever the window.
 //!
-//! Source: Kelly 2003; dialect `linux`: tcp_scalable.c of Linux 6.1.
-//! Dialect `ns3` is in `scalable/ns3.rs`.
+//! Source: Kelly 2003.
+//! Dialects `ns3` and `linux` are in `scalable/ns3.rs` and `scalable/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::{Growth, Ns3};
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{real, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Start};
@@ -34,7 +36,7 @@ params! {
             low_window = "0" from "tcp-scalable.cc: the lesser of window and factor";
         }
         /// tcp_scalable.c.
-        linux = "linux-6.1" {
+        linux = "linux-6.1" { details = "linux" from "tcp_scalable.c";
             low_window = "0" from "tcp_scalable.c: the lesser of window and TCP_SCALABLE_AI_CNT, 100";
         }
     }

@@ -1,12 +1,14 @@
 //! Veno: Vegas' estimate of the queue tells random losses from those of congestion.
 //!
 //! Source: Fu and Liew 2003; tcp_veno.c of Linux 6.1.
-//! Dialect `ns3` is in `veno/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `veno/ns3.rs` and `veno/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{micros, scaled};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -26,7 +28,7 @@ params! {
         /// TcpVeno of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-veno.cc"; }
         /// tcp_veno.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_veno.c"; }
     }
 }
 

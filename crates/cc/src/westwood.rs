@@ -2,12 +2,14 @@
 //!
 //! Sources: Mascolo et al. 2001 (the idea), Grieco and Mascolo 2004 (the rate per round trip, filtered), tcp_westwood.c of Linux
 //! 6.1 for the filter: two low-pass filters of 7/8 in a row, over at least 50 ms.
-//! Dialect `ns3` is in `westwood/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `westwood/ns3.rs` and `westwood/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -20,7 +22,7 @@ params! {
         filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)";
         /// Least time over which the rate is taken.
         least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
-        /// Whose arithmetic it follows; with `ns3` `least_interval` has no effect.
+        /// Whose arithmetic it follows; with `ns3` `least_interval` has no effect, with `linux` `filter` is 7/8.
         details: Details = "paper", source "Grieco & Mascolo 2004";
     }
     dialects {
@@ -32,7 +34,7 @@ params! {
             filter = "0.9" from "tcp-westwood-plus.cc, ALPHA";
         }
         /// tcp_westwood.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_westwood.c"; }
     }
 }
 

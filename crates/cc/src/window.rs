@@ -87,8 +87,9 @@ impl Window {
             self.after_timeout = false;
             return bytes;
         }
-        let limit = if self.after_timeout {
-            self.limit.min(self.mss)
+        // RFC 3465 section 2.3; where nothing bounds slow start, nothing does after a timeout (tcp_slow_start of Linux).
+        let limit = if self.after_timeout && self.limit != u64::MAX {
+            self.mss
         } else {
             self.limit
         };
@@ -226,6 +227,14 @@ pub(crate) mod tests {
         window.time_out(20_000, Expiry::default());
         window.slow_start(3000);
         assert_eq!((window.cwnd, window.ssthresh), (2000, 20_000));
+    }
+
+    #[test]
+    fn without_a_bound_slow_start_has_none_after_a_timeout_either() {
+        let mut window = window(0);
+        window.time_out(20_000, Expiry::default());
+        window.slow_start(3000);
+        assert_eq!(window.cwnd, 4000);
     }
 
     #[test]

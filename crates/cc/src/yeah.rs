@@ -1,12 +1,14 @@
 //! YeAH: Scalable TCP while the queue is short, Reno and a voluntary retreat where it is long.
 //!
 //! Source: Baiocchi, Castellani and Vacirca 2007; the constants of tcp_yeah.c of Linux 6.1.
-//! Dialect `ns3` is in `yeah/ns3.rs`.
+//! Dialects `ns3` and `linux` are in `yeah/ns3.rs` and `yeah/linux.rs`.
 
+mod linux;
 mod ns3;
 
+pub(crate) use self::linux::Linux;
 pub(crate) use self::ns3::Ns3;
-use crate::ns3::Details;
+use crate::details::Details;
 use crate::num::{micros, real};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -32,7 +34,7 @@ params! {
         /// TcpYeah of ns-3.
         ns3 = "ns3-3.44" { details = "ns3" from "tcp-yeah.cc"; }
         /// tcp_yeah.c.
-        linux = "linux-6.1" {}
+        linux = "linux-6.1" { details = "linux" from "tcp_yeah.c"; }
     }
 }
 

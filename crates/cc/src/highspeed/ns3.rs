@@ -8,7 +8,7 @@ use crate::ns3::{Ops, State};
 use crate::num::{real, whole};
 
 /// RFC 3649, table 12: windows up to which the n-th line holds (its a(w) is n), and b(w) in hundredths.
-const TABLE: &[(u64, u32)] = &[
+pub(super) const TABLE: &[(u64, u32)] = &[
     (38, 50),
     (118, 44),
     (221, 41),

@@ -2,6 +2,7 @@
 
 mod linux_spread;
 mod linux_tcp;
+mod linux_windows;
 mod media;
 mod multicast;
 mod ns3_24_ten_nodes;

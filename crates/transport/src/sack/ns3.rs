@@ -121,6 +121,7 @@ impl<S: Source> SackSender<S> {
             marked,
             rtt,
             one_way: side.as_ref().and_then(|side| self.one_way_ticks(side)),
+            stamp: event.stamp,
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,

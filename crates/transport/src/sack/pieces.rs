@@ -1,10 +1,10 @@
 //! How many segments leave at once where they leave in pieces (dialect linux).
 //!
-//! Source: tcp_output.c of Linux 6.1, which was read: tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test and
+//! Source: tcp_output.c of Linux 6.1.192, which was read: tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test and
 //! tcp_xmit_size_goal. What an application writes lies in buffers of 64 KiB less headers there, and leaves them in pieces: as much as the
 //! rate (a paced one, or what the window makes) sends in 1/1024 s, more on paths below 16 ms, two segments at least, and never beyond the
-//! end of a buffer. A window that has less room than that waits for the next acknowledgement, unless the last piece left more than 1 ms
-//! ago. The last segment of a piece of several has PSH, which makes the receiver acknowledge. Beside traces of Linux 6.1: what BBR has sent at
+//! end of a buffer. A window that has less room than that waits for the next acknowledgement if that is expected within 1 ms, unless the last piece left
+//! more than 1 ms ago. The last segment of a piece of several has PSH, which makes the receiver acknowledge. Beside traces of Linux 6.1: what BBR has sent at
 //! 10 Mbps is of one parity for 45 segments, then of the other; with Reno and CUBIC every second segment has PSH there.
 
 use super::params::SendUnit;
@@ -12,10 +12,11 @@ use sojourn_units::{Rate, Span, Time};
 
 /// Payload of a buffer: 65 536 bytes less MAX_TCP_HEADER, of which whole segments are used.
 const BUFFER: u64 = 65_215;
-/// Until the receiver offers more than its first 65 160 bytes, a buffer has half of them (tcp_bound_to_half_wnd): beside traces, about the
-/// first eight, which are written by the time that the window of the third round trip arrives.
+/// Until the receiver offers more than its first 65 160 bytes, a buffer has half of them (tcp_bound_to_half_wnd). Beside traces of Linux 6.1.192, at 10 and
+/// 50 Mbps and round trips of 20 and 80 ms: what was written before that window opens, when segments have 1448 bytes, is 171 segments, and whole
+/// buffers follow.
 const FIRST_BUFFER: u64 = 65_160 / 2;
-const FIRST_BUFFERS: u32 = 8;
+const FIRST_BUFFERS: u64 = 171 * 1448;
 /// Part of a second that makes a piece (sk_pacing_shift).
 const PER_SECOND: u64 = 1024;
 /// Segments of a piece at least (tcp_min_tso_segs), and the rate below which a paced one may be a single segment
@@ -25,7 +26,8 @@ const SINGLE_BELOW: Rate = Rate::bps(1_200_000);
 /// A path of so many microseconds, and of half as many more, makes pieces half as long (tcp_tso_rtt_log), 31 times at most.
 const NEAR_US: u64 = 512;
 const FAR: u64 = 32;
-/// What was sent so long ago was not just now (tcp_tso_should_defer).
+/// What was sent so long ago was not just now, and an acknowledgement that is so far away, or half a round trip if that is less, is not waited for
+/// (tcp_tso_should_defer).
 const RECENT: Span = Span::from_ms(1);
 /// A third of the window is worth sending (tcp_tso_win_divisor).
 const PARTS: u64 = 3;
@@ -38,8 +40,8 @@ pub(super) struct Pieces {
     left: u32,
     size: u32,
     buffer: u32,
-    /// Buffers that were begun, as far as they are counted.
-    buffers: u32,
+    /// Bytes that are still to be written into first buffers.
+    first: u64,
 }
 
 /// What a sender is up to when it might begin a piece. Bytes.
@@ -72,7 +74,7 @@ impl Pieces {
             left: 0,
             size: 0,
             buffer: 0,
-            buffers: 0,
+            first: FIRST_BUFFERS,
         }
     }
 
@@ -101,10 +103,12 @@ impl Pieces {
         } = standing;
         let unsent = standing.unsent.div_ceil(mss);
         if self.buffer == 0 {
-            let first = self.buffers < FIRST_BUFFERS;
-            self.buffers += u32::from(first);
-            let bytes = if first { FIRST_BUFFER } else { BUFFER };
-            self.buffer = narrow(bytes / mss.max(1)).max(1);
+            let first = self.first.min(FIRST_BUFFER) / mss.max(1);
+            self.first = self.first.saturating_sub(first * mss);
+            self.buffer = narrow(match first {
+                0 => (BUFFER / mss.max(1)).max(1),
+                segments => segments,
+            });
         }
         let buffer = u64::from(self.buffer).min(unsent).max(1);
         let most = most(standing);
@@ -156,8 +160,7 @@ fn defers(standing: &Standing, most: u64, buffer: u64) -> bool {
         ..
     } = standing;
     let soon = match (standing.oldest_sent, standing.srtt) {
-        // The oldest left half a round trip ago: it will be acknowledged before long.
-        (Some(sent), Some(srtt)) => now.since(sent) >= srtt / 2,
+        (Some(sent), Some(srtt)) => sent + srtt <= now + RECENT.min(srtt / 2),
         _ => false,
     };
     // There is nothing to wait for either where all that is written fits.
@@ -219,10 +222,12 @@ mod tests {
 
     #[test]
     fn a_single_segment_ends_a_buffer_of_an_odd_number() {
-        let sizes = sizes(&standing(50), 8 * 11 + 24);
-        // Eight of 22, and then of 45.
-        assert_eq!(sizes[..8 * 11 + 22], [2; 8 * 11 + 22]);
-        assert_eq!(sizes[8 * 11 + 22..], [1, 2]);
+        let sizes = sizes(&standing(50), 85 + 1 + 22 + 2);
+        // 171 in buffers of 22 and a rest, and then 45.
+        assert_eq!(sizes[..85], [2; 85]);
+        assert_eq!(sizes[85], 1);
+        assert_eq!(sizes[86..108], [2; 22]);
+        assert_eq!(sizes[108..], [1, 2]);
     }
 
     #[test]

@@ -1112,11 +1112,11 @@ impl<S: Source> SackSender<S> {
             && host.side(packet).is_none_or(|side| side.sack[0].1 == 0)
             && self.board.front().is_some_and(|first| first.end() <= ack)
         {
-            let one_way = match self.traits.unsampled {
+            let stamps = match self.traits.unsampled {
                 true => None,
-                false => self.one_way(host.side(packet)),
+                false => self.stamps(host.side(packet)),
             };
-            return self.advance(ack, one_way, host);
+            return self.advance(ack, stamps, host);
         }
         match self.is_ns3() {
             true => self.receive_ack(packet, host),
@@ -1165,6 +1165,7 @@ impl<S: Source> SackSender<S> {
             min_rtt: self.min_rtt,
             srtt: self.rto.srtt(),
             one_way: event.one_way,
+            stamp: event.stamp,
             delivered: self.rate.delivered(),
             prior_delivered: event.picked.prior_delivered,
             sampled,
@@ -1220,7 +1221,7 @@ impl<S: Source> SackSender<S> {
 
     /// The usual acknowledgement: new data, nothing is or was missing. Does what [`SackSender::on_acknowledgement`] would, without asking for the rest.
     #[inline]
-    fn advance<H: Host>(&mut self, ack: u64, one_way: Option<Span>, host: &mut H) {
+    fn advance<H: Host>(&mut self, ack: u64, stamps: Option<(Time, Time)>, host: &mut H) {
         let now = host.now();
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
@@ -1266,7 +1267,8 @@ impl<S: Source> SackSender<S> {
                 rtt: Some(rtt),
                 min_rtt: self.min_rtt,
                 srtt: self.rto.srtt(),
-                one_way,
+                one_way: stamps.and_then(|(value, echo)| value.checked_since(echo)),
+                stamp: stamps.map(|(_, echo)| echo),
                 delivered: self.rate.delivered(),
                 prior_delivered: picked.prior_delivered,
                 sampled,
@@ -1311,9 +1313,9 @@ impl<S: Source> SackSender<S> {
     }
 
     #[inline]
-    fn one_way(&self, side: Option<Side>) -> Option<Span> {
+    fn stamps(&self, side: Option<Side>) -> Option<(Time, Time)> {
         let (value, echo) = side.filter(|_| self.options.timestamps)?.timestamps;
-        Time::from_ps(value).checked_since(Time::from_ps(echo))
+        Some((Time::from_ps(value), Time::from_ps(echo)))
     }
 
     /// Adapts the window, or what may be sent while it falls.

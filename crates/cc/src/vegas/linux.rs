@@ -1,0 +1,166 @@
+//! Vegas as Linux has it.
+//!
+//! Source: tcp_vegas.c of Linux 6.1.192, read for behaviour. Where it is not the paper: a round trip ends when something is acknowledged that was sent after
+//! it began: the first sample of what an acknowledgement lets go, which meets the queue while it is empty, is that of the round before. What waits is
+//! the rate of the round at no delay times the delay; the threshold stays at the window; while anything is missing, and for a round with
+//! less than three samples, it is Reno.
+
+use super::VegasParams;
+use crate::Phase;
+use crate::linux::{Delays, Event, Ops, State};
+use crate::num::real;
+
+/// See [`super::Vegas`].
+#[derive(Clone, Debug)]
+pub(crate) struct Linux {
+    alpha: u64,
+    beta: u64,
+    gamma: u64,
+    on: bool,
+    round_end: u64,
+    delays: Delays,
+}
+
+impl Linux {
+    pub(crate) fn new(params: &VegasParams) -> Linux {
+        Linux {
+            alpha: params.alpha.into(),
+            beta: params.beta.into(),
+            gamma: params.gamma.into(),
+            on: true,
+            round_end: 0,
+            delays: Delays::default(),
+        }
+    }
+
+    fn lower_threshold(state: &mut State) {
+        state.ssthresh = state.ssthresh.min(state.cwnd);
+    }
+
+    /// Once per round trip.
+    fn judge(&self, state: &mut State, acked: u64) {
+        let Delays { base, least, .. } = self.delays;
+        let waiting = state.cwnd * (least - base) / base;
+        if state.in_slow_start() {
+            if waiting > self.gamma {
+                state.cwnd = state.cwnd.min(state.cwnd * base / least + 1);
+                Linux::lower_threshold(state);
+            } else {
+                state.slow_start(acked);
+            }
+        } else if waiting > self.beta {
+            state.cwnd -= 1;
+            Linux::lower_threshold(state);
+        } else if waiting < self.alpha {
+            state.cwnd += 1;
+        }
+        state.cwnd = state.cwnd.max(2);
+        state.ssthresh = state.current_threshold();
+    }
+}
+
+impl Ops for Linux {
+    fn acked(&mut self, _: &mut State, _: u64, rtt: Option<u64>, _: &crate::Sample) {
+        self.delays.take(rtt);
+    }
+
+    fn phase(&mut self, state: &mut State, phase: Phase) {
+        self.on = phase == Phase::Open;
+        if self.on {
+            self.round_end = state.next;
+            self.delays.begin();
+        }
+    }
+
+    fn event(&mut self, state: &mut State, event: Event) {
+        if event == Event::TxStart {
+            self.on = true;
+            self.round_end = state.next;
+            self.delays = Delays::default();
+        }
+    }
+
+    fn avoid(&mut self, state: &mut State, acked: u64, limited: bool) {
+        if !self.on {
+            state.reno(acked, limited);
+        } else if state.una > self.round_end {
+            self.round_end = state.next;
+            if self.delays.suffice() {
+                self.judge(state, acked);
+            } else {
+                state.reno(acked, limited);
+            }
+            self.delays.begin();
+        } else if state.in_slow_start() {
+            state.slow_start(acked);
+        }
+    }
+
+    fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("base_rtt (ms)", real(self.delays.base) / 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::Socket;
+    use crate::window::tests::Pipe;
+    use crate::{Acked, CongestionControl, Sample, Start};
+    use sojourn_units::{Params, Span, Time};
+
+    fn cc() -> Socket<Linux> {
+        Socket::new(Linux::new(&VegasParams::in_dialect("linux").unwrap()))
+    }
+
+    #[test]
+    fn between_alpha_and_beta_segments_wait_in_steady_state() {
+        let mut pipe = Pipe::new(cc(), 1000.0, Span::from_ms(40));
+        pipe.run(Span::from_secs(20));
+        // 40 segments and the one in transmission fill the path.
+        let waiting = pipe.mean_window(Span::from_secs(5)) - 41.0;
+        assert!((1.0..=5.0).contains(&waiting), "{waiting}");
+    }
+
+    /// Acknowledges what is below `una` while `next` is the byte to send next.
+    fn acknowledge(cc: &mut Socket<Linux>, una: u64, next: u64, rtt_us: u64) {
+        cc.on_sample(&Sample {
+            una,
+            next,
+            rtt: Some(Span::from_us(rtt_us)),
+            ..Sample::default()
+        });
+        cc.on_ack(&Acked {
+            now: Time::ZERO,
+            bytes: 1000,
+            in_flight: next - una,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: crate::Stage::Open,
+        });
+    }
+
+    #[test]
+    fn the_first_segment_of_a_round_trip_is_sampled_by_the_round_before() {
+        // Ten segments, then twenty: the first of them meets an empty queue, the others one of a tenth of the base delay and more.
+        let mut cc = cc();
+        cc.on_start(&Start {
+            mss: 1000,
+            initial_window: 10_000,
+            ..Start::default()
+        });
+        for n in 1..=10 {
+            acknowledge(&mut cc, n * 1000, 8000 + 2000 * n, 20_000);
+        }
+        for n in 11..=31 {
+            let rtt = if n == 11 { 20_000 } else { 22_000 };
+            acknowledge(&mut cc, n * 1000, 8000 + 2000 * n, rtt);
+        }
+        // 40 segments when the round ended, of which a tenth waited.
+        let state = &cc.state;
+        assert!(!state.in_slow_start());
+        assert_eq!(state.cwnd, state.ssthresh);
+        assert_eq!(state.cwnd, 40 * 20_001 / 22_001 + 1);
+    }
+}
