@@ -72,16 +72,27 @@ impl State {
         }
     }
 
+    /// What is left of `acked` for congestion avoidance after slow start; nothing where the window is not what holds the sender back.
+    pub(crate) fn rest(&mut self, acked: u64, limited: bool) -> Option<u64> {
+        if limited && self.in_slow_start() {
+            let left = self.slow_start(acked);
+            return (left > 0).then_some(left);
+        }
+        limited.then_some(acked)
+    }
+
+    /// As [`Self::rest`], of modules that forget what is left: whether this is congestion avoidance.
+    pub(crate) fn avoids(&mut self, acked: u64, limited: bool) -> bool {
+        if limited && self.in_slow_start() {
+            self.slow_start(acked);
+            return false;
+        }
+        limited
+    }
+
     /// tcp_reno_cong_avoid.
     pub(crate) fn reno(&mut self, acked: u64, limited: bool) {
-        if !limited {
-            return;
-        }
-        let mut left = acked;
-        if self.in_slow_start() {
-            left = self.slow_start(acked);
-        }
-        if left > 0 {
+        if let Some(left) = self.rest(acked, limited) {
             self.avoid(self.cwnd, left);
         }
     }

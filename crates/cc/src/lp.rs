@@ -40,6 +40,45 @@ params! {
 /// Round trips of the inference phase.
 const INFERENCE: u64 = 3;
 
+/// The range of delays as ns-3 and Linux keep it, milliseconds: of the greatest ones seen the second counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
+    /// The greatest one seen but for `most`.
+    reserve: u32,
+}
+
+impl Range {
+    pub(crate) fn new() -> Range {
+        Range {
+            least: u32::MAX,
+            most: 0,
+            reserve: 0,
+        }
+    }
+
+    pub(crate) fn take(&mut self, delay: u32) {
+        self.least = self.least.min(delay);
+        if delay > self.most {
+            self.most = delay;
+            if delay > self.reserve {
+                if self.reserve != 0 {
+                    self.most = self.reserve;
+                }
+                self.reserve = delay;
+            }
+        }
+    }
+
+    /// Congestion was seen at this delay: the range is from it to twice as much.
+    pub(crate) fn begin(&mut self, least: u32, most: u32) {
+        self.least = least;
+        self.most = most;
+        self.reserve = most;
+    }
+}
+
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Lp {

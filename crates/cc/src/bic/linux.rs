@@ -78,18 +78,10 @@ impl Ops for Linux {
     }
 
     fn avoid(&mut self, state: &mut State, acked: u64, limited: bool) {
-        if !limited {
-            return;
+        if let Some(left) = state.rest(acked, limited) {
+            self.update(state.cwnd, state.ticks());
+            state.avoid(self.per, left);
         }
-        let mut left = acked;
-        if state.in_slow_start() {
-            left = state.slow_start(acked);
-            if left == 0 {
-                return;
-            }
-        }
-        self.update(state.cwnd, state.ticks());
-        state.avoid(self.per, left);
     }
 
     fn threshold(&mut self, state: &State) -> u64 {

@@ -164,11 +164,7 @@ impl Ops for Linux {
     }
 
     fn avoid(&mut self, state: &mut State, acked: u64, limited: bool) {
-        if !limited {
-            return;
-        }
-        if state.in_slow_start() {
-            state.slow_start(acked);
+        if !state.avoids(acked, limited) {
             return;
         }
         if state.counted * self.alpha / ONE >= state.cwnd {

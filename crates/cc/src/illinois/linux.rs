@@ -151,11 +151,7 @@ impl Ops for Linux {
         if state.una > self.round_end {
             self.judge(state);
         }
-        if !limited {
-            return;
-        }
-        if state.in_slow_start() {
-            state.slow_start(acked);
+        if !state.avoids(acked, limited) {
             return;
         }
         state.counted += self.acked;

@@ -10,7 +10,7 @@
 //!
 //! Deviation: an acknowledgement's timestamp is when that arrived which it echoes, not when it was sent.
 
-use super::LpParams;
+use super::{LpParams, Range};
 use crate::Traits;
 use crate::linux::{Ops, State};
 use crate::num::millis;
@@ -38,10 +38,7 @@ pub(crate) struct Linux {
     local: u32,
     /// Eight times the smoothed delay.
     smoothed: u32,
-    least: u32,
-    most: u32,
-    /// The greatest one seen but for `most`.
-    reserve: u32,
+    range: Range,
     last_drop: u32,
     inference: u32,
     inferring: bool,
@@ -55,9 +52,7 @@ impl Linux {
             remote: 0,
             local: 0,
             smoothed: 0,
-            least: u32::MAX,
-            most: 0,
-            reserve: 0,
+            range: Range::new(),
             last_drop: 0,
             inference: 0,
             inferring: false,
@@ -91,16 +86,7 @@ impl Linux {
 
     /// tcp_lp_rtt_sample.
     fn sample(&mut self, delay: u32) {
-        self.least = self.least.min(delay);
-        if delay > self.most {
-            self.most = delay;
-            if delay > self.reserve {
-                if self.reserve != 0 {
-                    self.most = self.reserve;
-                }
-                self.reserve = delay;
-            }
-        }
+        self.range.take(delay);
         self.smoothed = if self.smoothed == 0 {
             delay << 3
         } else {
@@ -111,9 +97,9 @@ impl Linux {
 
     /// The smoothed delay is in the lowest part of the range.
     fn is_low(&self) -> bool {
-        let range = self.most.wrapping_sub(self.least);
-        let part = 15u32.wrapping_mul(range) / 100;
-        self.smoothed >> 3 < self.least.wrapping_add(part)
+        let Range { least, most, .. } = self.range;
+        let part = 15u32.wrapping_mul(most.wrapping_sub(least)) / 100;
+        self.smoothed >> 3 < least.wrapping_add(part)
     }
 }
 
@@ -145,9 +131,7 @@ impl Ops for Linux {
         if self.is_low() {
             return;
         }
-        self.least = self.smoothed >> 3;
-        self.most = self.smoothed >> 2;
-        self.reserve = self.smoothed >> 2;
+        self.range.begin(self.smoothed >> 3, self.smoothed >> 2);
         state.cwnd = if self.inferring {
             1
         } else {

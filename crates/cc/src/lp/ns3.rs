@@ -4,7 +4,7 @@
 //! congestion is judged from the first sample on, and the range of delays begins anew with each time it is seen; the threshold of slow start
 //! stays, so that a window cut to one segment doubles again.
 
-use super::LpParams;
+use super::{LpParams, Range};
 use crate::Traits;
 use crate::ns3::{Ops, State};
 use crate::num::millis;
@@ -17,11 +17,8 @@ const INFERENCE: u64 = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
     /// Eight times the smoothed delay.
-    smoothed: u64,
-    least: u64,
-    most: u64,
-    /// The greatest one seen but for `most`.
-    reserve: u64,
+    smoothed: u32,
+    range: Range,
     last_drop: Option<Time>,
     inferring: bool,
     inference: Span,
@@ -33,9 +30,7 @@ impl Ns3 {
     pub(crate) fn new(_: &LpParams) -> Ns3 {
         Ns3 {
             smoothed: 0,
-            least: u64::from(u32::MAX),
-            most: 0,
-            reserve: 0,
+            range: Range::new(),
             last_drop: None,
             inferring: false,
             inference: Span::ZERO,
@@ -44,17 +39,8 @@ impl Ns3 {
     }
 
     /// RttSample.
-    fn sample(&mut self, delay: u64) {
-        self.least = self.least.min(delay);
-        if delay > self.most {
-            self.most = delay;
-            if delay > self.reserve {
-                if self.reserve != 0 {
-                    self.most = self.reserve;
-                }
-                self.reserve = delay;
-            }
-        }
+    fn sample(&mut self, delay: u32) {
+        self.range.take(delay);
         self.smoothed = if self.smoothed == 0 {
             delay << 3
         } else {
@@ -75,6 +61,7 @@ impl Ops for Ns3 {
     fn acked(&mut self, state: &mut State, _: u64, srtt: Span, sample: &crate::Sample) {
         if !srtt.is_zero()
             && let Some(delay) = sample.one_way.map(millis).filter(|&delay| delay > 0)
+            && let Ok(delay) = u32::try_from(delay)
         {
             self.sample(delay);
         }
@@ -90,13 +77,12 @@ impl Ops for Ns3 {
         self.inferring = self
             .last_drop
             .is_some_and(|drop| state.now.saturating_since(drop) < self.inference);
-        let range = self.most.saturating_sub(self.least);
-        if self.smoothed >> 3 <= self.least + 15 * range / 100 {
+        let Range { least, most, .. } = self.range;
+        let part = u64::from(most.saturating_sub(least)) * 15 / 100;
+        if u64::from(self.smoothed >> 3) <= u64::from(least) + part {
             return;
         }
-        self.least = self.smoothed >> 3;
-        self.most = self.smoothed >> 2;
-        self.reserve = self.smoothed >> 2;
+        self.range.begin(self.smoothed >> 3, self.smoothed >> 2);
         let mss = state.window.mss;
         state.window.cwnd = if self.inferring {
             mss

@@ -32,19 +32,11 @@ impl Ops for Linux {
     }
 
     fn avoid(&mut self, state: &mut State, acked: u64, limited: bool) {
-        if !limited {
-            return;
+        if let Some(left) = state.rest(acked, limited) {
+            let reno = state.cwnd <= self.low_window;
+            let per = if reno { u64::MAX } else { self.per };
+            state.avoid(per.min(state.cwnd), left);
         }
-        let mut left = acked;
-        if state.in_slow_start() {
-            left = state.slow_start(acked);
-            if left == 0 {
-                return;
-            }
-        }
-        let reno = state.cwnd <= self.low_window;
-        let per = if reno { u64::MAX } else { self.per };
-        state.avoid(per.min(state.cwnd), left);
     }
 
     fn threshold(&mut self, state: &State) -> u64 {

@@ -34,13 +34,9 @@ impl Linux {
     fn judge(&mut self, state: &mut State, acked: u64) {
         let twice = 2 * state.cwnd;
         self.waiting = twice - twice * self.delays.base / self.delays.least;
-        let mut left = acked;
-        if state.in_slow_start() {
-            left = state.slow_start(acked);
-            if left == 0 {
-                return;
-            }
-        }
+        let Some(left) = state.rest(acked, true) else {
+            return;
+        };
         if self.waiting < self.beta {
             state.avoid(state.cwnd, left);
         } else if state.counted >= state.cwnd {

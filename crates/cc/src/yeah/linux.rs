@@ -52,16 +52,11 @@ impl Linux {
     }
 
     fn grow(&self, state: &mut State, acked: u64) {
-        let mut left = acked;
-        if state.in_slow_start() {
-            left = state.slow_start(acked);
-            if left == 0 {
-                return;
-            }
+        if let Some(left) = state.rest(acked, true) {
+            let fast = self.mode.slow_rounds == 0;
+            let most = if fast { FAST } else { u64::MAX };
+            state.avoid(state.cwnd.min(most), left);
         }
-        let fast = self.mode.slow_rounds == 0;
-        let most = if fast { FAST } else { u64::MAX };
-        state.avoid(state.cwnd.min(most), left);
     }
 }
 

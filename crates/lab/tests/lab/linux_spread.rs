@@ -4,9 +4,9 @@
 //! draws cannot be compared packet by packet, as the kernel's draws are not in the traces. The same arrivals are replayed with
 //! 200 seeds; Linux's number of drops, number of marks and mean wait must lie inside the central 99 % of ours.
 
+use crate::support::data;
 use sojourn_lab::replay::{Arrival, replay};
 use sojourn_units::{Rate, Span, Spec, Time};
-use std::io::Read;
 
 const SEEDS: u64 = 200;
 const RATE: u64 = 10;
@@ -21,15 +21,7 @@ const NAMES: [&str; 3] = ["drops", "marks", "mean wait, ms"];
 
 /// Arrivals at the queue, and what Linux did with them.
 fn trace(name: &str) -> (Vec<Arrival>, Totals) {
-    let path = format!(
-        "{}/../../tests/data/linux-6.1/udp_{name}_s1.csv.gz",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .unwrap();
+    let text = data(&format!("linux-6.1/udp_{name}_s1.csv.gz"));
     let ecn = if name.contains("_ecn_") { 2 } else { 0 };
     let mut arrivals = Vec::new();
     let (mut drops, mut marks, mut waits) = (0.0, 0.0, Vec::new());

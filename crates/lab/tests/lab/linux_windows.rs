@@ -4,23 +4,15 @@
 //! whether the window here, with the echo of Linux's run beside it, lies between the least and the greatest of Linux's within so many milliseconds, give or take a part of it and two segments.
 
 use crate::linux_tcp::{rows, scenario_of};
+use crate::support::data;
 use sojourn_lab::run::run;
-use std::io::Read;
 
 /// Payload of a segment.
 const MSS: f64 = 1448.0;
 
 /// Linux's windows, as they change: milliseconds, segments.
 fn linux(module: &str) -> Vec<(usize, f64)> {
-    let path = format!(
-        "{}/../../tests/data/linux-6.1/windows_{module}.csv.gz",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .unwrap();
+    let text = data(&format!("linux-6.1/windows_{module}.csv.gz"));
     text.lines()
         .skip(1)
         .map(|line| {

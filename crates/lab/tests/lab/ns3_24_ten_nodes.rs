@@ -1,6 +1,7 @@
 //! ns-3.24's own runs of ten nodes with TCP Tahoe and UDP over RED or DropTail (`tests/data/ns3-3.24`), run again from the study
 //! `red-droptail-ten-nodes`: all 72 published lines to the printed digit with every byte and drop, and packet traces line by line.
 
+use crate::support::data;
 use sojourn_lab::compile::compile;
 use sojourn_lab::model::{Scenario, Topology};
 use sojourn_lab::outcome::RunOutcome;
@@ -13,7 +14,6 @@ use sojourn_transport::ns3::Ns3Change;
 use sojourn_units::{Rate, Span, Time};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::PathBuf;
 
 fn path(below: &str) -> PathBuf {
@@ -230,11 +230,7 @@ fn traces_of_ns_3_are_reproduced_line_by_line() {
         ("red-config1-rate3-rtt2", ["1", "RED", "3", "2"]),
         ("red-config2-rate2-rtt2", ["2", "RED", "2", "2"]),
     ] {
-        let file = path("tests/data/ns3-3.24").join(format!("{name}.csv.gz"));
-        let mut golden = String::new();
-        flate2::read::GzDecoder::new(std::fs::File::open(file).expect("a trace"))
-            .read_to_string(&mut golden)
-            .expect("text");
+        let golden = data(&format!("ns3-3.24/{name}.csv.gz"));
         let golden: Vec<&str> = golden.lines().skip(1).collect();
         for eager in [false, true] {
             let mut scenario = scenarios[&levels.map(str::to_owned)].clone();
