@@ -1,7 +1,8 @@
 //! Copa: aims at the rate at which `1 / delta` segments wait, whatever the path.
 //!
 //! Source: Arun and Balakrishnan 2018 (NSDI), sections 2 and 2.2. In competition with flows that fill buffers, delta is
-//! halved or doubled as Reno's window would be (section 2.2).
+//! halved or doubled as Reno's window would be (section 2.2). That the queue is nearly empty is judged with a grain of one packet of
+//! the flow: where acknowledgements are delayed, packets travel in pairs, of which the second waits for the first. Several flows of Copa may still take each other for what fills buffers, and stay in competition.
 
 use crate::num::{rate, real, seconds, whole};
 use crate::window::{Round, Window};
@@ -172,7 +173,8 @@ impl CongestionControl for Copa {
             self.most.add(sample.now, complement, self.srtt * 4);
             if let (Some((standing, least)), Some(most)) = (self.delays(), self.most.get()) {
                 let most = seconds(Span::from_ps(u64::MAX / 2).saturating_sub(most));
-                if standing - least < 0.1 * (most - least) {
+                let packet = standing * real(self.window.mss) / real(self.window.cwnd.max(1));
+                if standing - least < (0.1 * (most - least)).max(packet) {
                     self.empty_at = sample.now;
                 }
             }
@@ -261,6 +263,14 @@ mod tests {
     use super::*;
     use crate::window::tests::Pipe;
     use sojourn_units::Params;
+
+    #[test]
+    fn alone_it_does_not_turn_to_competition() {
+        let mut pipe = Pipe::new(Copa::new(&CopaParams::default()), 1000.0, Span::from_ms(50));
+        pipe.run(Span::from_secs(30));
+        let mean = pipe.mean_window(Span::from_secs(10)) - 51.0;
+        assert!((0.0..6.0).contains(&mean), "{mean}");
+    }
 
     #[test]
     fn about_one_over_delta_segments_wait() {

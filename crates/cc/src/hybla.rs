@@ -1,6 +1,8 @@
 //! Hybla: grows as a connection with a short round trip would.
 //!
-//! Source: Caini and Firrincieli 2004.
+//! Source: Caini and Firrincieli 2004. In slow start each acknowledgement lets go of 2^rho segments: over round trips of more than some
+//! 200 ms that is more than any path holds, so that a receive window (`window=1MB`) has to bound it, as every host's does. Without one
+//! the first slow start drowns the path, for minutes where buffers before the bottleneck have no end.
 //! Dialects `ns3` and `linux` are in `hybla/ns3.rs` and `hybla/linux.rs`.
 
 mod linux;

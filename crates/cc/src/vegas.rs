@@ -1,6 +1,7 @@
 //! Vegas: the window is held where a few segments of it wait in queues.
 //!
-//! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments), judged once
+//! Sources: Brakmo and Peterson 1995 (the rule; alpha, beta, gamma in segments; slow start doubles the window in every second round
+//! trip and holds it in between, section III.C), judged once
 //! per round trip, from the shortest round-trip time of the round and of all. A round trip ends when all is acknowledged that was outstanding when
 //! it began, and its last sample counts; what waits is the window less what the rate of the round needs at no delay; the threshold stays a segment
 //! below the window.
@@ -59,6 +60,8 @@ pub struct Vegas {
     gamma: u64,
     /// Nothing is missing: delay is what counts.
     open: bool,
+    /// In slow start: the window is held for this round trip, so that what it holds is seen.
+    held: bool,
     /// What is acknowledged, the byte to send next, and what it was when the round began.
     una: u64,
     next: u64,
@@ -78,6 +81,7 @@ impl Vegas {
             beta: params.beta.into(),
             gamma: params.gamma.into(),
             open: true,
+            held: false,
             una: 0,
             next: 0,
             round_end: 0,
@@ -88,7 +92,10 @@ impl Vegas {
     }
 
     fn reno(&mut self, bytes: u64) {
-        let bytes = self.window.slow_start(bytes);
+        let bytes = match self.held && self.window.in_slow_start() {
+            true => 0,
+            false => self.window.slow_start(bytes),
+        };
         if bytes > 0 {
             self.window.grow(bytes, self.window.cwnd);
         }
@@ -104,7 +111,7 @@ impl Vegas {
             self.window.cwnd = cwnd.min(target + 1) * mss;
             self.lower_threshold();
         } else if self.window.in_slow_start() {
-            self.window.slow_start(bytes);
+            self.double(bytes);
         } else if waiting > self.beta {
             self.window.cwnd -= mss;
             self.lower_threshold();
@@ -113,6 +120,13 @@ impl Vegas {
         }
         self.window.cwnd = self.window.cwnd.max(2 * mss);
         self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
+    }
+
+    /// Slow start, in a round trip in which the window is not held.
+    fn double(&mut self, bytes: u64) {
+        if !self.held {
+            self.window.slow_start(bytes);
+        }
     }
 
     fn lower_threshold(&mut self) {
@@ -147,6 +161,7 @@ impl CongestionControl for Vegas {
 
     fn on_phase(&mut self, phase: Phase, _now: Time) {
         self.open = phase == Phase::Open;
+        self.held = false;
         if self.open {
             self.round_end = self.next;
             self.least = u64::MAX;
@@ -179,8 +194,9 @@ impl CongestionControl for Vegas {
             }
             self.least = u64::MAX;
             self.samples = 0;
+            self.held = !self.held;
         } else if self.window.in_slow_start() {
-            self.window.slow_start(bytes);
+            self.double(bytes);
         }
     }
 
@@ -194,7 +210,9 @@ impl CongestionControl for Vegas {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("base_rtt (ms)", real(self.base) / 1e3);
+        if self.base < u64::MAX {
+            tell("base_rtt (ms)", real(self.base) / 1e3);
+        }
     }
 }
 

@@ -78,12 +78,13 @@ fn parameters(entry: &Entry) -> Vec<Vec<String>> {
 /// The defaults of a parameter that differ: of the first dialect, and of each other that has its own.
 fn defaults(part: &Part, info: &ParamInfo) -> Vec<(&'static str, &'static str, &'static str)> {
     let Some((first, others)) = part.dialects.split_first() else {
-        return vec![("", info.default, info.source)];
+        let (value, source) = part.default_of(info, None);
+        return vec![("", value, source)];
     };
-    let (value, source) = first.default_of(info);
+    let (value, source) = part.default_of(info, Some(first));
     let mut all = vec![(first.name, value, source)];
     for dialect in others {
-        let own = dialect.default_of(info);
+        let own = part.default_of(info, Some(dialect));
         if own != (value, source) {
             all.push((dialect.name, own.0, own.1));
         }

@@ -33,6 +33,7 @@ const BUILT_IN: &[BuiltIn] = &include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
     study.keep_only(&args.only)?;
+    study.check_arguments()?;
     let out = match &args.out {
         Some(out) => out.clone(),
         None => Path::new("results").join(&name),

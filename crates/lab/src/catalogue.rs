@@ -100,17 +100,17 @@ fn describe_part(part: &Part) -> Value {
         .iter()
         .map(|info| {
             let default_of = |dialect: &DialectInfo| {
-                let (value, source) = dialect.default_of(info);
+                let (value, source) = part.default_of(info, Some(dialect));
                 json!({"dialect": dialect.name, "default": value, "source": source})
             };
             json!({
                 "name": info.name,
                 "doc": info.doc,
                 "unit": (info.kind)().unit_text(),
-                "default": info.default,
+                "default": part.default_of(info, None).0,
                 "range_low": info.range_low,
                 "range_high": info.range_high,
-                "source": info.source,
+                "source": part.default_of(info, None).1,
                 "dialects": part.dialects.iter().map(default_of).collect::<Vec<_>>(),
             })
         })
@@ -134,6 +134,7 @@ fn part(
         doc,
         params,
         dialects,
+        implied: &[],
     }]
 }
 

@@ -18,6 +18,8 @@ use crate::error::{LabError, LabErrorKind, Place, Result};
 pub struct Document {
     file: String,
     root: Table,
+    /// What arguments set, with their paths.
+    arguments: Vec<(String, Node)>,
 }
 
 /// A table, in the order of the document.
@@ -98,6 +100,7 @@ impl Document {
         Document {
             file: file.to_owned(),
             root: Table::default(),
+            arguments: Vec::new(),
         }
     }
 
@@ -120,6 +123,7 @@ impl Document {
         Ok(Document {
             file: file.to_owned(),
             root: lines.table(parsed.as_table(), &Place::Line(1)),
+            arguments: Vec::new(),
         })
     }
 
@@ -142,6 +146,7 @@ impl Document {
             Some(Value::Table(root)) => Ok(Document {
                 file: name.to_owned(),
                 root,
+                arguments: Vec::new(),
             }),
             _ => Err(LabError::new(
                 LabErrorKind::WrongType,
@@ -240,7 +245,40 @@ impl Document {
             path: path.trim().into(),
         };
         let value = literal(text, &place).unwrap_or_else(|| Value::Text(text.to_owned()));
-        self.set_node(path, Node { value, place })
+        let node = Node { value, place };
+        self.set_node(path, node.clone())?;
+        self.arguments.push((path.trim().to_owned(), node));
+        Ok(())
+    }
+
+    /// Sets once more what arguments have set: they override whatever else has been set since. Those whose paths have gone have
+    /// nothing to override ([`Document::overridden`] tells).
+    pub(crate) fn set_arguments_again(&mut self) {
+        for (path, node) in self.arguments.clone() {
+            if let Ok(Some(_)) = self.get(&path) {
+                // A path that leads somewhere can be set.
+                let _ = self.set_node(&path, node);
+            }
+        }
+    }
+
+    /// The arguments whose values do not stand here any more, as they were written.
+    pub(crate) fn overridden(&self) -> impl Iterator<Item = &str> {
+        let stands = |path: &str, node: &Node| {
+            let here = self.get(path).ok().flatten();
+            here.is_some_and(|value| value.place() == &node.place)
+        };
+        let gone = self.arguments.iter().enumerate();
+        let gone = gone.filter(move |(at, (path, node))| {
+            let again = self.arguments[at + 1..]
+                .iter()
+                .any(|(other, _)| other == path);
+            !again && !stands(path, node)
+        });
+        gone.filter_map(|(_, (_, node))| match &node.place {
+            Place::Argument { text, .. } => Some(&**text),
+            _ => None,
+        })
     }
 
     /// Sets the value at a path to one that has a place of its own, such as a line of a study.
@@ -322,6 +360,7 @@ impl From<Table> for Document {
         Document {
             file: String::new(),
             root,
+            arguments: Vec::new(),
         }
     }
 }

@@ -161,6 +161,8 @@ pub struct Study {
     pub published: Vec<Published>,
     /// What the user should know, such as a dialect that fell back.
     pub notes: Vec<String>,
+    /// Experiments and the arguments that have no effect in them.
+    idle: Vec<(String, String)>,
 }
 
 /// A point of a study.
@@ -216,6 +218,7 @@ impl Study {
             figures: Vec::new(),
             published: Vec::new(),
             notes: Vec::new(),
+            idle: Vec::new(),
         };
         let base = Scenario::read_with_files(document, &STUDY_KEYS, read);
         if experiments.is_empty() {
@@ -241,7 +244,12 @@ impl Study {
         } else {
             let mut named = None;
             for experiment in &experiments {
-                for point in experiment.points(document, read)? {
+                let points = experiment.points(document, read)?;
+                let name = &experiment.info.name;
+                study
+                    .idle
+                    .extend(idle(&points).map(|text| (name.clone(), text)));
+                for point in points {
                     let reading = point.reading;
                     study.add_notes(&reading.notes);
                     study.points.push(Point {
@@ -293,6 +301,28 @@ impl Study {
         Ok(study)
     }
 
+    /// Checks that each argument, such as `--set topology.rate=5Mbps`, has an effect in one experiment at least; notes those in
+    /// which it has none, because their factors set the same.
+    ///
+    /// # Errors
+    /// When an argument has no effect.
+    pub fn check_arguments(&mut self) -> Result<()> {
+        let idle = std::mem::take(&mut self.idle);
+        for (experiment, text) in &idle {
+            let without = |info: &ExperimentInfo| idle.contains(&(info.name.clone(), text.clone()));
+            if self.experiments.iter().all(without) {
+                let problem = "the factors of every experiment set that themselves, point by point";
+                return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                    .in_file(text)
+                    .remedy("change the values of the factor in the file, or run one point of it: sojourn run FILE --set ..."));
+            }
+            self.add_notes(&[format!(
+                "{text} has no effect in experiment {experiment:?}: a factor sets the same there"
+            )]);
+        }
+        Ok(())
+    }
+
     /// Leaves out all experiments but these, with their points, tables and figures; none named keeps all.
     ///
     /// # Errors
@@ -316,6 +346,7 @@ impl Study {
         self.experiments
             .retain(|experiment| keeps(&experiment.name));
         self.points.retain(|point| keeps(&point.experiment));
+        self.idle.retain(|(experiment, _)| keeps(experiment));
         self.tables.retain(|table| keeps(&table.experiment));
         self.figures.retain(|figure| keeps(&figure.experiment));
         self.published
@@ -390,6 +421,7 @@ impl Study {
             figures: Vec::new(),
             published: Vec::new(),
             notes: Vec::new(),
+            idle: Vec::new(),
         }
     }
 
@@ -751,6 +783,8 @@ struct Edit {
 
 struct PointReading {
     levels: BTreeMap<String, String>,
+    /// Arguments that have no effect there.
+    idle: Vec<String>,
     reading: crate::scenario::Reading,
 }
 
@@ -761,7 +795,9 @@ impl Experiment {
         base: &Document,
         read: &dyn Fn(&Path) -> std::io::Result<String>,
     ) -> Result<Vec<PointReading>> {
-        let mut documents = vec![(BTreeMap::new(), edited(base, &self.edits)?)];
+        let mut first = edited(base, &self.edits)?;
+        first.set_arguments_again();
+        let mut documents = vec![(BTreeMap::new(), first)];
         for (factor, levels) in self.info.factors.iter().zip(&self.levels) {
             let mut next = Vec::new();
             for (chosen, document) in &documents {
@@ -777,10 +813,22 @@ impl Experiment {
             .into_iter()
             .map(|(levels, document)| {
                 let reading = Scenario::read_with_files(&document, &STUDY_KEYS, read)?;
-                Ok(PointReading { levels, reading })
+                let idle = document.overridden().map(str::to_owned).collect();
+                Ok(PointReading {
+                    levels,
+                    idle,
+                    reading,
+                })
             })
             .collect()
     }
+}
+
+/// The arguments that have no effect at any of the points of an experiment.
+fn idle(points: &[PointReading]) -> impl Iterator<Item = String> {
+    let first = points.first().map_or(&[][..], |point| &point.idle);
+    let everywhere = |text: &&String| points.iter().all(|point| point.idle.contains(text));
+    first.iter().filter(everywhere).cloned()
 }
 
 fn edited(document: &Document, edits: &[Edit]) -> Result<Document> {

@@ -45,6 +45,13 @@ pub trait Agent {
     /// The warm-up is over: what was measured so far is left out.
     fn start_measuring(&mut self, now: Time);
 
+    /// It is due to leave a multicast group at `now`, before its own event: until when it still has to hear the group, at least;
+    /// it is asked again then. `None` if it leaves at once.
+    fn lingers(&self, now: Time) -> Option<Time> {
+        let _ = now;
+        None
+    }
+
     /// Its event fires at `now`, and it is a source that hears nothing: the one packet that it sends then, where it can say
     /// so without a [`Host`]. It does what [`Agent::on_wake`] would; `None` asks for that instead, and nothing has happened.
     #[inline]

@@ -39,7 +39,8 @@ pub struct MemberSpec {
 pub struct Stay {
     /// It joins then, before anything else that happens at that instant.
     pub from: Time,
-    /// It leaves then, before anything else at that instant; [`Time::MAX`] if it stays.
+    /// It leaves then, before anything else at that instant, or later if its agent [lingers](crate::Agent::lingers);
+    /// [`Time::MAX`] if it stays.
     pub until: Time,
 }
 

@@ -109,6 +109,9 @@ impl Agent for Endpoint {
     fn start_measuring(&mut self, now: Time) {
         each!(self, e => e.start_measuring(now));
     }
+    fn lingers(&self, now: Time) -> Option<Time> {
+        each!(self, e => e.lingers(now))
+    }
     #[inline(always)]
     fn launch(&mut self, now: Time) -> Option<Launch> {
         match self {

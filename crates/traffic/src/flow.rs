@@ -228,6 +228,37 @@ impl TcpKind {
     }
 }
 
+/// A parameter of TCP that the name of a flow sets: its name, value and why.
+pub type Implied = (&'static str, &'static str, &'static str);
+
+const NAMED: &str = "the name of the flow";
+const SELECTIVE: Implied = (
+    "recovery",
+    SACK,
+    "RFC 6675; what was written for it expects it",
+);
+const MARKS: Implied = ("ecn", "true", "it lives by marks");
+
+/// What the name of a flow sets in its transport, whatever the dialect.
+pub fn implied(name: &str) -> &'static [Implied] {
+    let Some(kind) = tcp_kinds().find(|kind| kind.name == name) else {
+        return &[];
+    };
+    match (kind.recovery, kind.congestion_control) {
+        (Some("reno"), _) => &[("recovery", "reno", NAMED)],
+        (Some("newreno"), _) => &[("recovery", "newreno", NAMED)],
+        (Some(_), _) => &[("recovery", SACK, NAMED)],
+        (None, None) => &[],
+        (None, Some(control)) if needs_marks(control) => &[SELECTIVE, MARKS],
+        (None, Some(_)) => &[SELECTIVE],
+    }
+}
+
+/// Whether a congestion control asks for ECN by itself.
+fn needs_marks(control: &str) -> bool {
+    cc::prepare(control, None, &[]).is_ok_and(|new| new().traits().ecn != EcnUse::Classic)
+}
+
 /// The congestion control of a plain TCP flow.
 const DEFAULT_CC: &str = "reno";
 
@@ -522,6 +553,26 @@ pub(crate) fn plan_tcp(
     plan(&kind, &mut args, &[], dialect)
 }
 
+/// Checks that ECN was not turned off for a congestion control that lives by marks.
+pub(crate) fn refuse_without_marks(
+    args: &[(String, String)],
+    control: &str,
+) -> Result<(), ParamError> {
+    match args
+        .iter()
+        .any(|(key, text)| key == "ecn" && text == "false")
+    {
+        true => Err(wrong(
+            "ecn",
+            UnitErrorKind::UnknownChoice,
+            "false",
+            &format!("allowed with {control}, which lives by marks"),
+            "leave it out, or take another congestion control",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The plan of a TCP flow; `more` are the arguments that are not the transport's.
 fn plan(
     kind: &TcpKind,
@@ -547,7 +598,7 @@ fn plan(
         &[TcpParams::TABLE, sack, rledbat, algorithm.params],
         more,
     )?;
-    let params: TcpParams = sojourn_units::build(
+    let mut params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
         &pairs_of(args, TcpParams::TABLE),
     )?;
@@ -564,6 +615,10 @@ fn plan(
     };
     let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
     let traits = control().traits();
+    if traits.ecn != EcnUse::Classic {
+        refuse_without_marks(args, algorithm.name)?;
+        params.ecn = true;
+    }
     let rledbat: RledbatParams = sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
     if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
         return Err(wrong(

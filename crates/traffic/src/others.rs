@@ -3,13 +3,13 @@
 use crate::endpoint::Endpoint;
 use crate::flow::{
     BuiltFlow, CC, DATA, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect,
-    pairs_of, unknown_control,
+    pairs_of, refuse_without_marks, unknown_control,
 };
 use crate::media;
 use crate::registry::Resolved;
 use crate::srm;
 use crate::timed::Timed;
-use sojourn_cc::registry as cc;
+use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
 use sojourn_transport::{
     QuicConfig, QuicParams, QuicReceiver, QuicSender, TfrcConfig, TfrcParams, TfrcReceiver,
     TfrcSender,
@@ -102,7 +102,7 @@ fn build_quic(
     keys.push(CC);
     check_keys(args, &[QuicParams::TABLE], &keys)?;
     let own = pairs_of(args, QuicParams::TABLE);
-    let params: QuicParams = sojourn_units::build(own_dialect::<QuicParams>(args), &own)?;
+    let mut params: QuicParams = sojourn_units::build(own_dialect::<QuicParams>(args), &own)?;
     let spec = match args.iter().find(|(key, _)| key == CC) {
         None => Spec::new(DEFAULT_CC),
         Some((_, text)) => Spec::parse_text(text).map_err(|error| ParamError::BadValue {
@@ -115,6 +115,10 @@ fn build_quic(
         cc::BuildError::Param { error, .. } => error,
         unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
     })?;
+    if control.traits().ecn != EcnUse::Classic {
+        refuse_without_marks(args, algorithm.name)?;
+        params.ecn = true;
+    }
     let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, None, &spec.pairs());
     let (source, data) = data(args, effective_dialect(args, request), params.mss)?;
     let receiver = QuicReceiver::new(&params);

@@ -7,7 +7,7 @@
 
 use super::VegasParams;
 use crate::Phase;
-use crate::linux::{Delays, Event, Ops, State};
+use crate::linux::{Delays, Event, NO_DELAY, Ops, State};
 use crate::num::real;
 
 /// See [`super::Vegas`].
@@ -97,7 +97,9 @@ impl Ops for Linux {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("base_rtt (ms)", real(self.delays.base) / 1e3);
+        if self.delays.base < NO_DELAY {
+            tell("base_rtt (ms)", real(self.delays.base) / 1e3);
+        }
     }
 }
 

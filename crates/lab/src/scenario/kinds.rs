@@ -28,6 +28,24 @@ pub struct FlowPart {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
+    /// Parameters that the name of the flow sets, whatever the dialect: name, value and why.
+    pub implied: &'static [flow::Implied],
+}
+
+impl FlowPart {
+    /// The default of a parameter in a dialect, or what the name of the flow sets, and its source.
+    pub fn default_of(
+        &self,
+        info: &ParamInfo,
+        dialect: Option<&DialectInfo>,
+    ) -> (&'static str, &'static str) {
+        let implied = self.implied.iter().find(|(name, ..)| *name == info.name);
+        match (implied, dialect) {
+            (Some((_, value, why)), _) => (value, why),
+            (None, Some(dialect)) => dialect.default_of(info),
+            (None, None) => (info.default, info.source),
+        }
+    }
 }
 
 /// A kind of flow, with everything that its entry in a scenario can set.
@@ -77,7 +95,13 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
         parts: kind
             .params
             .iter()
-            .map(|&(name, params)| part(name, params))
+            .map(|&(name, params)| FlowPart {
+                implied: match name {
+                    "tcp" => flow::implied(kind.name),
+                    _ => &[],
+                },
+                ..part(name, params)
+            })
             .collect(),
         more: match (kind.transport, kind.name) {
             (_, name) if workload::find(name).is_some() => &[],
@@ -98,6 +122,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             doc: P::DOC,
             params: P::TABLE,
             dialects: P::DIALECTS,
+            implied: &[],
         }
     }
     if let Some(entry) = sources::find(name) {
@@ -106,6 +131,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             doc: entry.about,
             params,
             dialects: entry.dialects,
+            implied: &[],
         };
     }
     if let Ok(algorithm) = congestion::find(name) {
@@ -114,6 +140,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             doc: algorithm.doc,
             params,
             dialects: algorithm.dialects,
+            implied: &[],
         };
     }
     if let Some(kind) = workload::find(name) {
@@ -122,6 +149,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
             doc: kind.doc,
             params,
             dialects: &[],
+            implied: &[],
         };
     }
     match name {

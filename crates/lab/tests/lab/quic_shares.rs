@@ -39,3 +39,38 @@ fn quic_and_tcp_share_a_link_by_the_size_of_their_packets() {
     let equal = share("mss=1448B headers=52B");
     assert!((0.93..1.07).contains(&equal), "{equal}");
 }
+
+#[test]
+fn over_quic_too_what_lives_by_marks_keeps_the_queue_at_the_threshold() {
+    for control in ["dctcp", "prague"] {
+        let flow = |more: &str| {
+            format!(
+                r#"
+flows = ["quic cc={control}{more}"]
+[run]
+duration = "20s"
+warmup = "5s"
+[topology]
+rate = "20Mbps"
+rtt = "20ms"
+queue = "step threshold=4p"
+"#
+            )
+        };
+        let read = |text: &str| {
+            let document = Document::parse(text, "marks.toml").unwrap();
+            Scenario::from_document(&document)
+        };
+        let scenario = read(&flow("")).unwrap();
+        let outcome = run(&scenario, 0).unwrap();
+        let median = outcome.queues[0].sojourn.quantile(0.5).unwrap();
+        // Picoseconds.
+        assert!(
+            (500_000_000..6_000_000_000).contains(&median),
+            "{control}: {median}"
+        );
+        let error = read(&flow(" ecn=false")).and_then(|scenario| run(&scenario, 0));
+        let error = error.expect_err("no marks").to_string();
+        assert!(error.contains("lives by marks"), "{error}");
+    }
+}

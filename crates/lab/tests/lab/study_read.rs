@@ -47,6 +47,48 @@ values = [
 "#;
 
 #[test]
+fn an_argument_overrides_what_experiments_set_and_is_refused_where_factors_set_the_same() {
+    let with = |sets: &[&str], only: &[&str]| {
+        let mut document = Document::parse(GRID, "study.toml").unwrap();
+        for set in sets {
+            let (path, text) = set.split_once('=').unwrap();
+            document
+                .set_argument(path, text, &format!("--set {set}"))
+                .unwrap();
+        }
+        let mut study = Study::from_document(&document).unwrap();
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        study.keep_only(&only).unwrap();
+        study
+            .check_arguments()
+            .map(|()| study)
+            .map_err(|error| error.to_string())
+    };
+    let study = with(&["run.duration=7s", "topology.buffer=9p"], &[]).unwrap();
+    for point in &study.points {
+        assert_eq!(point.scenario.run.duration, Span::from_secs(7));
+    }
+    assert_eq!(study.notes, Vec::<String>::new());
+    let error = with(&["topology.rate=3Mbps"], &[]).unwrap_err();
+    for part in ["--set topology.rate=3Mbps", "factors", "sojourn run"] {
+        assert!(error.contains(part), "{error}");
+    }
+    // One of two levels sets the round trip in one experiment, and none in the other.
+    assert!(with(&["topology.rtt=60ms"], &[]).is_ok());
+    // Without the only experiment that it would have an effect in, it has none.
+    let text =
+        "experiment[1].factor[0].values=[{ label = \"one\", set = { \"run.duration\" = \"9s\" } }]";
+    let study = with(&[text, "topology.rate=3Mbps"], &[]).unwrap();
+    assert!(
+        study.notes[0].contains("no effect in experiment \"grid\""),
+        "{:?}",
+        study.notes
+    );
+    assert!(with(&[text, "topology.rate=3Mbps"], &["equal"]).is_ok());
+    assert!(with(&[text, "topology.rate=3Mbps"], &["grid"]).is_err());
+}
+
+#[test]
 fn points_are_every_level_with_every_other_the_last_factor_fastest() {
     let study = read(GRID).expect("a study");
     let levels: Vec<(String, String, String)> = study

@@ -96,9 +96,19 @@ pub(super) struct Groups {
 /// What happens to a group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Event {
-    Leave { group: u32, member: u32 },
-    Join { group: u32, member: u32 },
-    Switch { group: u32 },
+    /// `late`: it has been put off, because the member's agent still had to hear the group.
+    Leave {
+        group: u32,
+        member: u32,
+        late: bool,
+    },
+    Join {
+        group: u32,
+        member: u32,
+    },
+    Switch {
+        group: u32,
+    },
 }
 
 /// One group.
@@ -177,7 +187,13 @@ impl Groups {
                 for stay in &one.stays {
                     schedule.push((stay.from, Event::Join { group, member }));
                     if stay.until < Time::MAX {
-                        schedule.push((stay.until, Event::Leave { group, member }));
+                        let late = false;
+                        let leave = Event::Leave {
+                            group,
+                            member,
+                            late,
+                        };
+                        schedule.push((stay.until, leave));
                     }
                 }
             }
@@ -532,14 +548,43 @@ impl Groups {
         self.schedule.pop_front().map(|(_, event)| event)
     }
 
+    /// Puts off the leaves that are due at `now` of members whose agents linger: `ask` says of an agent until when.
+    pub(super) fn put_off(&mut self, now: Time, ask: impl Fn(u32) -> Option<Time>) {
+        let due = self.schedule.partition_point(|(at, _)| *at <= now);
+        for at in (0..due).rev() {
+            let (_, event) = self.schedule[at];
+            let Event::Leave { group, member, .. } = event else {
+                continue;
+            };
+            let agent = self.groups[to_usize(group)].spec.members[to_usize(member)].agent;
+            if let Some(until) = agent.and_then(&ask).filter(|until| *until > now) {
+                self.schedule.remove(at);
+                let late = Event::Leave {
+                    group,
+                    member,
+                    late: true,
+                };
+                let place = self.schedule.partition_point(|one| *one < (until, late));
+                self.schedule.insert(place, (until, late));
+            }
+        }
+    }
+
     /// Makes an event take effect on trees that are computed.
     pub(super) fn apply(&mut self, event: Event, routes: &Routes) {
         let group = match event {
             Event::Join { group, member } => {
                 self.groups[to_usize(group)].present[to_usize(member)] = true;
+                // Who comes back while leaving does not leave any more.
+                let late = Event::Leave {
+                    group,
+                    member,
+                    late: true,
+                };
+                self.schedule.retain(|(_, event)| *event != late);
                 group
             }
-            Event::Leave { group, member } => {
+            Event::Leave { group, member, .. } => {
                 self.groups[to_usize(group)].present[to_usize(member)] = false;
                 group
             }

@@ -7,7 +7,7 @@
 //!
 //! Members without an agent are counted at once. For others packets wait until the event of the component `group`, which
 //! happens at the same instant after everything that was scheduled before it. That component is also what makes members
-//! join and leave: before anything else at that instant. Whom a dropped packet was on the way to is asked at once; so every
+//! join and leave: before anything else at that instant, later where an agent lingers. Whom a dropped packet was on the way to is asked at once; so every
 //! link replays its departures up to a change of a tree before it.
 
 use super::dense::{Answer, Message};
@@ -27,6 +27,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// The event of all groups: joins and leaves that are due, then packets for members.
     #[inline(never)]
     pub(super) fn tend_groups(&mut self) {
+        let (agents, now) = (&self.agents, self.core.key.time);
+        let ask = |agent: u32| agents.get(to_usize(agent))?.lingers(now);
+        self.core.frame.groups.put_off(now, ask);
         self.core.change_groups();
         while let Some((agent, packet)) = self.core.frame.groups.pending.pop_front() {
             let core = &mut self.core;

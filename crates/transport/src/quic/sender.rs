@@ -623,7 +623,7 @@ impl<S: Source> QuicSender<S> {
         }
         self.cc.on_sample(&sample);
         self.probes = 0;
-        if marked > 0 && self.traits.ecn != EcnUse::Scalable {
+        if marked > 0 {
             self.congested(newest.sent, CongestionKind::Ecn, now);
         }
         self.detect(now);

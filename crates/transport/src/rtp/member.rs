@@ -1,8 +1,8 @@
 //! A member of a multicast group that gets the media of a session, and reports on it to the group (RFC 3550 sections 6.2 and 6.3).
 //!
-//! It joins the session when it joins the group, and says BYE when it leaves. Coming back, it is a participant with another SSRC that
-//! knows nobody. Who has left the group hears nobody: in a session of more than 50, where a BYE waits (section 6.3.7), the wait is
-//! that of a session of one, and does not grow by the BYEs of others.
+//! It joins the session when it joins the group, and says BYE when it leaves. In a session of more than 50, where a BYE waits (section
+//! 6.3.7), it belongs to the group until it has said it, and counts the BYEs of others; the media that still come are not played.
+//! Coming back, it is a participant with another SSRC that knows nobody, and a BYE that still waited is not said.
 
 use super::RtpParams;
 use super::account::RtpAccount;
@@ -179,11 +179,14 @@ impl Agent for RtpMember {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        let Some(session) = self.session.as_mut().filter(|_| self.present) else {
+        let present = self.present;
+        let hears = |session: &&mut Session| present || session.is_on_its_way_out();
+        let Some(session) = self.session.as_mut().filter(hears) else {
             return;
         };
         let now = host.now();
         match host.side(packet).and_then(|side| Rtcp::of(&side)) {
+            None if !present => {}
             None => {
                 let mut sources = self.sources.iter_mut();
                 let own = |source: &&mut Incoming| source.source().flow == packet.flow;
@@ -215,6 +218,17 @@ impl Agent for RtpMember {
             }
         }
         self.timers.relist(host);
+    }
+
+    fn lingers(&self, now: Time) -> Option<Time> {
+        let session = self.session.as_ref().filter(|_| self.rtcp)?;
+        // The group is left after the member's own event of the instant, which is when it begins to leave, or says BYE or goes
+        // on waiting.
+        let event = match self.present {
+            true => session.would_wait().then_some(now),
+            false => session.is_on_its_way_out().then(|| session.next()),
+        };
+        event.map(|at| at.saturating_add(Span::from_ps(1)))
     }
 
     fn start_measuring(&mut self, now: Time) {

@@ -129,6 +129,28 @@ impl Session {
         self.timer.deterministic(self.census())
     }
 
+    /// It will say BYE, but not yet.
+    pub fn is_on_its_way_out(&self) -> bool {
+        self.timer.is_leaving() && self.timer.next() < Time::MAX
+    }
+
+    /// If it were to leave now, its BYE would have to wait.
+    pub fn would_wait(&self) -> bool {
+        !self.timer.is_leaving() && RtcpTimer::waits(self.farewell_of())
+    }
+
+    /// Those that a BYE would have to wait for, itself included. Who has never sent anything says nothing.
+    fn farewell_of(&self) -> u64 {
+        match self.is_silent() {
+            true => 1,
+            false => self.members.count(),
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        self.packets == 0 && self.reported[0].is_none()
+    }
+
     /// It has said BYE or is about to.
     pub fn is_leaving(&self) -> bool {
         self.timer.is_leaving()
@@ -259,14 +281,13 @@ impl Session {
         self.timer.early()
     }
 
-    /// It leaves: BYE, if it is said at once; else [`Session::expire`] will. Who has never sent anything says nothing.
+    /// It leaves: BYE, if it is said at once; else [`Session::expire`] will.
     pub fn leave(&mut self, now: Time) -> Option<(Report, u32)> {
         let (bye, _) = self.bye();
         let size = f64::from(self.sizes.of(&bye) + self.counted);
-        let silent = self.packets == 0 && self.reported[0].is_none();
-        let members = if silent { 1 } else { self.members.count() };
+        let members = self.farewell_of();
         match self.timer.leave(now, size, members, &mut self.rng) {
-            Due::Bye if !silent => Some(self.bye()),
+            Due::Bye if !self.is_silent() => Some(self.bye()),
             _ => None,
         }
     }

@@ -183,12 +183,17 @@ impl RtcpTimer {
         }
     }
 
+    /// Whether a BYE to so many members has to wait.
+    pub fn waits(members: u64) -> bool {
+        members > CROWD
+    }
+
     /// It wants to leave a session of so many members, with a BYE of `size` bytes (section 6.3.7): at once, or after a wait.
     pub fn leave(&mut self, now: Time, size: f64, members: u64, rng: &mut Stream) -> Due {
         if self.leaving.is_some() {
             return Due::Later;
         }
-        if members <= CROWD {
+        if !RtcpTimer::waits(members) {
             self.leaving = Some(1);
             self.next = Time::MAX;
             return Due::Bye;
