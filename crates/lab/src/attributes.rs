@@ -307,8 +307,18 @@ pub fn read(text: &str, file: &str) -> Result<Defaults> {
     for element in elements {
         reader.element(element, &modes)?;
     }
+    reader.lengths_of_modes(&modes);
     Ok(reader.defaults)
 }
+
+/// The lengths that ns-3.24's queues have by themselves, as numbers; in the mode of bytes they are bytes (red-queue.cc and
+/// drop-tail-queue.cc, GetTypeId; a dump of ConfigStore prints the same).
+const LENGTHS: [(&str, &str, &str); 4] = [
+    ("RedQueue", "MinTh", "5"),
+    ("RedQueue", "MaxTh", "15"),
+    ("RedQueue", "QueueLimit", "25"),
+    ("DropTailQueue", "MaxBytes", "6553500"),
+];
 
 struct Reader<'a> {
     document: &'a Document<'a>,
@@ -362,6 +372,23 @@ impl Reader<'_> {
             }
         }
         Ok(in_bytes)
+    }
+
+    /// Where a file says that lengths are bytes, those that it does not give are ns-3's own numbers, as bytes.
+    fn lengths_of_modes(&mut self, in_bytes: &[&'static str]) {
+        for (class, name, value) in LENGTHS {
+            let own = ATTRIBUTES.iter().find(|one| one.name == (class, name));
+            let Some(own) = own.filter(|_| in_bytes.contains(&class)) else {
+                continue;
+            };
+            let component = own.component;
+            for (key, text) in convert(own, value, true).unwrap_or_default() {
+                let given = |one: &(Component, &str, String)| (one.0, one.1) == (component, key);
+                if !self.defaults.values.iter().any(given) {
+                    self.defaults.values.push((component, key, text));
+                }
+            }
+        }
     }
 
     fn element(&mut self, node: Node<'_, '_>, in_bytes: &[&'static str]) -> Result<()> {
@@ -681,6 +708,26 @@ mod tests {
         assert_eq!(arg(1, "on_max").as_deref(), Some("1s"));
         assert_eq!(arg(1, "max_window"), None);
         assert_eq!(defaults.notes.len(), 2, "{:?}", defaults.notes);
+    }
+
+    #[test]
+    fn a_mode_of_bytes_alone_makes_bytes_of_the_lengths_that_are_not_given() {
+        let text = "<ns3><default name=\"ns3::RedQueue::Mode\" value=\"QUEUE_MODE_BYTES\"/>\
+                    <default name=\"ns3::RedQueue::QueueLimit\" value=\"30000\"/>\
+                    <default name=\"ns3::DropTailQueue::Mode\" value=\"QUEUE_MODE_BYTES\"/></ns3>";
+        let mut scenario = scenario(
+            "dialect = \"ns3_24\"\nflows = [\"on_off 1Mbps\"]\n[topology]\nqueue = \"red\"\nreverse_queue = \"droptail\"\n",
+        );
+        read(text, "ns3.xml").unwrap().apply(&mut scenario).unwrap();
+        let Topology::Dumbbell(topology) = &scenario.topology else {
+            panic!("a dumbbell")
+        };
+        assert_eq!(
+            topology.queue.to_string(),
+            "red limit=30000B min=5B max=15B"
+        );
+        let reverse = topology.reverse_queue.as_ref().unwrap();
+        assert_eq!(reverse.to_string(), "droptail limit=6553500B");
     }
 
     #[test]
