@@ -9,9 +9,10 @@ import sys
 
 def main() -> int:
     """Runs the command with the arguments of the process."""
-    # As in any other command: Ctrl-C and a closed pipe end it, without a traceback.
+    # As in any other command: Ctrl-C and a closed pipe end it, without a traceback. Only `vectors` has to live on when a pipe is
+    # closed: the implementations that it asks may end before they have read everything.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if hasattr(signal, "SIGPIPE"):
+    if hasattr(signal, "SIGPIPE") and sys.argv[1:2] != ["vectors"]:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
     from sojourn import _core

@@ -41,23 +41,22 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     };
     let arrivals = read_arrivals(input, &file)?;
     let (dialect, seed) = (args.dialect.as_deref(), args.seed);
+    let of_queue = |error: LabError| error.in_file("--queue");
     let decisions = match &args.series {
-        None => run(&arrivals, &queue, rate, dialect, seed),
+        None => run(&arrivals, &queue, rate, dialect, seed).map_err(of_queue)?,
         Some(path) => {
             let step = step(&args.step)?;
             let sampled = replay_sampled(&arrivals, &queue, rate, dialect, seed, step);
-            sampled.and_then(|(decisions, series)| {
-                let file = File::create(path)
-                    .map_err(|error| LabError::io(path, "write the samples", &error))?;
-                write_series(BufWriter::new(file), &series).map_err(|error| {
-                    let error = std::io::Error::other(error.to_string());
-                    LabError::io(path, "write the samples", &error)
-                })?;
-                Ok(decisions)
-            })
+            let (decisions, series) = sampled.map_err(of_queue)?;
+            let file = File::create(path)
+                .map_err(|error| LabError::io(path, "write the samples", &error))?;
+            write_series(BufWriter::new(file), &series).map_err(|error| {
+                let error = std::io::Error::other(error.to_string());
+                LabError::io(path, "write the samples", &error)
+            })?;
+            decisions
         }
     };
-    let decisions = decisions.map_err(|error| error.in_file("--queue"))?;
     let output = BufWriter::new(std::io::stdout().lock());
     write_decisions(output, &arrivals, &decisions).map_err(|error| match error.into_kind() {
         csv::ErrorKind::Io(error) => Failure::from(error),

@@ -26,8 +26,8 @@
 //!
 //! Draws: one for each packet whose fate is random: none while it is protected, and with `derandomize` none while the accumulated
 //! probability is below 0.85 or from 8.5 on. In dialect rfc8033 the delay by timestamps stays what it was while the link is idle, as
-//! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold, CeThreshold and
-//! UseL4s are not here. DOCSIS has no ECN; with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1
+//! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold
+//! are not here. DOCSIS has no ECN; with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1
 //! before it begins.
 //!
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the

@@ -217,7 +217,7 @@ impl Entry for Sfb {
         };
         Some(match (params.penalty_rate, params.penalty_burst) {
             (Some(rate), Some(burst)) => line
-                .option("penalty_rate", format!("{rate}pps"))
+                .option("penalty_rate", rate)
                 .option("penalty_burst", burst.get()),
             _ => line,
         })
