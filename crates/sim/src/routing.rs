@@ -41,9 +41,13 @@ impl Routes {
             let Some(node) = stands_for.map(to_usize) else {
                 continue;
             };
-            for exit in &routes.exits {
+            for (own, exit) in routes.exits.iter().enumerate() {
                 let first = to_usize(exit.first);
-                routes.links[first + nodes + alias] = routes.links[first + node];
+                // What a node has for itself may be its way to the one neighbour whose search it shares.
+                routes.links[first + nodes + alias] = match own == node {
+                    true => NONE,
+                    false => routes.links[first + node],
+                };
             }
         }
         routes

@@ -421,6 +421,22 @@ fn a_dropped_copy_is_a_loss_of_those_behind_it() {
 }
 
 #[test]
+fn a_rendezvous_point_at_the_end_of_a_single_link_sends_down_the_tree() {
+    for (rendezvous_point, link) in [(3, "b-c"), (5, "b-e")] {
+        let tree = TreeSpec::Shared {
+            rendezvous_point,
+            encapsulation: 20,
+            switch: None,
+        };
+        let mut case = Case::new(tree, &[("d", Stay::ALWAYS), ("e", Stay::ALWAYS)], 50);
+        let network = case.run();
+        assert_eq!(delivered(&network), [50, 50]);
+        // Each packet goes there once, wrapped.
+        assert_eq!(network.sent(case.link(link)), (50, 51_000), "{link}");
+    }
+}
+
+#[test]
 fn what_is_lost_on_the_way_to_the_rendezvous_point_is_lost_to_all() {
     let tree = TreeSpec::Shared {
         rendezvous_point: 2,
