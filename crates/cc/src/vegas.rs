@@ -92,10 +92,7 @@ impl Vegas {
     }
 
     fn reno(&mut self, bytes: u64) {
-        let bytes = match self.held && self.window.in_slow_start() {
-            true => 0,
-            false => self.window.slow_start(bytes),
-        };
+        let bytes = self.slow_start(bytes);
         if bytes > 0 {
             self.window.grow(bytes, self.window.cwnd);
         }
@@ -111,7 +108,7 @@ impl Vegas {
             self.window.cwnd = cwnd.min(target + 1) * mss;
             self.lower_threshold();
         } else if self.window.in_slow_start() {
-            self.double(bytes);
+            self.slow_start(bytes);
         } else if waiting > self.beta {
             self.window.cwnd -= mss;
             self.lower_threshold();
@@ -122,10 +119,11 @@ impl Vegas {
         self.window.ssthresh = self.window.ssthresh.max(self.window.cwnd / 4 * 3);
     }
 
-    /// Slow start, in a round trip in which the window is not held.
-    fn double(&mut self, bytes: u64) {
-        if !self.held {
-            self.window.slow_start(bytes);
+    /// Slow start, unless the window is held; what is left of the bytes when it has ended.
+    fn slow_start(&mut self, bytes: u64) -> u64 {
+        match self.held && self.window.in_slow_start() {
+            true => 0,
+            false => self.window.slow_start(bytes),
         }
     }
 
@@ -196,7 +194,7 @@ impl CongestionControl for Vegas {
             self.samples = 0;
             self.held = !self.held;
         } else if self.window.in_slow_start() {
-            self.double(bytes);
+            self.slow_start(bytes);
         }
     }
 

@@ -307,16 +307,15 @@ pub fn read(text: &str, file: &str) -> Result<Defaults> {
     for element in elements {
         reader.element(element, &modes)?;
     }
-    reader.lengths_of_modes(&modes);
+    reader.lengths_of_modes(&modes)?;
     Ok(reader.defaults)
 }
 
 /// The lengths that ns-3.24's queues have by themselves, as numbers; in the mode of bytes they are bytes (red-queue.cc and
-/// drop-tail-queue.cc, GetTypeId; a dump of ConfigStore prints the same).
-const LENGTHS: [(&str, &str, &str); 4] = [
+/// drop-tail-queue.cc, GetTypeId).
+const LENGTHS: [(&str, &str, &str); 3] = [
     ("RedQueue", "MinTh", "5"),
     ("RedQueue", "MaxTh", "15"),
-    ("RedQueue", "QueueLimit", "25"),
     ("DropTailQueue", "MaxBytes", "6553500"),
 ];
 
@@ -374,8 +373,18 @@ impl Reader<'_> {
         Ok(in_bytes)
     }
 
-    /// Where a file says that lengths are bytes, those that it does not give are ns-3's own numbers, as bytes.
-    fn lengths_of_modes(&mut self, in_bytes: &[&'static str]) {
+    /// Where a file says that lengths are bytes, those that it does not give are ns-3's own numbers, as bytes. RED's limit has to be
+    /// given: 25 bytes hold a packet in ns-3.24, which lets in whatever comes while less waits, and none here.
+    fn lengths_of_modes(&mut self, in_bytes: &[&'static str]) -> Result<()> {
+        let mut values = self.defaults.values.iter();
+        let limited = values.any(|one| (one.0, one.1) == (RED, "limit"));
+        if in_bytes.contains(&"RedQueue") && !limited {
+            let problem =
+                "ns3::RedQueue::Mode is QUEUE_MODE_BYTES, and the limit would be 25 bytes";
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .in_file(self.file)
+                .remedy("give ns3::RedQueue::QueueLimit, in bytes"));
+        }
         for (class, name, value) in LENGTHS {
             let own = ATTRIBUTES.iter().find(|one| one.name == (class, name));
             let Some(own) = own.filter(|_| in_bytes.contains(&class)) else {
@@ -389,6 +398,7 @@ impl Reader<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     fn element(&mut self, node: Node<'_, '_>, in_bytes: &[&'static str]) -> Result<()> {
@@ -728,6 +738,9 @@ mod tests {
         );
         let reverse = topology.reverse_queue.as_ref().unwrap();
         assert_eq!(reverse.to_string(), "droptail limit=6553500B");
+        let alone = "<ns3><default name=\"ns3::RedQueue::Mode\" value=\"QUEUE_MODE_BYTES\"/></ns3>";
+        let error = read(alone, "ns3.xml").unwrap_err().to_string();
+        assert!(error.contains("give ns3::RedQueue::QueueLimit"), "{error}");
     }
 
     #[test]

@@ -8,8 +8,7 @@
 //! Members without an agent are counted at once. For others packets wait until the event of the component `group`, which
 //! happens at the same instant after everything that was scheduled before it. That component is also what makes members
 //! join and leave: before anything else at that instant, later where an agent lingers. Whom a dropped packet was on the
-//! way to is asked at once; so every
-//! link replays its departures up to a change of a tree before it.
+//! way to is asked at once; so every link replays its departures up to a change of a tree before it.
 
 use super::dense::{Answer, Message};
 use super::groups::{BEYOND, Event, FRESH, Groups, MESSAGE, ReceiverCounts};
