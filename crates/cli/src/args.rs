@@ -160,6 +160,12 @@ pub(crate) struct VectorsCheckArgs {
     /// As for write: which of the catalogue's vectors to check against; all unless given.
     #[arg(long = "queue", value_name = "NAME", conflicts_with = "files")]
     pub(crate) queues: Vec<String>,
+    /// As for write: seed of the catalogue's vectors.
+    #[arg(long, default_value_t = 1, conflicts_with = "files")]
+    pub(crate) seed: u64,
+    /// Seconds that the implementation may take for one vector.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) timeout: u64,
     /// Vectors as files, or directories of them, instead of the catalogue's.
     pub(crate) files: Vec<PathBuf>,
 }

@@ -8,9 +8,10 @@ use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 pub(crate) fn vectors(command: &VectorsCommand) -> Result<(), Failure> {
     match command {
@@ -119,13 +120,13 @@ fn check(args: &VectorsCheckArgs) -> Result<(), Failure> {
     let vectors = match args.files.is_empty() {
         true => chosen(&args.queues)?
             .iter()
-            .map(|(name, spec)| vectors::generate(name, spec, 1))
+            .map(|(name, spec)| vectors::generate(name, spec, args.seed))
             .collect::<Result<Vec<_>, _>>()?,
         false => read(&args.files)?,
     };
     let (mut agreed, mut unsupported, mut differed) = (0, 0, 0);
     for vector in &vectors {
-        let answers = ask(&args.exec, vector)?;
+        let answers = ask(&args.exec, vector, Duration::from_secs(args.timeout))?;
         match vectors::compare(vector, &answers) {
             Outcome::Agrees { states } => {
                 agreed += 1;
@@ -194,9 +195,17 @@ fn read_one(path: &Path) -> Result<Vector, LabError> {
     vectors::parse(&path.display().to_string(), &text)
 }
 
+/// What an implementation may print for each event: many times what any answer needs.
+const MOST_BYTES_PER_EVENT: u64 = 16_384;
+
 /// The answers of an implementation to the events of a vector.
-fn ask(exec: &str, vector: &Vector) -> Result<String, LabError> {
+fn ask(exec: &str, vector: &Vector, patience: Duration) -> Result<String, LabError> {
     let failed = |error: &std::io::Error| LabError::io(Path::new(exec), "run", error);
+    let useless = |what: String| {
+        LabError::new(LabErrorKind::Io, what)
+            .in_file(&format!("--exec '{exec}'"))
+            .remedy("it has to answer each event on standard output; docs/vectors.md describes the protocol")
+    };
     let mut child = Command::new("sh")
         .args(["-c", exec])
         .stdin(Stdio::piped())
@@ -210,21 +219,53 @@ fn ask(exec: &str, vector: &Vector) -> Result<String, LabError> {
         Some(stdin) => stdin.write_all(questions.as_bytes()),
         None => Ok(()),
     });
-    let output = child.wait_with_output().map_err(|e| failed(&e))?;
+    let events = u64::try_from(vector.steps.len()).unwrap_or(u64::MAX);
+    let most = events
+        .saturating_add(1)
+        .saturating_mul(MOST_BYTES_PER_EVENT);
+    let stdout = child.stdout.take();
+    let (done, answers) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let read = match stdout {
+            Some(stdout) => stdout.take(most).read_to_end(&mut said),
+            None => Ok(0),
+        };
+        // Who waited for it may have given up.
+        let _ = done.send(read.map(|_| said));
+    });
+    let said = match answers.recv_timeout(patience) {
+        Ok(said) => said.map_err(|e| failed(&e)),
+        Err(_) => Err(useless(format!(
+            "it did not end within {} s on {}; --timeout gives it more",
+            patience.as_secs(),
+            vector.name
+        ))),
+    };
+    let endless = said
+        .as_ref()
+        .is_ok_and(|said| u64::try_from(said.len()).is_ok_and(|n| n >= most));
+    if said.is_err() || endless {
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|e| failed(&e))?;
+    let said = String::from_utf8_lossy(&said?).into_owned();
+    if endless {
+        return Err(useless(format!(
+            "it printed more than {most} bytes for the {events} events of {}",
+            vector.name
+        )));
+    }
     match writer.join() {
         // One that stops reading has its answers compared all the same.
         Ok(Err(error)) if error.kind() != ErrorKind::BrokenPipe => return Err(failed(&error)),
         _ => {}
     }
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     if said.trim().is_empty() {
-        let status = output.status;
-        return Err(LabError::new(
-            LabErrorKind::Io,
-            format!("it answered nothing to {} ({status})", vector.name),
-        )
-        .in_file(&format!("--exec '{exec}'"))
-        .remedy("it has to answer each event on standard output; docs/vectors.md describes the protocol"));
+        return Err(useless(format!(
+            "it answered nothing to {} ({status})",
+            vector.name
+        )));
     }
     Ok(said)
 }

@@ -112,6 +112,7 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
         ("rate_bps".to_owned(), RATE_BPS.to_string()),
         ("seed".to_owned(), seed.to_string()),
     ];
+    header.extend(hash_keys(entry, &cx).map(|keys| ("hash_keys".to_owned(), keys)));
     header.extend(
         resolved
             .pairs
@@ -137,6 +138,24 @@ pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> 
     // Steps know their lines only from the text.
     vector = parse(name, &vector.to_string())?;
     Ok(vector)
+}
+
+/// The keys of the hash of a discipline that has one, in hexadecimal and in the order in which they are taken.
+fn hash_keys(entry: &CatalogueEntry, cx: &BuildContext) -> Option<String> {
+    let has = |name: &str| entry.params.iter().any(|info| info.name == name);
+    let (purpose, number) = if has("rehash") {
+        // Two sets of bins, and one more with each change.
+        ("keys", 8)
+    } else if has("perturb") {
+        ("hash", 1)
+    } else {
+        return None;
+    };
+    let mut stream = cx.stream(purpose);
+    let keys: Vec<String> = (0..number)
+        .map(|_| format!("{:016x}", stream.bits()))
+        .collect();
+    Some(keys.join(" "))
 }
 
 /// Name and specification of every vector of the catalogue: each discipline in each dialect, with a limit that is reached,
@@ -191,11 +210,63 @@ fn of_entry(entry: &CatalogueEntry) -> Vec<(String, Spec)> {
 /// Flows of the arrivals.
 const FLOWS: u32 = 4;
 
-/// Arrivals that show every side of a discipline: light load, overload, silence, heavy overload, light load again; four
-/// flows of unequal rates, two of which are ECN-capable and one of which is marked expedited.
+/// What arrives for some time.
+enum Phase {
+    /// Nothing.
+    Silence { ms: u64 },
+    /// Packets at random times, of all flows and several sizes, with this load.
+    Random { ms: u64, load: f64 },
+    /// Packets of one flow and size: some at once, then one for each that is sent, `offset_ms` after it, so that those that wait
+    /// stay as many.
+    Standing {
+        ms: u64,
+        bytes: u32,
+        flow: u32,
+        at_once: u32,
+        offset_ms: u64,
+    },
+}
+
+/// The phases of a vector. The random ones show light load, overload, silence, heavy overload and light load again. In the
+/// standing ones departures fall on the very instants that a discipline compares, interval after interval, and the queue
+/// shrinks with each drop through waits that equal common targets; the silences between them let a memory of ten intervals
+/// of 100 ms live and one of twenty pass. In the last one exactly an MTU waits behind each packet that is sent.
+const PHASES: [Phase; 14] = [
+    Phase::Random { ms: 100, load: 0.7 },
+    Phase::Random { ms: 600, load: 1.6 },
+    Phase::Silence { ms: 200 },
+    Phase::Random { ms: 200, load: 2.5 },
+    Phase::Random { ms: 100, load: 0.8 },
+    Phase::Silence { ms: 200 },
+    standing(500, 0, 8),
+    Phase::Silence { ms: 1000 },
+    standing(300, 0, 5),
+    Phase::Silence { ms: 300 },
+    standing(300, 0, 5),
+    Phase::Silence { ms: 2000 },
+    standing(300, 1, 5),
+    Phase::Standing {
+        ms: 180,
+        bytes: 1500,
+        flow: 0,
+        at_once: 3,
+        offset_ms: 3,
+    },
+];
+
+/// Packets of 1000 bytes, which take 2 ms: one comes in the middle of each one's sending.
+const fn standing(ms: u64, flow: u32, at_once: u32) -> Phase {
+    Phase::Standing {
+        ms,
+        bytes: 1000,
+        flow,
+        at_once,
+        offset_ms: 1,
+    }
+}
+
+/// The arrivals of all phases.
 fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
-    /// Length in milliseconds and load of each phase.
-    const PHASES: [(u64, f64); 5] = [(100, 0.7), (600, 1.6), (200, 0.0), (200, 2.5), (100, 0.8)];
     const SIZES: [u32; 4] = [500, 1000, 1500, 1500];
     /// Arrivals fall on whole milliseconds, as departures then do: times that a discipline compares are often equal, so that
     /// a wrong comparison shows.
@@ -204,39 +275,61 @@ fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
     const MEAN_US: f64 = 2250.0;
     let mut rng = Stream::derive(seed, 0, "vectors");
     let mut all = Vec::new();
+    let mut arrive = |now: Time, size: u32, flow: u32| {
+        let mut packet = Packet::test(size, flow, u32::try_from(all.len()).unwrap_or(u32::MAX));
+        packet.tos = match flow {
+            1 => 2,
+            2 => 46 << 2,
+            3 => 1,
+            _ => 0,
+        };
+        packet.stamp(now);
+        all.push((now, packet));
+    };
     let mut start = Time::ZERO;
-    for (length_ms, load) in PHASES {
-        let end = start + Span::from_ms(length_ms);
-        if load <= 0.0 {
-            start = end;
-            continue;
-        }
-        let mut now = start;
-        loop {
-            let gap = Span::round_from_secs(rng.exponential(MEAN_US / load) * 1e-6);
-            now += Span::from_ps((gap.as_ps() + GRID_PS / 2) / GRID_PS * GRID_PS);
-            if now >= end {
-                break;
+    for phase in PHASES {
+        start += match phase {
+            Phase::Silence { ms } => Span::from_ms(ms),
+            Phase::Random { ms, load } => {
+                let end = start + Span::from_ms(ms);
+                let mut now = start;
+                loop {
+                    let gap = Span::round_from_secs(rng.exponential(MEAN_US / load) * 1e-6);
+                    now += Span::from_ps((gap.as_ps() + GRID_PS / 2) / GRID_PS * GRID_PS);
+                    if now >= end {
+                        break;
+                    }
+                    // Flow 0 sends half of all, flow 3 a twelfth.
+                    let flow = match rng.below(12) {
+                        0..6 => 0,
+                        6..9 => 1,
+                        9..11 => 2,
+                        _ => 3,
+                    };
+                    let size = SIZES[usize::try_from(rng.below(4)).unwrap_or(0)];
+                    arrive(now, size, flow);
+                }
+                Span::from_ms(ms)
             }
-            // Flow 0 sends half of all, flow 3 a twelfth.
-            let flow = match rng.below(12) {
-                0..6 => 0,
-                6..9 => 1,
-                9..11 => 2,
-                _ => 3,
-            };
-            let size = SIZES[usize::try_from(rng.below(4)).unwrap_or(0)];
-            let mut packet = Packet::test(size, flow, u32::try_from(all.len()).unwrap_or(u32::MAX));
-            packet.tos = match flow {
-                1 => 2,
-                2 => 46 << 2,
-                3 => 1,
-                _ => 0,
-            };
-            packet.stamp(now);
-            all.push((now, packet));
-        }
-        start = end;
+            Phase::Standing {
+                ms,
+                bytes,
+                flow,
+                at_once,
+                offset_ms,
+            } => {
+                for _ in 0..at_once {
+                    arrive(start, bytes, flow);
+                }
+                let sending = u64::from(bytes) * 8000 / RATE_BPS;
+                for sent in 0..ms / sending {
+                    let at = start + Span::from_ms(offset_ms + sent * sending);
+                    arrive(at, bytes, flow);
+                }
+                // What waits at the end is sent before the next phase.
+                Span::from_ms(ms + 20)
+            }
+        };
     }
     all
 }

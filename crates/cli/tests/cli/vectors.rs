@@ -143,6 +143,84 @@ fn planted_errors_are_found_and_explained() {
     }
 }
 
+/// Errors in CoDel that decisions alone have to give away: an implementation need not tell its state.
+const PLANTED: [(&str, &str); 15] = [
+    ("now >= self.first_above", "now > self.first_above"),
+    ("now >= self.drop_next:", "now > self.drop_next:"),
+    (
+        "now - packet.arrived < self.target",
+        "now - packet.arrived <= self.target",
+    ),
+    (
+        "self.bytes <= self.maxpacket",
+        "self.bytes < self.maxpacket",
+    ),
+    ("16 * self.interval", "8 * self.interval"),
+    ("16 * self.interval", "32 * self.interval"),
+    ("if delta > 1", "if delta > 2"),
+    ("self.count - self.lastcount", "self.count - 2"),
+    ("self.count = delta\n", "self.count = delta + 1\n"),
+    ("self.count = 1\n", "self.count = 2\n"),
+    ("self.lastcount = self.count", "pass"),
+    (
+        "self.drop_next = now + self.spacing()",
+        "self.drop_next = now + self.interval",
+    ),
+    ("math.sqrt(self.count)", "math.sqrt(self.count + 1)"),
+    ("== self.limit", "== self.limit + 1"),
+    ("== self.limit", "== self.limit - 1"),
+];
+
+#[test]
+fn decisions_alone_give_planted_errors_away() {
+    let place = Place::new();
+    let silent = (
+        "\"; \".join([*self.said, state])",
+        "\"; \".join(self.said) or \"none\"",
+    );
+    let right = broken(&place, "codel.py", "right.py", &[silent]);
+    let (status, said) = check(&place, &python(&right), &["--queue", "codel-rfc8289"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("it tells no state"), "{said}");
+    for change in PLANTED {
+        let script = broken(&place, "codel.py", "wrong.py", &[silent, change]);
+        let (status, said) = check(&place, &python(&script), &["--queue", "codel-rfc8289"]);
+        assert_eq!(status, Some(1), "{change:?}: {said}");
+    }
+}
+
+#[test]
+fn an_implementation_that_never_ends_is_stopped() {
+    let place = Place::new();
+    let (status, said) = check(&place, "yes none", &["--queue", "codel-rfc8289"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        said.starts_with("sojourn: --exec 'yes none': it printed more than "),
+        "{said}"
+    );
+    let (status, said) = check(
+        &place,
+        "exec sleep 60",
+        &["--queue", "codel-rfc8289", "--timeout", "1"],
+    );
+    assert_eq!(status, Some(2));
+    assert!(
+        said.contains("it did not end within 1 s on codel-rfc8289; --timeout gives it more"),
+        "{said}"
+    );
+}
+
+#[test]
+fn other_seeds_give_other_arrivals_that_the_examples_pass_too() {
+    let place = Place::new();
+    let exec = python(&examples().join("codel.py"));
+    let (status, said) = check(&place, &exec, &["--queue", "codel-rfc8289"]);
+    assert_eq!(status, Some(0), "{said}");
+    let (status, other) = check(&place, &exec, &["--queue", "codel-rfc8289", "--seed", "2"]);
+    assert_eq!(status, Some(0), "{other}");
+    assert_ne!(said, other);
+}
+
 #[test]
 fn an_implementation_that_says_nothing_or_supports_nothing_is_an_error() {
     let place = Place::new();
