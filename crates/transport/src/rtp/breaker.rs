@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 8083 section 4: media timeout (4.1), RTCP timeout (4.2), congestion (4.3). The factor of ten is in the RFC's text; the
 //! numbers of reports that have to agree (MEDIA_TIMEOUT, CB_INTERVAL) and the equation of TCP were checked against an implementation
-//! of the RFC in a public copy of WebRTC. The three waits of the RTCP timeout are from memory. Frames are not grouped (G = 1). Left
-//! out: media usability (4.4), which is the application's to judge.
+//! of the RFC in a public copy of WebRTC. The three waits of the RTCP timeout are from memory; they are those of RFC 3550 section 6.2
+//! for timeouts, of five seconds at least, also where reports may be sent more often. Frames are not grouped (G = 1). Left out: media
+//! usability (4.4), which is the application's to judge.
 
 use super::session::Told;
 use crate::num::{real, whole};
@@ -136,7 +137,7 @@ impl Breaker {
         }
     }
 
-    /// Media is about to be sent, in a session whose wait without chance is `interval`, by a sender that began at `begun`.
+    /// Media is about to be sent, in a session where silence is judged by `interval`, by a sender that began at `begun`.
     pub fn on_send(&mut self, now: Time, begun: Time, interval: Span) {
         let heard = self.last.unwrap_or(begun);
         if now.saturating_since(heard) > interval.saturating_mul(SILENT_WAITS) {

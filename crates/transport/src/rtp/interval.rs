@@ -10,6 +10,10 @@ use sojourn_units::Span;
 /// What divides an interval that reconsideration would lengthen: e - 3/2, with the five digits of appendix A.7.
 const COMPENSATION: f64 = 1.21828;
 
+/// The least time that those who have fallen silent are given, whatever the least time between reports: section 6.2 has everybody use
+/// the fixed minimum for timeouts, so that who reports seldom is not given up by who may report often.
+const TIMEOUT_LEAST_S: f64 = 5.0;
+
 /// How the wait follows from the size of a session.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rules {
@@ -86,12 +90,20 @@ impl Rules {
         })
     }
 
-    /// The wait that those who have fallen silent are judged by (section 6.3.5): that of a receiver, with the least time of a
-    /// participant that has reported.
-    pub fn patience(&self, load: &Load) -> f64 {
-        self.deterministic(&Load {
-            we_sent: false,
+    /// The wait without chance by which silence is judged, seconds: that of a participant that has reported, and five seconds at
+    /// least (section 6.2).
+    pub fn timeout(&self, load: &Load) -> f64 {
+        let load = Load {
             initial: false,
+            ..*load
+        };
+        self.deterministic(&load).max(TIMEOUT_LEAST_S)
+    }
+
+    /// The wait that members who have fallen silent are judged by (section 6.3.5): that of a receiver.
+    pub fn patience(&self, load: &Load) -> f64 {
+        self.timeout(&Load {
+            we_sent: false,
             ..*load
         })
     }
@@ -140,6 +152,25 @@ mod tests {
         // Half of them send: all share everything.
         assert_eq!(rules.deterministic(&load(100, 50, true)), 25.0);
         assert_eq!(rules.deterministic(&load(100, 50, false)), 25.0);
+    }
+
+    #[test]
+    fn silence_is_judged_by_the_fixed_least_time_however_often_reports_may_be_sent() {
+        let often = Rules {
+            least: Span::ZERO,
+            first: Span::ZERO,
+            ..rules()
+        };
+        assert_eq!(often.deterministic(&load(2, 1, true)), 0.5);
+        assert_eq!(often.timeout(&load(2, 1, true)), 5.0);
+        assert_eq!(often.patience(&load(2, 1, true)), 5.0);
+        // Not yet reported, either: what counts is when others have to.
+        let first = Load {
+            initial: true,
+            ..load(2, 1, true)
+        };
+        assert_eq!(rules().timeout(&first), 5.0);
+        assert_eq!(often.patience(&load(100, 1, true)), 33.0);
     }
 
     #[test]

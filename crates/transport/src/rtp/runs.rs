@@ -119,3 +119,22 @@ fn a_breaker_ends_media_that_never_arrives() {
     // Five reports every five seconds.
     assert!((15.0..45.0).contains(&late), "{late}");
 }
+
+#[test]
+fn a_breaker_leaves_healthy_media_alone_however_often_reports_may_be_sent() {
+    for dialect in ["rfc", "avpf"] {
+        for seed in 1..=20 {
+            let pairs: &'static [(&str, &str)] = match dialect {
+                "avpf" => &[("circuit_breaker", "true"), ("dialect", "avpf")],
+                _ => &[("circuit_breaker", "true")],
+            };
+            let outcome = Path {
+                seed,
+                warm_up: Span::ZERO,
+                ..path(pairs)
+            }
+            .run();
+            assert_eq!(outcome.rtp[0].ceased, None, "{dialect}, seed {seed}");
+        }
+    }
+}

@@ -238,7 +238,7 @@ impl<S: Source> RtpSender<S> {
         let Some(breaker) = &mut self.breaker else {
             return true;
         };
-        breaker.on_send(now, self.start, self.session.deterministic_interval());
+        breaker.on_send(now, self.start, self.session.timeout_interval());
         self.account.ceased = breaker.tripped();
         self.account.ceased.is_none()
     }

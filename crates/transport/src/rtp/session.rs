@@ -129,6 +129,11 @@ impl Session {
         self.timer.deterministic(self.census())
     }
 
+    /// The wait by which reports that stay away are judged.
+    pub fn timeout_interval(&self) -> Span {
+        self.timer.timeout(self.census())
+    }
+
     /// It will say BYE, but not yet.
     pub fn is_on_its_way_out(&self) -> bool {
         self.timer.is_leaving() && self.timer.next() < Time::MAX

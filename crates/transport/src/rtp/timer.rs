@@ -108,6 +108,11 @@ impl RtcpTimer {
         Span::round_from_secs(self.rules.deterministic(&self.load(census)))
     }
 
+    /// The wait by which reports that stay away are judged.
+    pub fn timeout(&self, census: Census) -> Span {
+        Span::round_from_secs(self.rules.timeout(&self.load(census)))
+    }
+
     /// The wait by which silent members are judged, seconds.
     pub fn patience(&self, census: Census) -> f64 {
         self.rules.patience(&self.load(census))
