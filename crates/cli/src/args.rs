@@ -290,6 +290,9 @@ pub(crate) struct RunArgs {
     /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output.
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
     pub(crate) trace: Option<Vec<String>>,
+    /// Write the events of this link direction alone, such as left-right; may be given several times.
+    #[arg(long = "trace-link", value_name = "NAME", requires = "trace")]
+    pub(crate) trace_links: Vec<String>,
     #[command(flatten)]
     pub(crate) make: MakeArgs,
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let scenario = reading.scenario;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if let Some(trace) = &args.trace {
-        return self::trace(&scenario, trace);
+        return self::trace(&scenario, trace, &args.trace_links);
     }
     let mut study = Study::single(&scenario);
     if let Some(title) = reading.title {
@@ -98,14 +98,14 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
 }
 
 /// Runs the first replication with every packet's events written.
-fn trace(scenario: &Scenario, format_and_file: &[String]) -> Result<(), Failure> {
+fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> Result<(), Failure> {
     let [format, file] = format_and_file else {
         unreachable!("the option takes two values");
     };
     let format = TraceFormat::parse(format)?;
     if file == "-" {
         let mut out = BufWriter::new(std::io::stdout());
-        return match run_written(scenario, 0, format, &mut out) {
+        return match run_written(scenario, 0, format, links, &mut out) {
             Ok(_) => Ok(()),
             Err(TraceError::Run(error)) => Err(error.into()),
             Err(TraceError::Write(error)) => Err(error.into()),
@@ -120,7 +120,7 @@ fn trace(scenario: &Scenario, format_and_file: &[String]) -> Result<(), Failure>
     };
     let refused = |error: &std::io::Error| LabError::io(path, "write the trace", error);
     let mut out = BufWriter::new(File::create(&partial).map_err(|error| refused(&error))?);
-    let result = run_written(scenario, 0, format, &mut out)
+    let result = run_written(scenario, 0, format, links, &mut out)
         .map_err(|error| match error {
             TraceError::Run(error) => error,
             TraceError::Write(error) => refused(&error),

@@ -12,6 +12,7 @@ use sojourn_sim::trace::{Merged, Record};
 
 pub use self::parquet::columns as parquet_columns;
 
+use crate::compile::compile;
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
@@ -89,20 +90,24 @@ trait Sink {
     fn finish(&mut self) -> std::io::Result<()>;
 }
 
-/// Runs one replication and writes its trace: every link, every packet, in the order of time.
+/// Runs one replication and writes its trace: every packet of the links of these names, or of all if there is none, in the order
+/// of time.
 ///
 /// # Errors
-/// As [`crate::run::run`], and if the trace cannot be written.
+/// As [`crate::run::run`], if a name is no link's, and if the trace cannot be written.
 pub fn run_written(
     scenario: &Scenario,
     replication: u64,
     format: TraceFormat,
+    links: &[String],
     out: &mut (dyn Write + Send),
 ) -> Result<RunOutcome, TraceError> {
+    check_links(scenario, replication, links).map_err(TraceError::Run)?;
     // What can fail before the run, fails when the network is compiled.
     let state: RefCell<std::io::Result<Option<Box<dyn Sink + '_>>>> = RefCell::new(Ok(None));
     let result = run_traced(scenario, replication, |compiled| {
-        let scene = Scene::of(compiled);
+        let scene = Scene::of(compiled, links);
+        let written: Vec<bool> = scene.links.iter().map(|link| link.chosen).collect();
         let sink = match format {
             TraceFormat::Ns2 | TraceFormat::Ns2Exact => {
                 Ok(Box::new(ns2::Lines::new(scene, format, out)) as Box<dyn Sink>)
@@ -117,6 +122,9 @@ pub fn run_written(
         *state.borrow_mut() = sink.map(Some);
         let state = &state;
         Merged::new(compiled.lag(), move |record| {
+            if !scene::item(&written, record.link).is_some_and(|chosen| *chosen) {
+                return;
+            }
             let mut state = state.borrow_mut();
             if let Ok(Some(sink)) = &mut *state
                 && let Err(error) = sink.record(record)
@@ -132,6 +140,27 @@ pub fn run_written(
         sink.finish().map_err(TraceError::Write)?;
     }
     Ok(outcome)
+}
+
+/// Whether all names are links'.
+fn check_links(scenario: &Scenario, replication: u64, links: &[String]) -> Result<(), LabError> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    let compiled = compile(scenario, replication)?;
+    let names = || compiled.links.iter().map(|link| link.name.as_str());
+    for given in links {
+        if !names().any(|name| name == given) {
+            return Err(LabError::new(
+                LabErrorKind::UnknownName,
+                format!("there is no link {given:?}"),
+            )
+            .in_file("--trace-link")
+            .nearest(sojourn_units::nearest(given, names()))
+            .allowed("links", names().collect::<Vec<_>>().join(", ")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -150,7 +179,7 @@ mod tests {
     #[test]
     fn a_trace_is_in_the_order_of_time_and_names_nodes_ports_and_drops() {
         let mut bytes = Vec::new();
-        let outcome = run_written(&scenario(TINY), 0, TraceFormat::Ns2, &mut bytes).unwrap();
+        let outcome = run_written(&scenario(TINY), 0, TraceFormat::Ns2, &[], &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let times: Vec<f64> = text
             .lines()
@@ -172,7 +201,7 @@ mod tests {
         let plain = crate::run::run(&scenario(TINY), 0).unwrap();
         for format in TraceFormat::ALL {
             let mut bytes = Vec::new();
-            let traced = run_written(&scenario(TINY), 0, format, &mut bytes).unwrap();
+            let traced = run_written(&scenario(TINY), 0, format, &[], &mut bytes).unwrap();
             assert_eq!(traced, plain, "{format:?}");
             assert!(!bytes.is_empty());
         }
@@ -190,7 +219,7 @@ mod tests {
             }
         }
         for format in TraceFormat::ALL {
-            let result = run_written(&scenario(TINY), 0, format, &mut Full);
+            let result = run_written(&scenario(TINY), 0, format, &[], &mut Full);
             assert!(matches!(result, Err(TraceError::Write(_))), "{format:?}");
         }
     }

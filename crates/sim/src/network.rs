@@ -600,7 +600,7 @@ impl<T: Tracer> Frame<T> {
         false
     }
 
-    fn record(&mut self, time: Time, event: Event, packet: Label) {
+    fn record(&mut self, time: Time, event: Event, packet: Label, side: Option<Side>) {
         let (key, link) = self.traced;
         let key = Key { time, ..key };
         self.tracer.record(Record {
@@ -608,6 +608,7 @@ impl<T: Tracer> Frame<T> {
             event,
             link,
             packet,
+            side,
         });
     }
 }
@@ -623,7 +624,8 @@ impl<T: Tracer> PortSink for Frame<T> {
                 flow.ways[direction(&packet)].counts.dropped_packets += 1;
             }
             if T::ON {
-                self.record(at, Event::Drop(reason), packet.label());
+                let side = self.slab.get(packet.side);
+                self.record(at, Event::Drop(reason), packet.label(), side);
             }
         }
         self.release(&packet);
@@ -631,7 +633,7 @@ impl<T: Tracer> PortSink for Frame<T> {
 
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time) {
         if T::ON {
-            self.record(at, Event::Mark(reason), *label);
+            self.record(at, Event::Mark(reason), *label, None);
         }
     }
 }
@@ -645,7 +647,7 @@ impl<T: Tracer> LinkSink for Frame<T> {
 
     fn event(&mut self, event: Event, packet: &Packet) {
         let time = self.traced.0.time;
-        self.record(time, event, packet.label());
+        self.record(time, event, packet.label(), self.slab.get(packet.side));
     }
 
     fn ns2_clock(&mut self) -> &mut ns2_time::Clock {

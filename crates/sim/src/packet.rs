@@ -67,6 +67,8 @@ pub enum Kind {
     Pushed,
     /// A transport acknowledgement without data.
     Ack,
+    /// A datagram that carries no data of its own but reports on others (RTCP).
+    Control,
 }
 
 /// Transport flags of a packet; a set of bits.

@@ -7,6 +7,7 @@
 use crate::network::Key;
 use crate::packet::Label;
 use crate::port::{DropReason, MarkReason};
+use crate::slab::Side;
 use sojourn_units::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,6 +38,8 @@ pub struct Record {
     pub link: u32,
     /// The packet.
     pub packet: Label,
+    /// Its side data, where it has some; not told of marks.
+    pub side: Option<Side>,
 }
 
 /// Receives every event of a run.

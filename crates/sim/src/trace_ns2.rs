@@ -48,6 +48,12 @@ fn line_at(
         Kind::Datagram => flow.datagram.as_str(),
         Kind::Segment | Kind::Pushed => "tcp",
         Kind::Ack => "ack",
+        Kind::Control => "rtcp",
+    };
+    // ns-2 prints -1 for what has no number.
+    let sequence: &dyn fmt::Display = match record.packet.kind {
+        Kind::Control => &-1,
+        _ => &record.packet.seq,
     };
     let (from, to) = if record.packet.flags.has(Flags::REVERSE) {
         (flow.sink, flow.source)
@@ -65,7 +71,7 @@ fn line_at(
         from.1,
         to.0,
         to.1,
-        record.packet.seq,
+        sequence,
         record.packet.uid,
     ))
 }
@@ -173,6 +179,7 @@ mod tests {
             event,
             link: 0,
             packet: packet.label(),
+            side: None,
         };
         assert_eq!(
             line(&record(drop, &packet), (0, 1), &label).as_deref(),
@@ -184,6 +191,11 @@ mod tests {
         assert_eq!(
             line(&record(Event::Receive, &packet), (1, 0), &label).as_deref(),
             Some("r 0.0108 1 0 ack 1000 C---E-N 1 3.0 2.0 7 7")
+        );
+        packet.kind = Kind::Control;
+        assert_eq!(
+            line(&record(Event::Receive, &packet), (1, 0), &label).as_deref(),
+            Some("r 0.0108 1 0 rtcp 1000 C---E-N 1 3.0 2.0 -1 7")
         );
         let mark = Event::Mark(MarkReason::Threshold);
         assert_eq!(line(&record(mark, &packet), (0, 1), &label), None);

@@ -1,7 +1,8 @@
 //! ns-2's lines.
 
-use super::scene::{Scene, item};
+use super::scene::{Scene, Transport, item};
 use super::{Sink, TraceFormat};
+use sojourn_sim::packet::Kind;
 use sojourn_sim::trace::Record;
 use sojourn_sim::trace_ns2::{exact_line, line};
 use std::io::Write;
@@ -32,9 +33,14 @@ impl Sink for Lines<'_> {
         ) else {
             return Ok(());
         };
+        let mut record = *record;
+        if flow.transport == Transport::Tcp && record.packet.kind == Kind::Ack {
+            // As ns-2's name the last packet that arrived in order, these name the last byte.
+            record.packet.seq = record.packet.ack.saturating_sub(1);
+        }
         let text = match self.exact {
-            true => exact_line(record, link.ends, &flow.label),
-            false => line(record, link.ends, &flow.label),
+            true => exact_line(&record, link.ends, &flow.label),
+            false => line(&record, link.ends, &flow.label),
         };
         match text {
             Some(text) => writeln!(self.out, "{text}"),

@@ -164,13 +164,16 @@ fn declared() -> Vec<Column<Row>> {
                 false => "forward".into(),
             },
         ),
-        text("kind", "`datagram`, `segment` or `ack`.", |row| {
-            match row.record.packet.kind {
+        text(
+            "kind",
+            "`datagram`, `segment`, `ack`, or `control` of RTCP.",
+            |row| match row.record.packet.kind {
                 Kind::Datagram => "datagram".into(),
                 Kind::Segment | Kind::Pushed => "segment".into(),
                 Kind::Ack => "ack".into(),
-            }
-        }),
+                Kind::Control => "control".into(),
+            },
+        ),
         integer("size_bytes", "bytes", "Bytes on the wire.", |row| {
             u64::from(row.record.packet.size).into()
         }),

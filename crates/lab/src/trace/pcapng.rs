@@ -7,8 +7,12 @@
 //! are never transmitted: the next packet of the interface carries their number (`epb_dropcount`) and a comment that names them, and the
 //! interface's statistics count them all.
 //!
-//! Sequence numbers of ns-2's TCP, which numbers packets, are those of the bytes in them. Options of TCP are padding of the length that
-//! the flow's headers leave.
+//! Sequence numbers of ns-2's TCP, which numbers packets, are those of the bytes in them.
+//!
+//! Options of TCP: a SYN has its largest segment (RFC 9293 section 3.7.1), the window's scale (RFC 7323 section 2) and, where
+//! acknowledgements are selective, leave to be so (RFC 2018); these have their blocks. Other options are padding of the length that the
+//! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323. Where it counts fewer bytes for options
+//! than they have, the packet is longer, and a comment says so. The window is as large as can be.
 
 use super::Sink;
 use super::scene::{Flow, Scene, Transport, item};
@@ -48,6 +52,14 @@ const TTL: u8 = 64;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const MOST_OPTIONS: usize = 40;
+/// Kinds of options of TCP.
+const NO_OPERATION: u8 = 1;
+const LARGEST_SEGMENT: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK_BLOCKS: u8 = 5;
+/// The greatest scale: windows of a gigabyte.
+const SCALE: u8 = 14;
 const UDP_HEADER: usize = 8;
 /// Drops that a comment names one by one.
 const NAMED: usize = 3;
@@ -58,6 +70,8 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Writes packets as they are transmitted.
 pub(super) struct Capture<'a> {
     scene: Scene,
+    /// The interface of each link; none of those that are not written.
+    interfaces: Vec<Option<u32>>,
     drops: Vec<Drops>,
     /// Packets sent per link.
     sent: Vec<u64>,
@@ -78,8 +92,15 @@ struct Drops {
 impl<'a> Capture<'a> {
     pub(super) fn new(scene: Scene, out: &'a mut (dyn Write + Send)) -> Result<Capture<'a>> {
         let count = scene.links.len();
+        let mut chosen = 0..;
+        let interfaces = scene
+            .links
+            .iter()
+            .map(|link| link.chosen.then(|| chosen.next()).flatten())
+            .collect();
         let mut capture = Capture {
             scene,
+            interfaces,
             drops: vec![Drops::default(); count],
             sent: vec![0; count],
             last_ns: 0,
@@ -100,6 +121,9 @@ impl<'a> Capture<'a> {
         option(&mut body, SHB_USERAPPL, program.as_bytes())?;
         self.write(SECTION, &mut body)?;
         for link in 0..self.scene.links.len() {
+            if self.interfaces[link].is_none() {
+                continue;
+            }
             let link = &self.scene.links[link];
             let mut body = LINKTYPE_RAW.to_le_bytes().to_vec();
             body.extend(0u16.to_le_bytes());
@@ -136,7 +160,10 @@ impl<'a> Capture<'a> {
         let Some(flow) = item(&self.scene.flows, record.packet.flow) else {
             return Ok(());
         };
-        let (headers, length) = headers(&record.packet, flow)?;
+        let Some(interface) = self.interfaces[at] else {
+            return Ok(());
+        };
+        let (headers, length) = headers(record, flow)?;
         let captured = u32::try_from(headers.len()).map_err(Error::other)?;
         let mut comment = String::new();
         if length != record.packet.size {
@@ -155,10 +182,7 @@ impl<'a> Capture<'a> {
                 comment.push_str(&format!(", and {more} more"));
             }
         }
-        let mut body = u32::try_from(at)
-            .map_err(Error::other)?
-            .to_le_bytes()
-            .to_vec();
+        let mut body = interface.to_le_bytes().to_vec();
         body.extend(ticks(record.key.time.as_ns()));
         body.extend(captured.to_le_bytes());
         body.extend(length.to_le_bytes());
@@ -208,10 +232,10 @@ impl Sink for Capture<'_> {
 
     fn finish(&mut self) -> Result<()> {
         for at in 0..self.sent.len() {
-            let mut body = u32::try_from(at)
-                .map_err(Error::other)?
-                .to_le_bytes()
-                .to_vec();
+            let Some(interface) = self.interfaces[at] else {
+                continue;
+            };
+            let mut body = interface.to_le_bytes().to_vec();
             body.extend(ticks(self.last_ns));
             option(&mut body, ISB_STARTTIME, &ticks(0))?;
             option(&mut body, ISB_ENDTIME, &ticks(self.last_ns))?;
@@ -241,28 +265,21 @@ fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) -> Result<()> {
 }
 
 /// The headers of a packet, and the length that they say.
-fn headers(packet: &Label, flow: &Flow) -> Result<(Vec<u8>, u32)> {
+fn headers(record: &Record, flow: &Flow) -> Result<(Vec<u8>, u32)> {
+    let packet = &record.packet;
     let (mut from, mut to) = (flow.label.source, flow.label.sink);
     if packet.flags.has(Flags::REVERSE) {
         std::mem::swap(&mut from, &mut to);
     }
-    let tcp = flow.transport != Transport::Udp && packet.kind != Kind::Datagram;
+    let datagram = matches!(packet.kind, Kind::Datagram | Kind::Control);
+    let tcp = flow.transport != Transport::Udp && !datagram;
     let size = usize::try_from(packet.size).map_err(Error::other)?;
-    let wanted = usize::try_from(flow.headers).unwrap_or(0);
     let options = match tcp {
-        // No more than the packet has room for.
-        true => {
-            wanted
-                .min(size)
-                .saturating_sub(IP_HEADER + TCP_HEADER)
-                .min(MOST_OPTIONS)
-                / 4
-                * 4
-        }
-        false => 0,
+        true => tcp_options(record, flow),
+        false => Vec::new(),
     };
     let transport = if tcp {
-        TCP_HEADER + options
+        TCP_HEADER + options.len()
     } else {
         UDP_HEADER
     };
@@ -281,7 +298,7 @@ fn headers(packet: &Label, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     let payload = &ZEROS[..payload];
     let (source, destination) = (port(from.1), port(to.1));
     if tcp {
-        let header = tcp_header(packet, flow, (source, destination), options)?;
+        let header = tcp_header(packet, flow, (source, destination), &options)?;
         let checksum = header
             .calc_checksum_ipv4(&ip, payload)
             .map_err(Error::other)?;
@@ -299,16 +316,9 @@ fn tcp_header(
     packet: &Label,
     flow: &Flow,
     (source, destination): (u16, u16),
-    options: usize,
+    options: &[u8],
 ) -> Result<TcpHeader> {
-    // Where packets are numbered: bytes before the packet of a number, the SYN's one included.
-    let before = |number: u64| match flow.transport {
-        Transport::TcpInPackets(payload) => match number {
-            0 => 0,
-            number => (number - 1).wrapping_mul(payload).wrapping_add(1),
-        },
-        _ => number,
-    };
+    let before = |number| bytes_before(number, flow);
     let in_packets = matches!(flow.transport, Transport::TcpInPackets(_));
     let data = matches!(packet.kind, Kind::Segment | Kind::Pushed);
     let mut header = TcpHeader::new(source, destination, 0, u16::MAX);
@@ -324,11 +334,62 @@ fn tcp_header(
     header.fin = packet.flags.has(Flags::FIN);
     header.ece = packet.flags.has(Flags::ECE);
     header.cwr = packet.flags.has(Flags::CWR);
-    // No operation (kind 1): the length is what counts.
-    header
-        .set_options_raw(&[1; MOST_OPTIONS][..options])
-        .map_err(Error::other)?;
+    header.set_options_raw(options).map_err(Error::other)?;
     Ok(header)
+}
+
+/// The number in bytes of what a flow numbers so: where it numbers packets, the bytes before that one, the SYN's included.
+fn bytes_before(number: u64, flow: &Flow) -> u64 {
+    match (flow.transport, number) {
+        (Transport::TcpInPackets(_), 0) => 0,
+        (Transport::TcpInPackets(payload), number) => {
+            (number - 1).wrapping_mul(payload).wrapping_add(1)
+        }
+        _ => number,
+    }
+}
+
+/// The options of a segment, padded to the length that the flow's headers, or an acknowledgement's size, leave for them.
+fn tcp_options(record: &Record, flow: &Flow) -> Vec<u8> {
+    let packet = &record.packet;
+    let mut options = Vec::new();
+    if packet.flags.has(Flags::SYN) {
+        let mss = u16::try_from(flow.mss).unwrap_or(u16::MAX);
+        options.extend([LARGEST_SEGMENT, 4]);
+        options.extend(mss.to_be_bytes());
+        options.extend([NO_OPERATION, WINDOW_SCALE, 3, SCALE]);
+        if flow.selective {
+            options.extend([NO_OPERATION, NO_OPERATION, SACK_PERMITTED, 2]);
+        }
+    }
+    let blocks: Vec<(u64, u64)> = record
+        .side
+        .filter(|_| packet.kind == Kind::Ack)
+        .map_or(Vec::new(), |side| side.sack.to_vec())
+        .into_iter()
+        .filter(|block| *block != (0, 0))
+        .collect();
+    if !blocks.is_empty() {
+        let length = u8::try_from(2 + 8 * blocks.len()).unwrap_or(0);
+        options.extend([NO_OPERATION, NO_OPERATION, SACK_BLOCKS, length]);
+        for (from, to) in blocks {
+            for edge in [from, to] {
+                options.extend(low_word(bytes_before(edge, flow)).to_be_bytes());
+            }
+        }
+    }
+    let length = match packet.kind {
+        Kind::Ack => packet.size,
+        _ => flow.headers.min(packet.size),
+    };
+    let room = usize::try_from(length)
+        .unwrap_or(0)
+        .saturating_sub(IP_HEADER + TCP_HEADER)
+        .min(MOST_OPTIONS)
+        / 4
+        * 4;
+    options.resize(room.max(options.len()), NO_OPERATION);
+    options
 }
 
 fn address(node: u32) -> [u8; 4] {

@@ -17,6 +17,8 @@ pub(super) struct Link {
     pub(super) name: String,
     pub(super) ends: (u32, u32),
     pub(super) rate: Rate,
+    /// Its events are written.
+    pub(super) chosen: bool,
 }
 
 /// A connection.
@@ -26,6 +28,10 @@ pub(super) struct Flow {
     pub(super) transport: Transport,
     /// Bytes of headers that its packets count.
     pub(super) headers: u32,
+    /// Bytes of payload of a full segment.
+    pub(super) mss: u32,
+    /// Its acknowledgements are selective.
+    pub(super) selective: bool,
 }
 
 /// What a connection's packets look like.
@@ -40,7 +46,8 @@ pub(super) enum Transport {
 }
 
 impl Scene {
-    pub(super) fn of(compiled: &Compiled) -> Scene {
+    /// What is written of a network: all links, or those of these names.
+    pub(super) fn of(compiled: &Compiled, chosen: &[String]) -> Scene {
         let links = compiled.network.links.iter().zip(&compiled.links);
         Scene {
             links: links
@@ -48,6 +55,7 @@ impl Scene {
                     name: info.name.clone(),
                     ends: (spec.from, spec.to),
                     rate: info.rate,
+                    chosen: chosen.is_empty() || chosen.contains(&info.name),
                 })
                 .collect(),
             nodes: compiled.network.nodes.clone(),
@@ -75,7 +83,7 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
     (1..)
         .zip(connections)
         .map(|(id, flow)| {
-            let (transport, headers) = transport(flow);
+            let (transport, headers, mss) = transport(flow);
             Flow {
                 name: flow.name.clone(),
                 label: FlowLabel {
@@ -89,6 +97,8 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
                 },
                 transport,
                 headers,
+                mss,
+                selective: flow.parts.iter().any(|(name, _)| *name == "sack"),
             }
         })
         .collect()
@@ -97,25 +107,28 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
 /// Bytes of headers where a flow does not say: IPv4 with TCP, or with UDP.
 const TCP_HEADERS: u32 = 40;
 const UDP_HEADERS: u32 = 28;
+/// Payload of a full segment where a flow does not say (RFC 9293 section 3.7.1).
+const MSS: u32 = 536;
 
-fn transport(flow: &FlowInfo) -> (Transport, u32) {
+/// What its packets look like, bytes of headers, and of payload in a full segment.
+fn transport(flow: &FlowInfo) -> (Transport, u32, u32) {
     let bytes = |part: &str, name: &str| {
         let (_, resolved) = flow.parts.iter().find(|(called, _)| *called == part)?;
         let (_, value) = resolved.pairs.iter().find(|(key, _)| *key == name)?;
         Some(value.parse::<Bytes>().ok()?.get())
     };
     let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    match flow.parts.iter().find(|(name, _)| *name == "tcp") {
+    let Some((_, resolved)) = flow.parts.iter().find(|(name, _)| *name == "tcp") else {
+        let headers = bytes("udp", "headers").map_or(UDP_HEADERS, narrow);
+        return (Transport::Udp, headers, 0);
+    };
+    let headers = bytes("tcp", "headers").map_or(TCP_HEADERS, narrow);
+    match bytes("tcp", "payload").filter(|_| resolved.release.starts_with("ns2")) {
+        Some(payload) => (Transport::TcpInPackets(payload), headers, narrow(payload)),
         None => (
-            Transport::Udp,
-            bytes("udp", "headers").map_or(UDP_HEADERS, narrow),
+            Transport::Tcp,
+            headers,
+            bytes("tcp", "mss").map_or(MSS, narrow),
         ),
-        Some((_, resolved)) => {
-            let headers = bytes("tcp", "headers").map_or(TCP_HEADERS, narrow);
-            match bytes("tcp", "payload").filter(|_| resolved.release.starts_with("ns2")) {
-                Some(payload) => (Transport::TcpInPackets(payload), headers),
-                None => (Transport::Tcp, headers),
-            }
-        }
     }
 }

@@ -28,7 +28,7 @@ pub fn lines() -> Result<Vec<u8>> {
     let document = Document::parse(SCENARIO, NAME)?;
     let scenario = Scenario::from_document(&document)?;
     let mut lines = Vec::new();
-    let written = run_written(&scenario, 0, TraceFormat::Ns2, &mut lines);
+    let written = run_written(&scenario, 0, TraceFormat::Ns2, &[], &mut lines);
     match written {
         Ok(_) => Ok(lines),
         Err(TraceError::Run(error)) => Err(error),

@@ -1,10 +1,11 @@
 //! ns-2's trace of wired links: `event time from to type size flags flow source.port destination.port sequence uid`.
 //!
-//! Source: ns-2.35 manual, chapter 26, and `trace/trace.cc`. Fields behind the twelfth (TCP's headers with `show_tcphdr_`, positions of
-//! satellites) are not read. Annotations (`v`), variables of agents and events of other kinds (`E`) are not packets and are counted as
+//! Source: ns-2.35 manual, chapter 26, and `trace/trace.cc`. Of the fields behind the twelfth those of two-way TCP with `show_tcphdr_`
+//! are read (acknowledgement, flags, bytes of headers), positions of satellites are not. Annotations (`v`), variables of agents and events of other kinds (`E`) are not packets and are counted as
 //! ignored. `h` is a link without a queue, `e` a packet that an error model corrupted, which is dropped.
 //!
-//! ns-2's one-way TCP numbers packets, and an acknowledgement names the last packet that has arrived in order. A sequence of -1 is none.
+//! ns-2's one-way TCP numbers packets, and an acknowledgement names the last packet that has arrived in order. Its two-way TCP numbers
+//! bytes, and the twelve fields do not say what is acknowledged. A sequence of -1 is none.
 
 use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
 use super::input::{Fault, excerpt};
@@ -23,8 +24,6 @@ pub struct Ns2 {
     other_nodes: Lookup<Box<[u8]>, u32>,
     links: Lookup<(u32, u32), u32>,
     flows: Lookup<Box<[u8]>, u32>,
-    /// Of each flow: its packets are acknowledgements.
-    acknowledges: Vec<bool>,
     last: Time,
     ignored: u64,
 }
@@ -41,6 +40,8 @@ struct Fields<'a> {
     flow: &'a [u8],
     sequence: Option<u64>,
     uid: u64,
+    /// Of two-way TCP, where the trace has it: the next byte expected, and the bytes of data.
+    two_way: Option<(u64, u32)>,
 }
 
 impl Default for Ns2 {
@@ -51,7 +52,6 @@ impl Default for Ns2 {
             other_nodes: Lookup::default(),
             links: Lookup::default(),
             flows: Lookup::default(),
-            acknowledges: Vec::new(),
             last: Time::ZERO,
             ignored: 0,
         }
@@ -95,7 +95,6 @@ impl Grammar for Ns2 {
             None => {
                 let flow = names.flow(&fields, &self.flows)?;
                 self.flows.insert(fields.flow.into(), flow);
-                self.acknowledges.push(fields.kind.starts_with(b"ack"));
                 flow
             }
         };
@@ -104,11 +103,17 @@ impl Grammar for Ns2 {
             let name = format!("{}-{}", name(from), name(to));
             self.names.add_link(Link { name, from, to })
         });
-        let acknowledges = self.acknowledges[place(flow)];
-        let (start, end, acknowledged) = match (fields.sequence, acknowledges) {
+        // Packets of one flow may be data and acknowledgements by turns (FullTcp).
+        let acknowledges = fields.kind.starts_with(b"ack");
+        let (start, end, acknowledged) = match (fields.sequence, fields.two_way) {
             (None, _) => (0, 0, 0),
-            (Some(sequence), true) => (0, 0, sequence.saturating_add(1)),
-            (Some(sequence), false) => (sequence, sequence.saturating_add(1), 0),
+            (Some(_), Some((expected, 0))) => (0, 0, expected),
+            (Some(sequence), Some((expected, payload))) => {
+                let end = sequence.saturating_add(u64::from(payload));
+                (sequence, end, expected)
+            }
+            (Some(sequence), None) if acknowledges => (0, 0, sequence.saturating_add(1)),
+            (Some(sequence), None) => (sequence, sequence.saturating_add(1), 0),
         };
         self.last = fields.time;
         Ok(Some(Event {
@@ -244,14 +249,19 @@ fn fields(line: &[u8]) -> Result<Fields<'_>, Fault> {
     let wrong = |name: &str, field: &[u8], what: &str| {
         Fault::new(format!("{name}: {} is not {what}", excerpt(field)))
     };
+    let bytes = integer(size)
+        .and_then(|size| u32::try_from(size).ok())
+        .ok_or_else(|| wrong("size", size, "a number of bytes"))?;
+    let two_way = match rest {
+        [] => None,
+        behind => two_way(behind, bytes),
+    };
     Ok(Fields {
         time: seconds(time).ok_or_else(|| wrong("time", time, "a time in seconds from 0 on"))?,
         from,
         to,
         kind,
-        size: integer(size)
-            .and_then(|size| u32::try_from(size).ok())
-            .ok_or_else(|| wrong("size", size, "a number of bytes"))?,
+        size: bytes,
         // C---E-N: the fifth is the mark; six flags in older versions.
         marked: flags.get(4) == Some(&b'E'),
         flow: &line[offset(line, flow)..flow_end],
@@ -262,7 +272,20 @@ fn fields(line: &[u8]) -> Result<Fields<'_>, Fault> {
             ),
         },
         uid: integer(uid).ok_or_else(|| wrong("uid", uid, "a whole number"))?,
+        two_way,
     })
+}
+
+/// What stands behind the twelve fields, if it is of two-way TCP: acknowledgement, flags (with ACK) and bytes of headers. One-way TCP
+/// has 0 as acknowledgement.
+#[cold]
+fn two_way(mut rest: &[u8], size: u32) -> Option<(u64, u32)> {
+    let expected = integer(token(&mut rest)?).filter(|number| *number > 0)?;
+    let flags = token(&mut rest)?.strip_prefix(b"0x")?;
+    let flags = u32::from_str_radix(std::str::from_utf8(flags).ok()?, 16).ok()?;
+    let headers = integer(token(&mut rest)?)?;
+    let headers = u32::try_from(headers).ok()?;
+    (flags & 0x10 != 0).then(|| (expected, size.saturating_sub(headers)))
 }
 
 /// Where a part of a line begins in it.
@@ -335,6 +358,32 @@ mod tests {
             (What::Receive, 1, true)
         );
         assert_eq!((ack.end, ack.acknowledged), (0, 8));
+    }
+
+    #[test]
+    fn one_flow_may_send_data_and_acknowledgements() {
+        let text = "+ 0.1 0 1 tcp 40 ------- 1 0.0 1.0 0 1\n\
+            + 0.2 0 1 ack 40 ------- 1 0.0 1.0 999 2\n\
+            + 0.3 0 1 tcp 1040 ------- 1 0.0 1.0 1 3\n";
+        let (events, ..) = read(text, false).unwrap();
+        let told: Vec<_> = events
+            .iter()
+            .map(|e| (e.start, e.end, e.acknowledged))
+            .collect();
+        assert_eq!(told, [(0, 1, 0), (0, 0, 1000), (1, 2, 0)]);
+    }
+
+    #[test]
+    fn headers_of_two_way_tcp_say_what_is_acknowledged() {
+        let text = "+ 0.1 0 1 tcp 1040 ------- 1 0.0 1.0 1 1 1 0x10 40 0\n\
+            + 0.2 1 0 ack 40 ------- 1 1.0 0.0 1 2 1001 0x10 40 0\n\
+            + 0.3 1 0 ack 40 ------- 1 1.0 0.0 1 2 1001 0x2 40 0\n";
+        let (events, ..) = read(text, false).unwrap();
+        let told: Vec<_> = events
+            .iter()
+            .map(|e| (e.start, e.end, e.acknowledged))
+            .collect();
+        assert_eq!(told, [(1, 1001, 1), (0, 0, 1001), (0, 0, 2)]);
     }
 
     #[test]

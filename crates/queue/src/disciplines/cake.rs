@@ -780,7 +780,7 @@ impl Cake {
         let Some(last) = cx.store.back(&flow.queue) else {
             return;
         };
-        if last.flags.has(Flags::SYN) || last.kind == Kind::Datagram {
+        if last.flags.has(Flags::SYN) || is_datagram(last) {
             return;
         }
         let echo = |packet: &Packet| (packet.flags.has(Flags::ECE), packet.flags.has(Flags::CWR));
@@ -788,10 +788,7 @@ impl Cake {
         let (mut eligible, mut found) = (None, 0_i32);
         for (place, packet) in (0..end).zip(cx.store.iter(&flow.queue)) {
             let reverse = |p: &Packet| p.flags.has(Flags::REVERSE);
-            if packet.flow != last.flow
-                || reverse(packet) != reverse(last)
-                || packet.kind == Kind::Datagram
-            {
+            if packet.flow != last.flow || reverse(packet) != reverse(last) || is_datagram(packet) {
                 continue;
             }
             // What tells of congestion otherwise than the one before is not to be lost.
@@ -859,6 +856,11 @@ impl Cake {
         }
         b.find(self.isolation, tag, src_hash(), dst_hash())
     }
+}
+
+/// No segment of TCP.
+fn is_datagram(packet: &Packet) -> bool {
+    matches!(packet.kind, Kind::Datagram | Kind::Control)
 }
 
 /// What the kernel counts for a packet: a power of two for its data, headroom and 320 bytes, and 256 for its description.

@@ -453,7 +453,7 @@ impl<S: Source> RtpSender<S> {
 pub(super) fn rtcp_packet(size: u32) -> Outgoing {
     Outgoing {
         size,
-        kind: Kind::Datagram,
+        kind: Kind::Control,
         ..Outgoing::default()
     }
 }

@@ -561,6 +561,7 @@ impl<S: Source> Agent for SrmMember<S> {
                     self.hear_session(packet, from, &side, now);
                 }
             }
+            Kind::Control => {}
         }
         self.relist(host);
     }
