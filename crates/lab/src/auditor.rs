@@ -454,8 +454,10 @@ fn one_ecn(points: &[&Seen<'_>], comparisons: &[Compared<'_>], notes: &mut Vec<N
         parts.any(|(_, resolved)| value(&resolved.pairs, "ecn") == Some("true"))
     };
     let queue = |point: &Seen<'_>| {
-        bottleneck(&point.compiled)
-            .is_some_and(|link| marks(&link.resolved.pairs, point.scenario.dialect.as_deref()))
+        bottleneck(&point.compiled).is_some_and(|link| {
+            let dialect = point.scenario.dialect.as_deref();
+            link.discipline.marks || marks(&link.resolved.pairs, dialect)
+        })
     };
     let mixed = |compared: &&Compared<'_>| {
         let points = &compared.points;
@@ -508,10 +510,13 @@ fn marks(pairs: &[(&'static str, String)], dialect: Option<&str>) -> bool {
     let nested = |text: &str| {
         let inner = text.trim_start_matches('(').trim_end_matches(')');
         let spec: Option<Spec> = inner.parse().ok();
-        let resolved = sojourn_queue::registry::resolve(&spec?, dialect).ok()?;
-        Some(value(&resolved.1.pairs, "ecn") == Some("true"))
+        let (entry, resolved) = sojourn_queue::registry::resolve(&spec?, dialect).ok()?;
+        Some(entry.marks || marks(&resolved.pairs, dialect))
     };
-    value(pairs, "ecn") == Some("true") || pairs.iter().any(|(_, text)| nested(text) == Some(true))
+    let threshold = value(pairs, "ce_threshold").is_some_and(|text| text != "none");
+    value(pairs, "ecn") == Some("true")
+        || threshold
+        || pairs.iter().any(|(_, text)| nested(text) == Some(true))
 }
 
 fn bottleneck(compiled: &Compiled) -> Option<&LinkInfo> {

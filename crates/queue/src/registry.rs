@@ -26,6 +26,8 @@ pub trait Entry: Sized {
     const FAIR: bool = false;
     /// No flow can be kept from sending for ever by another one.
     const STARVES_NONE: bool = true;
+    /// It marks ECN-capable packets without being asked to by a parameter.
+    const MARKS: bool = false;
     /// Its parameters.
     type Params: Params;
 
@@ -118,6 +120,8 @@ pub struct CatalogueEntry {
     pub fair: bool,
     /// No flow can be kept from sending for ever by another one.
     pub starves_none: bool,
+    /// It marks ECN-capable packets without being asked to by a parameter.
+    pub marks: bool,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
@@ -159,6 +163,7 @@ impl CatalogueEntry {
             kind,
             fair: E::FAIR,
             starves_none: E::STARVES_NONE,
+            marks: E::MARKS,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {

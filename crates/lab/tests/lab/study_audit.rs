@@ -136,6 +136,23 @@ fn ecn_on_one_side_is_told() {
     let mixed = notes(&ecn.replace("\"codel\"]", "\"codel ecn=true\"]"));
     assert_eq!(rules(&mixed), ["one-ecn"]);
     assert!(mixed[0].1.contains("only some mark"), "{mixed:?}");
+    // These mark whatever is capable, themselves or inside.
+    for queue in [
+        "step",
+        "dualpi2",
+        "cake",
+        "drr each=(step)",
+        "codel dialect=linux ce_threshold=1ms",
+    ] {
+        let marking = ecn
+            .replace("[\"droptail\"", &format!("[\"{queue}\""))
+            .replace("\"codel\"]", "\"codel ecn=true\"]");
+        let found = notes(&marking);
+        assert!(
+            found.iter().all(|note| note.0 != "one-ecn"),
+            "{queue}: {found:?}"
+        );
+    }
 }
 
 #[test]

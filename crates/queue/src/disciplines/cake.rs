@@ -292,6 +292,7 @@ fn draw(rng: &mut Stream) -> u32 {
 impl Entry for Cake {
     const NAME: &'static str = "cake";
     const TITLE: &'static str = "CAKE";
+    const MARKS: bool = true;
     const FAIR: bool = true;
     const ABOUT: &'static str = "Shaper, priority tins, flow and host fairness and the AQM COBALT in one discipline, for the bottleneck of a home. \
         `cake bandwidth=20Mbps` shapes without a burst to 20 Mbps; without `bandwidth` the link's own rate is the bottleneck. \

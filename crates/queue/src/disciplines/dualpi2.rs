@@ -146,6 +146,7 @@ enum Fate {
 impl Entry for DualPi2 {
     const NAME: &'static str = "dualpi2";
     const TITLE: &'static str = "DualPI2";
+    const MARKS: bool = true;
     const ABOUT: &'static str = "DualPI2, the coupled dual queue of L4S. ECT(1) and CE packets have a queue of their own, which is served \
         nearly always first and marks from about a millisecond of delay on; all others go to a Classic queue that PI2 holds at \
         `target`. L4S packets are also marked with twice the square root of the Classic drop probability, so that a scalable and a Classic \

@@ -80,6 +80,7 @@ impl Entry for Step {
     const NAME: &'static str = "step";
     const ALIASES: &'static [&'static str] = &["ramp"];
     const TITLE: &'static str = "Step marking";
+    const MARKS: bool = true;
     const ABOUT: &'static str = "Marks ECN-capable packets above a threshold: every one (a step) or ever more up to an upper end (a ramp). \
         The threshold is a length on arrival, as DCTCP's K, or a delay when the packet leaves, as in the L4S queue. Packets that are \
         not ECN-capable are not touched, and only a full queue drops.\n\n\
