@@ -15,6 +15,17 @@ pub(crate) fn tc(args: &TcArgs) -> Result<(), Failure> {
         .map_err(|error: sojourn_units::SpecError| {
             LabError::new(LabErrorKind::BadValue, error.to_string()).in_file(&place)
         })?;
+    // As the kernel's dev_valid_name(), and nothing that a shell would take for its own.
+    let named = |c: char| !c.is_whitespace() && !"/:;&|$`'\"\\<>()*?#~!".contains(c);
+    if args.dev.is_empty() || args.dev.len() > 15 || !args.dev.chars().all(named) {
+        return Err(LabError::new(
+            LabErrorKind::BadValue,
+            format!("{:?} is no name of a network device", args.dev),
+        )
+        .in_file("--dev")
+        .remedy("write at most 15 characters without blanks or slashes, such as eth0")
+        .into());
+    }
     let error = |error: &registry::SpecError| LabError::from_queue(error).in_file(&place);
     let entry = registry::find(&spec.name).map_err(|e| error(&e))?;
     let Some(lines) = registry::tc(&spec, &args.dev).map_err(|e| error(&e))? else {

@@ -269,15 +269,67 @@ const LINUX: &str = "linux";
 /// # Errors
 /// As [`resolve`].
 pub fn tc(spec: &Spec, device: &str) -> Result<Option<String>, SpecError> {
+    Ok(tc_line(spec)?.map(|line| line.on(device)))
+}
+
+/// As [`tc`], for any device.
+pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
     let entry = find(&spec.name)?;
     if !entry.has_tc() {
         return Ok(None);
     }
-    let line = (entry.tc)(Some(LINUX), &pairs(spec)).map_err(|error| SpecError::Param {
+    // What cannot be built has no line either.
+    let cx = BuildContext {
+        dialect: Some(LINUX.to_owned()),
+        ..BuildContext::plain(1, "tc")
+    };
+    build_port(spec, &cx)?;
+    let refused = |error| SpecError::Param {
         discipline: entry.name,
         error,
-    })?;
-    Ok(line.map(|line| line.on(device)))
+    };
+    let given = pairs(spec);
+    let Some(mut line) = (entry.tc)(Some(LINUX), &given).map_err(refused)? else {
+        return Ok(None);
+    };
+    let usual = (entry.resolve)(Some(LINUX), &[]).map_err(refused)?;
+    let meant = (entry.resolve)(Some(LINUX), &given).map_err(refused)?;
+    let dialect = given.iter().find(|(key, _)| key == "dialect");
+    if let Some((_, dialect)) = dialect.filter(|(_, dialect)| dialect != LINUX) {
+        line = line.note(&format!(
+            "dialect={dialect}: what Linux runs computes as dialect linux does"
+        ));
+    }
+    let silent = line.clone();
+    for (key, value) in meant
+        .pairs
+        .iter()
+        .filter(|pair| !usual.pairs.contains(pair))
+    {
+        let Some((_, default)) = usual.pairs.iter().find(|(name, _)| name == key) else {
+            continue;
+        };
+        // A parameter that another value of would not change the line is not in it.
+        let mut otherwise: Vec<(String, String)> = meant
+            .pairs
+            .iter()
+            .map(|(name, text)| {
+                (
+                    (*name).to_owned(),
+                    if name == key { default } else { text }.clone(),
+                )
+            })
+            .collect();
+        otherwise.extend(dialect.cloned());
+        if let Ok(Some(other)) = (entry.tc)(Some(LINUX), &otherwise)
+            && other.says_as(&silent)
+        {
+            line = line.note(&format!(
+                "{key}={value}: tc has no option for it, Linux has {default}"
+            ));
+        }
+    }
+    Ok(Some(line))
 }
 
 /// Why a queue cannot be built from its specification.

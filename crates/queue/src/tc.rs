@@ -3,7 +3,8 @@
 //! A discipline of Linux writes its own in [`crate::registry::Entry::tc`], with the help of [`Line`]: every option that `tc`
 //! has, whatever its default, so that the line means the same on every release.
 
-use sojourn_units::{Bytes, Limit, Rate, Span};
+use crate::registry;
+use sojourn_units::{Bytes, Limit, Rate, Span, Spec};
 use std::fmt::{Display, Write};
 
 /// One `tc qdisc` line.
@@ -17,6 +18,8 @@ use std::fmt::{Display, Write};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
+    /// `qdisc replace`, `class replace`.
+    verb: &'static str,
     place: String,
     words: String,
     notes: Vec<String>,
@@ -32,10 +35,42 @@ impl Line {
     /// A qdisc elsewhere: `parent 1:1 handle 10:`.
     pub fn at(place: &str, kind: &str) -> Line {
         Line {
+            verb: "qdisc replace",
             place: place.to_owned(),
             words: kind.to_owned(),
             notes: Vec::new(),
             more: Vec::new(),
+        }
+    }
+
+    /// A class of a qdisc: `parent 1:1 classid 1:2`.
+    pub fn class(place: &str, kind: &str) -> Line {
+        Line {
+            verb: "class replace",
+            ..Line::at(place, kind)
+        }
+    }
+
+    /// A change of the qdisc at the root.
+    pub fn change(kind: &str) -> Line {
+        Line {
+            verb: "qdisc change",
+            ..Line::root(kind)
+        }
+    }
+
+    /// The qdisc of a specification in a class, in dialect linux unless the specification names another; a comment where Linux has
+    /// nothing like it.
+    #[must_use]
+    pub fn with_queue(self, class: &str, spec: &Spec) -> Line {
+        match registry::tc_line(spec) {
+            Ok(Some(line)) => self.then(Line {
+                place: format!("parent {class}"),
+                ..line
+            }),
+            Ok(None) | Err(_) => {
+                self.note(&format!("the queue of {class}: tc has nothing like {spec}"))
+            }
         }
     }
 
@@ -102,7 +137,7 @@ impl Line {
         }
     }
 
-    /// Something that the line cannot say, as a comment above it.
+    /// Something that the line cannot say, as a comment above it; `dev DEV` in it names the device.
     #[must_use]
     pub fn note(mut self, text: &str) -> Line {
         self.notes.push(text.to_owned());
@@ -116,16 +151,27 @@ impl Line {
         self
     }
 
+    /// The same lines, save for comments that were added to one.
+    pub(crate) fn says_as(&self, other: &Line) -> bool {
+        let told = self.notes.iter().all(|note| other.notes.contains(note));
+        told && (self.verb, &self.place, &self.words, &self.more)
+            == (other.verb, &other.place, &other.words, &other.more)
+    }
+
     /// The text for a device, comments first.
     pub fn on(&self, device: &str) -> String {
         let mut text = String::new();
         for note in &self.notes {
-            let _ = writeln!(text, "# {note}");
+            let _ = writeln!(
+                text,
+                "# {}",
+                note.replace("dev DEV", &format!("dev {device}"))
+            );
         }
         let _ = write!(
             text,
-            "tc qdisc replace dev {device} {} {}",
-            self.place, self.words
+            "tc {} dev {device} {} {}",
+            self.verb, self.place, self.words
         );
         for line in &self.more {
             let _ = write!(text, "\n{}", line.on(device));
@@ -134,11 +180,23 @@ impl Line {
     }
 }
 
+/// The greatest gain of PIE that `tc` takes, in sixteenths.
+const MOST_SIXTEENTHS: f64 = 32.0;
+
 /// PIE's gains, which `tc` takes in sixteenths.
 #[must_use]
-pub fn gains(line: Line, alpha: f64, beta: f64) -> Line {
-    line.option("alpha", (alpha * 16.0).round())
-        .option("beta", (beta * 16.0).round())
+pub fn gains(mut line: Line, alpha: f64, beta: f64) -> Line {
+    for (name, gain) in [("alpha", alpha), ("beta", beta)] {
+        let sixteenths = (gain * 16.0).round().min(MOST_SIXTEENTHS);
+        if sixteenths != gain * 16.0 {
+            let nearest = sixteenths / 16.0;
+            line = line.note(&format!(
+                "{name}={gain}: tc takes sixteenths up to 2, here {nearest}"
+            ));
+        }
+        line = line.option(name, sixteenths);
+    }
+    line
 }
 
 #[cfg(test)]
@@ -157,6 +215,16 @@ mod tests {
         assert_eq!(
             line.on("eth0"),
             "tc qdisc replace dev eth0 root x a 1500us b 2s c 1514b d 10mbit e 1500bit"
+        );
+    }
+
+    #[test]
+    fn gains_beyond_those_of_tc_are_told() {
+        let line = gains(Line::root("pie"), 0.3, 2.5);
+        assert_eq!(
+            line.on("eth0"),
+            "# alpha=0.3: tc takes sixteenths up to 2, here 0.3125\n# beta=2.5: tc takes sixteenths up to 2, here 2\n\
+             tc qdisc replace dev eth0 root pie alpha 5 beta 32"
         );
     }
 

@@ -124,6 +124,9 @@ impl Entry for Choke {
             "burst",
             params.burst,
         );
+        let line = line.option("bandwidth", "10mbit").note(
+            "bandwidth, which tc requires: the rate of the device; it counts for idle times alone",
+        );
         let line = match params.weight {
             Some(weight) => line.note(&format!("weight={weight}: tc takes it from burst")),
             None => line,

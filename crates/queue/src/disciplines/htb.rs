@@ -485,21 +485,21 @@ impl Entry for Htb {
             };
             let quantum = class.quantum.or(params.quantum);
             let quantum = quantum.map_or_else(String::new, |q| format!(" quantum {}", q.get()));
-            line = line.note(&format!(
-                "tc class replace dev DEV parent 1:{above} classid 1:{number:x} htb rate {}bit ceil {}bit burst {} cburst {}{prio}{quantum}",
-                class.rate.as_bps(),
-                class.ceil.as_bps(),
-                class.burst.unwrap_or(params.burst).get(),
-                class.cburst.unwrap_or(params.cburst).get(),
+            line = line.then(Line::class(
+                &format!("parent 1:{above} classid 1:{number:x}"),
+                &format!(
+                    "htb rate {}bit ceil {}bit burst {} cburst {}{prio}{quantum}",
+                    class.rate.as_bps(),
+                    class.ceil.as_bps(),
+                    class.burst.unwrap_or(params.burst).get(),
+                    class.cburst.unwrap_or(params.cburst).get(),
+                ),
             ));
             if class.children.is_empty() {
-                line = line.note(&format!(
-                    "tc qdisc replace dev DEV parent 1:{number:x} ..., as each={}",
-                    params.each
-                ));
+                line = line.with_queue(&format!("1:{number:x}"), &params.each);
             }
         }
-        Some(line)
+        Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent 1: ..."))
     }
 }
 

@@ -69,6 +69,10 @@ struct Band {
 /// Linux's band of TOS bits 1 to 4: ip_tos2prio, then the default priomap.
 const PRIOMAP: [u32; 16] = [1, 2, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1];
 
+/// tc's own priomap, by the priority of a socket (0 to 15), and Linux's most bands.
+const LINUX_PRIOMAP: [u32; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+const LINUX_BANDS: u32 = 16;
+
 impl Entry for Prio {
     const NAME: &'static str = "prio";
     const TITLE: &'static str = "strict priority";
@@ -109,16 +113,26 @@ impl Entry for Prio {
     fn tc(params: &PrioParams) -> Option<Line> {
         let bands = params.bands;
         let line = Line::at("root handle 1:", "prio").option("bands", bands);
-        let line = match params.by {
-            PrioBy::Priomap => line.option("priomap", "1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"),
+        let mut line = match params.by {
+            PrioBy::Priomap => {
+                let last = bands.saturating_sub(1);
+                let map: Vec<String> = LINUX_PRIOMAP
+                    .iter()
+                    .map(|band| last.min(*band).to_string())
+                    .collect();
+                line.option("priomap", map.join(" "))
+            }
             by => line.note(&format!(
                 "by={by}: tc maps the priority of a socket by priomap; use filters instead"
             )),
         };
-        Some(line.note(&format!(
-            "the queue of each band N, as each={}: tc qdisc replace dev DEV parent 1:N ...",
-            params.each
-        )))
+        if bands > LINUX_BANDS {
+            line = line.note(&format!("bands={bands}: Linux has {LINUX_BANDS} at most"));
+        }
+        for band in 1..=bands {
+            line = line.with_queue(&format!("1:{band:x}"), &params.each);
+        }
+        Some(line)
     }
 }
 

@@ -242,12 +242,18 @@ impl Entry for Tbf {
     }
 
     fn tc(params: &TbfParams) -> Option<Line> {
-        let line = Line::root("tbf")
+        let plain = params.each.name == "droptail";
+        let place = if plain { "root" } else { "root handle 1:" };
+        let line = Line::at(place, "tbf")
             .rate("rate", params.rate)
             .bytes("burst", params.burst);
         let line = match params.peakrate {
             Some(peak) => line.rate("peakrate", peak).bytes("mtu", params.mtu),
             None => line,
+        };
+        let line = match plain {
+            true => line,
+            false => line.with_queue("1:1", &params.each),
         };
         Some(match (params.latency, params.limit) {
             (Some(latency), _) => line.time("latency", latency),

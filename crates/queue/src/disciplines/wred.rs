@@ -257,15 +257,39 @@ impl Entry for Wred {
     }
 
     fn tc(params: &WredParams) -> Option<Line> {
-        Some(
-            Line::root("gred setup")
-                .option("DPs", 3)
-                .option("default", 1)
-                .note(&format!(
-                    "each drop precedence N: tc qdisc change dev DEV root gred limit {} min {} max {} avpkt {} burst BURST probability {} DP N prio N",
-                    params.limit, params.min.to_text(), params.max.to_text(), params.avpkt.get(), params.probability.to_text()
-                )),
-        )
+        let bytes = |limit: &Limit| match limit {
+            Limit::Bytes(bytes) => bytes.get(),
+            Limit::Packets(packets) => packets.get() * params.avpkt.get(),
+        };
+        let avpkt = params.avpkt.get();
+        let count = params.min.0.len().max(params.max.0.len());
+        let count = count.max(params.probability.0.len());
+        let mut line = Line::root("gred setup")
+            .option("DPs", count)
+            .option("default", count.saturating_sub(1))
+            .word_if(params.ecn, "ecn")
+            .word_if(params.harddrop, "harddrop")
+            .note(&format!(
+                "class={}: gred takes the class from the lower four bits of tc_index, which a filter or dsmark has to set",
+                params.class
+            ));
+        for class in 0..count {
+            let (min, max) = (nth(&params.min.0, class), nth(&params.max.0, class));
+            let (min, max) = (bytes(&min), bytes(&max));
+            let change = Line::change("gred")
+                .option("limit", bytes(&params.limit))
+                .option("min", min)
+                .option("max", max)
+                .option("avpkt", avpkt)
+                .option("burst", (2 * min + max) / (3 * avpkt).max(1))
+                .rate("bandwidth", params.bandwidth.unwrap_or(Rate::mbps(10)))
+                .option("probability", nth(&params.probability.0, class))
+                .option("DP", class)
+                // Equal priorities are what makes GRED WRED.
+                .option("prio", 1);
+            line = line.then(change);
+        }
+        Some(line)
     }
 }
 
