@@ -215,7 +215,10 @@ fn a_capture_has_what_every_link_sent_and_dropped() {
             assert_eq!(count(interfaces, at, "packets"), queue.sent_packets);
             // A SYN has options, of which the sizes of a simulation know nothing.
             let longer = count(interfaces, at, "bytes") - queue.sent_bytes;
-            assert!(longer <= 12 * u64::try_from(outcome.flows.len()).unwrap(), "{longer}");
+            assert!(
+                longer <= 12 * u64::try_from(outcome.flows.len()).unwrap(),
+                "{longer}"
+            );
             assert_eq!(
                 count(interfaces, at, "dropped_packets"),
                 queue.totals.dropped()
