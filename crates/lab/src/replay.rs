@@ -86,6 +86,7 @@ pub fn read_arrivals(input: impl Read, file: &str) -> Result<Vec<Arrival>, LabEr
         )
     };
     let headers = reader.headers().map_err(|e| unreadable(&e))?.clone();
+    check_headers(&headers).map_err(|(problem, remedy)| bad(1, problem, &remedy))?;
     let column = |name: &str| {
         headers.iter().position(|h| h == name).ok_or_else(|| {
             let given: Vec<&str> = headers.iter().collect();
@@ -205,6 +206,44 @@ pub const MOST_SAMPLES: usize = 1_000_000;
 /// The greatest number of a host.
 const MOST_HOST: u32 = 999_999;
 
+/// The columns that are read: four that have to be there, and those of hosts and services.
+const COLUMNS: [&str; 7] = [
+    "time_ns",
+    "bytes",
+    "flow",
+    "ecn",
+    "dscp",
+    "source",
+    "destination",
+];
+
+/// Whether no column stands there twice, or is nearly one that is read; others are left alone.
+fn check_headers(headers: &csv::StringRecord) -> Result<(), (String, String)> {
+    for (index, name) in headers.iter().enumerate() {
+        if headers.iter().take(index).any(|before| before == name) {
+            return Err((
+                format!("there are two columns {name:?}"),
+                "leave one of them out".to_owned(),
+            ));
+        }
+        let unread = COLUMNS
+            .into_iter()
+            .filter(|column| !headers.iter().any(|h| h == *column));
+        if !COLUMNS.contains(&name)
+            && let Some(near) = sojourn_units::nearest(name, unread)
+        {
+            return Err((
+                format!(
+                    "unknown column {name:?}, did you mean {near:?}? (columns: {})",
+                    COLUMNS.join(", ")
+                ),
+                "write the name in full, or another one for what is not to be read".to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Feeds arrivals to a discipline; the decisions are in the order of the arrivals.
 ///
 /// # Errors
@@ -305,6 +344,26 @@ pub fn write_series(output: impl Write, series: &[SeriesOutcome]) -> Result<(), 
     Ok(())
 }
 
+/// Whether the last packet is sent before the clock ends, at the latest; a day is left for what a shaper holds back.
+fn check_length(arrivals: &[Arrival], rate: Rate) -> Result<(), LabError> {
+    const PS_PER_DAY: u128 = 86_400_000_000_000_000;
+    let last = arrivals.last().map_or(0, |a| u128::from(a.time.as_ps()));
+    let bytes: u128 = arrivals.iter().map(|a| u128::from(a.bytes)).sum();
+    let sending = bytes * 8_000_000_000_000 / u128::from(rate.as_bps().max(1));
+    if last + sending + PS_PER_DAY < u128::from(Time::MAX.as_ps()) {
+        return Ok(());
+    }
+    Err(LabError::new(
+        LabErrorKind::BadValue,
+        format!(
+            "the last of {bytes} bytes at {rate}, from {} ns on, would be sent beyond 213 days",
+            last / 1000
+        ),
+    )
+    .in_file("replay")
+    .remedy("shift the times, or raise the rate"))
+}
+
 /// The network of one link, before anything arrives.
 fn prepare(
     arrivals: &[Arrival],
@@ -313,6 +372,7 @@ fn prepare(
     dialect: Option<&str>,
     seed: u64,
 ) -> Result<Network<QueuePort, Recorded, Decisions>, LabError> {
+    check_length(arrivals, rate)?;
     // Flows get dense numbers in the order of their numbers in the file; each has a source node of its own, so that
     // classification by address sees different sources.
     let mut flows: BTreeMap<u64, u32> = arrivals.iter().map(|a| (a.flow, 0)).collect();
@@ -603,6 +663,29 @@ mod tests {
     }
 
     #[test]
+    fn what_would_last_longer_than_the_clock_is_refused() {
+        for (input, rate) in [
+            ("18446744073000000,1500,1,0\n", Rate::mbps(10)),
+            ("18446744073709551,1500,1,0\n", Rate::mbps(10)),
+            (
+                "0,1048576,1,0\n0,1048576,1,0\n0,1048576,1,0\n",
+                Rate::bps(1),
+            ),
+        ] {
+            let input = format!("time_ns,bytes,flow,ecn\n{input}");
+            let arrivals = read_arrivals(input.as_bytes(), "in.csv").expect("readable");
+            let queue = "droptail".parse().expect("a spec");
+            let error = replay(&arrivals, &queue, rate, None, 1).expect_err("too long");
+            assert!(
+                error
+                    .to_string()
+                    .ends_with("would be sent beyond 213 days; shift the times, or raise the rate"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn what_cannot_be_read_names_file_and_line() {
         let error = |text: &str| {
             read_arrivals(text.as_bytes(), "in.csv")
@@ -621,6 +704,19 @@ mod tests {
         assert_eq!(
             error("time,bytes,flow,ecn\n"),
             "in.csv:1: no column \"time_ns\" (columns: time, bytes, flow, ecn); the first line has to be time_ns,bytes,flow,ecn"
+        );
+        assert_eq!(
+            error("time_ns,bytes,flow,ecn,destinaton\n5,1,1,0,3\n"),
+            "in.csv:1: unknown column \"destinaton\", did you mean \"destination\"? (columns: time_ns, bytes, flow, ecn, dscp, source, destination); \
+             write the name in full, or another one for what is not to be read"
+        );
+        assert_eq!(
+            error("time_ns,bytes,flow,flow,ecn\n5,1,1,2,0\n"),
+            "in.csv:1: there are two columns \"flow\"; leave one of them out"
+        );
+        assert!(
+            error("time_ns,bytes,flow,ecn,comment\n5,1,1,0,3,4\n")
+                .contains("cannot be read as CSV")
         );
         assert!(
             error(&format!("{head}5,x,1,0\n"))
