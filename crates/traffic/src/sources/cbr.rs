@@ -70,7 +70,18 @@ impl Entry for Cbr {
 
     fn build(params: CbrParams) -> Result<Self, ParamError> {
         let size = params.size.get();
+        // The other dialects have a rate of their own, which gives way.
+        let own_rate = matches!(params.dialect, "ns2" | "ns3");
         let pacer = match (params.interval, params.rate) {
+            (Some(interval), Some(rate)) if !own_rate => {
+                return Err(wrong(
+                    "interval",
+                    UnitErrorKind::Malformed,
+                    &format!("{interval} and {rate}"),
+                    "an interval or a rate",
+                    "give one of them; the other follows from size",
+                ));
+            }
             (Some(interval), _) => Pacer::every(interval),
             (None, Some(rate)) => Pacer::at_rate(size, rate),
             (None, None) => return Err(missing_rate()),
@@ -173,6 +184,20 @@ mod tests {
         // 1000 B at 3 Mbps: 2.666... ms.
         let at = times(source(&[("rate", "3Mbps")]), 4);
         assert_eq!(at, [0, 2_666_666_666, 5_333_333_333, 8_000_000_000]);
+    }
+
+    #[test]
+    fn an_interval_and_a_rate_exclude_each_other_where_no_dialect_has_one() {
+        let build = |text: &str| {
+            let spec = text.parse().expect("a spec");
+            crate::registry::build_source(&spec, None).map(|_| ())
+        };
+        let error = build("cbr rate=1Mbps interval=1ms").expect_err("both");
+        assert_eq!(
+            error.to_string(),
+            "interval: \"1ms and 1Mbps\" is not an interval or a rate: give one of them; the other follows from size"
+        );
+        assert!(build("cbr dialect=ns2 interval=1ms").is_ok());
     }
 
     #[test]
