@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::args::{DumbbellArgs, RunArgs};
 use crate::command::Words;
+use crate::interrupt;
 use crate::make::make;
 use crate::show;
 use sojourn_lab::compile::compile;
@@ -120,6 +121,9 @@ fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> R
     };
     let refused = |error: &std::io::Error| LabError::io(path, "write the trace", error);
     let mut out = BufWriter::new(File::create(&partial).map_err(|error| refused(&error))?);
+    if plain {
+        interrupt::remove(&partial)?;
+    }
     let result = run_written(scenario, 0, format, links, &mut out)
         .map_err(|error| match error {
             TraceError::Run(error) => error,
@@ -130,6 +134,7 @@ fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> R
             true => fs::rename(&partial, path).map_err(|error| refused(&error)),
             false => Ok(()),
         });
+    interrupt::keep();
     if result.is_err() && plain {
         // Half a trace is of no use; if it cannot be removed, the first error is the one to tell.
         let _ = fs::remove_file(&partial);

@@ -133,6 +133,31 @@ fn interrupt(process: u32) {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupted_trace_leaves_nothing() {
+    let place = Place::new();
+    let words = "run tiny.toml --set run.duration=20000s --trace ns2 run.tr";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sojourn"))
+        .current_dir(place.path(""))
+        .args(words.split(' '))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let partial = place.path("run.tr.partial");
+    while std::fs::metadata(&partial).map_or(0, |file| file.len()) == 0 {
+        sleep(Duration::from_millis(1));
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+    }
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "sojourn: stopped; the trace is not written\n");
+    assert!(!partial.exists());
+    assert!(!place.path("run.tr").exists());
+}
+
+#[cfg(unix)]
+#[test]
 fn an_interrupted_study_keeps_its_runs_and_goes_on_to_the_same_bytes() {
     let place = Place::new();
     // Long enough that it cannot end before the interrupt comes.
