@@ -202,6 +202,11 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         next.take_nodes(graph.nodes.len());
     }
     let paths = Paths::new(&graph, &places, &compiled.groups);
+    if let Topology::Graph(links) = &scenario.topology {
+        for edge in graph_bottlenecks(links, &graph, &paths, &places) {
+            compiled.links[edge].role = Role::Bottleneck;
+        }
+    }
     for place in places {
         let sinks = place.sinks(&compiled.groups);
         let path = paths.of(&graph, place.source, &sinks);
@@ -286,6 +291,47 @@ fn pieces(graph: &Graph) -> Vec<u32> {
             return pieces;
         }
     }
+}
+
+/// The edges of a graph that are bottlenecks: those of links that say so; where none does, the slowest on the ways of flows to a node
+/// in the direction under study, on each way the first of several, of each link one direction; not one whose link says that it is none, or is not observed.
+fn graph_bottlenecks(
+    links: &[crate::model::LinkParams],
+    graph: &Graph,
+    paths: &Paths,
+    places: &[Place],
+) -> Vec<usize> {
+    // Each link has its two edges one after the other, the one from `from` first.
+    let link_of = |edge: usize| links.get(edge / 2);
+    let told: Vec<usize> = (0..graph.edges.len())
+        .filter(|edge| edge % 2 == 0 && link_of(*edge).is_some_and(|l| l.bottleneck == Some(true)))
+        .collect();
+    if !told.is_empty() {
+        return told;
+    }
+    let ways = places
+        .iter()
+        .filter(|place| place.forward && place.to_group.is_none())
+        .filter_map(|place| {
+            let way = paths.edges(place.source, place.sink);
+            let may = |edge: &usize| {
+                link_of(*edge).is_some_and(|link| link.observed && link.bottleneck.is_none())
+            };
+            // The first of the slowest.
+            way.into_iter()
+                .filter(may)
+                .min_by_key(|edge| graph.edges[*edge].rate)
+        });
+    let mut found: Vec<usize> = Vec::new();
+    for edge in ways {
+        // Of a link's two directions the one that a flow crosses first, in the order of the flows.
+        if !found.contains(&edge) && !found.contains(&(edge ^ 1)) {
+            found.push(edge);
+        }
+    }
+    let slowest = found.iter().map(|edge| graph.edges[*edge].rate).min();
+    found.retain(|edge| Some(graph.edges[*edge].rate) == slowest);
+    found
 }
 
 /// The next free number of a random variable, as ns-3.24 numbers them: device queues in the order of the links, what each node
@@ -854,6 +900,14 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
     for (change, i) in scenario.changes.iter().zip(0..) {
         let key = format!("changes[{i}].link");
         let link = link_index(scenario, compiled, &key, &change.link)?;
+        if change.at.is_zero() {
+            // Before the packets that agents send when they start.
+            let (spec, info) = (&mut compiled.network.links[link], &mut compiled.links[link]);
+            spec.rate = change.rate.unwrap_or(spec.rate);
+            spec.delay = change.delay.unwrap_or(spec.delay);
+            (info.rate, info.delay) = (spec.rate, spec.delay);
+            continue;
+        }
         compiled
             .changes
             .push((Time::ZERO + change.at, link, change.rate, change.delay));
@@ -1020,6 +1074,15 @@ struct Paths {
 }
 
 impl Paths {
+    /// The edges on the shortest path between two nodes, in order.
+    fn edges(&self, from: u32, to: u32) -> Vec<usize> {
+        let path = self.routes.path(from, to, &self.links);
+        path.into_iter()
+            .flatten()
+            .filter_map(|link| usize::try_from(link).ok())
+            .collect()
+    }
+
     fn new(graph: &Graph, places: &[Place], groups: &[GroupInfo]) -> Paths {
         let links: Vec<(u32, u32)> = graph.edges.iter().map(|e| (e.from, e.to)).collect();
         let mut ends: Vec<u32> = places.iter().map(|place| place.source).collect();
@@ -1032,12 +1095,8 @@ impl Paths {
     /// there; zero, and without bound, if there is none. Of several receivers, the longest and the slowest.
     fn of(&self, graph: &Graph, source: u32, sinks: &[u32]) -> (Span, Rate) {
         let edges = |from, to| {
-            let path = self
-                .routes
-                .path(from, to, &self.links)
-                .into_iter()
-                .flatten();
-            path.filter_map(|link| graph.edges.get(usize::try_from(link).ok()?))
+            let path = self.edges(from, to).into_iter();
+            path.filter_map(|link| graph.edges.get(link))
         };
         let there = sinks.iter().flat_map(|sink| edges(source, *sink));
         let slowest = there.map(|edge| edge.rate).min();

@@ -190,6 +190,8 @@ params! {
         reverse_queue: Option<Spec> = "none", source "equal to queue";
         /// The two queues are reported and traced; otherwise only counted.
         observed: bool = "true", source "Sojourn's choice";
+        /// The queue from `from` to `to` is a bottleneck: what metrics of the bottleneck are of. Where no link says so, it is the slowest on the ways of the flows in the direction under study; of several as slow on one way, the first, and of its two directions that of the first flow.
+        bottleneck: Option<bool> = "none", source "Sojourn's choice";
     }
 }
 

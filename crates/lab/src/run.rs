@@ -76,6 +76,7 @@ pub fn run_traced<T: Tracer>(
             }
         } else if next == start {
             measuring = true;
+            recorder.before_measuring(&mut network);
             network.start_measuring();
             rates.start_measuring(next);
             recorder.start_measuring(&network);
@@ -477,6 +478,112 @@ fn payload(bytes: u64, packets: u64, flow: &FlowInfo) -> u64 {
 mod tests {
     use super::*;
     use crate::document::Document;
+
+    #[test]
+    fn the_end_of_the_warm_up_does_not_show_in_time_series() {
+        let text = "flows = [\"2*reno\", \"cbr 1Mbps\"]\n[run]\nduration = \"6s\"\nwarmup = \"0s\"\n\
+            [topology]\nrate = \"2Mbps\"\nrtt = \"40ms\"\nqueue = \"droptail limit=10p\"\n\
+            [series]\nrecord = \"all\"\nstep = \"500ms\"\n";
+        let document = Document::parse(text, "series.toml").unwrap();
+        let mut scenario = Scenario::from_document(&document).unwrap();
+        let whole = run(&scenario, 0).unwrap().series;
+        // On a sample, between two, and in the first step.
+        for warmup in [4000, 3900, 100] {
+            scenario.run.warmup = Span::from_ms(warmup);
+            let series = run(&scenario, 0).unwrap().series;
+            assert_eq!(series.len(), whole.len());
+            for (one, other) in series.iter().zip(&whole) {
+                assert_eq!((&one.of, &one.quantity), (&other.of, &other.quantity));
+                let same = one.values.len() == other.values.len()
+                    && one.values.iter().zip(&other.values).all(|(a, b)| {
+                        a.to_bits() == b.to_bits() || (a - b).abs() <= 1e-9 * b.abs()
+                    });
+                assert!(
+                    same,
+                    "{} {}: {:?} {:?}",
+                    one.of, one.quantity, one.values, other.values
+                );
+            }
+        }
+    }
+
+    fn outcome(text: &str) -> RunOutcome {
+        let document = Document::parse(text, "lab.toml").unwrap();
+        run(&Scenario::from_document(&document).unwrap(), 0).unwrap()
+    }
+
+    fn bottlenecks(outcome: &RunOutcome) -> Vec<&str> {
+        let queues = outcome.queues.iter().filter(|queue| queue.bottleneck);
+        queues.map(|queue| queue.link.as_str()).collect()
+    }
+
+    #[test]
+    fn the_bottleneck_of_a_graph_is_the_slowest_link_on_the_way_unless_links_say_so() {
+        let graph = |slow: &str, last: &str, flows: &str| {
+            outcome(&format!(
+                "flows = [{flows}]\n[run]\nduration = \"3s\"\nwarmup = \"0s\"\n[topology]\nkind = \"graph\"\n\
+                 [[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"10Mbps\"\n\
+                 [[links]]\nfrom = \"c\"\nto = \"b\"\nrate = \"2Mbps\"\n{slow}\
+                 [[links]]\nfrom = \"c\"\nto = \"d\"\nrate = \"2Mbps\"\n{last}"
+            ))
+        };
+        let one = "{ kind = \"cbr\", rate = \"3Mbps\", from = \"a\", to = \"d\" }";
+        let two =
+            format!("{one}, {{ kind = \"cbr\", rate = \"1Mbps\", from = \"a\", to = \"b\" }}");
+        // Of two that are as slow, the first on the way.
+        assert_eq!(bottlenecks(&graph("", "", one)), ["b-c"]);
+        assert_eq!(bottlenecks(&graph("", "", &two)), ["b-c"]);
+        let back =
+            format!("{one}, {{ kind = \"cbr\", rate = \"1Mbps\", from = \"d\", to = \"a\" }}");
+        assert_eq!(bottlenecks(&graph("", "", &back)), ["b-c", "d-c"]);
+        assert_eq!(
+            bottlenecks(&graph("bottleneck = false\n", "", one)),
+            ["c-d"]
+        );
+        assert_eq!(bottlenecks(&graph("", "bottleneck = true\n", one)), ["c-d"]);
+        let lossy = graph("", "", one);
+        let bottleneck = lossy.queues.iter().find(|queue| queue.bottleneck).unwrap();
+        assert!(bottleneck.sent_bytes > 200_000, "{}", bottleneck.sent_bytes);
+    }
+
+    #[test]
+    fn a_change_at_the_very_beginning_is_in_time_for_the_first_packet() {
+        let outcome = outcome(
+            "flows = [\"cbr packets=10p interval=1ms start=0s\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n\
+             deterministic = true\n[topology]\nrate = \"10Mbps\"\nrtt = \"40ms\"\n\
+             [[changes]]\nat = \"0s\"\nlink = \"left-right\"\ndelay = \"1ms\"\nrate = \"80Mbps\"\n",
+        );
+        let flow = &outcome.flows[0];
+        assert_eq!(flow.delay_min, Some(flow.delay_max), "all take as long");
+        let bottleneck = outcome
+            .queues
+            .iter()
+            .find(|queue| queue.bottleneck)
+            .unwrap();
+        assert_eq!(bottleneck.rate, Rate::mbps(80));
+    }
+
+    #[test]
+    fn what_is_sent_at_the_very_beginning_counts_without_a_warm_up() {
+        let outcome = outcome(
+            "flows = [\"cbr packets=10p interval=1ms start=0s\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n\
+             deterministic = true\n[topology]\nrate = \"10Mbps\"\nrtt = \"10ms\"\n",
+        );
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.sent_packets, flow.delivered_packets), (10, 10));
+        let bottleneck = outcome
+            .queues
+            .iter()
+            .find(|queue| queue.bottleneck)
+            .unwrap();
+        assert_eq!(bottleneck.totals.received, 10);
+        let first = &outcome
+            .queues
+            .iter()
+            .find(|queue| queue.totals.received > 0)
+            .unwrap();
+        assert_eq!(first.sent_packets, 10);
+    }
 
     #[test]
     fn a_panic_in_a_run_says_everything_that_repeats_it() {

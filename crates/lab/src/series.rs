@@ -181,7 +181,7 @@ struct ObservedQueue {
     name: String,
     carried: Carried,
     inner: InnerQueues,
-    /// Sojourn sum, packets sent and packets dropped at the last sample.
+    /// Sojourn sum, packets sent and packets dropped at the last sample; below zero, wrapping, where they have begun anew since.
     last: (u128, u64, u64),
     first_series: usize,
     state: usize,
@@ -237,6 +237,13 @@ fn phase_number(phase: Phase) -> f64 {
         Phase::Recovery => 3.0,
         Phase::Loss => 4.0,
     }
+}
+
+/// Bytes delivered so far, over the connections of a flow.
+fn bytes_of<T: Tracer>(network: &LabNetwork<T>, flows: std::ops::Range<usize>) -> u64 {
+    flows
+        .map(|flow| network.flow(flow)[0].delivered_bytes)
+        .sum()
 }
 
 /// Packets sent, delivered and dropped so far, over the connections of a flow.
@@ -395,16 +402,40 @@ impl Recorder {
         self.next
     }
 
-    /// Counts of the network begin anew.
-    pub(crate) fn start_measuring<T: Tracer>(&mut self, network: &LabNetwork<T>) {
+    /// Counts of the network are about to begin anew: what happened since the last sample is kept, as counts before zero.
+    pub(crate) fn before_measuring<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+        if self.wanted.is_empty() {
+            return;
+        }
         for queue in &mut self.queues {
-            queue.last = (0, 0, 0);
-            queue.carried.last.fill(0);
-            queue.carried.before = on_the_way(network, queue.link, &self.flows);
+            network.settle(queue.link);
+            let totals = network.port(queue.link).account().measured();
+            let sum = network.port(queue.link).account().sojourn_sum;
+            queue.last = (
+                queue.last.0.wrapping_sub(sum),
+                queue.last.1.wrapping_sub(totals.dequeued),
+                queue.last.2.wrapping_sub(totals.dropped()),
+            );
+            let carried = &mut queue.carried;
+            let now = carried_by(network, queue.link, &self.flows, &carried.before);
+            for (last, now) in carried.last.iter_mut().zip(now) {
+                *last = last.wrapping_sub(now);
+            }
         }
         for flow in &mut self.flows {
-            flow.last_bytes = 0;
-            flow.last_packets = [0; 3];
+            let bytes = bytes_of(network, flow.network.clone());
+            flow.last_bytes = flow.last_bytes.wrapping_sub(bytes);
+            let packets = packets_of(network, flow.network.clone());
+            for (last, now) in flow.last_packets.iter_mut().zip(packets) {
+                *last = last.wrapping_sub(now);
+            }
+        }
+    }
+
+    /// Counts of the network have begun anew.
+    pub(crate) fn start_measuring<T: Tracer>(&mut self, network: &LabNetwork<T>) {
+        for queue in &mut self.queues {
+            queue.carried.before = on_the_way(network, queue.link, &self.flows);
         }
     }
 
@@ -419,9 +450,9 @@ impl Recorder {
             let totals = account.measured();
             let now = (account.sojourn_sum, totals.dequeued, totals.dropped());
             let (sum, sent, dropped) = (
-                now.0 - queue.last.0,
-                now.1 - queue.last.1,
-                now.2 - queue.last.2,
+                now.0.wrapping_sub(queue.last.0),
+                now.1.wrapping_sub(queue.last.1),
+                now.2.wrapping_sub(queue.last.2),
             );
             queue.last = now;
             let mut values = Vec::with_capacity(4 + queue.state);
@@ -451,18 +482,18 @@ impl Recorder {
                 let series = &mut self.series[carried.first_series..];
                 let now = carried_by(network, queue.link, &self.flows, &carried.before);
                 for ((series, last), now) in series.iter_mut().zip(&mut carried.last).zip(now) {
-                    let bits = count(now - *last) * 8.0;
+                    let bits = count(now.wrapping_sub(*last)) * 8.0;
                     series.values.push(bits / self.step.as_secs_f64());
                     *last = now;
                 }
             }
         }
         for flow in &mut self.flows {
-            let of_flow = |index: usize| network.flow(index)[0].delivered_bytes;
-            let bytes: u64 = flow.network.clone().map(of_flow).sum();
+            let bytes = bytes_of(network, flow.network.clone());
             let mut values = Vec::with_capacity(6);
             if wants("throughput") {
-                values.push(count(bytes - flow.last_bytes) * 8.0 / self.step.as_secs_f64());
+                let arrived = bytes.wrapping_sub(flow.last_bytes);
+                values.push(count(arrived) * 8.0 / self.step.as_secs_f64());
             }
             flow.last_bytes = bytes;
             if flow.has_window
@@ -482,7 +513,7 @@ impl Recorder {
             if wants("packets") {
                 let packets = packets_of(network, flow.network.clone());
                 for (now, last) in packets.iter().zip(flow.last_packets) {
-                    values.push(count(now - last) / self.step.as_secs_f64());
+                    values.push(count(now.wrapping_sub(last)) / self.step.as_secs_f64());
                 }
                 flow.last_packets = packets;
             }

@@ -1154,6 +1154,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         self.settle_all();
         let now = self.core.key.time;
         self.measuring_from = now;
+        if now == Time::ZERO {
+            // What agents sent when they started is the beginning of what is measured.
+            return;
+        }
         for link in &mut self.core.links {
             link.start_measuring(now);
         }

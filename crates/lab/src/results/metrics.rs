@@ -285,6 +285,8 @@ impl Metric {
         let value = match (subject, &self.read) {
             // A run without the flows that are asked for.
             (Subject::Flows(flows, ..), _) if flows.is_empty() => None,
+            // Of no queue there is nothing to say, not even that it was empty.
+            (Subject::Queues(queues, _), _) if queues.is_empty() => None,
             (Subject::Queues(queues, span), Read::Queues(read)) => read(queues, span.as_secs_f64()),
             (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
                 quantile(queues.iter().map(|queue| &queue.sojourn), *q)
