@@ -5,7 +5,7 @@ use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
 use crate::output::{emit, table};
 use serde_json::Value;
 use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
-use sojourn_units::ParamInfo;
+use sojourn_units::{DialectInfo, ParamInfo};
 use std::fmt::Write;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -19,26 +19,51 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         .into_iter()
         .filter(|entry| family.is_none_or(|family| entry.family == family))
         .collect();
-    let row = |entry: &Entry| {
-        vec![
-            entry.family.name().to_owned(),
-            entry.name.to_owned(),
-            entry.aliases.join(", "),
-            entry.releases().join(", "),
-            entry.first_sentence(),
-        ]
+    let header = [
+        "family", "name", "dialect", "release", "source", "what", "aliases",
+    ];
+    let rows = |repeats| -> Vec<Vec<String>> {
+        let each = chosen.iter().flat_map(|entry| dialects(entry, repeats));
+        each.collect()
     };
-    let header = ["family", "name", "aliases", "dialects", "what"];
-    let rows: Vec<Vec<String>> = chosen.iter().map(row).collect();
     match args.format {
-        Format::Table => emit(&table(&header, &rows))?,
-        Format::Csv => emit(&csv(&header, &rows)?)?,
+        // To be read: what is said of the entry is said once.
+        Format::Table => emit(&table(&header, &rows(false)))?,
+        Format::Csv => emit(&csv(&header, &rows(true))?)?,
         Format::Json => {
             let all: Vec<Value> = chosen.iter().map(|entry| entry.to_json()).collect();
             emit(&format!("{:#}\n", Value::from(all)))?;
         }
     }
     Ok(())
+}
+
+/// A row for each dialect of an entry, the default one first; one row where it has none.
+fn dialects(entry: &Entry, repeats: bool) -> Vec<Vec<String>> {
+    let row = |dialect: Option<&DialectInfo>, named: bool| {
+        let own = dialect.map_or(["", "", ""], |d| [d.name, d.release, d.doc]);
+        let aliases = entry.aliases.join(", ");
+        let what = entry.first_sentence();
+        let said = |text: &str| if named { text } else { "" }.to_owned();
+        vec![
+            said(entry.family.name()),
+            said(entry.name),
+            own[0].to_owned(),
+            own[1].to_owned(),
+            own[2].lines().collect::<Vec<_>>().join(" "),
+            said(&what),
+            said(&aliases),
+        ]
+    };
+    match entry.dialects().split_first() {
+        None => vec![row(None, true)],
+        Some((first, others)) => {
+            let others = others.iter().map(|dialect| row(Some(dialect), repeats));
+            std::iter::once(row(Some(first), true))
+                .chain(others)
+                .collect()
+        }
+    }
 }
 
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! Everything that scenarios can name, in one list: queues, kinds of flow, traffic sources, congestion controls.
 
+use crate::elsewhere::elsewhere;
 use crate::error::{LabError, LabErrorKind};
 use serde_json::{Value, json};
 use sojourn_units::{DialectInfo, ParamInfo, nearest};
@@ -53,19 +54,18 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The names of its dialects, the default one first, each with its source where that has another name: `ns2 (ns2-2.35)`.
-    pub fn releases(&self) -> Vec<String> {
-        let mut names = Vec::new();
+    /// Its dialects, the default one first. Of those that several parts of a flow have, the first stands for all.
+    pub fn dialects(&self) -> Vec<&'static DialectInfo> {
+        let mut dialects: Vec<&'static DialectInfo> = Vec::new();
         for dialect in self.parts.iter().flat_map(|part| part.dialects) {
-            let text = match dialect.name == dialect.release {
-                true => dialect.name.to_owned(),
-                false => format!("{} ({})", dialect.name, dialect.release),
-            };
-            if !names.contains(&text) {
-                names.push(text);
+            if dialects
+                .iter()
+                .all(|other| other.release != dialect.release)
+            {
+                dialects.push(dialect);
             }
         }
-        names
+        dialects
     }
 
     /// The first sentence of what it does.
@@ -215,6 +215,10 @@ pub fn find(name: &str) -> Result<Entry, LabError> {
             && family.is_none_or(|family| entry.family.name().starts_with(family))
     };
     all.iter().find(fits).cloned().ok_or_else(|| {
+        if let Some(place) = elsewhere(plain) {
+            let problem = format!("{plain:?} is no entry of its own");
+            return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);
+        }
         let names = all
             .iter()
             .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));

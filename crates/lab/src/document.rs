@@ -720,8 +720,14 @@ impl<'a> ValueRef<'a> {
             }),
             Value::Table(_) => {
                 let table = self.table("")?;
-                let remedy = "name what it is, such as kind = \"codel\"";
-                let name = table.required_text("kind", remedy)?;
+                let remedy = match ["name", "type", "algorithm", "discipline"]
+                    .iter()
+                    .find_map(|key| table.get(key))
+                {
+                    Some(other) => format!("{} is called kind", other.path()),
+                    None => "name what it is, such as kind = \"codel\"".to_owned(),
+                };
+                let name = table.required_text("kind", &remedy)?;
                 let mut spec = Spec::new(name);
                 for (key, value) in table.values().filter(|&(key, _)| key != "kind") {
                     let argument = match &value.node.value {

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod catalogue;
 pub mod compile;
 pub mod document;
+mod elsewhere;
 pub mod error;
 pub mod expect;
 pub mod model;

@@ -60,7 +60,7 @@ pub struct QueueOutcome {
     pub sent_packets: u64,
     /// Bits that the link could have carried: rate integrated over the measured time.
     pub capacity_bits: u128,
-    /// Drops by reason.
+    /// Drops by reason; what got lost on the wire behind the queue is here and not in `totals`.
     pub drops_by_reason: [u64; DropReason::ALL.len()],
     /// Marks by reason.
     pub marks_by_reason: [u64; MarkReason::ALL.len()],

@@ -11,7 +11,7 @@ use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{BuildError, FlowCounts, Network};
+use sojourn_sim::{BuildError, DropReason, FlowCounts, Network};
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
@@ -202,6 +202,8 @@ fn queues<T: Tracer>(
         }
         let account = network.port(index).account();
         let (sent_packets, sent_bytes) = network.sent(index);
+        let mut drops_by_reason = account.drops_by_reason;
+        drops_by_reason[DropReason::Wire.index()] += network.lost(index);
         outcomes.push(QueueOutcome {
             link: link.name.clone(),
             bottleneck: link.role == Role::Bottleneck,
@@ -212,7 +214,7 @@ fn queues<T: Tracer>(
             sent_bytes,
             sent_packets,
             capacity_bits: rates.bits(index, end),
-            drops_by_reason: account.drops_by_reason,
+            drops_by_reason,
             marks_by_reason: account.marks_by_reason,
             sojourn: account.sojourn(),
             sojourn_sum: account.sojourn_sum,
@@ -478,6 +480,7 @@ fn payload(bytes: u64, packets: u64, flow: &FlowInfo) -> u64 {
 mod tests {
     use super::*;
     use crate::document::Document;
+    use crate::results::metrics::{Subject, find};
 
     #[test]
     fn the_end_of_the_warm_up_does_not_show_in_time_series() {
@@ -510,6 +513,45 @@ mod tests {
     fn outcome(text: &str) -> RunOutcome {
         let document = Document::parse(text, "lab.toml").unwrap();
         run(&Scenario::from_document(&document).unwrap(), 0).unwrap()
+    }
+
+    #[test]
+    fn what_the_wire_loses_is_counted_by_link_and_not_by_its_queue() {
+        for at in ["wire", "queue"] {
+            let outcome = outcome(&format!(
+                "flows = [\"cbr 1Mbps\"]\n[run]\nduration = \"9s\"\nwarmup = \"2s\"\n\
+                 [topology]\nrate = \"2Mbps\"\nrtt = \"20ms\"\n[[impairments]]\nlink = \"left-right\"\nloss = \"10%\"\nloss_at = \"{at}\"\n"
+            ));
+            let queue = outcome.queues.iter().find(|queue| queue.bottleneck);
+            let queue = queue.expect("a dumbbell has one");
+            let lost = queue.drops_by_reason[DropReason::Wire.index()];
+            let flow = &outcome.flows[0];
+            assert_eq!(lost, flow.dropped_packets, "{at}");
+            assert!(lost > 0 && queue.totals.dropped_before == 0, "{at}");
+        }
+    }
+
+    #[test]
+    fn percentiles_and_shares_stay_within_what_there_was() {
+        let outcome = outcome(
+            "flows = [\"cbr 4Mbps size=1000B\"]\n[run]\nduration = \"9s\"\nwarmup = \"1s\"\n\
+             [topology]\nrate = \"2Mbps\"\nrtt = \"20ms\"\nqueue = \"droptail limit=7p\"\n",
+        );
+        let queues: Vec<&QueueOutcome> = outcome.queues.iter().filter(|q| q.bottleneck).collect();
+        let flows: Vec<&FlowOutcome> = outcome.flows.iter().collect();
+        let queues = Subject::Queues(queues, outcome.measured);
+        let flows = Subject::Flows(flows, outcome.measured, outcome.active());
+        let value = |name: &str, subject: &Subject<'_>| {
+            let (metric, _) = find(name, None).expect(name);
+            metric.value(subject).expect(name)
+        };
+        for (name, subject) in [("sojourn_s", &queues), ("delay_s", &flows)] {
+            let most = value(&format!("{name}_max"), subject);
+            for share in ["p50", "p95", "p99"] {
+                assert!(value(&format!("{name}_{share}"), subject) <= most, "{name}");
+            }
+        }
+        assert!(value("utilization_ratio", &queues) <= 1.0);
     }
 
     fn bottlenecks(outcome: &RunOutcome) -> Vec<&str> {

@@ -24,7 +24,7 @@ mod resolve;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sojourn_queue::registry::SpecError;
+use sojourn_queue::registry::{self, SpecError};
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
 use sojourn_units::{
@@ -626,6 +626,12 @@ impl<'a> Reader<'a> {
             }
             Err(error) => {
                 let reason = LabError::from_queue(&error);
+                if let SpecError::Param { discipline, error } = &error
+                    && let Some(value) = table.get(key)
+                    && let Some(wrong) = value_of_queue(&value, discipline, error.key())
+                {
+                    return Err(wrong.error(reason.kind(), "").with_text_of(&reason));
+                }
                 Err(table.error_on(key, reason.kind(), "").with_text_of(&reason))
             }
         }
@@ -746,10 +752,14 @@ impl<'a> Reader<'a> {
                 let mut names: Vec<&str> =
                     PlaceParams::TABLE.iter().map(|info| info.name).collect();
                 names.extend(allowed);
-                let error = LabError::new(LabErrorKind::UnknownKey, "unknown key")
-                    .nearest(nearest(&key, names.iter().copied()))
-                    .allowed("allowed", names.join(", "));
-                Err(given.error_on(&key, &error))
+                let error = LabError::new(LabErrorKind::UnknownKey, "unknown key");
+                let error = match key == "rate" && names.contains(&"source") {
+                    true => error.remedy(
+                        "a transfer is as fast as its window allows; for what is written at a rate say source=(cbr rate=2Mbps)",
+                    ),
+                    false => error.nearest(nearest(&key, names.iter().copied())),
+                };
+                Err(given.error_on(&key, &error.allowed("allowed", names.join(", "))))
             }
             Err(error) => Err(given.error_on(error.key(), &LabError::from_param(&error))),
         }
@@ -956,6 +966,23 @@ impl<'a> Reader<'a> {
                 return Err(table
                     .error_on("loss_list", LabErrorKind::Contradiction, problem)
                     .remedy("keep one of them"));
+            }
+            let idle = [
+                ("to_good", "to_bad", "the bad state is never entered"),
+                ("loss_bad", "to_bad", "the bad state is never entered"),
+            ]
+            .into_iter()
+            .find(|(given, needed, _)| table.has(given) && !table.has(needed))
+            .or((impairment.reorder && !table.has("jitter")).then_some((
+                "reorder",
+                "jitter",
+                "packets of the same delay do not overtake each other",
+            )));
+            if let Some((given, needed, why)) = idle {
+                let problem = format!("{given} does nothing without {needed}: {why}");
+                return Err(table
+                    .error_on(given, LabErrorKind::Contradiction, problem)
+                    .remedy(format!("give {needed} too, or leave {given} out")));
             }
             impairments.push(impairment);
         }
@@ -1228,4 +1255,13 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
         ("[[changes]]", ChangeParams::DOC, ChangeParams::TABLE),
         ("[series]", SeriesParams::DOC, SeriesParams::TABLE),
     ]
+}
+/// The value of a parameter of a discipline that is written as a table, down through what is nested in it.
+fn value_of_queue<'a>(value: &ValueRef<'a>, discipline: &str, key: &str) -> Option<ValueRef<'a>> {
+    let table = value.table("").ok()?;
+    let kind = table.get("kind")?.text().ok()?;
+    let own = registry::find(kind).ok()?.name == discipline;
+    let here = || table.get(key).filter(|_| own);
+    let mut values = table.values();
+    here().or_else(|| values.find_map(|(_, inner)| value_of_queue(&inner, discipline, key)))
 }

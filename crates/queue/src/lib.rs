@@ -11,6 +11,7 @@ pub mod child;
 pub mod classify;
 pub mod disciplines;
 pub mod flow_queue;
+pub mod inner;
 pub mod longest;
 pub mod ordered;
 pub mod port;

@@ -28,6 +28,8 @@ pub trait Entry: Sized {
     const STARVES_NONE: bool = true;
     /// It marks ECN-capable packets without being asked to by a parameter.
     const MARKS: bool = false;
+    /// Its parameter `each` may name a scheduler, not only an AQM.
+    const TAKES_SCHEDULERS: bool = false;
     /// Its parameters.
     type Params: Params;
 
@@ -122,6 +124,8 @@ pub struct CatalogueEntry {
     pub starves_none: bool,
     /// It marks ECN-capable packets without being asked to by a parameter.
     pub marks: bool,
+    /// Its parameter `each` may name a scheduler, not only an AQM.
+    pub takes_schedulers: bool,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
@@ -164,6 +168,7 @@ impl CatalogueEntry {
             fair: E::FAIR,
             starves_none: E::STARVES_NONE,
             marks: E::MARKS,
+            takes_schedulers: E::TAKES_SCHEDULERS,
             params: <E::Params as Params>::TABLE,
             dialects: <E::Params as Params>::DIALECTS,
             resolve: |dialect, pairs| {
@@ -375,7 +380,7 @@ impl std::fmt::Display for SpecError {
             }
             SpecError::NotAqm { given } => write!(
                 f,
-                "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel)"
+                "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers (tbf, htb) take schedulers"
             ),
             SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
             SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
@@ -468,6 +473,14 @@ pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
         });
     }
     disciplines::build_aqm(entry.name, &pairs(spec), cx)
+}
+
+/// The scheduler that a specification describes, for a shaper around it.
+///
+/// # Errors
+/// As [`build_port`].
+pub(crate) fn build_scheduler(spec: &Spec, cx: &BuildContext) -> Result<AnyScheduler, SpecError> {
+    disciplines::build_scheduler(find(&spec.name)?.name, &pairs(spec), cx)
 }
 
 /// Parameters of `E` from the pairs of a specification, in its own dialect or else the scenario's.

@@ -64,6 +64,10 @@ impl Line {
     #[must_use]
     pub fn with_queue(self, class: &str, spec: &Spec) -> Line {
         match registry::tc_line(spec) {
+            Ok(Some(line)) if line.place.contains("handle") => self.note(&format!(
+                "the queue of {class}: {} has classes, which want a handle of their own",
+                spec.name
+            )),
             Ok(Some(line)) => self.then(Line {
                 place: format!("parent {class}"),
                 ..line

@@ -54,6 +54,11 @@ fn specs() -> Vec<Spec> {
             if has(entry, "each") {
                 texts.extend(inner(entry, dialect).map(|each| format!("{own} each=({each})")));
             }
+            if entry.takes_schedulers {
+                let schedulers = catalogue().iter();
+                let schedulers = schedulers.filter(|inner| inner.kind == DisciplineKind::Scheduler);
+                texts.extend(schedulers.map(|each| format!("{own} each=({})", each.name)));
+            }
             texts.push(own);
         }
     }
@@ -82,6 +87,12 @@ fn shapers() -> Vec<Spec> {
             format!("tbf dialect=linux rate={rate} limit=30p each=(codel)"),
             format!("htb rate={rate} classes=100kbps/{rate}@1,100kbps/{rate}@0"),
             format!("htb rate=none classes=100kbps,{rate}"),
+            format!(
+                "htb rate={rate} classes=100kbps/{rate},100kbps/{rate} each=(fq_codel limit=25p)"
+            ),
+            format!("tbf rate={rate} each=(fq_codel)"),
+            format!("tbf dialect=linux rate={rate} each=(drr each=(codel))"),
+            format!("tbf rate={rate} burst=1600B each=(sfq limit=20p)"),
             format!("cake bandwidth={rate} limit=60kB"),
             format!("cake bandwidth={rate} isolation=flowblind ingress=true"),
         ]
@@ -382,7 +393,26 @@ fn tc_configures_what_is_inside_and_refuses_what_cannot_be_built() {
             .any(|line| line.starts_with("tc qdisc replace dev eth0 parent 1:1 pie ")),
         "{lines:?}"
     );
-    for wrong in ["red min=50p max=20p", "drr each=(drr)", "prio bands=2"] {
+    let lines = tc("tbf each=(fq_codel)").expect("lines");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("tc qdisc replace dev eth0 parent 1:1 fq_codel ")),
+        "{lines:?}"
+    );
+    let lines = tc("tbf each=(drr)").expect("lines");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.starts_with('#') || !line.contains("drr")),
+        "{lines:?}"
+    );
+    for wrong in [
+        "red min=50p max=20p",
+        "drr each=(drr)",
+        "prio bands=2",
+        "tbf each=(htb)",
+    ] {
         assert!(tc(wrong).is_err(), "{wrong}");
     }
 }

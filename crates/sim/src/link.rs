@@ -196,6 +196,8 @@ struct Impaired {
     /// In flight, when packets may overtake; otherwise the ring holds them.
     air: BinaryHeap<Reverse<Overtaking>>,
     launched: u64,
+    /// Packets that got lost since measuring began.
+    lost: u64,
 }
 
 /// Everything that a link needs to be built.
@@ -309,6 +311,7 @@ impl<P: Port> Link<P> {
                 state,
                 air: BinaryHeap::new(),
                 launched: 0,
+                lost: 0,
             })
         });
         let serializer = Serializer::new(shape.rate, shape.rounding);
@@ -741,6 +744,7 @@ impl<P: Port> Link<P> {
             sink.at_key(*key, self.index);
         }
         if !self.plain && self.loses_at_queue() {
+            self.count_loss();
             sink.dropped(packet, DropReason::Wire, now);
             return;
         }
@@ -771,6 +775,18 @@ impl<P: Port> Link<P> {
         self.impaired.as_mut().is_some_and(|impaired| {
             impaired.state.loss_at() == LossAt::Queue && impaired.state.loses()
         })
+    }
+
+    /// A packet got lost on the wire, or by its impairments before the queue.
+    pub(crate) fn count_loss(&mut self) {
+        if let Some(impaired) = &mut self.impaired {
+            impaired.lost += 1;
+        }
+    }
+
+    /// Packets that got lost on the wire, or by its impairments before the queue, since measuring began.
+    pub(crate) fn lost(&self) -> u64 {
+        self.impaired.as_ref().map_or(0, |impaired| impaired.lost)
     }
 
     /// True if one more packet in flight changes nothing in the event list: the arrival of one before it is there, or the
@@ -884,6 +900,9 @@ impl<P: Port> Link<P> {
     /// The warm-up is over: what was measured so far is left out.
     pub(crate) fn start_measuring(&mut self, now: Time) {
         self.port.start_measuring(&self.ring, now);
+        if let Some(impaired) = &mut self.impaired {
+            impaired.lost = 0;
+        }
         self.held_before = (self.ring.held(), self.ring.held_bytes());
     }
 

@@ -1085,6 +1085,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         };
         core.list_events(index);
         if packet.flags.has(Flags::LOST) {
+            core.links[index].count_loss();
             core.lose(packet, DropReason::Wire, link);
             return;
         }
@@ -1272,6 +1273,11 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Packets and bytes that a link has started to send since measuring began.
     pub fn sent(&self, link: usize) -> (u64, u64) {
         self.core.links[link].sent()
+    }
+
+    /// Packets that the impairments of a link lost since measuring began; its queue's counts have none of them.
+    pub fn lost(&self, link: usize) -> u64 {
+        self.core.links[link].lost()
     }
 
     /// Flow and bytes of each packet that the queue of a link has given up and that is not at the link's far end.

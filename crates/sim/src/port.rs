@@ -51,6 +51,20 @@ impl DropReason {
         DropReason::EndOfRun,
     ];
 
+    /// What happens at a queue or on the wire behind it, in order of its number: the reasons that are counted by link. The
+    /// others are of packets that no queue was given, and of the end of the run.
+    pub const OF_LINKS: [DropReason; 9] = [
+        DropReason::Overlimit,
+        DropReason::Evicted,
+        DropReason::Early,
+        DropReason::Forced,
+        DropReason::TargetExceeded,
+        DropReason::FlowMatch,
+        DropReason::Penalty,
+        DropReason::AckFiltered,
+        DropReason::Wire,
+    ];
+
     /// The name used in result files and by `sojourn replay`.
     pub const fn name(self) -> &'static str {
         match self {

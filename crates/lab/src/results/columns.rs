@@ -830,8 +830,11 @@ static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
     all.integer("sent_bytes", "bytes", "Their bytes.", |queue| {
         queue.sent_bytes
     });
-    for reason in DropReason::ALL {
-        let (name, doc) = by_reason("drops", "dropped", reason.name());
+    for reason in DropReason::OF_LINKS {
+        let (name, mut doc) = by_reason("drops", "dropped", reason.name());
+        if reason == DropReason::Wire {
+            doc = LOST_ON_THE_WIRE.to_owned();
+        }
         all.integer(&name, "packets", &doc, move |queue: &QueueOutcome| {
             queue.drops_by_reason[reason.index()]
         });
@@ -1104,6 +1107,9 @@ fn samples(series: &SeriesOutcome) -> impl Iterator<Item = Sample> {
         })
 }
 
+/// What a link's own losses are.
+pub(super) const LOST_ON_THE_WIRE: &str = "Packets that the link's impairments lost, on the wire or before the queue; no other count of the queue has them.";
+
 fn by_reason(what: &str, happened: &str, reason: &str) -> (String, String) {
     let doc = format!("Packets {happened} with the reason `{reason}`.");
     (format!("{what}_packets_{reason}"), doc)
@@ -1333,7 +1339,7 @@ fn read_queue(reader: &Reader<'_>, row: usize) -> Result<QueueOutcome, String> {
     let integer = |name: &str| reader.integer(name, row);
     let by_reason = |prefix: &str, name: &str| integer(&format!("{prefix}_packets_{name}"));
     let mut drops_by_reason = [0; DropReason::ALL.len()];
-    for reason in DropReason::ALL {
+    for reason in DropReason::OF_LINKS {
         drops_by_reason[reason.index()] = by_reason("drops", reason.name())?;
     }
     let mut marks_by_reason = [0; MarkReason::ALL.len()];

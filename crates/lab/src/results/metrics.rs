@@ -14,6 +14,7 @@ use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Span, nearest};
 
+use super::columns::LOST_ON_THE_WIRE;
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
 use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
 use sojourn_traffic::workload::TransferKind;
@@ -289,7 +290,8 @@ impl Metric {
             (Subject::Queues(queues, _), _) if queues.is_empty() => None,
             (Subject::Queues(queues, span), Read::Queues(read)) => read(queues, span.as_secs_f64()),
             (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
-                quantile(queues.iter().map(|queue| &queue.sojourn), *q)
+                let range = range(queues, |queue| (queue.sojourn_min, queue.sojourn_max));
+                quantile(queues.iter().map(|queue| &queue.sojourn), range, *q)
             }
             (Subject::Queues(queues, _), Read::Drops(reason)) => {
                 Some(sum(queues, |queue| queue.drops_by_reason[reason.index()]))
@@ -302,7 +304,8 @@ impl Metric {
                 read(flows, active.as_secs_f64())
             }
             (Subject::Flows(flows, ..), Read::DelayQuantile(q)) => {
-                quantile(flows.iter().map(|flow| &flow.delay), *q)
+                let range = range(flows, |flow| (flow.delay_min, flow.delay_max));
+                quantile(flows.iter().map(|flow| &flow.delay), range, *q)
             }
             (Subject::Flows(flows, ..), Read::VariationQuantile(q)) => variation(flows, *q),
             (Subject::Flows(flows, ..), Read::Transfers(measure, statistic)) => {
@@ -312,7 +315,8 @@ impl Metric {
             (Subject::Run(run), Read::Run(read)) => Some(read(run)),
             _ => None,
         };
-        value.filter(|value| value.is_finite())
+        // No zero has a sign; the sum of no floats has.
+        value.filter(|value| value.is_finite()).map(|v| v + 0.0)
     }
 
     /// How far its value may be off because a histogram knows values only to within a step, as a share of the value.
@@ -443,11 +447,12 @@ fn queue_metrics() -> Vec<Metric> {
                 "Utilization",
                 Unit::Ratio,
                 "Share of the link's capacity that carried packets; changes of rate are taken into account.",
-                "8 × bytes whose transmission started / ∫ rate dt",
+                "8 × bytes whose transmission started / ∫ rate dt, at most 1",
             ),
             |queues, _| {
                 let capacity: f64 = queues.iter().map(|q| wide_to_f64(q.capacity_bits)).sum();
-                ratio(8.0 * sum(queues, |q| q.sent_bytes), capacity)
+                // All bytes of the packet count that is in transmission at the end.
+                ratio(8.0 * sum(queues, |q| q.sent_bytes), capacity).map(|share| share.min(1.0))
             },
         ),
         queue(
@@ -641,12 +646,15 @@ fn queue_metrics() -> Vec<Metric> {
             },
         ),
     ]);
-    all.extend(DropReason::ALL.map(|reason| Metric {
+    all.extend(DropReason::OF_LINKS.map(|reason| Metric {
         name: format!("drops_packets_{}", reason.name()),
         title: format!("Drops, {}", reason.name().replace('_', " ")),
         unit: Unit::Packets,
         level: Level::Queue,
-        doc: format!("Packets dropped with the reason `{}`.", reason.name()),
+        doc: match reason {
+            DropReason::Wire => LOST_ON_THE_WIRE.to_owned(),
+            other => format!("Packets dropped with the reason `{}`.", other.name()),
+        },
         formula: "count".to_owned(),
         pooled: false,
         read: Read::Drops(reason),
@@ -1290,17 +1298,30 @@ fn run_metrics() -> Vec<Metric> {
     ]
 }
 
-fn quantile<'a>(histograms: impl Iterator<Item = &'a Histogram>, q: f64) -> Option<f64> {
+/// A quantile of many histograms together, within the range of what they counted: the middle of a step may lie beyond.
+fn quantile<'a>(
+    histograms: impl Iterator<Item = &'a Histogram>,
+    (min, max): (Span, Span),
+    q: f64,
+) -> Option<f64> {
     let picoseconds = merged(histograms).quantile(q)?;
-    Some(to_f64(picoseconds) * 1e-12)
+    Some(to_f64(picoseconds.max(min.as_ps()).min(max.as_ps())) * 1e-12)
+}
+
+/// From the least to the greatest of all.
+fn range<T>(items: &[&T], each: fn(&T) -> (Option<Span>, Span)) -> (Span, Span) {
+    let least = items.iter().filter_map(|item| each(item).0).min();
+    let greatest = items.iter().map(|item| each(item).1).max();
+    (least.unwrap_or(Span::ZERO), greatest.unwrap_or(Span::ZERO))
 }
 
 fn variation(flows: &[&FlowOutcome], q: f64) -> Option<f64> {
     let each: Vec<f64> = flows
         .iter()
         .filter_map(|flow| {
-            let delay = to_f64(flow.delay.quantile(q)?) * 1e-12;
-            Some((delay - flow.delay_min?.as_secs_f64()).max(0.0))
+            let least = flow.delay_min?;
+            let delay = quantile([&flow.delay].into_iter(), (least, flow.delay_max), q)?;
+            Some(delay - least.as_secs_f64())
         })
         .collect();
     mean(&each)

@@ -90,7 +90,7 @@ difference is taken replication by replication, and the interval is that of the 
 
 A percentile in a table is the mean of each replication's own percentile. The name with `_pooled` behind it is the percentile of \
 the packets of all replications together; it has no interval. Percentiles are read from histograms with 32 steps per octave, \
-as the middle of a step: the error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, least \
+as the middle of a step, or the least or greatest value where it is nearer: the error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, least \
 and greatest values are exact to the picosecond.
 
 In a study a metric is written with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. The subject \

@@ -15,6 +15,7 @@ use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
 };
 
+use crate::elsewhere::elsewhere;
 use crate::error::{LabError, LabErrorKind, Result};
 
 /// A part of a flow that has parameters of its own.
@@ -183,6 +184,9 @@ pub fn known_flow_kind(name: &str) -> Result<()> {
         LabErrorKind::UnknownName,
         format!("unknown kind of flow {name:?}"),
     );
+    if let Some(place) = elsewhere(name) {
+        return Err(error.remedy(place));
+    }
     Err(error
         .nearest(nearest(name, names()))
         .allowed("kinds", names().collect::<Vec<_>>().join(", ")))

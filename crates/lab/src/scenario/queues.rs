@@ -8,7 +8,7 @@ use sojourn_units::{Kind, ParamError, Spec, SpecValue};
 /// # Errors
 /// As [`registry::resolve`]; also when a scheduler stands where an AQM is wanted.
 pub fn resolve_queue(spec: &Spec, dialect: Option<&str>) -> Result<Spec, SpecError> {
-    resolve(spec, dialect, false)
+    resolve(spec, dialect, true)
 }
 
 /// What runs in another dialect than the scenario's `paper`, which it does not have.
@@ -49,9 +49,9 @@ pub(super) fn dialects_of(error: &SpecError) -> (&str, Vec<&'static str>) {
     }
 }
 
-fn resolve(spec: &Spec, dialect: Option<&str>, nested: bool) -> Result<Spec, SpecError> {
+fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec, SpecError> {
     let (entry, resolved) = registry::resolve(spec, dialect)?;
-    if nested && entry.kind != DisciplineKind::Aqm {
+    if !schedulers && entry.kind != DisciplineKind::Aqm {
         return Err(SpecError::NotAqm {
             given: entry.name.to_owned(),
         });
@@ -63,7 +63,7 @@ fn resolve(spec: &Spec, dialect: Option<&str>, nested: bool) -> Result<Spec, Spe
     }
     for (key, text) in resolved.pairs {
         let value = match nested_spec(entry, key, &text) {
-            Some(inner) => SpecValue::Spec(resolve(&inner, dialect, true)?),
+            Some(inner) => SpecValue::Spec(resolve(&inner, dialect, entry.takes_schedulers)?),
             None => SpecValue::Text(text),
         };
         full.args.push((key.to_owned(), value));

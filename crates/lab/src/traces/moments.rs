@@ -72,7 +72,10 @@ impl Spans {
 
     /// The value that a share of all does not exceed, in seconds.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        self.histogram.quantile(share).map(|ps| to_f64(ps) * PS)
+        let least = self.least?;
+        let ps = self.histogram.quantile(share)?;
+        // The middle of a step may lie beyond what was seen.
+        Some(to_f64(ps.max(least.as_ps()).min(self.most.as_ps())) * PS)
     }
 
     /// The distribution: steps of [`Histogram`] with their counts.

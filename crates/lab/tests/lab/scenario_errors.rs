@@ -385,9 +385,47 @@ fn values_that_cannot_be_are_refused() {
     check(&[
         (
             r#"flows = ["reno"]
+[[impairments]]
+link = "left-right"
+to_good = 0.1"#,
+            "lab.toml:4: impairments[0].to_good: to_good does nothing without to_bad: the bad state is never entered; give to_bad too, or leave to_good out",
+        ),
+        (
+            r#"flows = ["reno"]
+[[impairments]]
+link = "left-right"
+reorder = true"#,
+            "lab.toml:4: impairments[0].reorder: reorder does nothing without jitter: packets of the same delay do not overtake each other; give jitter too, or leave reorder out",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology.queue]
+kind = "drr"
+limit = "100p"
+[topology.queue.each]
+kind = "codel"
+targt = "5ms""#,
+            r#"lab.toml:7: topology.queue.each.targt: codel: unknown parameter "targt", did you mean "target"? (parameters: [...])"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[topology.queue]
+name = "codel""#,
+            "lab.toml:2: topology.queue.kind: this key is required; topology.queue.name is called kind",
+        ),
+        (
+            r#"flows = ["udp"]"#,
+            r#"lab.toml:1: flows[0]: unknown kind of flow "udp"; UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources"#,
+        ),
+        (
+            r#"flows = ["reno 2Mbps"]"#,
+            r#"lab.toml:1: flows[0].rate: unknown key (allowed: [...]); a transfer is as fast as its window allows; for what is written at a rate say source=(cbr rate=2Mbps)"#,
+        ),
+        (
+            r#"flows = ["reno"]
 [topology]
 queue = "drr each=(drr)""#,
-            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel)",
+            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers (tbf, htb) take schedulers",
         ),
         (
             r#"flows = ["reno"]

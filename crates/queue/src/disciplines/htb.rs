@@ -17,10 +17,10 @@
 //! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
 //! changes is not here.
 
-use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
+use crate::inner::Inner;
 use crate::psched::{PschedRate, ktime, time_of};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
@@ -44,7 +44,7 @@ params! {
         quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class";
         /// What divides a rate for the quantum.
         r2q: u32 = "10", range "1".."100000", source "tc htb: r2q 10";
-        /// What manages the queue of each class.
+        /// What manages the queue of each class: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";
     }
     dialects {
@@ -269,7 +269,7 @@ struct Class {
 }
 
 struct Leaf {
-    child: Child,
+    child: Inner,
     prio: usize,
     quantum: i64,
     /// For each level that it sends at.
@@ -433,6 +433,7 @@ impl Entry for Htb {
         before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`.\n\n\
         Expect each class to have at least its rate if the rates do not add up to more than the root's; otherwise HTB \
         gives more than the root has, as every class that has tokens may send.";
+    const TAKES_SCHEDULERS: bool = true;
     type Params = HtbParams;
 
     fn build(params: HtbParams, cx: &BuildContext) -> Result<Self, SpecError> {
@@ -581,7 +582,7 @@ impl Scheduler for Htb {
     fn queues(&self, show: &mut dyn FnMut(QueueState)) {
         let leaves = self.tree.iter().filter_map(|class| class.leaf.as_ref());
         for (leaf, number) in leaves.zip(0..) {
-            show(QueueState::of(number, &leaf.child, Some(leaf.deficits[0])));
+            show(leaf.child.state(number, Some(leaf.deficits[0])));
         }
     }
 
@@ -625,7 +626,7 @@ impl Htb {
         let quantum = quantum.map_or(by_rate.clamp(1000, 200_000), Bytes::get);
         let leaf = match text.children.is_empty() {
             true => Some(Leaf {
-                child: Child::new(build_aqm(&params.each, cx)?),
+                child: self.inner(params, cx)?,
                 prio: usize::from(text.prio),
                 quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
                 deficits: [0; LEVELS],
@@ -653,6 +654,15 @@ impl Htb {
             self.grow(child, Some(number), params, cx)?;
         }
         Ok(())
+    }
+
+    /// The queue of the next leaf; schedulers in different leaves draw and hash on their own.
+    fn inner(&self, params: &HtbParams, cx: &BuildContext) -> Result<Inner, SpecError> {
+        let own = BuildContext {
+            name: format!("{}/{}", cx.name, self.leaves.len()),
+            ..cx.clone()
+        };
+        Inner::build(&params.each, Htb::NAME, &own)
     }
 
     /// Sends a packet at this level with this priority, if one can be sent.

@@ -12,12 +12,12 @@
 //! (TCA_TBF_BURST, TCA_TBF_PBURST), as current versions of `tc` do. The limit stays in force with an inner queue other than a
 //! FIFO, where Linux's does not; `limit=none` takes it away.
 //!
-//! The head is judged by the AQM of the inner queue when the filter looks at it (Linux's qdisc_peek_dequeued), in both dialects:
+//! The head is chosen by the scheduler inside and judged by the AQM of its queue when the filter looks at it (Linux's qdisc_peek_dequeued), in both dialects:
 //! while it is held back it is not judged again.
 
-use crate::child::Child;
+use crate::inner::Inner;
 use crate::psched::{PschedRate, ktime, time_of};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
@@ -39,7 +39,7 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; tc requires one, or latency";
         /// What may wait at most, as the time that it takes, in place of `limit`: rate times latency and the burst, or less by the peak rate and its bucket.
         latency: Option<Span> = "none", range "1us".., source "tc tbf: latency";
-        /// What manages the queue.
+        /// What manages the queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=none", source "sch_tbf.c: a bfifo with the limit";
     }
     dialects {
@@ -56,7 +56,7 @@ pub struct Tbf {
     /// Larger packets are dropped.
     largest: u64,
     limit: Option<Limit>,
-    child: Child,
+    child: Inner,
     /// When the head conforms, if it was held back.
     ready: Time,
 }
@@ -193,8 +193,9 @@ impl Entry for Tbf {
         all its bytes, and waits until then, although the transmitter is free. With `peakrate` a second, shallow bucket spaces \
         the packets of a burst.\n\n\
         Expect the throughput of the slower of `rate` and the link, and what the queue inside does at that rate: a long queue \
-        with a FIFO, a short one with `tbf rate=5Mbps each=(codel)`. A filter without an AQM adds all the delay that its limit \
+        with a FIFO, a short one with `tbf rate=5Mbps each=(codel)`, one for each flow with `tbf rate=5Mbps each=(fq_codel)`. A filter without an AQM adds all the delay that its limit \
         allows. `burst` has to be at least the largest packet; larger packets are dropped.";
+    const TAKES_SCHEDULERS: bool = true;
     type Params = TbfParams;
 
     fn build(params: TbfParams, cx: &BuildContext) -> Result<Self, SpecError> {
@@ -236,7 +237,7 @@ impl Entry for Tbf {
             buckets,
             largest,
             limit,
-            child: Child::new(build_aqm(&params.each, cx)?),
+            child: Inner::build(&params.each, Tbf::NAME, cx)?,
             ready: Time::ZERO,
         })
     }

@@ -232,8 +232,14 @@ fn utilization(stats: &LinkStats, given: Option<Rate>, span: Span) -> Option<f64
         }
         None => found_rate(stats)? * span.as_secs_f64(),
     };
-    (capacity > 0.0).then(|| bits / capacity)
+    // All bits of the packet count that is in transmission at the end; what is beyond that tells of a wrong rate.
+    let beyond = bits - capacity;
+    let whole = beyond > 0.0 && beyond <= 8.0 * LARGEST_PACKET;
+    (capacity > 0.0).then(|| if whole { 1.0 } else { bits / capacity })
 }
+
+/// Bytes of the largest packet of IP.
+const LARGEST_PACKET: f64 = 65_535.0;
 
 /// A name that tells flows apart: number, kind and ends.
 fn flow_name(flow: &Flow) -> String {

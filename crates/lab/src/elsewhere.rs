@@ -1,0 +1,104 @@
+//! Names of the field that are no entries of the catalogue, and where to look for them.
+
+/// What goes by a name of its own in the field and is a part of an entry here, or another name of one: names in lower case
+/// without signs between, and where to look.
+const ELSEWHERE: [(&[&str], &str); 13] = [
+    (
+        &["udp"],
+        "UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources",
+    ),
+    (
+        &["rack", "racktlp", "tlp", "prr", "frto"],
+        "it is a part of TCP with selective acknowledgement, by its parameters detection, tail_probe, reduction and frto; see sojourn show sack",
+    ),
+    (
+        &["rledbat"],
+        "it is the parameter rledbat of TCP with selective acknowledgement; see sojourn show sack",
+    ),
+    (
+        &[
+            "recovery",
+            "lossrecovery",
+            "rto",
+            "timestamps",
+            "delayedack",
+            "nagle",
+            "abc",
+            "limitedtransmit",
+        ],
+        "it is a parameter of TCP; see sojourn show tcp",
+    ),
+    (
+        &["hystart", "hystart++", "hystartplus", "hystartplusplus"],
+        "it is the parameter exit of cubic; see sojourn show cubic",
+    ),
+    (
+        &["abe"],
+        "it is the parameter ecn_factor of reno and cubic; see sojourn show reno",
+    ),
+    (
+        &["ecn", "accecn"],
+        "it is the parameter ecn of queues and of TCP, and the feedback of prague; see sojourn show tcp and sojourn show prague",
+    ),
+    (&["bbrv1", "bbr1"], "it is called bbr; see sojourn show bbr"),
+    (
+        &["bbrv2", "bbr2", "bbrv3"],
+        "version 3 is called bbr3; see sojourn show bbr3",
+    ),
+    (
+        &["westwood+", "westwoodplus"],
+        "it is called westwood; see sojourn show westwood",
+    ),
+    (
+        &["ledbat++", "ledbatplusplus"],
+        "it is called ledbat_plus; see sojourn show ledbat_plus",
+    ),
+    (
+        &["iperf"],
+        "it is the source bulk, which TCP sends unless told otherwise; see sojourn show bulk",
+    ),
+    (
+        &["fq", "fairqueueing"],
+        "fair queues are called fq_codel, fq_pie, fq_cobalt, wfq, drr and sfq; see sojourn list queues",
+    ),
+];
+
+/// Where to look for what is no entry of its own.
+pub(crate) fn elsewhere(name: &str) -> Option<&'static str> {
+    let plain: String = name
+        .to_lowercase()
+        .chars()
+        .filter(|c| !['-', '_', ' '].contains(c))
+        .collect();
+    let mut places = ELSEWHERE.iter();
+    let found = places.find(|(names, _)| names.contains(&plain.as_str()));
+    found.map(|(_, place)| *place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::find;
+
+    #[test]
+    fn every_place_exists_and_no_entry_is_said_to_be_elsewhere() {
+        for (names, place) in ELSEWHERE {
+            for name in names {
+                assert_eq!(elsewhere(name), Some(place));
+                assert!(find(name).is_err(), "{name} is an entry");
+            }
+            let shown = place.split("sojourn show ").skip(1);
+            for name in shown.filter_map(|rest| rest.split(' ').next()) {
+                assert!(find(name).is_ok(), "{name}");
+            }
+        }
+        assert_eq!(elsewhere("RACK-TLP"), elsewhere("rack"));
+    }
+
+    #[test]
+    fn the_error_says_where_to_look() {
+        let told = find("PRR").map(|entry| entry.name).unwrap_err().to_string();
+        assert!(told.contains("sojourn show sack"), "{told}");
+        assert!(!told.contains("drr"), "{told}");
+    }
+}
