@@ -38,6 +38,8 @@ pub struct Comparison {
     pub tables: Vec<Table>,
     /// Every number of the tables, one by one.
     pub records: Vec<Record>,
+    /// What the levels under comparison differ by, replication by replication; the level is both, such as `CoDel − DRR`.
+    pub differences: Vec<Record>,
     /// What the auditor says.
     pub notes: Vec<Note>,
 }
@@ -124,6 +126,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
         title: results.manifest.title.clone(),
         tables: Vec::new(),
         records: Vec::new(),
+        differences: Vec::new(),
         notes: results.manifest.notes.clone(),
     };
     for experiment in &results.manifest.experiments {
@@ -147,6 +150,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
                 });
             }
         }
+        all.differences.extend(tables::difference_records(&wanted));
     }
     all
 }
@@ -169,7 +173,7 @@ impl Comparison {
         text
     }
 
-    /// The records as comma-separated values, one number per line.
+    /// The records as comma-separated values, one number per line, and then the differences.
     pub fn csv(&self) -> String {
         let mut factors: Vec<&str> = Vec::new();
         for (name, _) in self.records.iter().flat_map(|record| &record.levels) {
@@ -184,7 +188,7 @@ impl Comparison {
                 .map(str::to_owned)
                 .collect::<Vec<String>>(),
         ];
-        for record in &self.records {
+        for record in self.records.iter().chain(&self.differences) {
             let mut row = vec![record.experiment.clone()];
             row.extend(factors.iter().map(|factor| {
                 let level = record.levels.iter().find(|(name, _)| name == factor);
@@ -211,12 +215,10 @@ impl Comparison {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The records and notes as JSON.
+    /// The records, the differences and the notes as JSON.
     pub fn json(&self) -> String {
-        let records: Vec<serde_json::Value> = self
-            .records
-            .iter()
-            .map(|record| {
+        let values = |records: &[Record]| -> Vec<serde_json::Value> {
+            let each = records.iter().map(|record| {
                 let levels: serde_json::Map<String, serde_json::Value> = record
                     .levels
                     .iter()
@@ -231,12 +233,14 @@ impl Comparison {
                     "half_width": record.half_width,
                     "n": record.n,
                 })
-            })
-            .collect();
+            });
+            each.collect()
+        };
         let all = serde_json::json!({
             "title": self.title,
             "sojourn": VERSION,
-            "results": records,
+            "results": values(&self.records),
+            "differences": values(&self.differences),
             "notes": self.notes,
         });
         format!("{all:#}\n")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sojourn_report::{Align, Cell, Column, Estimate as Shown, Table};
 
-use super::{Wanted, id};
+use super::{Record, Wanted, id};
 use crate::results::manifest::{Comparison, FactorInfo, PointInfo};
 use crate::results::metrics::Unit;
 use crate::stats::{Estimate, significant};
@@ -18,13 +18,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         .map(|spec| asked_for(wanted, spec))
         .collect();
     let chosen = !tables.is_empty();
-    let manifest = &wanted.results.manifest;
-    let comparisons: Vec<Comparison<'_>> = manifest
-        .comparisons()
-        .into_iter()
-        .filter(|comparison| comparison.experiment.name == wanted.experiment.name)
-        .filter(|comparison| comparison.points.len() > 1)
-        .collect();
+    let comparisons = comparisons(wanted);
     match (tables.is_empty(), wanted.is_one_comparison()) {
         // Differences stand in the same table.
         (true, true) => tables.push(side_by_side(wanted, comparisons.first())),
@@ -121,6 +115,56 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
     }
 }
 
+/// The comparisons of an experiment that have something to compare.
+fn comparisons<'a>(wanted: &Wanted<'a>) -> Vec<Comparison<'a>> {
+    let all = wanted.results.manifest.comparisons().into_iter();
+    all.filter(|comparison| comparison.experiment.name == wanted.experiment.name)
+        .filter(|comparison| comparison.points.len() > 1)
+        .collect()
+}
+
+/// The level of a point in a comparison.
+fn label_in(comparison: &Comparison<'_>, point: &PointInfo) -> String {
+    let label = point.levels.get(&comparison.factor.name);
+    label.cloned().unwrap_or_default()
+}
+
+/// Every difference that the tables show, one by one.
+pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
+    let asked: Vec<Asked> = wanted.asked();
+    let mut records = Vec::new();
+    for comparison in comparisons(wanted) {
+        for (a, b) in pairs(&comparison.points) {
+            let both = format!(
+                "{} − {}",
+                label_in(&comparison, a),
+                label_in(&comparison, b)
+            );
+            let mut levels = wanted.levels(a);
+            for (factor, level) in &mut levels {
+                if *factor == comparison.factor.name {
+                    level.clone_from(&both);
+                }
+            }
+            for asked in asked.iter().filter(|asked| !asked.pooled) {
+                let Some(difference) = wanted.difference(a, b, asked) else {
+                    continue;
+                };
+                records.push(Record {
+                    experiment: wanted.experiment.name.clone(),
+                    levels: levels.clone(),
+                    metric: asked.text(),
+                    unit: asked.metric.unit.stored().to_owned(),
+                    value: difference.mean,
+                    half_width: difference.half_width,
+                    n: difference.n,
+                });
+            }
+        }
+    }
+    records
+}
+
 /// What the first level of each comparison differs from the others by.
 fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Table> {
     let asked: Vec<Asked> = wanted
@@ -144,13 +188,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
     columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
     let mut rows = Vec::new();
     for comparison in comparisons {
-        let label = |point: &PointInfo| {
-            point
-                .levels
-                .get(&comparison.factor.name)
-                .cloned()
-                .unwrap_or_default()
-        };
+        let label = |point: &PointInfo| label_in(comparison, point);
         for (a, b) in pairs(&comparison.points) {
             let levels = others.iter().map(|factor| {
                 let label = comparison.levels.get(&factor.name);

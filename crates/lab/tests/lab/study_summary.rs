@@ -218,6 +218,33 @@ fn records_say_the_same_in_csv_and_json() {
         let value = found[key].as_f64().expect("a number");
         assert!((value / number(mean[column]) - 1.0).abs() < 1e-12, "{key}");
     }
+    // Differences are those of the table.
+    let is_of = |record: &serde_json::Value| {
+        record["metric"] == "sojourn_s_mean" && record["levels"]["queue"] == "DropTail − CoDel"
+    };
+    let differences = json["differences"].as_array().expect("a list");
+    let difference = differences
+        .iter()
+        .find(|record| is_of(record))
+        .expect("one");
+    let line = csv
+        .lines()
+        .find(|line| line.starts_with("queues,DropTail − CoDel,sojourn_s_mean,s,"))
+        .expect("a record");
+    let summary = summarize(&results).expect("a summary");
+    let shown = tables(&summary)
+        .into_iter()
+        .flat_map(|table| &table.rows)
+        .filter(|row| matches!(&row[0], Cell::Text(text) if text == "Sojourn, mean (ms)"))
+        .find_map(|row| match row.last() {
+            Some(Cell::Estimate(estimate)) => Some(estimate),
+            _ => None,
+        })
+        .expect("a cell");
+    let value = difference["value"].as_f64().expect("a number");
+    assert!((value * 1000.0 - shown.value).abs() < 1e-9, "{value}");
+    assert_eq!(number(line.split(',').nth(4).expect("a value")), value);
+    assert!(difference["half_width"].as_f64().is_some());
 }
 
 #[test]
