@@ -386,20 +386,14 @@ fn tc_configures_what_is_inside_and_refuses_what_cannot_be_built() {
         inside[0].starts_with("tc qdisc replace dev eth0 parent 1:"),
         "{lines:?}"
     );
-    let lines = tc("tbf each=(pie)").expect("lines");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("tc qdisc replace dev eth0 parent 1:1 pie ")),
-        "{lines:?}"
-    );
-    let lines = tc("tbf each=(fq_codel)").expect("lines");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("tc qdisc replace dev eth0 parent 1:1 fq_codel ")),
-        "{lines:?}"
-    );
+    for inside in ["pie", "fq_codel"] {
+        let lines = tc(&format!("tbf each=({inside})")).expect("lines");
+        let begin = format!("tc qdisc replace dev eth0 parent 1:1 {inside} ");
+        assert!(
+            lines.iter().any(|line| line.starts_with(&begin)),
+            "{lines:?}"
+        );
+    }
     let lines = tc("tbf each=(drr)").expect("lines");
     assert!(
         lines

@@ -53,17 +53,15 @@ impl DropReason {
 
     /// What happens at a queue or on the wire behind it, in order of its number: the reasons that are counted by link. The
     /// others are of packets that no queue was given, and of the end of the run.
-    pub const OF_LINKS: [DropReason; 9] = [
-        DropReason::Overlimit,
-        DropReason::Evicted,
-        DropReason::Early,
-        DropReason::Forced,
-        DropReason::TargetExceeded,
-        DropReason::FlowMatch,
-        DropReason::Penalty,
-        DropReason::AckFiltered,
-        DropReason::Wire,
-    ];
+    pub fn of_links() -> impl Iterator<Item = DropReason> {
+        let others = [
+            DropReason::Unroutable,
+            DropReason::HopLimit,
+            DropReason::EndOfRun,
+        ];
+        let all = DropReason::ALL.into_iter();
+        all.filter(move |reason| !others.contains(reason))
+    }
 
     /// The name used in result files and by `sojourn replay`.
     pub const fn name(self) -> &'static str {

@@ -830,7 +830,7 @@ static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
     all.integer("sent_bytes", "bytes", "Their bytes.", |queue| {
         queue.sent_bytes
     });
-    for reason in DropReason::OF_LINKS {
+    for reason in DropReason::of_links() {
         let (name, mut doc) = by_reason("drops", "dropped", reason.name());
         if reason == DropReason::Wire {
             doc = LOST_ON_THE_WIRE.to_owned();
@@ -1339,7 +1339,7 @@ fn read_queue(reader: &Reader<'_>, row: usize) -> Result<QueueOutcome, String> {
     let integer = |name: &str| reader.integer(name, row);
     let by_reason = |prefix: &str, name: &str| integer(&format!("{prefix}_packets_{name}"));
     let mut drops_by_reason = [0; DropReason::ALL.len()];
-    for reason in DropReason::OF_LINKS {
+    for reason in DropReason::of_links() {
         drops_by_reason[reason.index()] = by_reason("drops", reason.name())?;
     }
     let mut marks_by_reason = [0; MarkReason::ALL.len()];

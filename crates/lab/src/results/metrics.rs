@@ -646,7 +646,7 @@ fn queue_metrics() -> Vec<Metric> {
             },
         ),
     ]);
-    all.extend(DropReason::OF_LINKS.map(|reason| Metric {
+    all.extend(DropReason::of_links().map(|reason| Metric {
         name: format!("drops_packets_{}", reason.name()),
         title: format!("Drops, {}", reason.name().replace('_', " ")),
         unit: Unit::Packets,
