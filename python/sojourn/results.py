@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import json
+import operator
 import os
 import re
 import sys
@@ -15,6 +16,7 @@ from typing import Any, TypeAlias
 
 from sojourn import _core
 from sojourn._core import Table
+from sojourn.errors import BadValueError, WrongTypeError
 from sojourn.scenario import Queue, ScenarioLike, as_scenario
 
 __all__ = [
@@ -231,7 +233,7 @@ def study(
         replaced,
         out=None if out is None else os.fspath(out),
         fresh=fresh,
-        threads=threads,
+        threads=_whole_or_none("threads", threads, least=1),
         progress=_teller(progress),
     )
     return Results(core)
@@ -258,9 +260,11 @@ def replay(
     if isinstance(arrivals, (str, os.PathLike)):
         path = os.fspath(arrivals)
     else:
-        rows = (",".join(str(int(value)) for value in row) for row in arrivals)
+        rows = (_arrival(number, row) for number, row in enumerate(arrivals))
         text = "\n".join(["time_ns,bytes,flow,ecn", *rows, ""])
-    return _core.replay(path, text, queue=queue, rate=rate, dialect=dialect, seed=seed)
+    return _core.replay(
+        path, text, queue=queue, rate=rate, dialect=dialect, seed=_whole("seed", seed)
+    )
 
 
 def trace_analyse(
@@ -329,15 +333,55 @@ def _run(
         chosen.to_json(),
         chosen.name,
         [json.dumps(queue) for queue in queues],
-        replications=replications,
-        replication=replication,
-        seed=seed,
+        replications=_whole_or_none("replications", replications, least=1),
+        replication=_whole_or_none("replication", replication),
+        seed=_whole_or_none("seed", seed),
         out=None if out is None else os.fspath(out),
         fresh=fresh,
-        threads=threads,
+        threads=_whole_or_none("threads", threads, least=1),
         progress=_teller(progress),
     )
     return Results(core)
+
+
+def _whole(name: str, value: int, least: int = 0) -> int:
+    """An argument that has to be a whole number of 64 bits, so that a mistake has the argument's name."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise WrongTypeError(f"{name}: {value!r} is not a whole number", key=name) from None
+    if not least <= whole < 2**64:
+        raise BadValueError(
+            f"{name}: {whole} is out of range, allowed is {least} to {2**64 - 1}", key=name
+        )
+    return whole
+
+
+def _whole_or_none(name: str, value: int | None, least: int = 0) -> int | None:
+    return None if value is None else _whole(name, value, least)
+
+
+def _arrival(number: int, row: Sequence[float]) -> str:
+    """A line of a file of arrivals."""
+    names = ("time_ns", "bytes", "flow", "ecn")
+    cells = []
+    if len(row) != len(names):
+        raise BadValueError(
+            f"arrivals[{number}]: {len(row)} values, but there are {', '.join(names)}",
+            key="arrivals",
+        )
+    for name, value in zip(names, row, strict=True):
+        try:
+            whole = int(value)
+        except (ValueError, OverflowError):
+            whole = None
+        if whole is None or whole != value:
+            raise BadValueError(
+                f"arrivals[{number}].{name}: {value!r} is not a whole number",
+                key=f"arrivals[{number}].{name}",
+            )
+        cells.append(str(whole))
+    return ",".join(cells)
 
 
 def _html_table(markdown: str) -> str:

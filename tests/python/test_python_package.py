@@ -505,3 +505,37 @@ def test_importing_the_package_imports_no_data_library() -> None:
 
 def drop(row: dict[str, Any], *columns: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in columns}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("seed", -1, ValueError),
+        ("seed", 2**64, ValueError),
+        ("threads", 0, ValueError),
+        ("threads", -1, ValueError),
+        ("replications", 0, ValueError),
+        ("replication", 1.5, TypeError),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_by_name(
+    name: str, value: float, kind: type[Exception]
+) -> None:
+    scenario = sojourn.dumbbell(flows=["reno"], rate="1Mbps", duration="2s", warmup="0s")
+    with pytest.raises(kind, match=name) as caught:
+        sojourn.run(scenario, **{name: value})  # type: ignore[arg-type]
+    assert isinstance(caught.value, errors.SojournError)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ((float("nan"), 100, 0, 0), "time_ns"),
+        ((0, 100.5, 0, 0), "bytes"),
+        ((0, 100, 0), "3 values"),
+    ],
+)
+def test_arrivals_that_cannot_be_are_refused_by_row(row: tuple[float, ...], said: str) -> None:
+    with pytest.raises(errors.BadValueError, match=r"arrivals\[1\]") as caught:
+        sojourn.replay([(0, 100, 0, 0), row], queue="droptail", rate="1Mbps")  # type: ignore[list-item]
+    assert said in str(caught.value)
