@@ -91,12 +91,15 @@ fn overview(analysis: &Analysis) -> String {
         .table("trace")
         .map(report::pairs)
         .unwrap_or_default();
-    // Of what can be counted, only what there was.
+    // Of what can be counted, only what there was; that there was nothing at all is said.
+    let whole = ["Packets", "Events"];
     let none = |value: &str| {
         let unit = value.strip_prefix('0').map(str::trim_start);
         unit.is_some_and(|unit| ["", "packets", "bytes", "lines", "events"].contains(&unit))
     };
-    let pairs = pairs.into_iter().filter(|[_, value]| !none(value));
+    let pairs = pairs
+        .into_iter()
+        .filter(|[key, value]| whole.contains(&key.as_str()) || !none(value));
     let pairs: Vec<[String; 2]> = pairs.collect();
     let width = pairs.iter().map(|[key, _]| key.len()).max().unwrap_or(0);
     let lines = pairs

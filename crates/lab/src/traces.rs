@@ -141,3 +141,19 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
         }
     }
 }
+
+/// The error of a trace that has none of `what` in the time that is asked for.
+fn nothing(name: &str, what: &str, options: &Options) -> LabError {
+    let window = match (options.from, options.to) {
+        (Some(from), Some(to)) => format!(" from {from} to {to}"),
+        (Some(from), None) => format!(" at {from} or later"),
+        (None, Some(to)) => format!(" before {to}"),
+        (None, None) => String::new(),
+    };
+    LabError::new(
+        LabErrorKind::BadValue,
+        format!("the trace has no {what}{window}"),
+    )
+    .remedy("choose another time")
+    .in_file(name)
+}

@@ -14,7 +14,7 @@ use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::pcap::{Capture, Interface, Record};
 use super::series::{Series, Subject};
-use super::{Analysis, Options};
+use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use paths::Paths;
 use sojourn_units::{Span, Time};
@@ -230,7 +230,11 @@ pub fn analyse(
     [book.not_ip, book.damaged, book.unknown_link] = source.other;
     let interfaces = source.capture.interfaces().to_vec();
     let (base, ignored) = (source.capture.base(), source.capture.ignored());
-    let mut skipped = vec![source.capture.into_input().into_skipped()];
+    let input = source.capture.into_input();
+    if book.zero.is_some() && book.packets == 0 {
+        return Err(nothing(input.name(), "packet", options));
+    }
+    let mut skipped = vec![input.into_skipped()];
     if let Some(second) = second {
         skipped.push(second.capture.into_input().into_skipped());
     }

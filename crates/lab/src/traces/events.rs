@@ -12,7 +12,7 @@ use super::format::Format;
 use super::input::Input;
 use super::ns2::Ns2;
 use super::ns3::Ns3;
-use super::{Analysis, Options};
+use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use ledger::Ledger;
 
@@ -29,7 +29,9 @@ pub fn analyse(input: Input, format: Format, options: &Options) -> Result<Analys
 
 fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> Result<Analysis> {
     let mut ledger = Ledger::new(options);
+    let mut any = false;
     while let Some(event) = reader.next_event()? {
+        any = true;
         if options.to.is_some_and(|to| event.time >= to) {
             break;
         }
@@ -38,7 +40,11 @@ fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> 
     ledger.finish(reader.names());
     let (lines, ignored) = (reader.lines(), reader.ignored());
     let names = reader.names().clone();
-    let skipped = reader.into_input().into_skipped();
+    let input = reader.into_input();
+    if any && ledger.span.is_none() {
+        return Err(nothing(input.name(), "event", options));
+    }
+    let skipped = input.into_skipped();
     let tables = tables::tables(
         &mut ledger,
         &names,

@@ -7,6 +7,7 @@ use sojourn_lab::traces::format::{Family, Format, choose};
 use sojourn_lab::traces::input::Input;
 use sojourn_lab::traces::table::Value;
 use sojourn_lab::traces::{Analysis, Options, capture, events};
+use sojourn_units::{Span, Time};
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
@@ -22,16 +23,42 @@ fn data(name: &str) -> Vec<u8> {
 }
 
 fn analyse(bytes: &[u8], format: Option<Format>, lenient: bool) -> Result<Analysis, LabError> {
-    let input = Input::new(Cursor::new(bytes.to_vec()), "t", lenient)?;
-    let options = Options {
-        lenient,
-        format,
-        ..Options::default()
-    };
-    let format = choose(&input, format)?;
+    analyse_with(
+        bytes,
+        &Options {
+            lenient,
+            format,
+            ..Options::default()
+        },
+    )
+}
+
+fn analyse_with(bytes: &[u8], options: &Options) -> Result<Analysis, LabError> {
+    let input = Input::new(Cursor::new(bytes.to_vec()), "t", options.lenient)?;
+    let format = choose(&input, options.format)?;
     match format.family() {
-        Family::Events => events::analyse(input, format, &options),
-        Family::Capture => capture::analyse(input, format, None, &options),
+        Family::Events => events::analyse(input, format, options),
+        Family::Capture => capture::analyse(input, format, None, options),
+    }
+}
+
+#[test]
+fn a_time_in_which_a_trace_has_nothing_is_an_error() {
+    for bytes in [NS3.as_bytes(), &pcapng(false)] {
+        for (from, to) in [(Some(99), None), (Some(99), Some(100)), (None, Some(0))] {
+            let at = |seconds: Option<u64>| seconds.map(|s| Time::ZERO + Span::from_secs(s));
+            let options = Options {
+                from: at(from),
+                to: at(to),
+                ..Options::default()
+            };
+            let told = analyse_with(bytes, &options)
+                .map(drop)
+                .unwrap_err()
+                .to_string();
+            assert!(told.starts_with("t: the trace has no "), "{told}");
+            assert!(told.ends_with("; choose another time"), "{told}");
+        }
     }
 }
 
