@@ -217,7 +217,7 @@ impl Comparison {
 
     /// The records, the differences and the notes as JSON.
     pub fn json(&self) -> String {
-        let values = |records: &[Record]| -> Vec<serde_json::Value> {
+        let values = |records: &[Record], difference: bool| -> Vec<serde_json::Value> {
             let each = records.iter().map(|record| {
                 let levels: serde_json::Map<String, serde_json::Value> = record
                     .levels
@@ -232,15 +232,17 @@ impl Comparison {
                     "value": record.value,
                     "half_width": record.half_width,
                     "n": record.n,
+                    "difference": difference,
                 })
             });
             each.collect()
         };
+        let mut records = values(&self.records, false);
+        records.extend(values(&self.differences, true));
         let all = serde_json::json!({
             "title": self.title,
             "sojourn": VERSION,
-            "results": values(&self.records),
-            "differences": values(&self.differences),
+            "results": records,
             "notes": self.notes,
         });
         format!("{all:#}\n")

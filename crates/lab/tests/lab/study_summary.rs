@@ -222,7 +222,7 @@ fn records_say_the_same_in_csv_and_json() {
     let is_of = |record: &serde_json::Value| {
         record["metric"] == "sojourn_s_mean" && record["levels"]["queue"] == "DropTail − CoDel"
     };
-    let differences = json["differences"].as_array().expect("a list");
+    let differences = json["results"].as_array().expect("a list");
     let difference = differences
         .iter()
         .find(|record| is_of(record))
@@ -244,7 +244,8 @@ fn records_say_the_same_in_csv_and_json() {
     let value = difference["value"].as_f64().expect("a number");
     assert!((value * 1000.0 - shown.value).abs() < 1e-9, "{value}");
     assert_eq!(number(line.split(',').nth(4).expect("a value")), value);
-    assert!(difference["half_width"].as_f64().is_some());
+    assert!(difference["half_width"].as_f64().is_some() && difference["difference"] == true);
+    assert_eq!(found["difference"], false);
 }
 
 #[test]
