@@ -24,7 +24,7 @@ mod resolve;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sojourn_queue::registry::{self, SpecError};
+use sojourn_queue::registry::SpecError;
 use sojourn_traffic::srm::SRM;
 use sojourn_traffic::workload;
 use sojourn_units::{
@@ -628,7 +628,7 @@ impl<'a> Reader<'a> {
                 let reason = LabError::from_queue(&error);
                 if let SpecError::Param { discipline, error } = &error
                     && let Some(value) = table.get(key)
-                    && let Some(wrong) = value_of_queue(&value, discipline, error.key())
+                    && let Some(wrong) = queues::value_of(&value, discipline, error.key())
                 {
                     return Err(wrong.error(reason.kind(), "").with_text_of(&reason));
                 }
@@ -1255,13 +1255,4 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
         ("[[changes]]", ChangeParams::DOC, ChangeParams::TABLE),
         ("[series]", SeriesParams::DOC, SeriesParams::TABLE),
     ]
-}
-/// The value of a parameter of a discipline that is written as a table, down through what is nested in it.
-fn value_of_queue<'a>(value: &ValueRef<'a>, discipline: &str, key: &str) -> Option<ValueRef<'a>> {
-    let table = value.table("").ok()?;
-    let kind = table.get("kind")?.text().ok()?;
-    let own = registry::find(kind).ok()?.name == discipline;
-    let here = || table.get(key).filter(|_| own);
-    let mut values = table.values();
-    here().or_else(|| values.find_map(|(_, inner)| value_of_queue(&inner, discipline, key)))
 }

@@ -378,10 +378,15 @@ impl std::fmt::Display for SpecError {
                 }
                 write!(f, " (disciplines: {})", names().join(", "))
             }
-            SpecError::NotAqm { given } => write!(
-                f,
-                "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers (tbf, htb) take schedulers"
-            ),
+            SpecError::NotAqm { given } => {
+                let others = catalogue().iter().filter(|entry| entry.takes_schedulers);
+                let others: Vec<&str> = others.map(|entry| entry.name).collect();
+                write!(
+                    f,
+                    "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers ({}) take schedulers",
+                    others.join(", ")
+                )
+            }
             SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
             SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
         }

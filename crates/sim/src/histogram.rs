@@ -120,6 +120,12 @@ impl Histogram {
         }
         None
     }
+
+    /// As [`Histogram::quantile`], within the least and the greatest value that were counted: the middle of a step may lie
+    /// beyond.
+    pub fn quantile_within(&self, q: f64, least: u64, greatest: u64) -> Option<u64> {
+        self.quantile(q).map(|value| value.max(least).min(greatest))
+    }
 }
 
 /// The step of a value above 0: its octave times [`STEPS`], and the five bits below its leading one. Below 32 the octave is
@@ -230,5 +236,9 @@ mod tests {
         assert_eq!(histogram.quantile(0.5), Some(10));
         assert_eq!(histogram.quantile(0.95), Some(19));
         assert_eq!(histogram.quantile(1.0), Some(20));
+        let mut one = Histogram::default();
+        one.record(48_000);
+        assert_ne!(one.quantile(0.5), Some(48_000), "the middle of a step");
+        assert_eq!(one.quantile_within(0.5, 48_000, 48_000), Some(48_000));
     }
 }

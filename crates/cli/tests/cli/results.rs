@@ -122,6 +122,18 @@ fn report_wants_a_result_directory_with_all_runs() {
     );
 }
 
+/// The command with these words, while it runs.
+#[cfg(unix)]
+fn started(place: &Place, words: &str) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_sojourn"))
+        .current_dir(place.path(""))
+        .args(words.split(' '))
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
 /// Sends an interrupt as Ctrl-C does.
 #[cfg(unix)]
 fn interrupt(process: u32) {
@@ -136,12 +148,7 @@ fn interrupt(process: u32) {
 fn an_interrupted_trace_leaves_nothing() {
     let place = Place::new();
     let words = "run tiny.toml --set run.duration=20000s --trace ns2 run.tr";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sojourn"))
-        .current_dir(place.path(""))
-        .args(words.split(' '))
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = started(&place, words);
     let partial = place.path("run.tr.partial");
     while std::fs::metadata(&partial).map_or(0, |file| file.len()) == 0 {
         sleep(Duration::from_millis(1));
@@ -162,14 +169,7 @@ fn an_interrupted_study_keeps_its_runs_and_goes_on_to_the_same_bytes() {
     let place = Place::new();
     // Long enough that it cannot end before the interrupt comes.
     let study = "study small.toml --set run.duration=60s --threads 1 --set run.replications=5";
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sojourn"))
-        .current_dir(place.path(""))
-        .args(study.split(' '))
-        .args(["--out", "out"])
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = started(&place, &format!("{study} --out out"));
     let first = place.path("out/runs/p000-r00.parquet");
     while !first.exists() {
         sleep(Duration::from_millis(1));

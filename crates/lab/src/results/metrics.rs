@@ -1298,14 +1298,14 @@ fn run_metrics() -> Vec<Metric> {
     ]
 }
 
-/// A quantile of many histograms together, within the range of what they counted: the middle of a step may lie beyond.
+/// A quantile of many histograms together, within the range of what they counted.
 fn quantile<'a>(
     histograms: impl Iterator<Item = &'a Histogram>,
     (min, max): (Span, Span),
     q: f64,
 ) -> Option<f64> {
-    let picoseconds = merged(histograms).quantile(q)?;
-    Some(to_f64(picoseconds.max(min.as_ps()).min(max.as_ps())) * 1e-12)
+    let picoseconds = merged(histograms).quantile_within(q, min.as_ps(), max.as_ps())?;
+    Some(to_f64(picoseconds) * 1e-12)
 }
 
 /// From the least to the greatest of all.

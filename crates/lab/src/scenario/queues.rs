@@ -3,6 +3,8 @@
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
 use sojourn_units::{Kind, ParamError, Spec, SpecValue};
 
+use crate::document::ValueRef;
+
 /// The specification with every parameter and its value, the dialect in full first, down through what is nested in it.
 ///
 /// # Errors
@@ -47,6 +49,20 @@ pub(super) fn dialects_of(error: &SpecError) -> (&str, Vec<&'static str>) {
         } => (discipline, allowed.iter().map(|names| names.0).collect()),
         _ => ("", Vec::new()),
     }
+}
+
+/// The value of a parameter of a discipline that is written as a table, down through what is nested in it.
+pub(super) fn value_of<'a>(
+    value: &ValueRef<'a>,
+    discipline: &str,
+    key: &str,
+) -> Option<ValueRef<'a>> {
+    let table = value.table("").ok()?;
+    let kind = table.get("kind")?.text().ok()?;
+    let own = registry::find(kind).ok()?.name == discipline;
+    let here = || table.get(key).filter(|_| own);
+    let mut values = table.values();
+    here().or_else(|| values.find_map(|(_, inner)| value_of(&inner, discipline, key)))
 }
 
 fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec, SpecError> {

@@ -73,9 +73,10 @@ impl Spans {
     /// The value that a share of all does not exceed, in seconds.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let least = self.least?;
-        let ps = self.histogram.quantile(share)?;
-        // The middle of a step may lie beyond what was seen.
-        Some(to_f64(ps.max(least.as_ps()).min(self.most.as_ps())) * PS)
+        let ps = self
+            .histogram
+            .quantile_within(share, least.as_ps(), self.most.as_ps())?;
+        Some(to_f64(ps) * PS)
     }
 
     /// The distribution: steps of [`Histogram`] with their counts.

@@ -430,7 +430,7 @@ impl Entry for Htb {
         `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all others in the second. \
         `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. \
         `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes under one: what one of them leaves goes to the other \
-        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`.\n\n\
+        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`, or queues under a scheduler, such as `each=(fq_codel)`.\n\n\
         Expect each class to have at least its rate if the rates do not add up to more than the root's; otherwise HTB \
         gives more than the root has, as every class that has tokens may send.";
     const TAKES_SCHEDULERS: bool = true;
