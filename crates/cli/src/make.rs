@@ -42,8 +42,17 @@ pub(crate) fn make(
     let executed = execute(study, run::run, out, options);
     bar.finish_and_clear();
     let Executed {
-        results, failures, ..
+        results,
+        failures,
+        beyond,
+        ..
     } = executed?;
+    if let (1.., Some(out)) = (beyond, out) {
+        eprintln!(
+            "sojourn: {} holds {beyond} runs of more replications, too, which are in no result; --fresh removes them",
+            out.display()
+        );
+    }
     let mut failures = failures.into_iter();
     let Some(last) = failures.next_back() else {
         return Ok(results);

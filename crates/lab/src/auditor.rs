@@ -19,7 +19,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 9] = [
+pub const RULES: [(&str, &str); 10] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
@@ -36,6 +36,10 @@ pub const RULES: [(&str, &str); 9] = [
     (
         "never-congested",
         "The bottleneck hardly ever had a packet waiting.",
+    ),
+    (
+        "nothing-arrives",
+        "Everything that a flow sent was dropped.",
     ),
     (
         "window-below-bdp",
@@ -122,6 +126,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     no_warmup(&all, &mut notes);
     few_replications(&all, &mut notes);
     never_congested(&all, &mut notes);
+    nothing_arrives(&all, &mut notes);
     window_below_bdp(&all, &mut notes);
     phase_effects(&all, &mut notes);
     one_ecn(&all, &comparisons, &mut notes);
@@ -350,6 +355,33 @@ fn never_congested(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
             format!(
                 "The bottleneck never dropped or marked a packet, and fewer than one waited on average: every queue would \
                  do the same here.{}",
+                places(&point.info.name(), found.len(), points.len())
+            ),
+        ));
+    }
+}
+
+fn nothing_arrives(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    // What is sent to a group is told by receiver, and one that joins late misses what came before.
+    let nothing = |point: &&&Seen<'_>| {
+        let flow = point.runs.iter().flat_map(|run| &run.flows).find(|flow| {
+            flow.reception.is_none()
+                && flow.delivered_packets == 0
+                && flow.sent_packets > 0
+                && flow.dropped_packets == flow.sent_packets
+        });
+        flow.map(|flow| flow.name.clone())
+    };
+    let found: Vec<(&&Seen<'_>, String)> = points
+        .iter()
+        .filter_map(|point| Some((point, nothing(&point)?)))
+        .collect();
+    if let Some((point, flow)) = found.first() {
+        notes.push(note(
+            "nothing-arrives",
+            Severity::Warning,
+            format!(
+                "Everything that {flow} sent was dropped.{}",
                 places(&point.info.name(), found.len(), points.len())
             ),
         ));

@@ -101,7 +101,7 @@ impl LabError {
             std::io::ErrorKind::NotFound => "check the path",
             std::io::ErrorKind::PermissionDenied => "check who may read and write there",
             std::io::ErrorKind::StorageFull => "make room on the disk, or choose another place",
-            std::io::ErrorKind::InvalidData => "the file has to be text in UTF-8",
+            std::io::ErrorKind::InvalidData => "save it as UTF-8",
             std::io::ErrorKind::IsADirectory => "name a file",
             _ => "check the path and the disk",
         };

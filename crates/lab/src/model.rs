@@ -79,7 +79,7 @@ params! {
     pub struct RunParams {
         /// Simulated time of one run.
         duration: Span = "60s", range "1us".."200h", source "Sojourn's choice";
-        /// Simulated time at the start that is left out of every measure.
+        /// Simulated time at the start that is left out of every measure; unless given, at most half of the duration.
         warmup: Span = "5s", range "0s".."200h", source "Sojourn's choice";
         /// Seed of every random stream.
         seed: u64 = "1", source "Sojourn's choice";

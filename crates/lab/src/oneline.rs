@@ -340,8 +340,8 @@ mod tests {
                 "--flow: at least one flow is needed; add --flow 4*reno, say",
             ),
             (
-                with(|o| o.duration = text("3s")),
-                "--duration 3s: the warmup of the default, 5s, leaves nothing of the duration, 3s, to measure; make --warmup shorter, such as \"0s\", or --duration longer",
+                with(|o| (o.duration, o.warmup) = (text("3s"), text("5s"))),
+                "--warmup 5s: the warmup, 5s, leaves nothing of the duration, 3s, to measure; make --warmup shorter, such as \"0s\", or --duration longer",
             ),
             (
                 with(|o| o.buffer = text("0p")),

@@ -33,7 +33,7 @@ use sojourn_units::{
 };
 
 use crate::attributes;
-use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef};
+use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
@@ -121,7 +121,7 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::from_document`].
     pub fn read(document: &Document, other: &[&str]) -> Result<Reading> {
-        Scenario::read_with_files(document, other, &|path| std::fs::read_to_string(path))
+        Scenario::read_with_files(document, other, &read_text)
     }
 
     /// As [`Scenario::read`], with a way to read the other files that the document names.
@@ -375,30 +375,21 @@ impl<'a> Reader<'a> {
     }
 
     fn run(&self) -> Result<RunParams> {
-        let run: RunParams = self.params_of("run")?;
-        if run.warmup >= run.duration {
-            let given = |key| {
-                self.root
-                    .table("run")
-                    .ok()
-                    .flatten()
-                    .is_some_and(|t| t.has(key))
-            };
-            let (key, whose) = match given("warmup") {
-                true => ("warmup", ""),
-                false => ("duration", " of the default"),
-            };
-            let problem = format!(
-                "the warmup{whose}, {}, leaves nothing of the duration, {}, to measure",
-                run.warmup, run.duration
-            );
-            let error = match self.root.table("run")? {
-                Some(table) => table.error_on(key, LabErrorKind::Contradiction, problem),
-                None => self.root.error(LabErrorKind::Contradiction, problem),
-            };
-            return Err(
-                error.remedy("make run.warmup shorter, such as \"0s\", or run.duration longer")
-            );
+        let mut run: RunParams = self.params_of("run")?;
+        match self.root.table("run")? {
+            Some(table) if table.has("warmup") => {
+                if run.warmup >= run.duration {
+                    let problem = format!(
+                        "the warmup, {}, leaves nothing of the duration, {}, to measure",
+                        run.warmup, run.duration
+                    );
+                    let error = table.error_on("warmup", LabErrorKind::Contradiction, problem);
+                    return Err(error.remedy(
+                        "make run.warmup shorter, such as \"0s\", or run.duration longer",
+                    ));
+                }
+            }
+            _ => run.warmup = run.warmup.min(run.duration / 2),
         }
         Ok(run)
     }

@@ -47,7 +47,7 @@ use sojourn_report::{Algorithm, Param};
 use sojourn_units::{ParamInfo, Params, Spec, nearest};
 
 use crate::compile::{Compiled, compile};
-use crate::document::{Document, Extra, Node, TableRef, Value, ValueRef};
+use crate::document::{Document, Extra, Node, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::results::manifest::{
@@ -190,7 +190,7 @@ impl Study {
     /// # Errors
     /// When a key is unknown or missing, a value cannot be read, or a name means nothing.
     pub fn from_document(document: &Document) -> Result<Study> {
-        Study::from_document_and_files(document, &|path| std::fs::read_to_string(path))
+        Study::from_document_and_files(document, &read_text)
     }
 
     /// The study of a document whose other files are read with `read`, which takes their paths.

@@ -1479,7 +1479,7 @@ mod tests {
         assert_eq!(Span::kind().json_types(), ["string"]);
         assert_eq!(
             Span::kind().pattern().as_deref(),
-            Some("^[0-9]+(\\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|h)$")
+            Some("^[0-9]+(\\.[0-9]+)? *(ps|ns|us|µs|μs|ms|s|min|h)$")
         );
         assert_eq!(Ratio::kind().json_types(), ["number", "string"]);
         assert_eq!(Option::<u64>::kind().json_types(), ["integer", "string"]);

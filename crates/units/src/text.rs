@@ -35,6 +35,7 @@ pub(crate) const DURATION: Quantity = Quantity {
     noun: "a duration",
     example: "5ms",
     units: &[
+        ("ps", 1),
         ("ns", 1_000),
         ("us", 1_000_000),
         ("µs", 1_000_000),
@@ -73,10 +74,12 @@ pub(crate) const RATE: Quantity = Quantity {
         ("kbps", 1_000),
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
         ("bit", 1),
         ("kbit", 1_000),
         ("Mbit", 1_000_000),
         ("Gbit", 1_000_000_000),
+        ("Tbit", 1_000_000_000_000),
         ("Kibps", 1 << 10),
         ("Mibps", 1 << 20),
         ("Gibps", 1 << 30),
@@ -89,18 +92,22 @@ pub(crate) const RATE: Quantity = Quantity {
         ("K", "kbps"),
         ("M", "Mbps"),
         ("G", "Gbps"),
+        ("T", "Tbps"),
         ("b", "bps"),
         ("kb", "kbps"),
         ("Mb", "Mbps"),
         ("Gb", "Gbps"),
+        ("Tb", "Tbps"),
         ("b/s", "bps"),
         ("kb/s", "kbps"),
         ("Mb/s", "Mbps"),
         ("Gb/s", "Gbps"),
+        ("Tb/s", "Tbps"),
         ("bit/s", "bit"),
         ("kbit/s", "kbit"),
         ("Mbit/s", "Mbit"),
         ("Gbit/s", "Gbit"),
+        ("Tbit/s", "Tbit"),
     ],
     step: "bits per second",
     most: "18446744073Gbps",
@@ -532,6 +539,7 @@ mod tests {
             ("7 us", Span::from_us(7)),
             ("7\u{b5}s", Span::from_us(7)),
             ("7 \u{3bc}s", Span::from_us(7)),
+            ("7ps", Span::from_ps(7)),
             ("7ms", Span::from_ms(7)),
             ("7 s", Span::from_secs(7)),
             ("7min", Span::from_secs(420)),
@@ -550,6 +558,8 @@ mod tests {
             ("9kbps", 9_000),
             ("1.5 Mbps", 1_500_000),
             ("9Gbps", 9_000_000_000),
+            ("1.6Tbps", 1_600_000_000_000),
+            ("9Tbit", 9_000_000_000_000),
             ("9bit", 9),
             ("9kbit", 9_000),
             ("9Mbit", 9_000_000),
@@ -680,7 +690,7 @@ mod tests {
     fn an_unknown_unit_is_answered_with_those_there_are() {
         assert_eq!(
             remedy::<Span>("5 parsecs").1,
-            "\"parsecs\" is not a unit of it (units: ns, us, µs, ms, s, min, h)"
+            "\"parsecs\" is not a unit of it (units: ps, ns, us, µs, ms, s, min, h)"
         );
         assert_eq!(remedy::<Bytes>("5ms").0, UnitErrorKind::UnknownUnit);
     }

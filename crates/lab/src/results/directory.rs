@@ -1,5 +1,6 @@
 //! Result directories on disk: made, continued, read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -237,6 +238,29 @@ impl ResultDir {
     pub fn file(&self, kind: Kind, point: u64, replication: u64) -> PathBuf {
         let name = format!("{}.parquet", run_id(point, replication));
         self.path.join(kind.name()).join(name)
+    }
+
+    /// Whole runs that are there and not wanted: of more replications than there are now. They stay, since the same command
+    /// with as many as before wants them again; whoever reads the folders as a whole reads them, too.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn beyond(&self) -> Result<u64> {
+        let wanted: BTreeSet<PathBuf> = self
+            .manifest
+            .runs()
+            .map(|(point, replication)| self.file(Kind::Runs, point, replication))
+            .collect();
+        let folder = self.path.join(Kind::Runs.name());
+        let failed = |error| LabError::io(&folder, "read the directory", &error);
+        let mut beyond = 0;
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if !wanted.contains(&path) && is_whole(&path) {
+                beyond += 1;
+            }
+        }
+        Ok(beyond)
     }
 
     /// Runs that are wanted and not there.

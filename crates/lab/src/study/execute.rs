@@ -69,6 +69,8 @@ pub struct Executed {
     pub made: u64,
     /// Runs that were found in the directory.
     pub found: u64,
+    /// Runs of the directory that are [not wanted](ResultDir::beyond), and are in no result.
+    pub beyond: u64,
     /// Runs that failed by a bug of Sojourn; the others are whole.
     pub failures: Vec<Failure>,
 }
@@ -249,6 +251,7 @@ where
         )
         .remedy("the same command goes on from there"));
     }
+    let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
     let results = gather(dir, &manifest, kept)?;
     let results = match results {
         Some(results) => Some(audited(results, &study.notes)?),
@@ -258,6 +261,7 @@ where
         results,
         made,
         found: progress.found,
+        beyond,
         failures,
     })
 }

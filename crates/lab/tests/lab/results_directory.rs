@@ -248,6 +248,21 @@ fn the_same_study_with_more_replications_keeps_its_runs() {
     assert_eq!(dir.missing().len(), 5);
 }
 
+#[test]
+fn runs_of_more_replications_than_there_are_now_are_counted() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    for replication in 0..2 {
+        let outcome = run::run(&study().points[0].scenario, replication).expect("a run");
+        dir.write_run(0, &outcome).expect("written");
+    }
+    assert_eq!(dir.beyond().expect("readable"), 0);
+    let fewer = STUDY.replace("replications = 2", "replications = 1");
+    let fewer = support::study(&fewer).manifest("").expect("a manifest");
+    let dir = ResultDir::create(temp.path(), fewer, Taking::default()).expect("the same study");
+    assert_eq!(dir.beyond().expect("readable"), 1);
+}
+
 /// The name under which this process writes a file before it renames it.
 #[cfg(target_os = "linux")]
 fn temporary(path: &Path) -> std::path::PathBuf {

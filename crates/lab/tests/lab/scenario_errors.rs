@@ -530,12 +530,6 @@ fn contradictions_name_both_sides() {
         (
             r#"flows = ["reno"]
 [run]
-duration = "3s""#,
-            r#"lab.toml:3: run.duration: the warmup of the default, 5s, leaves nothing of the duration, 3s, to measure; make run.warmup shorter, such as "0s", or run.duration longer"#,
-        ),
-        (
-            r#"flows = ["reno"]
-[run]
 duration = "3s"
 warmup = "3s""#,
             r#"lab.toml:4: run.warmup: the warmup, 3s, leaves nothing of the duration, 3s, to measure; make run.warmup shorter, such as "0s", or run.duration longer"#,

@@ -219,3 +219,18 @@ fn resolving_fills_in_what_the_dialect_says() {
     assert_eq!(topology.access_rate, Some(Rate::mbps(100)));
     assert_eq!(resolved.flows[1].place.label.as_deref(), Some("voice"));
 }
+
+#[test]
+fn the_warm_up_of_the_default_is_at_most_half_of_the_duration() {
+    let warmup = |run: &str| {
+        let text = format!("flows = [\"reno\"]\n[run]\n{run}");
+        let document = Document::parse(&text, "lab.toml").unwrap();
+        Scenario::from_document(&document).unwrap().run.warmup
+    };
+    assert_eq!(warmup("duration = \"10s\""), Span::from_secs(5));
+    assert_eq!(warmup("duration = \"3s\""), Span::from_ms(1500));
+    assert_eq!(
+        warmup("duration = \"8s\"\nwarmup = \"5s\""),
+        Span::from_secs(5)
+    );
+}

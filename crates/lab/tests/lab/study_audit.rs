@@ -92,6 +92,12 @@ fn few_replications_are_told_unless_nothing_is_random() {
 }
 
 #[test]
+fn a_buffer_below_one_packet_is_told() {
+    let notes = with("\"20p\"", "\"39B\"");
+    assert!(rules(&notes).contains(&"nothing-arrives"), "{notes:?}");
+}
+
+#[test]
 fn a_bottleneck_that_is_none_is_told() {
     let notes = with("4*reno dialect=ns2 window=100p", "cbr 100kbps");
     assert_eq!(rules(&notes), ["never-congested"]);
@@ -118,7 +124,7 @@ fn windows_that_cannot_fill_the_link_are_told_with_both_numbers() {
 #[test]
 fn constant_rates_in_fixed_phases_are_told() {
     let fixed = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps start=0s");
-    assert_eq!(rules(&fixed), ["phase-effects"]);
+    assert_eq!(rules(&fixed), ["nothing-arrives", "phase-effects"]);
     let random = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps");
     assert_eq!(rules(&random), Vec::<&str>::new());
 }
