@@ -9,7 +9,10 @@ pub mod nada;
 mod rate;
 pub mod scream;
 
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, Params, Span, Spec, Time, nearest};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Span, Spec, Time, head_markdown, head_of,
+    head_title, nearest,
+};
 
 /// What became of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +94,20 @@ pub struct MediaAlgorithm {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
+    /// The head of its file.
+    head: &'static str,
+}
+
+impl MediaAlgorithm {
+    /// The name as papers write it.
+    pub fn title(&self) -> &'static str {
+        head_title(self.head)
+    }
+
+    /// Sources, revisions and deviations, in Markdown.
+    pub fn sources(&self) -> String {
+        head_markdown(self.head)
+    }
 }
 
 /// Declares the enum that dispatches, the builder by name and the catalogue.
@@ -102,6 +119,7 @@ macro_rules! media_controls {
             doc: <$file::$Params as Params>::DOC,
             params: <$file::$Params as Params>::TABLE,
             dialects: <$file::$Params as Params>::DIALECTS,
+            head: head_of(include_str!(concat!("media/", stringify!($file), ".rs"))),
         },)*];
 
         /// Any algorithm, dispatched statically.

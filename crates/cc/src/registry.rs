@@ -1,7 +1,7 @@
 //! The algorithms by name: static dispatch, parameters and documentation, from one line each.
 
 use crate::{ALGORITHMS, AnyCc};
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, nearest};
+use sojourn_units::{DialectInfo, ParamError, ParamInfo, head_markdown, head_title, nearest};
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,21 @@ pub struct Algorithm {
     pub params: &'static [ParamInfo],
     /// Its dialects, the default one first.
     pub dialects: &'static [DialectInfo],
+    /// The head of its file.
+    pub(crate) head: &'static str,
     pub(crate) prepare: Prepare,
+}
+
+impl Algorithm {
+    /// The name as papers write it.
+    pub fn title(&self) -> &'static str {
+        head_title(self.head)
+    }
+
+    /// Sources, revisions and deviations, dialect by dialect, in Markdown.
+    pub fn sources(&self) -> String {
+        head_markdown(self.head)
+    }
 }
 
 /// Reads the parameters of an algorithm in a dialect from text, to build it as often as it is wanted.
@@ -134,6 +148,7 @@ macro_rules! algorithms {
         pub const ALGORITHMS: &[registry::Algorithm] = &[
             registry::Algorithm {
                 name: stringify!($first),
+                head: sojourn_units::head_of(include_str!(concat!(stringify!($first), ".rs"))),
                 doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
                 params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
                 dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
@@ -144,6 +159,7 @@ macro_rules! algorithms {
             },
             $(registry::Algorithm {
                 name: stringify!($module),
+                head: sojourn_units::head_of(include_str!(concat!(stringify!($module), ".rs"))),
                 doc: <$module::$Params as sojourn_units::Params>::DOC,
                 params: <$module::$Params as sojourn_units::Params>::TABLE,
                 dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
@@ -305,6 +321,19 @@ mod tests {
                 let cc = build(algorithm.name, Some(dialect.name), &[]).unwrap();
                 assert!(cc.ssthresh() > 0);
             }
+        }
+    }
+
+    #[test]
+    fn the_head_of_each_file_has_a_title_and_names_sources() {
+        for algorithm in ALGORITHMS {
+            let (title, sources) = (algorithm.title(), algorithm.sources());
+            assert!(title.len() <= 20, "{}: {title}", algorithm.name);
+            assert!(
+                sources.starts_with("Source"),
+                "{}: {sources}",
+                algorithm.name
+            );
         }
     }
 

@@ -1,5 +1,4 @@
-//! Scalable TCP: grows by a fixed part of what is acknowledged, so that it recovers from a loss in the same number of round
-//! trips whatever the window.
+//! Scalable TCP: grows by a fixed part of what is acknowledged, and recovers as fast from any window.
 //!
 //! Source: Kelly 2003.
 //! Dialects `ns3` and `linux` are in `scalable/ns3.rs` and `scalable/linux.rs`.

@@ -176,9 +176,9 @@ pub fn entries() -> Vec<Entry> {
         family: Family::Congestion,
         name: a.name,
         aliases: &[],
-        title: a.name,
+        title: a.title(),
         about: a.doc,
-        sources: String::new(),
+        sources: a.sources(),
         parts: part(a.name, a.doc, a.params, a.dialects),
         more: &[],
     });
@@ -186,9 +186,9 @@ pub fn entries() -> Vec<Entry> {
         family: Family::Congestion,
         name: a.name,
         aliases: &[],
-        title: a.name,
+        title: a.title(),
         about: a.doc,
-        sources: String::new(),
+        sources: a.sources(),
         parts: part(a.name, a.doc, a.params, a.dialects),
         more: &[],
     });
@@ -215,6 +215,11 @@ pub fn find(name: &str) -> Result<Entry, LabError> {
             && family.is_none_or(|family| entry.family.name().starts_with(family))
     };
     all.iter().find(fits).cloned().ok_or_else(|| {
+        if let (Some(family), Some(other)) = (family, all.iter().find(|e| e.name == plain)) {
+            let problem = format!("no {family} is called {plain:?}");
+            let remedy = format!("{plain:?} is a {}", other.family.name());
+            return LabError::new(LabErrorKind::UnknownName, problem).remedy(remedy);
+        }
         if let Some(place) = elsewhere(plain) {
             let problem = format!("{plain:?} is no entry of its own");
             return LabError::new(LabErrorKind::UnknownName, problem).remedy(place);

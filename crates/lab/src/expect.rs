@@ -1,4 +1,7 @@
-//! What to expect of each discipline: small runs behind the figures of the reference pages, each beside a DropTail.
+//! What to expect of each discipline: small runs behind the figures of the reference pages, each beside a DropTail. Of congestion
+//! controls: `controls`.
+
+pub mod controls;
 
 use crate::document::Document;
 use crate::error::LabError;
@@ -45,6 +48,8 @@ pub enum Unit {
     Milliseconds,
     /// Bits per second in megabits.
     Megabits,
+    /// Bytes in thousands.
+    Kilobytes,
 }
 
 impl Unit {
@@ -54,6 +59,7 @@ impl Unit {
             Unit::Percent => value * 100.0,
             Unit::Milliseconds => value * 1e3,
             Unit::Megabits => value / 1e6,
+            Unit::Kilobytes => value / 1e3,
         }
     }
 }
@@ -374,10 +380,21 @@ fn outcome(scenario: &str, queue: &str, packets: u32) -> Result<RunOutcome, LabE
 /// A quantity of the bottleneck over time.
 fn curve(label: &str, reference: bool, run: &RunOutcome, quantity: &str, unit: Unit) -> Drawn {
     let link = run.queues.iter().find(|queue| queue.bottleneck);
+    let of = link.map_or("", |link| link.link.as_str());
+    curve_of(of, label, reference, run, quantity, unit)
+}
+
+/// A quantity of a queue or a flow over time.
+fn curve_of(
+    of: &str,
+    label: &str,
+    reference: bool,
+    run: &RunOutcome,
+    quantity: &str,
+    unit: Unit,
+) -> Drawn {
     let mut all = run.series.iter();
-    let series = all.find(|series| {
-        series.quantity == quantity && link.is_some_and(|link| link.link == series.of)
-    });
+    let series = all.find(|series| series.quantity == quantity && series.of == of);
     let points = series.map(|series| {
         let times = (0_u64..).map(|n| (series.first + series.step * n).as_secs_f64());
         let points = times.zip(series.values.iter().map(|value| unit.of(*value)));

@@ -1,5 +1,7 @@
 //! Reference pages, generated from the declarations: what scenario files may say.
 
+mod flows;
+
 use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
 use sojourn_units::{ParamInfo, Spec};
 
@@ -33,6 +35,7 @@ pub fn pages() -> Vec<(String, String)> {
             queue_markdown(entry),
         ));
     }
+    pages.extend(flows::pages());
     pages
 }
 
@@ -91,6 +94,7 @@ pub fn figures() -> Result<Vec<(String, String)>, LabError> {
     };
     let pages: Result<Vec<_>, LabError> = registry::catalogue().iter().map(figure).collect();
     let mut figures = pages?;
+    figures.extend(flows::figures()?);
     figures.extend(trajectories::figures()?);
     Ok(figures)
 }
@@ -98,7 +102,7 @@ pub fn figures() -> Result<Vec<(String, String)>, LabError> {
 /// The page of a queue discipline, in Markdown.
 pub fn queue_markdown(entry: &CatalogueEntry) -> String {
     let mut page = format!(
-        "# {}\n\n`{}`, {}{}\n\n{}\n\n## Dialects\n\n| dialect | release | what |\n|---|---|---|\n",
+        "# {}\n\n`{}`, {}{}\n\n{}\n\n## Dialects\n\n{}\nThe first is the default.\n\n## Parameters\n\n{}{}",
         entry.title,
         entry.name,
         kind_word(entry),
@@ -106,39 +110,11 @@ pub fn queue_markdown(entry: &CatalogueEntry) -> String {
             [] => String::new(),
             aliases => format!("; also `{}`", aliases.join("`, `")),
         },
-        with_figure(entry)
+        with_figure(entry),
+        flows::dialects_markdown(entry.dialects),
+        params_markdown(entry.params),
+        flows::overrides_markdown(entry.dialects)
     );
-    for info in entry.dialects {
-        page.push_str(&format!(
-            "| `{}` | {} | {} |\n",
-            info.name,
-            info.release,
-            cell(info.doc)
-        ));
-    }
-    page.push_str(&format!(
-        "\nThe first is the default.\n\n## Parameters\n\n{}",
-        params_markdown(entry.params)
-    ));
-    let overridden: Vec<String> = entry
-        .dialects
-        .iter()
-        .flat_map(|info| {
-            info.overrides.iter().map(|(name, value, source)| {
-                format!(
-                    "| `{}` | `{name}` | `{value}` | {} |\n",
-                    info.name,
-                    cell(source)
-                )
-            })
-        })
-        .collect();
-    if !overridden.is_empty() {
-        page.push_str(&format!(
-            "\nDefaults that dialects have otherwise:\n\n| dialect | key | default | source |\n|---|---|---|---|\n{}",
-            overridden.concat()
-        ));
-    }
     if let Ok(Some(lines)) = registry::tc(&Spec::new(entry.name), "DEV") {
         page.push_str(&format!(
             "\n## On Linux\n\n`sojourn tc {}` prints the defaults of dialect linux as Linux's `tc` takes them:\n\n```text\n{lines}\n```\n",

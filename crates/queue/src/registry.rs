@@ -6,7 +6,8 @@ use crate::port::QueuePort;
 use crate::tc::Line;
 use sojourn_sim::Stream;
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, check_declaration, nearest,
+    DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, check_declaration, head_markdown,
+    head_of, nearest,
 };
 use std::sync::Arc;
 
@@ -163,7 +164,7 @@ impl CatalogueEntry {
             aliases: E::ALIASES,
             title: E::TITLE,
             about: E::ABOUT,
-            head: head(file),
+            head: head_of(file),
             kind,
             fair: E::FAIR,
             starves_none: E::STARVES_NONE,
@@ -186,7 +187,7 @@ impl CatalogueEntry {
     /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph, each item of a list and each row
     /// of a table.
     pub fn sources(&self) -> String {
-        reflowed(self.head)
+        head_markdown(self.head)
     }
 
     /// Whether Linux's `tc` configures it.
@@ -194,75 +195,6 @@ impl CatalogueEntry {
         let linux = self.dialects.iter().any(|info| info.name == LINUX);
         linux && matches!((self.tc)(Some(LINUX), &[]), Ok(Some(_)))
     }
-}
-
-/// The text of a head without its title, each paragraph and each item on one line, and without what only links in the code.
-fn reflowed(head: &str) -> String {
-    let mut blocks: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in head.lines().skip(1) {
-        let line = line.strip_prefix("//!").unwrap_or(line).trim();
-        let begins = ["* ", "- ", "|"].iter().any(|mark| line.starts_with(mark));
-        match blocks.last_mut() {
-            _ if line.is_empty() => {
-                if open {
-                    blocks.push(String::new());
-                }
-                open = false;
-            }
-            Some(block) if open && !begins => {
-                block.push(' ');
-                block.push_str(line);
-            }
-            _ => {
-                blocks.push(line.to_owned());
-                open = true;
-            }
-        }
-    }
-    plain_links(blocks.join("\n").trim())
-}
-
-/// A text whose links into the code are only what they show: `` [`drr`](super::drr) `` and `` [`super::drr`] `` become `` `drr` ``.
-fn plain_links(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("[`") {
-        plain.push_str(before);
-        let Some((shown, after)) = behind.split_once("`]") else {
-            plain.push_str("[`");
-            rest = behind;
-            continue;
-        };
-        let name = shown.rsplit("::").next().unwrap_or(shown);
-        plain.push_str(&format!("`{name}`"));
-        rest = match after
-            .strip_prefix('(')
-            .and_then(|target| target.split_once(')'))
-        {
-            Some((_, after)) => after,
-            None => after,
-        };
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// The lines at the head of a file that begin with `//!`.
-const fn head(file: &'static str) -> &'static str {
-    let bytes = file.as_bytes();
-    let mut end = 0;
-    while end + 2 < bytes.len()
-        && bytes[end] == b'/'
-        && bytes[end + 1] == b'/'
-        && bytes[end + 2] == b'!'
-    {
-        while end < bytes.len() && bytes[end] != b'\n' {
-            end += 1;
-        }
-        end += 1;
-    }
-    file.split_at(end).0
 }
 
 /// The dialect that [`tc`] writes for.

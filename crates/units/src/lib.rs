@@ -20,6 +20,7 @@
 
 mod convert;
 pub mod error;
+mod head;
 pub mod param;
 pub mod rate;
 pub mod size;
@@ -28,6 +29,7 @@ mod text;
 pub mod time;
 
 pub use error::{UnitError, UnitErrorKind, nearest};
+pub use head::{head_markdown, head_of, head_title};
 pub use param::{
     DialectInfo, Kind, ParamError, ParamInfo, ParamValue, Params, build, check_declaration,
 };
