@@ -2,7 +2,7 @@
 
 /// What goes by a name of its own in the field and is a part of an entry here, or another name of one: names in lower case
 /// without signs between, and where to look.
-const ELSEWHERE: [(&[&str], &str); 13] = [
+const ELSEWHERE: [(&[&str], &str); 14] = [
     (
         &["udp"],
         "UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources",
@@ -37,8 +37,12 @@ const ELSEWHERE: [(&[&str], &str); 13] = [
         "it is the parameter ecn_factor of reno and cubic; see sojourn show reno",
     ),
     (
-        &["ecn", "accecn"],
-        "it is the parameter ecn of queues and of TCP, and the feedback of prague; see sojourn show tcp and sojourn show prague",
+        &["ecn"],
+        "it is the parameter ecn of queues and of TCP; see sojourn show tcp",
+    ),
+    (
+        &["accecn", "accurateecn"],
+        "it is the parameter accurate_ecn of TCP with selective acknowledgement; see sojourn show sack",
     ),
     (&["bbrv1", "bbr1"], "it is called bbr; see sojourn show bbr"),
     (

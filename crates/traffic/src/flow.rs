@@ -19,6 +19,7 @@ use sojourn_sim::Stream;
 use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
+use sojourn_transport::sack::{Machine, ReceiverEcn};
 use sojourn_transport::tcp::Recovery;
 use sojourn_transport::tcp::TcpConfig;
 use sojourn_transport::{
@@ -620,6 +621,19 @@ fn plan(
         params.ecn = true;
     }
     let rledbat: RledbatParams = sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
+    if rledbat.rledbat
+        && args
+            .iter()
+            .any(|(key, text)| key == "accurate_ecn" && text == "true")
+    {
+        return Err(wrong(
+            "accurate_ecn",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            "allowed with rledbat=true, whose acknowledgements carry a window in its place",
+            "leave one of them out",
+        ));
+    }
     if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
         return Err(wrong(
             "rledbat",
@@ -629,13 +643,15 @@ fn plan(
             "leave it out, or take another congestion control",
         ));
     }
-    let mut parts = vec![("tcp", Resolved::of(&params))];
+    let mut parts = Vec::new();
     let sack = if params.recovery == Recovery::Sack {
         let mut sack: SackParams = sojourn_units::build(
             usable_dialect::<SackParams>(dialect),
             &pairs_of(args, SackParams::TABLE),
         )?;
         sack.timestamps |= traits.timestamps;
+        check_marks(args, &sack, traits.ecn, algorithm.name)?;
+        params.ecn |= sack.accurate_ecn;
         parts.push((SACK, Resolved::of(&sack)));
         Some(sack)
     } else if rledbat.rledbat {
@@ -660,6 +676,7 @@ fn plan(
     } else {
         None
     };
+    parts.insert(0, ("tcp", Resolved::of(&params)));
     if rledbat.rledbat {
         parts.push((RLEDBAT, Resolved::of(&rledbat)));
     }
@@ -672,6 +689,53 @@ fn plan(
         control,
         parts,
     })
+}
+
+/// Checks that what a flow wants of Accurate ECN can be had together.
+fn check_marks(
+    args: &[(String, String)],
+    sack: &SackParams,
+    ecn: EcnUse,
+    control: &str,
+) -> Result<(), ParamError> {
+    let refuse = |key: &str, given: &str, allowed: &str, remedy: &str| {
+        Err(wrong(
+            key,
+            UnitErrorKind::UnknownChoice,
+            given,
+            allowed,
+            remedy,
+        ))
+    };
+    if sack.accurate_ecn && sack.machine == Machine::Ns3 {
+        return refuse(
+            "accurate_ecn",
+            "true",
+            "allowed with machine=ns3, which has none",
+            "leave it out, or take another dialect",
+        );
+    }
+    if sack.accurate_ecn
+        && args
+            .iter()
+            .any(|(key, text)| key == "ecn" && text == "false")
+    {
+        return refuse(
+            "ecn",
+            "false",
+            "allowed with accurate_ecn=true, which turns it on",
+            "leave one of them out",
+        );
+    }
+    if !sack.accurate_ecn && sack.receiver_ecn == ReceiverEcn::Classic && ecn == EcnUse::Scalable {
+        return refuse(
+            "receiver_ecn",
+            "classic",
+            &format!("allowed with {control} alone, which has to ask for more to find that out"),
+            "write accurate_ecn=true beside it",
+        );
+    }
+    Ok(())
 }
 
 /// The error of a congestion control that does not exist.

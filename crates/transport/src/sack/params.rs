@@ -77,6 +77,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What a receiver knows of ECN.
+    pub enum ReceiverEcn {
+        /// What its sender asks for.
+        Same = "same",
+        /// Echoes until the window has fallen (RFC 3168), and no more.
+        Classic = "classic",
+        /// Nothing.
+        None = "none",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
@@ -92,6 +104,13 @@ params! {
         flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)";
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
+        /// Whether Accurate ECN is asked for, by which three bits of each acknowledgement count marked packets; turns `ecn` on. If false, DCTCP and Prague
+        /// are told of each mark all the same, the latter by counts that no header has.
+        accurate_ecn: bool = "false", source "RFC 9768 section 3.1 leaves it to the host";
+        /// Whether the receiver sends the option of Accurate ECN (8 bytes) with each acknowledgement that has room: the bytes that arrived marked.
+        accurate_ecn_option: bool = "true", source "RFC 9768 section 3.2.3 (recommended)";
+        /// What the receiver knows of ECN.
+        receiver_ecn: ReceiverEcn = "same", source "RFC 9768 section 3.1.2 (what other servers answer)";
         /// Whether a segment probes for the loss of the last ones.
         tail_probe: bool = "true", source "RFC 8985 section 7";
         /// What restarts the retransmission timer.

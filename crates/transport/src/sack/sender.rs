@@ -4,6 +4,7 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
+use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
 use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
@@ -194,8 +195,9 @@ pub struct SackSender<S> {
     undo_from: Option<u64>,
     undo_resent: Option<u64>,
     resent_at: Option<Time>,
-    /// Bytes that the receiver has counted as marked.
-    marked: u64,
+    /// How the receiver tells of marks, and what it has told.
+    feedback: Feedback,
+    marks: Marks,
     timeout_una: u64,
     /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and where the recovery ended in which the
     /// last segment was sent again for want of anything else (RescueRxt).
@@ -238,7 +240,7 @@ pub(super) struct Cold<S> {
     abc_limit: u32,
     start: Time,
     opened: Time,
-    wants_ecn: bool,
+    wish: Wish,
     syn_lost: bool,
     pub(super) report: SenderReport,
     pub(super) socket: Socket,
@@ -310,7 +312,8 @@ impl<S: Source> SackSender<S> {
             undo_from: None,
             undo_resent: None,
             resent_at: None,
-            marked: 0,
+            feedback: Feedback::of(traits.ecn),
+            marks: Marks::default(),
             timeout_una: u64::MAX,
             high_resent: 0,
             rescued: None,
@@ -344,7 +347,11 @@ impl<S: Source> SackSender<S> {
                 abc_limit: sack.abc_limit,
                 start,
                 opened: Time::ZERO,
-                wants_ecn: params.ecn || traits.ecn != EcnUse::Classic,
+                wish: match params.ecn || traits.ecn != EcnUse::Classic {
+                    _ if sack.accurate_ecn => Wish::Accurate,
+                    true => Wish::Classic,
+                    false => Wish::Nothing,
+                },
                 syn_lost: false,
                 report: SenderReport::default(),
                 socket: Socket::default(),
@@ -429,10 +436,8 @@ impl<S: Source> SackSender<S> {
     }
 
     fn send_syn<H: Host>(&mut self, host: &mut H) {
-        let mut flags = Flags::SYN;
-        if self.cold.wants_ecn {
-            flags = flags.with(Flags::ECE).with(Flags::CWR);
-        }
+        let (asks, side) = ask(self.cold.wish);
+        let mut flags = Flags::SYN.with(asks);
         if self.cold.syn_lost {
             flags = flags.with(Flags::RETRANSMIT);
         }
@@ -442,7 +447,10 @@ impl<S: Source> SackSender<S> {
             flags,
             ..Outgoing::default()
         };
-        host.send(self.flow, out);
+        match side {
+            Some(side) => host.send_with(self.flow, out, side),
+            None => host.send(self.flow, out),
+        }
         self.pending = Pending::Timeout;
         let at = self.wheel.expiry(host.now(), self.rto.timeout());
         self.timers.set(RETRANSMIT, at, host);
@@ -471,8 +479,7 @@ impl<S: Source> SackSender<S> {
             self.rto.sample(rtt, self.una, self.nxt);
             self.cold.report.record_rtt(rtt);
         }
-        self.ecn =
-            self.cold.wants_ecn && syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
+        self.take_grant(syn_ack, host);
         self.cc.on_start(&Start {
             now,
             mss: self.mss,
@@ -484,6 +491,27 @@ impl<S: Source> SackSender<S> {
         self.send_bare_ack(host);
         self.check_completion(now);
         self.send(host);
+    }
+
+    /// What of ECN the server has agreed to.
+    fn take_grant<H: Host>(&mut self, syn_ack: &Packet, host: &H) {
+        let flags = syn_ack.flags;
+        let grant = match self.cold.wish {
+            Wish::Accurate => granted(flags, host.side(syn_ack).as_ref()),
+            wish if flags.has(Flags::ECE) && !flags.has(Flags::CWR) => wish,
+            _ => Wish::Nothing,
+        };
+        let falls_back = self.cold.wish == Wish::Accurate && grant == Wish::Classic;
+        // An algorithm that needs each mark does without ECN where it would not hear of them (RFC 9331 section 4.1).
+        self.ecn = grant != Wish::Nothing && !(falls_back && self.traits.ecn == EcnUse::Scalable);
+        if grant == Wish::Accurate {
+            self.feedback = Feedback::Accurate;
+        }
+    }
+
+    /// Whether the sender has to say that its window falls; the receiver counts otherwise.
+    pub(super) fn owes_cwr(&self) -> bool {
+        self.ecn && self.feedback != Feedback::Accurate
     }
 
     fn whole_segments(&self) -> bool {
@@ -1055,7 +1083,7 @@ impl<S: Source> SackSender<S> {
             in_flight: outstanding,
             mss: self.mss,
         });
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.owes_cwr();
         self.reducing = false;
         self.high = self.nxt;
         self.probe_high = 0;
@@ -1150,7 +1178,7 @@ impl<S: Source> SackSender<S> {
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
         let marked = self.take_marks(packet, side.as_ref(), delivered);
-        event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
+        event.echo = marked > 0 || (self.owes_cwr() && packet.flags.has(Flags::ECE));
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
         let limited = self.is_limited();
         let mut sample = Sample {
@@ -1505,15 +1533,20 @@ impl<S: Source> SackSender<S> {
         if !self.ecn {
             return 0;
         }
-        match self.traits.ecn {
-            EcnUse::Classic => 0,
-            EcnUse::PerSegment if packet.flags.has(Flags::ECE) => delivered,
-            EcnUse::PerSegment => 0,
-            EcnUse::Scalable => {
-                let counted = side.map_or(self.marked, |side| side.words[1]);
-                let marked = counted.saturating_sub(self.marked);
-                self.marked = self.marked.max(counted);
-                marked
+        match self.feedback {
+            Feedback::Echo => 0,
+            Feedback::PerSegment if packet.flags.has(Flags::ECE) => delivered,
+            Feedback::PerSegment => 0,
+            Feedback::Counted => {
+                let before = self.marks.bytes;
+                let counted = side.map_or(before, |side| side.words[1]);
+                self.marks.bytes = before.max(counted);
+                counted.saturating_sub(before)
+            }
+            Feedback::Accurate => {
+                let overtaken = packet.ack < self.una;
+                let sizes = (delivered, self.mss);
+                self.marks.take(packet.flags, side, sizes, overtaken)
             }
         }
     }
@@ -1700,7 +1733,7 @@ impl<S: Source> SackSender<S> {
         });
         self.high = self.nxt;
         self.probe_high = 0;
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.owes_cwr();
         self.reducing = !self.traits.model
             && self.options.reduction != Reduction::Halt
             && (kind == CongestionKind::Loss || self.options.reduction_for_ecn);
