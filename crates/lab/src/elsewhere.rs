@@ -2,7 +2,7 @@
 
 /// What goes by a name of its own in the field and is a part of an entry here, or another name of one: names in lower case
 /// without signs between, and where to look.
-const ELSEWHERE: [(&[&str], &str); 14] = [
+const ELSEWHERE: [(&[&str], &str); 13] = [
     (
         &["udp"],
         "UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources",
@@ -44,13 +44,12 @@ const ELSEWHERE: [(&[&str], &str); 14] = [
         &["accecn", "accurateecn"],
         "it is the parameter accurate_ecn of TCP with selective acknowledgement; see sojourn show sack",
     ),
-    (&["bbrv1", "bbr1"], "it is called bbr; see sojourn show bbr"),
     (
-        &["bbrv2", "bbr2", "bbrv3"],
+        &["bbrv2", "bbr2"],
         "version 3 is called bbr3; see sojourn show bbr3",
     ),
     (
-        &["westwood+", "westwoodplus"],
+        &["westwood+", "westwoodplus", "tcpwestwood"],
         "it is called westwood; see sojourn show westwood",
     ),
     (

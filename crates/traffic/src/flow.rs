@@ -101,6 +101,8 @@ pub struct BuiltFlow {
 pub struct FlowKind {
     /// The name in specifications.
     pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     /// What it is.
     pub doc: &'static str,
     /// Which protocol carries it.
@@ -111,9 +113,17 @@ pub struct FlowKind {
     pub dialects: Vec<&'static DialectInfo>,
 }
 
+impl FlowKind {
+    /// Whether that is its name, or one of the others for it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
 /// What the name of a TCP flow fixes.
 struct TcpKind {
     name: &'static str,
+    aliases: &'static [&'static str],
     doc: &'static str,
     recovery: Option<&'static str>,
     congestion_control: Option<&'static str>,
@@ -122,30 +132,35 @@ struct TcpKind {
 const NAMED_TCP: [TcpKind; 5] = [
     TcpKind {
         name: "reno",
+        aliases: &[],
         doc: "TCP Reno: any new acknowledgement ends fast recovery.",
         recovery: Some("reno"),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: "newreno",
+        aliases: &[],
         doc: "TCP NewReno: fast recovery goes on until everything in flight at its start has arrived.",
         recovery: Some("newreno"),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: SACK,
+        aliases: &[],
         doc: "TCP with selective acknowledgement and Reno's window.",
         recovery: Some(SACK),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: TAHOE,
+        aliases: &[],
         doc: "TCP Tahoe: a loss is answered with slow start. Only in dialects ns2 and ns3_24.",
         recovery: Some("tahoe"),
         congestion_control: None,
     },
     TcpKind {
         name: "tcp",
+        aliases: &[],
         doc: "TCP as its parameters `recovery` and `cc` say.",
         recovery: None,
         congestion_control: None,
@@ -174,6 +189,7 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
         .filter(|algorithm| NAMED_TCP.iter().all(|kind| kind.name != algorithm.name))
         .map(|algorithm| TcpKind {
             name: algorithm.name,
+            aliases: algorithm.aliases,
             doc: algorithm.doc,
             recovery: None,
             congestion_control: Some(algorithm.name),
@@ -193,6 +209,10 @@ impl TcpKind {
     }
 
     /// Whether ns-3.24's socket can be this flow.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
     fn is_ns3s(&self) -> bool {
         self.name == TAHOE
     }
@@ -221,6 +241,7 @@ impl TcpKind {
         }
         FlowKind {
             name: self.name,
+            aliases: self.aliases,
             doc: self.doc,
             transport: Transport::Tcp,
             params,
@@ -242,7 +263,7 @@ const MARKS: Implied = ("ecn", "true", "it lives by marks");
 
 /// What the name of a flow sets in its transport, whatever the dialect.
 pub fn implied(name: &str) -> &'static [Implied] {
-    let Some(kind) = tcp_kinds().find(|kind| kind.name == name) else {
+    let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) else {
         return &[];
     };
     match (kind.recovery, kind.congestion_control) {
@@ -270,6 +291,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .filter(|source| carries_datagrams(source))
         .map(|source| FlowKind {
             name: source.name,
+            aliases: &[],
             doc: source.title,
             transport: Transport::Udp,
             params: vec![(source.name, source.params), ("udp", UdpParams::TABLE)],
@@ -277,6 +299,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         });
     let workloads = workload::KINDS.iter().map(|kind| FlowKind {
         name: kind.name,
+        aliases: &[],
         doc: kind.doc,
         transport: Transport::Tcp,
         params: vec![(kind.name, kind.params)],
@@ -309,7 +332,7 @@ pub fn build_flow(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    if let Some(kind) = tcp_kinds().find(|kind| kind.name == name) {
+    if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
         return build_tcp(&kind, args, request);
     }
     if let Some(build) = others::find(name) {
@@ -527,7 +550,7 @@ pub(crate) fn plan_tcp(
     dialect: Option<&str>,
 ) -> Result<TcpPlan, ParamError> {
     let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
-    let Some(kind) = kinds().find(|kind| kind.name == name) else {
+    let Some(kind) = kinds().find(|kind| kind.is_called(name)) else {
         let names = || kinds().map(|kind| kind.name);
         let list: Vec<&str> = names().collect();
         let remedy = match nearest(name, names()) {
