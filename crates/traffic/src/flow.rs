@@ -674,6 +674,10 @@ fn plan(
         )?;
         sack.timestamps |= traits.timestamps;
         check_marks(args, &sack, traits.ecn, algorithm.name)?;
+        if traits.paces {
+            refuse_unpaced(args, algorithm.name)?;
+            sack.pacing = true;
+        }
         params.ecn |= sack.accurate_ecn;
         parts.push((SACK, Resolved::of(&sack)));
         Some(sack)
@@ -759,6 +763,23 @@ fn check_marks(
         );
     }
     Ok(())
+}
+
+/// Checks that pacing was not turned off for a congestion control that sets the pace itself.
+fn refuse_unpaced(args: &[(String, String)], control: &str) -> Result<(), ParamError> {
+    match args
+        .iter()
+        .any(|(key, text)| key == "pacing" && text == "false")
+    {
+        true => Err(wrong(
+            "pacing",
+            UnitErrorKind::UnknownChoice,
+            "false",
+            &format!("allowed with {control}, which sets the pace itself"),
+            "leave it out, or take another congestion control",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The error of a congestion control that does not exist.

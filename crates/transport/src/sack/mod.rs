@@ -2,7 +2,7 @@
 //!
 //! Sources, by file: `ns3` ns-3.44; `sender` RFC 9293, RFC 2018, RFC 6675, RFC 8985, RFC 5682 and the state machine of Linux 6.1;
 //! `scoreboard` RFC 6675 sections 3 and 4; `rack` RFC 8985 section 6; `prr` RFC 9937; `rate` draft-ietf-ccwg-bbr section
-//! 4.1; `pacing` Linux 6.1; `accecn` RFC 9768; `receiver` RFC 2018, RFC 2883, RFC 7323, RFC 8257.
+//! 4.1; `pacing` Linux 6.1 (ratios of the window: tcp_update_pacing_rate); `accecn` RFC 9768; `receiver` RFC 2018, RFC 2883, RFC 7323, RFC 8257.
 //!
 //! Deviations beside those of [`crate::tcp`], which hold for every dialect:
 //! - Segments are sent again as they were sent: they are not cut or joined.

@@ -131,6 +131,12 @@ params! {
         quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
         /// How long an acknowledgement of data behind a gap may wait, from the fourth one on; at most a twentieth of a round trip.
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
+        /// Whether segments are spaced over the round trip where the congestion control asks for no rate of its own.
+        pacing: bool = "false", source "RFC 9293 and RFC 5681 know none; RFC 8257 and RFC 9331 leave it to the host";
+        /// The rate then, in percent of a window per round trip, while the window is below half the slow start threshold.
+        pacing_ss_ratio: u32 = "200", range "1".."1000", source "ip-sysctl: tcp_pacing_ss_ratio";
+        /// The same later. Pieces are as long as these rates allow.
+        pacing_ca_ratio: u32 = "120", range "1".."1000", source "ip-sysctl: tcp_pacing_ca_ratio";
         /// Whether windows are counted in whole segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
         /// In what data leaves.

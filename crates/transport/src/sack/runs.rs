@@ -494,6 +494,54 @@ fn where_acknowledgements_are_lost_the_option_tells_what_three_bits_do_not() {
 }
 
 #[test]
+fn pacing_lowers_the_bursts_at_the_bottleneck() {
+    // An acknowledgement of sixteen segments lets sixteen leave at once, into room for twelve; the window is less than the
+    // path holds.
+    let run = |cc, dialect, pacing| {
+        Path {
+            cc,
+            dialect,
+            forward: Fifo::of(12),
+            run: Span::from_secs(60),
+            ..Path::default()
+        }
+        .with(&[("delayed_ack", "16"), ("window", "30kB")])
+        .sack(&[("pacing", pacing), ("quick_acks", "0")])
+        .run()
+    };
+    for cc in ["reno", "cubic", "vegas"] {
+        for dialect in ["rfc", "linux"] {
+            let (bursts, paced) = (run(cc, dialect, "false"), run(cc, dialect, "true"));
+            let [one, other] = [&bursts, &paced].map(|run| run.receivers[0].goodput_bytes);
+            assert!(bursts.drops > 4, "{cc} {dialect}: {}", bursts.drops);
+            assert!(
+                2 * paced.drops < bursts.drops,
+                "{cc} {dialect}: {}",
+                paced.drops
+            );
+            assert!(other * 100 >= one * 95, "{cc} {dialect}: {one} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_control_that_sets_the_pace_itself_is_not_paced_twice() {
+    for cc in ["bbr", "bbr3", "copa", "prague"] {
+        let run = |pacing| {
+            Path {
+                cc,
+                forward: Fifo::of(60).marking(20),
+                run: Span::from_secs(20),
+                ..Path::default()
+            }
+            .sack(&[("pacing", pacing)])
+            .run()
+        };
+        assert_eq!(run("true"), run("false"), "{cc}");
+    }
+}
+
+#[test]
 fn quick_acknowledgements_come_first_and_delayed_ones_follow() {
     let acks = |quick| {
         let outcome = Path::bytes(1000 * MSS).sack(&[("quick_acks", quick)]).run();
@@ -674,7 +722,7 @@ proptest! {
         blocks in prop_oneof![Just("1"), Just("3")],
         window in prop_oneof![Just("none"), Just("1460B"), Just("20kB")],
         min_rto in prop_oneof![Just("1s"), Just("200ms"), Just("0s")],
-        switches in prop::collection::vec(any::<bool>(), 8),
+        switches in prop::collection::vec(any::<bool>(), 9),
         knows in prop_oneof![Just("same"), Just("classic"), Just("none")],
         flows in 1..3u32,
     ) {
@@ -726,6 +774,7 @@ proptest! {
             // ns-3 has none, and without it Prague cannot find out.
             ("accurate_ecn", if dialect == "ns3" { "false" } else { flag(6) }),
             ("accurate_ecn_option", flag(7)),
+            ("pacing", flag(8)),
             ("receiver_ecn", if switches[6] && dialect != "ns3" { knows } else { "same" }),
         ])
         .run();

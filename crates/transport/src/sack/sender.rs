@@ -158,6 +158,8 @@ pub struct SackSender<S> {
     pub(super) cwr_due: bool,
     /// Acknowledgements of new data may go the short way.
     usual: bool,
+    /// Segments are spaced though the congestion control asks for no rate.
+    paces: bool,
     /// The congestion window holds the sender back (RFC 7661): in the window of data up to `usage_end`, with the most bytes outstanding in it.
     limited: bool,
     usage_end: u64,
@@ -228,6 +230,8 @@ pub(super) struct Options {
     /// What a probe for a single segment waits beyond two round trips.
     probe_delay: Span,
     restart: Restart,
+    /// The pace without a rate of the congestion control, in percent of a window per round trip: in slow start, and later.
+    pacing_ratios: [u32; 2],
     /// Granularity of the timestamps that are echoed.
     stamp_tick: Span,
 }
@@ -260,7 +264,9 @@ impl<S: Source> SackSender<S> {
             stop,
         } = config;
         let feed = Feed::new(source, rng, stop);
-        let traits = cc.traits();
+        let mut traits = cc.traits();
+        // What is spaced is looked at as each segment leaves.
+        traits.unsampled &= !sack.pacing;
         let linux = sack.reduction == Reduction::PrrLinux;
         let mss = params.mss.get();
         SackSender {
@@ -285,6 +291,7 @@ impl<S: Source> SackSender<S> {
             ecn: false,
             cwr_due: false,
             usual: !traits.model && sack.machine == Machine::Linux,
+            paces: sack.pacing && !traits.paces,
             limited: false,
             usage_end: 0,
             usage: 0,
@@ -339,6 +346,7 @@ impl<S: Source> SackSender<S> {
                     params.delayed_ack_timeout
                 },
                 restart: sack.restart,
+                pacing_ratios: [sack.pacing_ss_ratio, sack.pacing_ca_ratio],
                 stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
             },
             cold: Box::new(Cold {
@@ -600,7 +608,7 @@ impl<S: Source> SackSender<S> {
         loop {
             if self.pieces.is_between()
                 && let Some(until) = self.pacer.holds(now)
-                && self.cc.pacing_rate().is_some()
+                && (self.paces || self.cc.pacing_rate().is_some())
             {
                 self.timers.set(PACE, until, host);
                 // What waits for its turn is held back by the window as far as growth is concerned.
@@ -689,7 +697,7 @@ impl<S: Source> SackSender<S> {
 
     #[inline(never)]
     fn start_piece(&mut self, now: Time, window: u64, room: u64) -> bool {
-        let paced = self.cc.pacing_rate().filter(|rate| !rate.is_zero());
+        let paced = self.pace();
         let srtt = self.rto.srtt();
         let standing = Standing {
             now,
@@ -708,17 +716,28 @@ impl<S: Source> SackSender<S> {
         self.pieces.start(&standing)
     }
 
+    /// The rate at which segments are spaced, if they are.
+    #[inline]
+    fn pace(&self) -> Option<Rate> {
+        let rate = match self.cc.pacing_rate() {
+            None if self.paces => Some(self.rate_of_window(self.cwnd(), self.rto.srtt())),
+            rate => rate,
+        };
+        rate.filter(|rate| !rate.is_zero())
+    }
+
     /// What a window sends per second, and a fifth more; twice as much where it still doubles (tcp_input.c, tcp_update_pacing_rate).
     fn rate_of_window(&self, window: u64, srtt: Option<Span>) -> Rate {
         let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else {
             return Rate::bps(0);
         };
+        let [start, later] = self.options.pacing_ratios;
         let part = if window < self.cc.ssthresh() / 2 {
-            200
+            start
         } else {
-            120
+            later
         };
-        let bits = u128::from(window.max(self.nxt - self.una)) * 8 * part / 100;
+        let bits = u128::from(window.max(self.nxt - self.una)) * 8 * u128::from(part) / 100;
         let per_second = bits * 1_000_000_000_000 / u128::from(srtt.as_ps());
         Rate::bps(u64::try_from(per_second).unwrap_or(u64::MAX))
     }
@@ -868,9 +887,7 @@ impl<S: Source> SackSender<S> {
             retransmission: again,
             after_idle,
         });
-        if let Some(rate) = self.cc.pacing_rate()
-            && !rate.is_zero()
-        {
+        if let Some(rate) = self.pace() {
             self.pacer.on_sent(now, bytes, rate);
         }
     }
