@@ -30,7 +30,9 @@ mod scoreboard;
 mod sender;
 
 pub use accecn::has_ae;
-pub use params::{Detection, Machine, ReceiverEcn, Reduction, Restart, SackParams, SendUnit};
+pub use params::{
+    Detection, Machine, PrrBound, ReceiverEcn, Reduction, Restart, SackParams, SendUnit,
+};
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};
 

@@ -89,6 +89,18 @@ choice! {
     }
 }
 
+choice! {
+    /// How much more than has arrived may be sent while less is in flight than the threshold.
+    pub enum PrrBound {
+        /// As much, and a segment more if the acknowledgement advances and shows no further loss (RFC 9937 section 6.2).
+        Safe = "safe",
+        /// As much and a segment more: slow start (RFC 6937, PRR-SSRB).
+        SlowStart = "slow_start",
+        /// No more than has arrived since the beginning: conservation of packets (RFC 6937, PRR-CRB).
+        Conserve = "conserve",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
@@ -98,6 +110,16 @@ params! {
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
         /// How the window falls while losses are repaired.
         reduction: Reduction = "prr", source "RFC 9937 section 6";
+        /// What rate reduction may send beyond what has arrived once less is in flight than the threshold.
+        prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
+        /// Parts of the least round-trip time of which the reordering window begins with one.
+        rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";
+        /// Most of these parts that duplicates widen it to; the smoothed round-trip time bounds it too.
+        rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
+        /// Recoveries for which it stays wide.
+        rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
+        /// Most segments by which reordering raises the count that tells of a loss.
+        most_reordering: u32 = "300", range "1".."1000000", source "ip-sysctl: tcp_max_reordering";
         /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
         /// What counts as in flight when the window is halved.
@@ -113,6 +135,10 @@ params! {
         receiver_ecn: ReceiverEcn = "same", source "RFC 9768 section 3.1.2 (what other servers answer)";
         /// Whether a segment probes for the loss of the last ones.
         tail_probe: bool = "true", source "RFC 8985 section 7";
+        /// How much later than after two round trips it does where one segment is in flight, for a delayed acknowledgement; none takes `delayed_ack_timeout`, with `reduction=prr_linux` `min_rto`.
+        probe_delay: Option<Span> = "none", range .."60s", source "RFC 8985 section 7.2 (WCDelAckT)";
+        /// Least wait of the timer of reordering beyond its time, and of the probe beyond its round trips.
+        least_wait: Span = "2ms", range .."1s", source "tcp.h, TCP_TIMEOUT_MIN (two ticks)";
         /// What restarts the retransmission timer.
         restart: Restart = "acked", source "RFC 6298 section 5.3";
         /// Whether a timeout is examined before it is believed (F-RTO).

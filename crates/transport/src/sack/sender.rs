@@ -7,7 +7,9 @@
 use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
-use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
+use super::params::{
+    Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
+};
 use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
 use super::rack::Rack;
@@ -28,13 +30,8 @@ pub(super) const RETRANSMIT: usize = 0;
 const PACE: usize = 1;
 const APPLICATION: usize = 2;
 
-/// Least wait of the timers that look for losses (tcp.h, TCP_TIMEOUT_MIN: two ticks).
-const LEAST_WAIT: Span = Span::from_ms(2);
 /// Granularity of Linux's timestamps (TCP_TS_HZ).
 const LINUX_STAMP: Span = Span::from_ms(1);
-
-/// Most segments by which reordering raises the count that tells of a loss (ip-sysctl: tcp_max_reordering).
-const MOST_REORDERING: u64 = 300;
 
 /// What a sender is made of.
 #[derive(Debug)]
@@ -229,6 +226,10 @@ pub(super) struct Options {
     pub(super) dupthresh: u32,
     /// What a probe for a single segment waits beyond two round trips.
     probe_delay: Span,
+    /// Least wait of the timers that look for losses.
+    least_wait: Span,
+    /// Most segments by which reordering raises the count that tells of a loss.
+    most_reordering: u32,
     restart: Restart,
     /// The pace without a rate of the congestion control, in percent of a window per round trip: in slow start, and later.
     pacing_ratios: [u32; 2],
@@ -301,8 +302,8 @@ impl<S: Source> SackSender<S> {
             traits,
             board: Scoreboard::new(),
             rate: DeliveryRate::new(Time::ZERO),
-            rack: Rack::new(),
-            prr: Prr::default(),
+            rack: Rack::new(&sack),
+            prr: Prr::new(1, mss, sack.prr_bound),
             min_rtt: None,
             timers: Timers::default(),
             cc,
@@ -340,11 +341,13 @@ impl<S: Source> SackSender<S> {
                 nagle: params.nagle,
                 limited_transmit: params.limited_transmit,
                 dupthresh: params.dupthresh,
-                probe_delay: if linux {
+                probe_delay: sack.probe_delay.unwrap_or(if linux {
                     params.min_rto
                 } else {
                     params.delayed_ack_timeout
-                },
+                }),
+                least_wait: sack.least_wait,
+                most_reordering: sack.most_reordering,
                 restart: sack.restart,
                 pacing_ratios: [sack.pacing_ss_ratio, sack.pacing_ca_ratio],
                 stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
@@ -365,15 +368,15 @@ impl<S: Source> SackSender<S> {
                 socket: Socket::default(),
             }),
         }
-        .counting_segments(sack.whole_segments)
+        .counting_segments(sack.whole_segments, sack.prr_bound)
     }
 
-    fn counting_segments(mut self, whole: bool) -> Self {
+    fn counting_segments(mut self, whole: bool, bound: PrrBound) -> Self {
         if self.is_ns3() {
             self.board.keep_retransmissions();
         }
         // The unit in which reductions count, until they need it.
-        self.prr = Prr::begin(1, if whole { self.mss } else { 1 }, self.mss);
+        self.prr = Prr::new(if whole { self.mss } else { 1 }, self.mss, bound);
         self
     }
 
@@ -966,7 +969,7 @@ impl<S: Source> SackSender<S> {
         wait += if self.board.len() == 1 {
             self.options.probe_delay
         } else {
-            LEAST_WAIT
+            self.options.least_wait
         };
         let timeout = match restarted {
             true => self.rto.timeout(),
@@ -1571,7 +1574,8 @@ impl<S: Source> SackSender<S> {
     /// What was sent once has arrived after what was sent later (RFC 8985 section 6.2 step 3).
     fn note_reordering(&mut self, lowest: u64) {
         let distance = self.board.highest().saturating_sub(lowest);
-        let segments = distance.div_ceil(self.mss).min(MOST_REORDERING);
+        let most = u64::from(self.options.most_reordering);
+        let segments = distance.div_ceil(self.mss).min(most);
         self.dupthresh = self
             .dupthresh
             .max(u32::try_from(segments).unwrap_or(u32::MAX));
@@ -1607,7 +1611,7 @@ impl<S: Source> SackSender<S> {
             Detection::Rack => {
                 let window = self.rack_window();
                 if let Some(wait) = self.rack.detect(&mut self.board, window, now) {
-                    self.arm(Pending::Reordering, wait + LEAST_WAIT, host);
+                    self.arm(Pending::Reordering, wait + self.options.least_wait, host);
                     return true;
                 }
             }
@@ -1754,8 +1758,7 @@ impl<S: Source> SackSender<S> {
         self.reducing = !self.traits.model
             && self.options.reduction != Reduction::Halt
             && (kind == CongestionKind::Loss || self.options.reduction_for_ecn);
-        let unit = self.prr.unit();
-        self.prr = Prr::begin(before, unit, self.mss);
+        self.prr = self.prr.again(before);
     }
 
     /// The window is what it was to fall to.
