@@ -535,6 +535,7 @@ impl CongestionControl for Bbr {
         Traits {
             model: true,
             samples: true,
+            paces: true,
             ..Traits::default()
         }
     }

@@ -550,6 +550,7 @@ impl CongestionControl for Bbr3 {
         Traits {
             model: true,
             samples: true,
+            paces: true,
             ..Traits::default()
         }
     }

@@ -160,6 +160,7 @@ impl CongestionControl for Copa {
     fn traits(&self) -> Traits {
         Traits {
             samples: true,
+            paces: true,
             ..Traits::default()
         }
     }

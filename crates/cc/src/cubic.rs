@@ -9,7 +9,7 @@
 mod ns3;
 
 use self::ns3::{Ns3, Shape};
-use crate::hystart::{HyStart, HyStartPlus};
+use crate::hystart::{HyStart, HyStartPlus, Rules};
 use crate::num::{micros, millis, real, scaled, whole};
 use crate::window::Window;
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo};
@@ -56,6 +56,22 @@ params! {
         reno_friendly: bool = "true", source "RFC 9438 section 4.3";
         /// How slow start ends before a loss ends it.
         exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406";
+        /// Window, in segments, below which HyStart does not look (`exit=hystart`).
+        hystart_low_window: u32 = "16", range .."100000", source "tcp_cubic.c, hystart_low_window";
+        /// Acknowledgements no further apart are one train (`exit=hystart`).
+        hystart_train_gap: Span = "2ms", range .."1s", source "tcp_cubic.c, hystart_ack_delta_us";
+        /// Samples of delay in a round before it is judged (N_RTT_SAMPLE; `exit=hystart` or `hystart_plus`).
+        hystart_samples: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_MIN_SAMPLES";
+        /// Least rise of the delay that ends slow start (MIN_RTT_THRESH).
+        hystart_least_rise: Span = "4ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MIN";
+        /// Greatest rise that is waited for (MAX_RTT_THRESH).
+        hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX";
+        /// Part of the delay that the rise is between these (MIN_RTT_DIVISOR): one in so many.
+        hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH";
+        /// Part by which the window grows in conservative slow start (CSS_GROWTH_DIVISOR; `exit=hystart_plus`): one in so many.
+        css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3";
+        /// Rounds of conservative slow start (CSS_ROUNDS).
+        css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3";
         /// How the curve is followed.
         curve: Curve = "real", source "RFC 9438 section 4.2";
     }
@@ -125,6 +141,22 @@ struct Ticks {
     reno: u64,
 }
 
+impl CubicParams {
+    /// How slow start ends before a loss ends it.
+    pub(crate) fn rules(&self) -> Rules {
+        Rules {
+            low_window: self.hystart_low_window.into(),
+            samples: self.hystart_samples,
+            least_rise: micros(self.hystart_least_rise),
+            most_rise: micros(self.hystart_most_rise),
+            rise_divisor: self.hystart_rise_divisor.into(),
+            train_gap: micros(self.hystart_train_gap),
+            slow_rounds: self.css_rounds,
+            slower: self.css_growth_divisor.into(),
+        }
+    }
+}
+
 impl Cubic {
     /// A connection that is not established yet.
     pub fn new(params: &CubicParams) -> Cubic {
@@ -137,8 +169,8 @@ impl Cubic {
             reno_friendly: params.reno_friendly,
             exit: params.exit,
             curve: params.curve,
-            hystart: HyStart::default(),
-            plus: HyStartPlus::new(),
+            hystart: HyStart::new(params.rules()),
+            plus: HyStartPlus::new(params.rules()),
             epoch: None,
             w_max: 0.0,
             k: 0.0,
@@ -441,7 +473,7 @@ impl CongestionControl for Cubic {
                     self.ns3.reset(congestion.now);
                 }
                 self.hystart.restart();
-                self.plus = HyStartPlus::new();
+                self.plus.restart();
             }
         }
     }

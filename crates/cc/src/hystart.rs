@@ -7,28 +7,40 @@ use crate::Sample;
 use crate::num::micros;
 use sojourn_units::Time;
 
-/// Segments below which HyStart does not look.
-const LOW_WINDOW: u64 = 16;
-/// Samples of delay in a round before it is judged (RFC 9406 section 4.2, N_RTT_SAMPLE; HYSTART_MIN_SAMPLES).
-const SAMPLES: u32 = 8;
-/// Bounds of the rise in delay that ends slow start, microseconds (MIN_RTT_THRESH, MAX_RTT_THRESH).
-const LEAST_RISE: u64 = 4_000;
-const MOST_RISE: u64 = 16_000;
-/// Acknowledgements closer than this form a train, microseconds.
-const TRAIN_GAP: u64 = 2_000;
 /// The time that a train may be longer than the delay, microseconds.
 const TRAIN_SLACK: u64 = 1_000;
-/// Rounds of conservative slow start, and how much slower it is (CSS_ROUNDS, CSS_GROWTH_DIVISOR).
-const SLOW_ROUNDS: u32 = 5;
-const SLOWER: u64 = 4;
 
-fn rise(delay: u64) -> u64 {
-    (delay / 8).clamp(LEAST_RISE, MOST_RISE)
+/// What both go by; times in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Segments below which HyStart does not look.
+    pub(crate) low_window: u64,
+    /// Samples of delay in a round before it is judged.
+    pub(crate) samples: u32,
+    /// Bounds of the rise in delay that ends slow start, and the part of the delay that it is between them.
+    pub(crate) least_rise: u64,
+    pub(crate) most_rise: u64,
+    pub(crate) rise_divisor: u64,
+    /// Acknowledgements closer than this form a train.
+    pub(crate) train_gap: u64,
+    /// Rounds of conservative slow start, and how much slower it is.
+    pub(crate) slow_rounds: u32,
+    pub(crate) slower: u64,
+}
+
+impl Rules {
+    fn rise(&self, delay: u64) -> u64 {
+        // Whichever is greater of the bounds, neither is passed from the other side.
+        (delay / self.rise_divisor)
+            .max(self.least_rise)
+            .min(self.most_rise.max(self.least_rise))
+    }
 }
 
 /// HyStart as in Linux.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct HyStart {
+    rules: Rules,
     /// The round ends when more than this byte is acknowledged; at first, with any.
     end: u64,
     round_start: u64,
@@ -39,9 +51,22 @@ pub(crate) struct HyStart {
 }
 
 impl HyStart {
-    /// A new connection, or slow start after a timeout.
+    /// A new connection.
+    pub(crate) fn new(rules: Rules) -> HyStart {
+        HyStart {
+            rules,
+            end: 0,
+            round_start: 0,
+            last_ack: 0,
+            least: 0,
+            samples: 0,
+            found: false,
+        }
+    }
+
+    /// Slow start after a timeout.
     pub(crate) fn restart(&mut self) {
-        *self = HyStart::default();
+        *self = HyStart::new(self.rules);
     }
 
     fn round(&mut self, sample: &Sample) {
@@ -67,19 +92,19 @@ impl HyStart {
         if sample.una > self.end {
             self.round(sample);
         }
-        if segments < LOW_WINDOW {
+        if segments < self.rules.low_window {
             return false;
         }
         let now = now_us(sample.now);
-        if now - self.last_ack <= TRAIN_GAP {
+        if now - self.last_ack <= self.rules.train_gap {
             self.last_ack = now;
             self.found |= now - self.round_start > (least + TRAIN_SLACK) / 2;
         }
         self.least = self.least.min(delay);
-        if self.samples < SAMPLES {
+        if self.samples < self.rules.samples {
             self.samples += 1;
         } else {
-            self.found |= self.least > least + rise(least);
+            self.found |= self.least > least + self.rules.rise(least);
         }
         self.found
     }
@@ -92,6 +117,7 @@ fn now_us(now: Time) -> u64 {
 /// HyStart++.
 #[derive(Clone, Debug)]
 pub(crate) struct HyStartPlus {
+    rules: Rules,
     end: u64,
     samples: u32,
     current: u64,
@@ -104,8 +130,9 @@ pub(crate) struct HyStartPlus {
 }
 
 impl HyStartPlus {
-    pub(crate) fn new() -> HyStartPlus {
+    pub(crate) fn new(rules: Rules) -> HyStartPlus {
         HyStartPlus {
+            rules,
             end: 0,
             samples: 0,
             current: u64::MAX,
@@ -117,9 +144,14 @@ impl HyStartPlus {
         }
     }
 
+    /// Slow start after a timeout.
+    pub(crate) fn restart(&mut self) {
+        *self = HyStartPlus::new(self.rules);
+    }
+
     /// By how much less than in slow start the window grows now.
     pub(crate) fn divisor(&self) -> u64 {
-        if self.slow { SLOWER } else { 1 }
+        if self.slow { self.rules.slower } else { 1 }
     }
 
     /// An acknowledgement in slow start (RFC 9406 section 4.2). True if slow start is to end.
@@ -132,7 +164,7 @@ impl HyStartPlus {
             // A round is over.
             if self.slow {
                 self.slow_rounds += 1;
-                ends = self.slow_rounds >= SLOW_ROUNDS;
+                ends = self.slow_rounds >= self.rules.slow_rounds;
             }
             self.end = sample.next;
             self.last = self.current;
@@ -143,9 +175,9 @@ impl HyStartPlus {
             self.current = self.current.min(micros(rtt));
             self.samples += 1;
         }
-        if self.samples >= SAMPLES && self.current != u64::MAX && self.last != u64::MAX {
+        if self.samples >= self.rules.samples && self.current != u64::MAX && self.last != u64::MAX {
             if !self.slow {
-                if self.current >= self.last.saturating_add(rise(self.last)) {
+                if self.current >= self.last.saturating_add(self.rules.rise(self.last)) {
                     self.slow = true;
                     self.slow_rounds = 0;
                     self.baseline = self.current;
@@ -164,7 +196,12 @@ impl HyStartPlus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cubic::CubicParams;
     use sojourn_units::Span;
+
+    fn rules() -> Rules {
+        CubicParams::default().rules()
+    }
 
     fn sample(us: u64, una: u64, next: u64, rtt_us: u64) -> Sample {
         Sample {
@@ -178,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_train_longer_than_half_the_delay_ends_slow_start() {
-        let mut hystart = HyStart::default();
+        let mut hystart = HyStart::new(rules());
         let found = (0..30).find(|n| {
             let us = 100_000 + 1000 * n;
             hystart.on_delay(&sample(us, 1, 100, 40_000), 20, 40_000, 40_000)
@@ -190,7 +227,7 @@ mod tests {
     #[test]
     fn the_first_round_begins_with_a_window_of_sixteen_segments() {
         // Acknowledgements 5 ms apart, delays of 46 ms: from the seventh on the window is large enough, and eight more are waited for.
-        let mut hystart = HyStart::default();
+        let mut hystart = HyStart::new(rules());
         let found = (0..30).find(|n| {
             let us = 100_000 + 5000 * n;
             hystart.on_delay(&sample(us, 1 + n, 100, 46_000), 10 + n, 46_000, 40_000)
@@ -200,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_delay_that_has_risen_by_an_eighth_ends_slow_start_after_eight_samples() {
-        let mut hystart = HyStart::default();
+        let mut hystart = HyStart::new(rules());
         let found = (0..30).find(|n| {
             let us = 100_000 + 5000 * n;
             hystart.on_delay(&sample(us, 1, 100, 46_000), 20, 46_000, 40_000)
@@ -213,7 +250,7 @@ mod tests {
     #[test]
     fn conservative_slow_start_lasts_five_rounds_or_until_the_delay_falls() {
         let run = |delays: &[u64]| {
-            let mut plus = HyStartPlus::new();
+            let mut plus = HyStartPlus::new(rules());
             let mut slow = Vec::new();
             for (round, &delay) in (0u64..).zip(delays) {
                 for n in 0..10 {
@@ -231,5 +268,56 @@ mod tests {
         assert!(ended);
         let (slow, ended) = run(&[40_000, 46_000, 41_000, 41_000]);
         assert_eq!((slow, ended), (vec![false, true, false, false], false));
+    }
+
+    #[test]
+    fn each_parameter_moves_what_it_names() {
+        let found = |rules: Rules, delay| {
+            let mut hystart = HyStart::new(rules);
+            (0..40).find(|n| {
+                let us = 100_000 + 5000 * n;
+                hystart.on_delay(&sample(us, 1, 100, delay), 20, delay, 40_000)
+            })
+        };
+        let few = Rules {
+            samples: 4,
+            ..rules()
+        };
+        let steep = Rules {
+            least_rise: 8_000,
+            ..rules()
+        };
+        let coarse = Rules {
+            rise_divisor: 4,
+            ..rules()
+        };
+        let high = Rules {
+            low_window: 21,
+            ..rules()
+        };
+        assert_eq!(
+            (found(rules(), 46_000), found(few, 46_000)),
+            (Some(8), Some(4))
+        );
+        for rules in [steep, coarse, high] {
+            assert_eq!(found(rules, 46_000), None, "{rules:?}");
+        }
+        let loose = Rules {
+            train_gap: 6_000,
+            ..rules()
+        };
+        assert_eq!(found(loose, 40_000), Some(5));
+        let mut plus = HyStartPlus::new(Rules {
+            slower: 2,
+            slow_rounds: 1,
+            ..rules()
+        });
+        let mut seen = Vec::new();
+        for (round, delay) in (0_u64..).zip([40_000, 46_000, 46_000]) {
+            let ended = (0..10)
+                .any(|n| plus.on_sample(&sample(0, 1 + round * 100 + n, 100 + round * 100, delay)));
+            seen.push((plus.divisor(), ended));
+        }
+        assert_eq!(seen, [(1, false), (2, false), (2, true)]);
     }
 }

@@ -192,25 +192,25 @@ pub struct Congestion {
 }
 
 registry::algorithms! {
-    reno = Reno(RenoParams);
+    reno ["newreno"] = Reno(RenoParams);
     cubic = Cubic(CubicParams);
-    bbr = Bbr(BbrParams);
-    bbr3 = Bbr3(Bbr3Params);
+    bbr ["bbr1", "bbrv1"] = Bbr(BbrParams);
+    bbr3 ["bbrv3"] = Bbr3(Bbr3Params);
     dctcp = Dctcp(DctcpParams), ns3 = Ns3;
     vegas = Vegas(VegasParams), ns3 = Ns3, linux = Linux;
     ledbat = Ledbat(LedbatParams);
-    westwood = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
-    highspeed = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
-    scalable = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
-    htcp = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
+    westwood ["westwood_plus"] = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
+    highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
+    scalable ["stcp"] = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
+    htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
     bic = Bic(BicParams), ns3 = Ns3, linux = Linux;
     veno = Veno(VenoParams), ns3 = Ns3, linux = Linux;
     illinois = Illinois(IllinoisParams), ns3 = Ns3, linux = Linux;
     hybla = Hybla(HyblaParams), ns3 = Ns3, linux = Linux;
     yeah = Yeah(YeahParams), ns3 = Ns3, linux = Linux;
-    lp = Lp(LpParams), ns3 = Ns3, linux = Linux;
-    compound = Compound(CompoundParams);
-    ledbat_plus = LedbatPlus(LedbatPlusParams);
+    lp ["tcp_lp"] = Lp(LpParams), ns3 = Ns3, linux = Linux;
+    compound ["ctcp"] = Compound(CompoundParams);
+    ledbat_plus ["ledbatpp"] = LedbatPlus(LedbatPlusParams);
     copa = Copa(CopaParams);
     prague = Prague(PragueParams);
 }

@@ -87,6 +87,7 @@ impl CongestionControl for Prague {
         Traits {
             ecn: EcnUse::Scalable,
             samples: true,
+            paces: true,
             ..Traits::default()
         }
     }

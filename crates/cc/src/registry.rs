@@ -8,6 +8,8 @@ use sojourn_units::{DialectInfo, ParamError, ParamInfo, head_markdown, head_titl
 pub struct Algorithm {
     /// The name by which scenarios call it.
     pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     /// What it is.
     pub doc: &'static str,
     /// Its parameters.
@@ -81,17 +83,29 @@ impl std::error::Error for BuildError {
     }
 }
 
-/// The entry of `name`.
+impl Algorithm {
+    /// Whether that is its name, or one of the others for it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
+/// The entry of `name`, which may be another name for it.
 ///
 /// # Errors
 /// If no algorithm has that name.
 pub fn find(name: &str) -> Result<&'static Algorithm, BuildError> {
     ALGORITHMS
         .iter()
-        .find(|algorithm| algorithm.name == name)
+        .find(|algorithm| algorithm.is_called(name))
         .ok_or_else(|| BuildError::Unknown {
             given: name.to_owned(),
-            nearest: nearest(name, ALGORITHMS.iter().map(|a| a.name)),
+            nearest: nearest(
+                name,
+                ALGORITHMS
+                    .iter()
+                    .flat_map(|a| std::iter::once(a.name).chain(a.aliases.iter().copied())),
+            ),
         })
 }
 
@@ -124,10 +138,10 @@ pub fn prepare(
 }
 
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`],
+/// of the algorithm; `module ["other", ...] = ` gives it other names. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`],
 /// and with `, linux = Ops` `details=linux` in that of [`crate::linux`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
-    ($first:ident = $First:ident($FirstParams:ident); $($module:ident = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
+    ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
         pub mod $first;
         $(pub mod $module;)*
 
@@ -149,6 +163,7 @@ macro_rules! algorithms {
             registry::Algorithm {
                 name: stringify!($first),
                 head: sojourn_units::head_of(include_str!(concat!(stringify!($first), ".rs"))),
+                aliases: &[$($first_alias),*],
                 doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
                 params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
                 dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
@@ -160,6 +175,7 @@ macro_rules! algorithms {
             $(registry::Algorithm {
                 name: stringify!($module),
                 head: sojourn_units::head_of(include_str!(concat!(stringify!($module), ".rs"))),
+                aliases: &[$($($alias),*)?],
                 doc: <$module::$Params as sojourn_units::Params>::DOC,
                 params: <$module::$Params as sojourn_units::Params>::TABLE,
                 dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
@@ -334,6 +350,21 @@ mod tests {
                 "{}: {sources}",
                 algorithm.name
             );
+        }
+    }
+
+    #[test]
+    fn every_algorithm_is_found_by_its_other_names_and_no_name_is_anothers() {
+        let mut all = Vec::new();
+        for algorithm in ALGORITHMS {
+            for name in std::iter::once(&algorithm.name).chain(algorithm.aliases) {
+                assert_eq!(find(name).map(|found| found.name), Ok(algorithm.name));
+                assert!(!all.contains(name), "{name}");
+                all.push(name);
+            }
+        }
+        for (given, name) in [("bbrv1", "bbr"), ("newreno", "reno"), ("hs", "highspeed")] {
+            assert_eq!(find(given).map(|found| found.name), Ok(name));
         }
     }
 

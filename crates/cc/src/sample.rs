@@ -24,6 +24,8 @@ pub struct Traits {
     pub ecn: EcnUse,
     /// It sets the window itself in every phase, from [`crate::CongestionControl::on_model`]: no proportional rate reduction.
     pub model: bool,
+    /// It sets the pace itself, as soon as it knows enough.
+    pub paces: bool,
     /// It needs samples, so the transport must have selective acknowledgement.
     pub samples: bool,
     /// It measures one-way delay, so the transport must have timestamps.

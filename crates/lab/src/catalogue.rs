@@ -153,7 +153,7 @@ pub fn entries() -> Vec<Entry> {
     let flows = crate::scenario::flow_kinds().into_iter().map(|kind| Entry {
         family: Family::Flow,
         name: kind.name,
-        aliases: &[],
+        aliases: kind.aliases,
         title: kind.name,
         about: kind.doc,
         sources: String::new(),
@@ -175,7 +175,7 @@ pub fn entries() -> Vec<Entry> {
     let congestion = sojourn_cc::ALGORITHMS.iter().map(|a| Entry {
         family: Family::Congestion,
         name: a.name,
-        aliases: &[],
+        aliases: a.aliases,
         title: a.title(),
         about: a.doc,
         sources: a.sources(),

@@ -37,16 +37,19 @@ const ELSEWHERE: [(&[&str], &str); 13] = [
         "it is the parameter ecn_factor of reno and cubic; see sojourn show reno",
     ),
     (
-        &["ecn", "accecn"],
-        "it is the parameter ecn of queues and of TCP, and the feedback of prague; see sojourn show tcp and sojourn show prague",
+        &["ecn"],
+        "it is the parameter ecn of queues and of TCP; see sojourn show tcp",
     ),
-    (&["bbrv1", "bbr1"], "it is called bbr; see sojourn show bbr"),
     (
-        &["bbrv2", "bbr2", "bbrv3"],
+        &["accecn", "accurateecn"],
+        "it is the parameter accurate_ecn of TCP with selective acknowledgement; see sojourn show sack",
+    ),
+    (
+        &["bbrv2", "bbr2"],
         "version 3 is called bbr3; see sojourn show bbr3",
     ),
     (
-        &["westwood+", "westwoodplus"],
+        &["westwood+", "westwoodplus", "tcpwestwood"],
         "it is called westwood; see sojourn show westwood",
     ),
     (

@@ -19,6 +19,7 @@ use sojourn_sim::Stream;
 use sojourn_transport::app::Source;
 use sojourn_transport::ns2::{Ns2Params, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Params, Ns3Receiver, Ns3Sender, PacketSink};
+use sojourn_transport::sack::{Machine, ReceiverEcn};
 use sojourn_transport::tcp::Recovery;
 use sojourn_transport::tcp::TcpConfig;
 use sojourn_transport::{
@@ -100,6 +101,8 @@ pub struct BuiltFlow {
 pub struct FlowKind {
     /// The name in specifications.
     pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     /// What it is.
     pub doc: &'static str,
     /// Which protocol carries it.
@@ -110,9 +113,17 @@ pub struct FlowKind {
     pub dialects: Vec<&'static DialectInfo>,
 }
 
+impl FlowKind {
+    /// Whether that is its name, or one of the others for it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
 /// What the name of a TCP flow fixes.
 struct TcpKind {
     name: &'static str,
+    aliases: &'static [&'static str],
     doc: &'static str,
     recovery: Option<&'static str>,
     congestion_control: Option<&'static str>,
@@ -121,30 +132,35 @@ struct TcpKind {
 const NAMED_TCP: [TcpKind; 5] = [
     TcpKind {
         name: "reno",
+        aliases: &[],
         doc: "TCP Reno: any new acknowledgement ends fast recovery.",
         recovery: Some("reno"),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: "newreno",
+        aliases: &[],
         doc: "TCP NewReno: fast recovery goes on until everything in flight at its start has arrived.",
         recovery: Some("newreno"),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: SACK,
+        aliases: &[],
         doc: "TCP with selective acknowledgement and Reno's window.",
         recovery: Some(SACK),
         congestion_control: Some("reno"),
     },
     TcpKind {
         name: TAHOE,
+        aliases: &[],
         doc: "TCP Tahoe: a loss is answered with slow start. Only in dialects ns2 and ns3_24.",
         recovery: Some("tahoe"),
         congestion_control: None,
     },
     TcpKind {
         name: "tcp",
+        aliases: &[],
         doc: "TCP as its parameters `recovery` and `cc` say.",
         recovery: None,
         congestion_control: None,
@@ -173,6 +189,7 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
         .filter(|algorithm| NAMED_TCP.iter().all(|kind| kind.name != algorithm.name))
         .map(|algorithm| TcpKind {
             name: algorithm.name,
+            aliases: algorithm.aliases,
             doc: algorithm.doc,
             recovery: None,
             congestion_control: Some(algorithm.name),
@@ -192,6 +209,10 @@ impl TcpKind {
     }
 
     /// Whether ns-3.24's socket can be this flow.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
     fn is_ns3s(&self) -> bool {
         self.name == TAHOE
     }
@@ -220,6 +241,7 @@ impl TcpKind {
         }
         FlowKind {
             name: self.name,
+            aliases: self.aliases,
             doc: self.doc,
             transport: Transport::Tcp,
             params,
@@ -241,7 +263,7 @@ const MARKS: Implied = ("ecn", "true", "it lives by marks");
 
 /// What the name of a flow sets in its transport, whatever the dialect.
 pub fn implied(name: &str) -> &'static [Implied] {
-    let Some(kind) = tcp_kinds().find(|kind| kind.name == name) else {
+    let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) else {
         return &[];
     };
     match (kind.recovery, kind.congestion_control) {
@@ -269,6 +291,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         .filter(|source| carries_datagrams(source))
         .map(|source| FlowKind {
             name: source.name,
+            aliases: &[],
             doc: source.title,
             transport: Transport::Udp,
             params: vec![(source.name, source.params), ("udp", UdpParams::TABLE)],
@@ -276,6 +299,7 @@ pub fn flow_kinds() -> Vec<FlowKind> {
         });
     let workloads = workload::KINDS.iter().map(|kind| FlowKind {
         name: kind.name,
+        aliases: &[],
         doc: kind.doc,
         transport: Transport::Tcp,
         params: vec![(kind.name, kind.params)],
@@ -308,7 +332,7 @@ pub fn build_flow(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    if let Some(kind) = tcp_kinds().find(|kind| kind.name == name) {
+    if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
         return build_tcp(&kind, args, request);
     }
     if let Some(build) = others::find(name) {
@@ -526,7 +550,7 @@ pub(crate) fn plan_tcp(
     dialect: Option<&str>,
 ) -> Result<TcpPlan, ParamError> {
     let kinds = || tcp_kinds().filter(|kind| kind.name != TAHOE);
-    let Some(kind) = kinds().find(|kind| kind.name == name) else {
+    let Some(kind) = kinds().find(|kind| kind.is_called(name)) else {
         let names = || kinds().map(|kind| kind.name);
         let list: Vec<&str> = names().collect();
         let remedy = match nearest(name, names()) {
@@ -620,6 +644,19 @@ fn plan(
         params.ecn = true;
     }
     let rledbat: RledbatParams = sojourn_units::build(None, &pairs_of(args, RledbatParams::TABLE))?;
+    if rledbat.rledbat
+        && args
+            .iter()
+            .any(|(key, text)| key == "accurate_ecn" && text == "true")
+    {
+        return Err(wrong(
+            "accurate_ecn",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            "allowed with rledbat=true, whose acknowledgements carry a window in its place",
+            "leave one of them out",
+        ));
+    }
     if rledbat.rledbat && traits.ecn == EcnUse::Scalable {
         return Err(wrong(
             "rledbat",
@@ -629,13 +666,19 @@ fn plan(
             "leave it out, or take another congestion control",
         ));
     }
-    let mut parts = vec![("tcp", Resolved::of(&params))];
+    let mut parts = Vec::new();
     let sack = if params.recovery == Recovery::Sack {
         let mut sack: SackParams = sojourn_units::build(
             usable_dialect::<SackParams>(dialect),
             &pairs_of(args, SackParams::TABLE),
         )?;
         sack.timestamps |= traits.timestamps;
+        check_marks(args, &sack, traits.ecn, algorithm.name)?;
+        if traits.paces {
+            refuse_unpaced(args, algorithm.name)?;
+            sack.pacing = true;
+        }
+        params.ecn |= sack.accurate_ecn;
         parts.push((SACK, Resolved::of(&sack)));
         Some(sack)
     } else if rledbat.rledbat {
@@ -660,6 +703,7 @@ fn plan(
     } else {
         None
     };
+    parts.insert(0, ("tcp", Resolved::of(&params)));
     if rledbat.rledbat {
         parts.push((RLEDBAT, Resolved::of(&rledbat)));
     }
@@ -672,6 +716,70 @@ fn plan(
         control,
         parts,
     })
+}
+
+/// Checks that what a flow wants of Accurate ECN can be had together.
+fn check_marks(
+    args: &[(String, String)],
+    sack: &SackParams,
+    ecn: EcnUse,
+    control: &str,
+) -> Result<(), ParamError> {
+    let refuse = |key: &str, given: &str, allowed: &str, remedy: &str| {
+        Err(wrong(
+            key,
+            UnitErrorKind::UnknownChoice,
+            given,
+            allowed,
+            remedy,
+        ))
+    };
+    if sack.accurate_ecn && sack.machine == Machine::Ns3 {
+        return refuse(
+            "accurate_ecn",
+            "true",
+            "allowed with machine=ns3, which has none",
+            "leave it out, or take another dialect",
+        );
+    }
+    if sack.accurate_ecn
+        && args
+            .iter()
+            .any(|(key, text)| key == "ecn" && text == "false")
+    {
+        return refuse(
+            "ecn",
+            "false",
+            "allowed with accurate_ecn=true, which turns it on",
+            "leave one of them out",
+        );
+    }
+    if !sack.accurate_ecn && sack.receiver_ecn == ReceiverEcn::Classic && ecn == EcnUse::Scalable {
+        return refuse(
+            "receiver_ecn",
+            "classic",
+            &format!("allowed with {control} alone, which has to ask for more to find that out"),
+            "write accurate_ecn=true beside it",
+        );
+    }
+    Ok(())
+}
+
+/// Checks that pacing was not turned off for a congestion control that sets the pace itself.
+fn refuse_unpaced(args: &[(String, String)], control: &str) -> Result<(), ParamError> {
+    match args
+        .iter()
+        .any(|(key, text)| key == "pacing" && text == "false")
+    {
+        true => Err(wrong(
+            "pacing",
+            UnitErrorKind::UnknownChoice,
+            "false",
+            &format!("allowed with {control}, which sets the pace itself"),
+            "leave it out, or take another congestion control",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// The error of a congestion control that does not exist.

@@ -28,6 +28,7 @@ const CLOCK_RATE: u32 = 90_000;
 pub(crate) fn flow_kind() -> FlowKind {
     FlowKind {
         name: RTP,
+        aliases: &[],
         doc: RtpParams::DOC,
         transport: Transport::Tcp,
         params: vec![(RTP, RtpParams::TABLE)],

@@ -30,6 +30,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 4] {
     [
         FlowKind {
             name: TFRC,
+            aliases: &[],
             doc: TfrcParams::DOC,
             transport: Transport::Tcp,
             params: vec![(TFRC, TfrcParams::TABLE)],
@@ -37,6 +38,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 4] {
         },
         FlowKind {
             name: QUIC,
+            aliases: &[],
             doc: QuicParams::DOC,
             transport: Transport::Tcp,
             params: vec![(QUIC, QuicParams::TABLE)],

@@ -22,6 +22,7 @@ const PAYLOAD: Bytes = Bytes::new(1000);
 pub(crate) fn flow_kind() -> FlowKind {
     FlowKind {
         name: SRM,
+        aliases: &[],
         doc: SrmParams::DOC,
         transport: Transport::Tcp,
         params: vec![(SRM, SrmParams::TABLE)],

@@ -19,7 +19,7 @@ fn a_new_congestion_control_is_one_file_and_one_line() -> io::Result<()> {
     recipe.write_file("crates/cc/src/gaimd.rs")?;
     recipe.add_line(
         "crates/cc/src/lib.rs",
-        "    reno = Reno(RenoParams);\n",
+        "    reno [\"newreno\"] = Reno(RenoParams);\n",
         "    gaimd = Gaimd(GaimdParams);\n",
     )?;
 

@@ -54,6 +54,8 @@ impl FlowPart {
 pub struct FlowKindInfo {
     /// The name in scenario files.
     pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
     /// What it is.
     pub doc: &'static str,
     /// The parts that take parameters.
@@ -92,6 +94,7 @@ const DATA: usize = 3;
 pub fn flow_kinds() -> Vec<FlowKindInfo> {
     let info = |kind: &flow::FlowKind| FlowKindInfo {
         name: kind.name,
+        aliases: kind.aliases,
         doc: kind.doc,
         parts: kind
             .params
@@ -176,7 +179,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
 /// When there is none; the error names the nearest and all others.
 pub fn known_flow_kind(name: &str) -> Result<()> {
     let kinds = flow::flow_kinds();
-    if kinds.iter().any(|kind| kind.name == name) || sources::find(name).is_some() {
+    if kinds.iter().any(|kind| kind.is_called(name)) || sources::find(name).is_some() {
         return Ok(());
     }
     let names = || kinds.iter().map(|kind| kind.name);
@@ -198,7 +201,7 @@ pub(super) fn may_be_to_group(name: &str) -> bool {
         return true;
     }
     let kinds = flow::flow_kinds();
-    let kind = kinds.iter().find(|kind| kind.name == name);
+    let kind = kinds.iter().find(|kind| kind.is_called(name));
     kind.is_some_and(|kind| kind.transport == Transport::Udp)
 }
 

@@ -11,14 +11,15 @@
 //!
 //! Options of TCP: a SYN has its largest segment (RFC 9293 section 3.7.1), the window's scale (RFC 7323 section 2) and, where
 //! acknowledgements are selective, leave to be so (RFC 2018); these have their blocks. Other options are padding of the length that the
-//! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323. Where it counts fewer bytes for options
+//! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323, and that of Accurate ECN has but one of its counts (RFC 9768). Where it counts fewer bytes for options
 //! than they have, the packet is longer, and a comment says so. The window is as large as can be.
 
 use super::Sink;
 use super::scene::{Flow, Scene, Transport, item};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader, ip_number};
-use sojourn_sim::packet::{Flags, Kind, Label};
+use sojourn_sim::packet::{Flags, Kind};
 use sojourn_sim::trace::{Event, Record};
+use sojourn_transport::sack::has_ae;
 use std::io::{Error, Result, Write};
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -298,7 +299,7 @@ fn headers(record: &Record, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     let payload = &ZEROS[..payload];
     let (source, destination) = (port(from.1), port(to.1));
     if tcp {
-        let header = tcp_header(packet, flow, (source, destination), &options)?;
+        let header = tcp_header(record, flow, (source, destination), &options)?;
         let checksum = header
             .calc_checksum_ipv4(&ip, payload)
             .map_err(Error::other)?;
@@ -313,11 +314,12 @@ fn headers(record: &Record, flow: &Flow) -> Result<(Vec<u8>, u32)> {
 }
 
 fn tcp_header(
-    packet: &Label,
+    record: &Record,
     flow: &Flow,
     (source, destination): (u16, u16),
     options: &[u8],
 ) -> Result<TcpHeader> {
+    let packet = &record.packet;
     let before = |number| bytes_before(number, flow);
     let in_packets = matches!(flow.transport, Transport::TcpInPackets(_));
     let data = matches!(packet.kind, Kind::Segment | Kind::Pushed);
@@ -334,6 +336,8 @@ fn tcp_header(
     header.fin = packet.flags.has(Flags::FIN);
     header.ece = packet.flags.has(Flags::ECE);
     header.cwr = packet.flags.has(Flags::CWR);
+    // RFC 9768 section 3.1 calls the bit AE.
+    header.ns = flow.counts_marks && record.side.is_some_and(|side| has_ae(&side));
     header.set_options_raw(options).map_err(Error::other)?;
     Ok(header)
 }

@@ -32,6 +32,8 @@ pub(super) struct Flow {
     pub(super) mss: u32,
     /// Its acknowledgements are selective.
     pub(super) selective: bool,
+    /// Its acknowledgements count marks in the TCP header (Accurate ECN).
+    pub(super) counts_marks: bool,
 }
 
 /// What a connection's packets look like.
@@ -99,6 +101,11 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
                 headers,
                 mss,
                 selective: flow.parts.iter().any(|(name, _)| *name == "sack"),
+                counts_marks: flow.parts.iter().any(|(name, resolved)| {
+                    let wished =
+                        |(key, value): &(&str, String)| *key == "accurate_ecn" && value == "true";
+                    *name == "sack" && resolved.pairs.iter().any(wished)
+                }),
             }
         })
         .collect()

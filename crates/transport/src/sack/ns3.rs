@@ -16,7 +16,6 @@
 //! Deviations: acknowledgements of parts of segments count with the next whole one, as long as the flow goes on.
 
 use super::params::Machine;
-use super::prr::Prr;
 use super::scoreboard::Segment;
 use super::sender::{Event, Pending, RETRANSMIT, SackSender};
 use crate::app::Source;
@@ -337,7 +336,7 @@ impl<S: Source> SackSender<S> {
             mss: self.mss,
         });
         self.reducing = !self.traits.model;
-        self.prr = Prr::begin(pipe, self.prr.unit(), self.mss);
+        self.prr = self.prr.again(pipe);
         self.recover(delivered, true, false);
     }
 

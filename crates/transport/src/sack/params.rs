@@ -77,6 +77,30 @@ choice! {
     }
 }
 
+choice! {
+    /// What a receiver knows of ECN.
+    pub enum ReceiverEcn {
+        /// What its sender asks for.
+        Same = "same",
+        /// Echoes until the window has fallen (RFC 3168), and no more.
+        Classic = "classic",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+choice! {
+    /// How much more than has arrived may be sent while less is in flight than the threshold.
+    pub enum PrrBound {
+        /// As much, and a segment more if the acknowledgement advances and shows no further loss (RFC 9937 section 6.2).
+        Safe = "safe",
+        /// As much and a segment more: slow start (RFC 6937, PRR-SSRB).
+        SlowStart = "slow_start",
+        /// No more than has arrived since the beginning: conservation of packets (RFC 6937, PRR-CRB).
+        Conserve = "conserve",
+    }
+}
+
 params! {
     /// TCP with selective acknowledgement (RFC 2018): losses are found by RACK-TLP (RFC 8985) or by counting (RFC 6675).
     pub struct SackParams {
@@ -86,14 +110,35 @@ params! {
         detection: Detection = "rack", source "RFC 8985 section 3 (recommended)";
         /// How the window falls while losses are repaired.
         reduction: Reduction = "prr", source "RFC 9937 section 6";
+        /// What rate reduction may send beyond what has arrived once less is in flight than the threshold.
+        prr_bound: PrrBound = "safe", source "RFC 9937 section 6.2";
+        /// Parts of the least round-trip time of which the reordering window begins with one.
+        rack_divisor: u32 = "4", range "1".."1000", source "RFC 8985 section 6.2 step 4 (min_RTT / 4)";
+        /// Most of these parts that duplicates widen it to; the smoothed round-trip time bounds it too.
+        rack_steps: u32 = "255", range "1".."1000000", source "RFC 8985 section 6.2 step 4 bounds it by SRTT alone; tcp_recovery.c counts in a byte";
+        /// Recoveries for which it stays wide.
+        rack_persist: u32 = "16", range .."255", source "RFC 8985 section 6.2 step 4 (RACK.reo_wnd_persist)";
+        /// Most segments by which reordering raises the count that tells of a loss.
+        most_reordering: u32 = "300", range "1".."1000000", source "ip-sysctl: tcp_max_reordering";
         /// What is sent again, with `detection=count`, when neither a known loss nor new data may be.
         last_resort: LastResort = "rescue", source "RFC 6675 section 4, NextSeg rules 3 and 4";
         /// What counts as in flight when the window is halved.
         flight: FlightSize = "outstanding", source "RFC 6675 section 5 step 4.2 (FlightSize of RFC 5681)";
         /// Whether an ECN echo lets it fall that way too.
         reduction_for_ecn: bool = "false", source "RFC 9937 leaves it to the sender; RFC 3168 section 6.1.2 reduces at once";
+        /// Whether Accurate ECN is asked for, by which three bits of each acknowledgement count marked packets; turns `ecn` on. If false, DCTCP and Prague
+        /// are told of each mark all the same, the latter by counts that no header has.
+        accurate_ecn: bool = "false", source "RFC 9768 section 3.1 leaves it to the host";
+        /// Whether the receiver sends the option of Accurate ECN (8 bytes) with each acknowledgement that has room: the bytes that arrived marked.
+        accurate_ecn_option: bool = "true", source "RFC 9768 section 3.2.3 (recommended)";
+        /// What the receiver knows of ECN.
+        receiver_ecn: ReceiverEcn = "same", source "RFC 9768 section 3.1.2 (what other servers answer)";
         /// Whether a segment probes for the loss of the last ones.
         tail_probe: bool = "true", source "RFC 8985 section 7";
+        /// How much later than after two round trips it does where one segment is in flight, for a delayed acknowledgement; none takes `delayed_ack_timeout`, with `reduction=prr_linux` `min_rto`.
+        probe_delay: Option<Span> = "none", range .."60s", source "RFC 8985 section 7.2 (WCDelAckT)";
+        /// Least wait of the timer of reordering beyond its time, and of the probe beyond its round trips.
+        least_wait: Span = "2ms", range .."1s", source "tcp.h, TCP_TIMEOUT_MIN (two ticks)";
         /// What restarts the retransmission timer.
         restart: Restart = "acked", source "RFC 6298 section 5.3";
         /// Whether a timeout is examined before it is believed (F-RTO).
@@ -112,6 +157,12 @@ params! {
         quick_acks: u32 = "0", range .."1000", source "RFC 5681 section 4.2 knows none";
         /// How long an acknowledgement of data behind a gap may wait, from the fourth one on; at most a twentieth of a round trip.
         compressed_ack: Span = "0s", range .."100ms", source "RFC 5681 section 4.2 (at once)";
+        /// Whether segments are spaced over the round trip where the congestion control asks for no rate of its own.
+        pacing: bool = "false", source "RFC 9293 and RFC 5681 know none; RFC 8257 and RFC 9331 leave it to the host";
+        /// The rate then, in percent of a window per round trip, while the window is below half the slow start threshold.
+        pacing_ss_ratio: u32 = "200", range "1".."1000", source "ip-sysctl: tcp_pacing_ss_ratio";
+        /// The same later. Pieces are as long as these rates allow.
+        pacing_ca_ratio: u32 = "120", range "1".."1000", source "ip-sysctl: tcp_pacing_ca_ratio";
         /// Whether windows are counted in whole segments.
         whole_segments: bool = "false", source "RFC 5681 section 3.1 (bytes)";
         /// In what data leaves.

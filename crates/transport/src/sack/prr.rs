@@ -2,8 +2,10 @@
 //!
 //! Sources: RFC 9937 sections 6 and 7 (RFC 6937), and Linux 6.1 (segments; the window, not the flight, is what falls).
 
+use super::params::PrrBound;
+
 /// The state of one reduction, bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Prr {
     /// What was in flight, or allowed to be, when the reduction began (RecoverFS).
     before: u64,
@@ -15,11 +17,27 @@ pub(crate) struct Prr {
     /// What is counted: a segment, or a byte.
     unit: u64,
     mss: u64,
+    bound: PrrBound,
 }
 
 impl Prr {
-    /// A reduction begins.
-    pub(crate) fn begin(before: u64, unit: u64, mss: u64) -> Prr {
+    /// None has begun.
+    pub(crate) fn new(unit: u64, mss: u64, bound: PrrBound) -> Prr {
+        Prr {
+            bound,
+            ..Prr::begin(1, unit, mss)
+        }
+    }
+
+    /// A reduction begins, by the same rules as the one before.
+    pub(crate) fn again(&self, before: u64) -> Prr {
+        Prr {
+            bound: self.bound,
+            ..Prr::begin(before, self.unit, self.mss)
+        }
+    }
+
+    fn begin(before: u64, unit: u64, mss: u64) -> Prr {
         Prr {
             before: before.max(1),
             delivered: 0,
@@ -27,6 +45,7 @@ impl Prr {
             window: 0,
             unit: unit.max(1),
             mss,
+            bound: PrrBound::Safe,
         }
     }
 
@@ -60,10 +79,12 @@ impl Prr {
             let sent = u64::try_from(per.div_ceil(before)).unwrap_or(u64::MAX) * self.unit;
             sent.saturating_sub(self.out)
         } else {
-            let mut most = self.delivered.saturating_sub(self.out).max(delivered);
-            if progress {
-                most += self.mss;
-            }
+            let owed = self.delivered.saturating_sub(self.out);
+            let most = match self.bound {
+                PrrBound::Conserve => owed,
+                PrrBound::Safe if !progress => owed.max(delivered),
+                PrrBound::Safe | PrrBound::SlowStart => owed.max(delivered) + self.mss,
+            };
             most.min(ssthresh - pipe)
         };
         if self.out == 0 {
@@ -162,5 +183,21 @@ mod tests {
         assert_eq!(prr.window(), 7);
         prr.on_ack(9, 9, 10, true);
         assert_eq!(prr.window(), 10);
+    }
+
+    #[test]
+    fn below_the_threshold_the_bounds_differ_by_a_segment_and_by_what_was_sent_too_much() {
+        // Three have arrived for the four that were sent; two more arrive with five in flight, of ten.
+        let room = |bound, progress| {
+            let mut prr = Prr::new(1, 1, bound).again(20);
+            prr.on_ack(3, 5, 10, false);
+            prr.on_sent(4);
+            prr.on_ack(2, 5, 10, progress);
+            prr.window() - 5
+        };
+        let of = |bound| [room(bound, false), room(bound, true)];
+        assert_eq!(of(PrrBound::Conserve), [1, 1]);
+        assert_eq!(of(PrrBound::Safe), [2, 3]);
+        assert_eq!(of(PrrBound::SlowStart), [3, 3]);
     }
 }

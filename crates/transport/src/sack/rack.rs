@@ -2,11 +2,9 @@
 //!
 //! Source: RFC 8985 section 6. Deviation: the least round-trip time is that of the whole connection.
 
+use super::params::SackParams;
 use super::scoreboard::{Scoreboard, Segment};
 use sojourn_units::{Span, Time};
-
-/// Recoveries for which a wider reordering window is kept (section 6.2, step 4).
-const PERSIST: u8 = 16;
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
@@ -20,16 +18,20 @@ pub(crate) struct Rack {
     advanced: bool,
     /// Reordering was seen.
     reordered: bool,
-    /// Quarters of the least round-trip time to wait.
+    /// Parts, by default quarters, of the least round-trip time to wait.
     steps: u64,
-    persist: u8,
+    persist: u32,
+    /// The parameters of the same names.
+    divisor: u64,
+    most_steps: u64,
+    most_persist: u32,
     /// A duplicate told of a needless retransmission, at this count of delivered bytes.
     duplicate: bool,
     last_delivered: u64,
 }
 
 impl Rack {
-    pub(crate) fn new() -> Rack {
+    pub(crate) fn new(params: &SackParams) -> Rack {
         Rack {
             sent: Time::ZERO,
             end: 0,
@@ -38,6 +40,9 @@ impl Rack {
             reordered: false,
             steps: 1,
             persist: 0,
+            divisor: u64::from(params.rack_divisor),
+            most_steps: u64::from(params.rack_steps),
+            most_persist: params.rack_persist,
             duplicate: false,
             last_delivered: 0,
         }
@@ -87,10 +92,10 @@ impl Rack {
             self.duplicate = false;
         }
         if self.duplicate {
-            self.steps = (self.steps + 1).min(255);
+            self.steps = (self.steps + 1).min(self.most_steps);
             self.duplicate = false;
             self.last_delivered = delivered;
-            self.persist = PERSIST;
+            self.persist = self.most_persist;
         } else if self.persist == 0 {
             self.steps = 1;
         }
@@ -112,9 +117,8 @@ impl Rack {
         if !self.reordered && (repairing || enough_sacked) {
             return Span::ZERO;
         }
-        let quarter = min_rtt.unwrap_or_default() / 4;
-        quarter
-            .saturating_mul(self.steps)
+        let part = min_rtt.unwrap_or_default() / self.divisor;
+        part.saturating_mul(self.steps)
             .min(srtt.unwrap_or_default())
     }
 
@@ -178,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_sent_before_a_delivered_segment_is_lost_after_the_window() {
         let mut board = board(4);
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(&SackParams::default());
         let delivered = board.sack(2).unwrap();
         rack.on_delivered(&delivered, None, at(103));
         let window = Span::from_ms(25);
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn a_retransmission_is_lost_again_if_a_later_one_arrives() {
         let mut board = board(3);
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(&SackParams::default());
         board.lose(0);
         board.lose(1);
         for (id, ms) in [(0, 50), (1, 51)] {
@@ -209,7 +213,7 @@ mod tests {
 
     #[test]
     fn no_time_is_given_to_reordering_before_it_was_seen_once_three_segments_have_passed() {
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(&SackParams::default());
         let (least, smoothed) = (Some(Span::from_ms(40)), Some(Span::from_ms(50)));
         assert_eq!(rack.window(false, true, least, smoothed), Span::ZERO);
         assert_eq!(rack.window(true, false, least, smoothed), Span::ZERO);
@@ -233,5 +237,27 @@ mod tests {
         }
         rack.adapt(2, 2);
         assert_eq!(rack.window(true, true, least, smoothed), Span::from_ms(10));
+    }
+
+    #[test]
+    fn the_reordering_window_goes_by_its_parameters() {
+        let params = SackParams {
+            rack_divisor: 8,
+            rack_steps: 3,
+            rack_persist: 1,
+            ..SackParams::default()
+        };
+        let mut rack = Rack::new(&params);
+        let (least, smoothed) = (Some(Span::from_ms(40)), Some(Span::from_ms(100)));
+        let window = |rack: &Rack| rack.window(false, false, least, smoothed);
+        assert_eq!(window(&rack), Span::from_ms(5));
+        for round in 1..=5 {
+            rack.on_duplicate();
+            rack.adapt(1000 * round, 1000 * round);
+        }
+        assert_eq!(window(&rack), Span::from_ms(15));
+        rack.on_recovered();
+        rack.adapt(6000, 7000);
+        assert_eq!(window(&rack), Span::from_ms(5));
     }
 }

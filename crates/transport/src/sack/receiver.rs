@@ -5,9 +5,10 @@
 //! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held
 //! together behind a gap.
 
+use super::accecn::{Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, Wish, answer, asked, tell};
 use super::ns3::syn_options;
 use super::offered::Offered;
-use super::params::{Machine, SackParams};
+use super::params::{Machine, ReceiverEcn, SackParams};
 use super::ranges::Held;
 use crate::report::ReceiverReport;
 use crate::tcp::{FIRST_BYTE, TcpParams, Wheel};
@@ -23,6 +24,9 @@ const COMPRESSED: usize = 2;
 /// Bytes of a selective acknowledgement option: two of padding, kind and length, eight for each block.
 const SACK_OPTION: u32 = 4;
 const SACK_BLOCK: u32 = 8;
+
+/// Bytes of timestamps, with two of padding.
+const TIMESTAMPS: u32 = 12;
 
 /// Acknowledgements behind a gap that are not held together (tcp_input.c, TCP_FASTRETRANS_THRESH).
 const PROMPT: u32 = 3;
@@ -58,7 +62,11 @@ pub struct SackReceiver {
     state: State,
     /// ECN was negotiated.
     ecn: bool,
-    ecn_use: EcnUse,
+    feedback: Feedback,
+    /// Acknowledgements carry counts of marks.
+    counts: bool,
+    /// Those of Accurate ECN carry its option where there is room.
+    option: bool,
     /// Acknowledgements echo a mark.
     echo: bool,
     delays: bool,
@@ -92,9 +100,15 @@ pub struct SackReceiver {
     wheel: Wheel,
     /// Segments and bytes that arrived marked.
     marked: [u64; 2],
+    /// Of the former, those that an acknowledgement has told of, and whether the last segment was one.
+    told: u64,
+    was_marked: bool,
     timers: Timers<3>,
     duplicates: u64,
-    wants_ecn: bool,
+    knows: Wish,
+    /// What it has agreed to, and the codepoint of the SYN.
+    grant: Wish,
+    syn_ecn: Ecn,
     /// The round-trip time of the handshake, half of what the receiver knows of the path.
     asked_at: Time,
     rtt: Option<Span>,
@@ -119,7 +133,12 @@ impl SackReceiver {
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             state: State::Listen,
             ecn: false,
-            ecn_use,
+            feedback: match sack.receiver_ecn {
+                ReceiverEcn::Classic => Feedback::Echo,
+                ReceiverEcn::Same | ReceiverEcn::None => Feedback::of(ecn_use),
+            },
+            counts: false,
+            option: sack.accurate_ecn_option,
             echo: false,
             delays: false,
             compresses: false,
@@ -148,9 +167,18 @@ impl SackReceiver {
             delayed_ack_timeout: params.delayed_ack_timeout,
             wheel: Wheel::new(params.jiffy),
             marked: [0; 2],
+            told: 0,
+            was_marked: false,
             timers: Timers::default(),
             duplicates: 0,
-            wants_ecn: params.ecn || ecn_use != EcnUse::Classic,
+            knows: match (sack.receiver_ecn, params.ecn || ecn_use != EcnUse::Classic) {
+                (ReceiverEcn::None, _) => Wish::Nothing,
+                (ReceiverEcn::Same, _) if sack.accurate_ecn => Wish::Accurate,
+                (_, wanted) if wanted || sack.accurate_ecn => Wish::Classic,
+                _ => Wish::Nothing,
+            },
+            grant: Wish::Nothing,
+            syn_ecn: Ecn::NotEct,
             asked_at: Time::ZERO,
             rtt: None,
             syn_ack_rto: params.initial_rto,
@@ -177,7 +205,7 @@ impl SackReceiver {
             State::Listen => {
                 self.state = State::SynReceived;
                 self.asked_at = host.now();
-                self.ecn = self.wants_ecn && syn.flags.has(Flags::ECE.with(Flags::CWR));
+                self.negotiate(syn, host);
                 self.send_syn_ack(Flags::NONE, host);
             }
             State::SynReceived => self.send_syn_ack(Flags::RETRANSMIT, host),
@@ -185,11 +213,25 @@ impl SackReceiver {
         }
     }
 
-    fn send_syn_ack<H: Host>(&mut self, more: Flags, host: &mut H) {
-        let mut flags = Flags::SYN.with(more);
-        if self.ecn {
-            flags = flags.with(Flags::ECE);
+    /// The most that both ends know (RFC 9768 section 3.1.2, Table 2).
+    fn negotiate<H: Host>(&mut self, syn: &Packet, host: &H) {
+        let wish = match self.knows {
+            Wish::Accurate => asked(syn.flags, host.side(syn).as_ref()),
+            _ if syn.flags.has(Flags::ECE.with(Flags::CWR)) => Wish::Classic,
+            _ => Wish::Nothing,
+        };
+        self.grant = wish.min(self.knows);
+        self.syn_ecn = syn.ecn();
+        self.ecn = self.grant != Wish::Nothing;
+        if self.grant == Wish::Accurate {
+            self.feedback = Feedback::Accurate;
         }
+        self.counts = self.ecn && matches!(self.feedback, Feedback::Counted | Feedback::Accurate);
+    }
+
+    fn send_syn_ack<H: Host>(&mut self, more: Flags, host: &mut H) {
+        let (grants, side) = answer(self.grant, self.syn_ecn);
+        let flags = Flags::SYN.with(more).with(grants);
         let out = Outgoing {
             size: self.headers + self.syn_options,
             ack: FIRST_BYTE,
@@ -197,7 +239,10 @@ impl SackReceiver {
             flags,
             ..Outgoing::default()
         };
-        host.send(self.flow, out);
+        match side {
+            Some(side) => host.send_with(self.flow, out, side),
+            None => host.send(self.flow, out),
+        }
         let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);
     }
@@ -226,7 +271,7 @@ impl SackReceiver {
             ..Outgoing::default()
         };
         let gap = !self.held.is_empty() || self.duplicate.is_some();
-        let counts = self.ecn && self.ecn_use == EcnUse::Scalable;
+        let counts = self.counts;
         if !self.timestamps && !gap && !counts {
             host.send(self.flow, out);
             return;
@@ -248,9 +293,24 @@ impl SackReceiver {
             out.size += self.fill_blocks(&mut side);
         }
         if counts {
-            side.words = self.marked;
+            self.tell_marks(&mut out, &mut side);
         }
         host.send_with(self.flow, out, side);
+    }
+
+    fn tell_marks(&mut self, out: &mut Outgoing, side: &mut Side) {
+        if self.feedback != Feedback::Accurate {
+            side.words = [0, self.marked[1]];
+            return;
+        }
+        // What is in the headers already: of the options, timestamps.
+        let taken = out.size - self.headers + if self.timestamps { TIMESTAMPS } else { 0 };
+        let option = self.option && taken + OPTION_BYTES <= ROOM;
+        out.flags = tell(self.marked, option, side);
+        if option {
+            out.size += OPTION_BYTES;
+        }
+        self.told = self.marked[0];
     }
 
     /// Puts the blocks in; the bytes that the option takes.
@@ -347,8 +407,8 @@ impl SackReceiver {
         let marked = packet.ecn() == Ecn::Ce;
         // The sender's window has fallen, perhaps to a segment (tcp_input.c, tcp_ecn_accept_cwr).
         let at_once = packet.flags.has(Flags::CWR) && self.quick_acks > 1;
-        match self.ecn_use {
-            EcnUse::Classic => {
+        match self.feedback {
+            Feedback::Echo => {
                 if packet.flags.has(Flags::CWR) {
                     self.echo = false;
                 }
@@ -362,8 +422,8 @@ impl SackReceiver {
                     self.echo = true;
                 }
             }
-            EcnUse::PerSegment if self.as_ns3 => self.on_mark_as_ns3(marked, host),
-            EcnUse::PerSegment => {
+            Feedback::PerSegment if self.as_ns3 => self.on_mark_as_ns3(marked, host),
+            Feedback::PerSegment => {
                 if marked != self.echo {
                     // What was received before the change is acknowledged with the state it had.
                     if self.unacked > 0 {
@@ -374,10 +434,18 @@ impl SackReceiver {
                     self.quick = self.quick.max(1);
                 }
             }
-            EcnUse::Scalable => {
+            Feedback::Counted | Feedback::Accurate => {
                 if marked {
                     self.marked[0] += 1;
                     self.marked[1] += u64::from(packet.size.saturating_sub(self.headers));
+                }
+                if self.feedback == Feedback::Accurate {
+                    // RFC 9768 section 3.2.2.5.1: at the first of several marks, and so often that the counter does not pass its sender by.
+                    let due = self.marked[0] - self.told >= MARKS_PER_ACK;
+                    if marked && (due || !self.was_marked) {
+                        self.quick = self.quick.max(1);
+                    }
+                    self.was_marked = marked;
                 }
             }
         }

@@ -10,11 +10,14 @@
 //! +0    > 1:10001                              segments of that range are sent now, each once and in order
 //! +0    > R 1:1001                             sent again
 //! +0    > A 1001 sack 2001:3001                an acknowledgement is sent now
+//! +0    < SEWA                                 a SYN with ECE, CWR and AE; `SW.` is an answer with CWR (`S` alone asks for classic ECN, `S.` for nothing)
+//! +0    < A 1001 ace 6 ceb 1000                the counter of Accurate ECN, and that of bytes in its option; expected so where `ace` stands
 //! +0    ? cwnd 10 ssthresh 5 phase recovery    state, in segments
 //! ```
 //!
 //! Nothing may be sent that is not expected. `#` begins a comment.
 
+use super::accecn;
 use super::{SackConfig, SackParams, SackReceiver, SackSender};
 use crate::app::tests::Script;
 use crate::tcp::TcpParams;
@@ -228,16 +231,12 @@ impl Play {
     }
 
     fn inject(&mut self, out: Outgoing, bytes: u64, side: Side, sent: Time) {
-        let Outgoing { flags, .. } = out;
-        let marked = flags.has(Flags::FIN);
         let mut arriving = packet(Outgoing {
             size: HEADERS + u32::try_from(bytes).unwrap(),
-            tos: if marked {
-                Ecn::Ce.bits()
-            } else {
-                Ecn::Ect0.bits()
+            tos: match out.tos {
+                0 => Ecn::Ect0.bits(),
+                marked => marked,
             },
-            flags: flags.without(Flags::FIN),
             ..out
         });
         arriving.created = sent;
@@ -280,17 +279,32 @@ impl Play {
         let mut side = Side::default();
         let (mut seq, mut ack, mut bytes) = (1, 1, 0);
         let mut sent = self.wire.now;
+        let mut marked = false;
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
+                "ace" => {
+                    let ace: u64 = words.next().unwrap().parse().unwrap();
+                    // As after so many marks.
+                    let marked = [(ace + 3) % 8, 0];
+                    flags = flags.with(accecn::tell(marked, false, &mut side));
+                }
+                "ceb" => {
+                    let bytes = words.next().unwrap().parse().unwrap();
+                    accecn::add_option(bytes, &mut side);
+                }
+                _ if letters(word).is_some() => {
+                    let (ecn, ae) = letters(word).unwrap();
+                    flags = flags.with(Flags::SYN).with(ecn);
+                    side.words[0] = u64::from(ae);
+                }
                 "S." => flags = flags.with(Flags::SYN),
                 "S" => flags = flags.with(Flags::SYN).with(Flags::ECE).with(Flags::CWR),
                 "A" => ack = words.next().unwrap().parse().unwrap(),
+                "CE" => marked = true,
                 "ECE" => flags = flags.with(Flags::ECE),
                 "CWR" => flags = flags.with(Flags::CWR),
                 "PSH" => kind = Kind::Pushed,
-                // Stands for the mark of the network.
-                "CE" => flags = flags.with(Flags::FIN),
                 "sack" => side.sack = blocks(words.next().unwrap()),
                 "ecr" => {
                     let echo = time(words.next().unwrap());
@@ -308,6 +322,7 @@ impl Play {
         }
         let arriving = Outgoing {
             kind,
+            tos: if marked { Ecn::Ce.bits() } else { 0 },
             ..bare(seq, ack, flags)
         };
         self.inject(arriving, bytes, side, sent);
@@ -332,12 +347,31 @@ impl Play {
             if at != self.wire.now {
                 return wrong("at another time");
             }
+            let syn = words.iter().find_map(|word| letters(word));
+            if let Some((ecn, ae)) = syn {
+                let set = out.flags.without(Flags::SYN.with(Flags::RETRANSMIT));
+                if !out.flags.has(Flags::SYN) || set != ecn || side.words[0] != u64::from(ae) {
+                    return wrong("another handshake");
+                }
+                return Ok(());
+            }
+            if let Some(ace) = after("ace") {
+                let ceb = after("ceb").map(|bytes| bytes.parse().unwrap());
+                if accecn::bits(out.flags, Some(&side)).to_string() != ace
+                    || accecn::option_of(&side) != ceb
+                {
+                    return wrong("other counts");
+                }
+            }
             if has("S") != out.flags.has(Flags::SYN) || has("R") != out.flags.has(Flags::RETRANSMIT)
             {
                 return wrong("other flags");
             }
-            if has("ECE") != (out.flags.has(Flags::ECE) && !has("S")) && !has("S")
+            if after("ace").is_none()
+                && has("ECE") != (out.flags.has(Flags::ECE) && !has("S"))
+                && !has("S")
                 || has("CWR") && !out.flags.has(Flags::CWR)
+                || has("notCWR") && out.flags.has(Flags::CWR)
                 || has("ECT0") && out.tos != Ecn::Ect0.bits()
                 || has("ECT1") && out.tos != Ecn::Ect1.bits()
                 || has("notECT") && out.tos != 0
@@ -398,10 +432,27 @@ impl Play {
     }
 }
 
+/// ECE, CWR and AE of a SYN written with their letters.
+fn letters(word: &str) -> Option<(Flags, bool)> {
+    let set = word.strip_prefix('S')?;
+    let set = set.strip_suffix('.').unwrap_or(set);
+    if set.is_empty() || !set.chars().all(|letter| "EWA".contains(letter)) {
+        return None;
+    }
+    let mut flags = Flags::NONE;
+    if set.contains('E') {
+        flags = flags.with(Flags::ECE);
+    }
+    if set.contains('W') {
+        flags = flags.with(Flags::CWR);
+    }
+    Some((flags, set.contains('A')))
+}
+
 fn show(at: Time, out: &Outgoing, side: &Side) -> String {
     let bytes = u64::from(out.size.saturating_sub(HEADERS));
     let what = if out.kind == Kind::Ack {
-        format!("A {} sack {:?}", out.ack, side.sack)
+        format!("A {} sack {:?} words {:?}", out.ack, side.sack, side.words)
     } else {
         format!("{}:{}", out.seq, out.seq + bytes)
     };

@@ -4,9 +4,12 @@
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
 //! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
 
+use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
-use super::params::{Detection, FlightSize, LastResort, Machine, Reduction, Restart, SackParams};
+use super::params::{
+    Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
+};
 use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
 use super::rack::Rack;
@@ -27,13 +30,8 @@ pub(super) const RETRANSMIT: usize = 0;
 const PACE: usize = 1;
 const APPLICATION: usize = 2;
 
-/// Least wait of the timers that look for losses (tcp.h, TCP_TIMEOUT_MIN: two ticks).
-const LEAST_WAIT: Span = Span::from_ms(2);
 /// Granularity of Linux's timestamps (TCP_TS_HZ).
 const LINUX_STAMP: Span = Span::from_ms(1);
-
-/// Most segments by which reordering raises the count that tells of a loss (ip-sysctl: tcp_max_reordering).
-const MOST_REORDERING: u64 = 300;
 
 /// What a sender is made of.
 #[derive(Debug)]
@@ -157,6 +155,8 @@ pub struct SackSender<S> {
     pub(super) cwr_due: bool,
     /// Acknowledgements of new data may go the short way.
     usual: bool,
+    /// Segments are spaced though the congestion control asks for no rate.
+    paces: bool,
     /// The congestion window holds the sender back (RFC 7661): in the window of data up to `usage_end`, with the most bytes outstanding in it.
     limited: bool,
     usage_end: u64,
@@ -194,8 +194,9 @@ pub struct SackSender<S> {
     undo_from: Option<u64>,
     undo_resent: Option<u64>,
     resent_at: Option<Time>,
-    /// Bytes that the receiver has counted as marked.
-    marked: u64,
+    /// How the receiver tells of marks, and what it has told.
+    feedback: Feedback,
+    marks: Marks,
     timeout_una: u64,
     /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and where the recovery ended in which the
     /// last segment was sent again for want of anything else (RescueRxt).
@@ -225,7 +226,13 @@ pub(super) struct Options {
     pub(super) dupthresh: u32,
     /// What a probe for a single segment waits beyond two round trips.
     probe_delay: Span,
+    /// Least wait of the timers that look for losses.
+    least_wait: Span,
+    /// Most segments by which reordering raises the count that tells of a loss.
+    most_reordering: u32,
     restart: Restart,
+    /// The pace without a rate of the congestion control, in percent of a window per round trip: in slow start, and later.
+    pacing_ratios: [u32; 2],
     /// Granularity of the timestamps that are echoed.
     stamp_tick: Span,
 }
@@ -238,7 +245,7 @@ pub(super) struct Cold<S> {
     abc_limit: u32,
     start: Time,
     opened: Time,
-    wants_ecn: bool,
+    wish: Wish,
     syn_lost: bool,
     pub(super) report: SenderReport,
     pub(super) socket: Socket,
@@ -258,7 +265,9 @@ impl<S: Source> SackSender<S> {
             stop,
         } = config;
         let feed = Feed::new(source, rng, stop);
-        let traits = cc.traits();
+        let mut traits = cc.traits();
+        // What is spaced is looked at as each segment leaves.
+        traits.unsampled &= !sack.pacing;
         let linux = sack.reduction == Reduction::PrrLinux;
         let mss = params.mss.get();
         SackSender {
@@ -283,6 +292,7 @@ impl<S: Source> SackSender<S> {
             ecn: false,
             cwr_due: false,
             usual: !traits.model && sack.machine == Machine::Linux,
+            paces: sack.pacing && !traits.paces,
             limited: false,
             usage_end: 0,
             usage: 0,
@@ -292,8 +302,8 @@ impl<S: Source> SackSender<S> {
             traits,
             board: Scoreboard::new(),
             rate: DeliveryRate::new(Time::ZERO),
-            rack: Rack::new(),
-            prr: Prr::default(),
+            rack: Rack::new(&sack),
+            prr: Prr::new(1, mss, sack.prr_bound),
             min_rtt: None,
             timers: Timers::default(),
             cc,
@@ -310,7 +320,8 @@ impl<S: Source> SackSender<S> {
             undo_from: None,
             undo_resent: None,
             resent_at: None,
-            marked: 0,
+            feedback: Feedback::of(traits.ecn),
+            marks: Marks::default(),
             timeout_una: u64::MAX,
             high_resent: 0,
             rescued: None,
@@ -330,12 +341,15 @@ impl<S: Source> SackSender<S> {
                 nagle: params.nagle,
                 limited_transmit: params.limited_transmit,
                 dupthresh: params.dupthresh,
-                probe_delay: if linux {
+                probe_delay: sack.probe_delay.unwrap_or(if linux {
                     params.min_rto
                 } else {
                     params.delayed_ack_timeout
-                },
+                }),
+                least_wait: sack.least_wait,
+                most_reordering: sack.most_reordering,
                 restart: sack.restart,
+                pacing_ratios: [sack.pacing_ss_ratio, sack.pacing_ca_ratio],
                 stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
             },
             cold: Box::new(Cold {
@@ -344,21 +358,25 @@ impl<S: Source> SackSender<S> {
                 abc_limit: sack.abc_limit,
                 start,
                 opened: Time::ZERO,
-                wants_ecn: params.ecn || traits.ecn != EcnUse::Classic,
+                wish: match params.ecn || traits.ecn != EcnUse::Classic {
+                    _ if sack.accurate_ecn => Wish::Accurate,
+                    true => Wish::Classic,
+                    false => Wish::Nothing,
+                },
                 syn_lost: false,
                 report: SenderReport::default(),
                 socket: Socket::default(),
             }),
         }
-        .counting_segments(sack.whole_segments)
+        .counting_segments(sack.whole_segments, sack.prr_bound)
     }
 
-    fn counting_segments(mut self, whole: bool) -> Self {
+    fn counting_segments(mut self, whole: bool, bound: PrrBound) -> Self {
         if self.is_ns3() {
             self.board.keep_retransmissions();
         }
         // The unit in which reductions count, until they need it.
-        self.prr = Prr::begin(1, if whole { self.mss } else { 1 }, self.mss);
+        self.prr = Prr::new(if whole { self.mss } else { 1 }, self.mss, bound);
         self
     }
 
@@ -429,10 +447,8 @@ impl<S: Source> SackSender<S> {
     }
 
     fn send_syn<H: Host>(&mut self, host: &mut H) {
-        let mut flags = Flags::SYN;
-        if self.cold.wants_ecn {
-            flags = flags.with(Flags::ECE).with(Flags::CWR);
-        }
+        let (asks, side) = ask(self.cold.wish);
+        let mut flags = Flags::SYN.with(asks);
         if self.cold.syn_lost {
             flags = flags.with(Flags::RETRANSMIT);
         }
@@ -442,7 +458,10 @@ impl<S: Source> SackSender<S> {
             flags,
             ..Outgoing::default()
         };
-        host.send(self.flow, out);
+        match side {
+            Some(side) => host.send_with(self.flow, out, side),
+            None => host.send(self.flow, out),
+        }
         self.pending = Pending::Timeout;
         let at = self.wheel.expiry(host.now(), self.rto.timeout());
         self.timers.set(RETRANSMIT, at, host);
@@ -471,8 +490,7 @@ impl<S: Source> SackSender<S> {
             self.rto.sample(rtt, self.una, self.nxt);
             self.cold.report.record_rtt(rtt);
         }
-        self.ecn =
-            self.cold.wants_ecn && syn_ack.flags.has(Flags::ECE) && !syn_ack.flags.has(Flags::CWR);
+        self.take_grant(syn_ack, host);
         self.cc.on_start(&Start {
             now,
             mss: self.mss,
@@ -484,6 +502,27 @@ impl<S: Source> SackSender<S> {
         self.send_bare_ack(host);
         self.check_completion(now);
         self.send(host);
+    }
+
+    /// What of ECN the server has agreed to.
+    fn take_grant<H: Host>(&mut self, syn_ack: &Packet, host: &H) {
+        let flags = syn_ack.flags;
+        let grant = match self.cold.wish {
+            Wish::Accurate => granted(flags, host.side(syn_ack).as_ref()),
+            wish if flags.has(Flags::ECE) && !flags.has(Flags::CWR) => wish,
+            _ => Wish::Nothing,
+        };
+        let falls_back = self.cold.wish == Wish::Accurate && grant == Wish::Classic;
+        // An algorithm that needs each mark does without ECN where it would not hear of them (RFC 9331 section 4.1).
+        self.ecn = grant != Wish::Nothing && !(falls_back && self.traits.ecn == EcnUse::Scalable);
+        if grant == Wish::Accurate {
+            self.feedback = Feedback::Accurate;
+        }
+    }
+
+    /// Whether the sender has to say that its window falls; the receiver counts otherwise.
+    pub(super) fn owes_cwr(&self) -> bool {
+        self.ecn && self.feedback != Feedback::Accurate
     }
 
     fn whole_segments(&self) -> bool {
@@ -572,7 +611,7 @@ impl<S: Source> SackSender<S> {
         loop {
             if self.pieces.is_between()
                 && let Some(until) = self.pacer.holds(now)
-                && self.cc.pacing_rate().is_some()
+                && (self.paces || self.cc.pacing_rate().is_some())
             {
                 self.timers.set(PACE, until, host);
                 // What waits for its turn is held back by the window as far as growth is concerned.
@@ -661,7 +700,7 @@ impl<S: Source> SackSender<S> {
 
     #[inline(never)]
     fn start_piece(&mut self, now: Time, window: u64, room: u64) -> bool {
-        let paced = self.cc.pacing_rate().filter(|rate| !rate.is_zero());
+        let paced = self.pace();
         let srtt = self.rto.srtt();
         let standing = Standing {
             now,
@@ -680,17 +719,28 @@ impl<S: Source> SackSender<S> {
         self.pieces.start(&standing)
     }
 
+    /// The rate at which segments are spaced, if they are.
+    #[inline]
+    fn pace(&self) -> Option<Rate> {
+        let rate = match self.cc.pacing_rate() {
+            None if self.paces => Some(self.rate_of_window(self.cwnd(), self.rto.srtt())),
+            rate => rate,
+        };
+        rate.filter(|rate| !rate.is_zero())
+    }
+
     /// What a window sends per second, and a fifth more; twice as much where it still doubles (tcp_input.c, tcp_update_pacing_rate).
     fn rate_of_window(&self, window: u64, srtt: Option<Span>) -> Rate {
         let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else {
             return Rate::bps(0);
         };
+        let [start, later] = self.options.pacing_ratios;
         let part = if window < self.cc.ssthresh() / 2 {
-            200
+            start
         } else {
-            120
+            later
         };
-        let bits = u128::from(window.max(self.nxt - self.una)) * 8 * part / 100;
+        let bits = u128::from(window.max(self.nxt - self.una)) * 8 * u128::from(part) / 100;
         let per_second = bits * 1_000_000_000_000 / u128::from(srtt.as_ps());
         Rate::bps(u64::try_from(per_second).unwrap_or(u64::MAX))
     }
@@ -840,9 +890,7 @@ impl<S: Source> SackSender<S> {
             retransmission: again,
             after_idle,
         });
-        if let Some(rate) = self.cc.pacing_rate()
-            && !rate.is_zero()
-        {
+        if let Some(rate) = self.pace() {
             self.pacer.on_sent(now, bytes, rate);
         }
     }
@@ -921,7 +969,7 @@ impl<S: Source> SackSender<S> {
         wait += if self.board.len() == 1 {
             self.options.probe_delay
         } else {
-            LEAST_WAIT
+            self.options.least_wait
         };
         let timeout = match restarted {
             true => self.rto.timeout(),
@@ -1055,7 +1103,7 @@ impl<S: Source> SackSender<S> {
             in_flight: outstanding,
             mss: self.mss,
         });
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.owes_cwr();
         self.reducing = false;
         self.high = self.nxt;
         self.probe_high = 0;
@@ -1150,7 +1198,7 @@ impl<S: Source> SackSender<S> {
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
         let marked = self.take_marks(packet, side.as_ref(), delivered);
-        event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
+        event.echo = marked > 0 || (self.owes_cwr() && packet.flags.has(Flags::ECE));
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
         let limited = self.is_limited();
         let mut sample = Sample {
@@ -1505,15 +1553,20 @@ impl<S: Source> SackSender<S> {
         if !self.ecn {
             return 0;
         }
-        match self.traits.ecn {
-            EcnUse::Classic => 0,
-            EcnUse::PerSegment if packet.flags.has(Flags::ECE) => delivered,
-            EcnUse::PerSegment => 0,
-            EcnUse::Scalable => {
-                let counted = side.map_or(self.marked, |side| side.words[1]);
-                let marked = counted.saturating_sub(self.marked);
-                self.marked = self.marked.max(counted);
-                marked
+        match self.feedback {
+            Feedback::Echo => 0,
+            Feedback::PerSegment if packet.flags.has(Flags::ECE) => delivered,
+            Feedback::PerSegment => 0,
+            Feedback::Counted => {
+                let before = self.marks.bytes;
+                let counted = side.map_or(before, |side| side.words[1]);
+                self.marks.bytes = before.max(counted);
+                counted.saturating_sub(before)
+            }
+            Feedback::Accurate => {
+                let overtaken = packet.ack < self.una;
+                let sizes = (delivered, self.mss);
+                self.marks.take(packet.flags, side, sizes, overtaken)
             }
         }
     }
@@ -1521,7 +1574,8 @@ impl<S: Source> SackSender<S> {
     /// What was sent once has arrived after what was sent later (RFC 8985 section 6.2 step 3).
     fn note_reordering(&mut self, lowest: u64) {
         let distance = self.board.highest().saturating_sub(lowest);
-        let segments = distance.div_ceil(self.mss).min(MOST_REORDERING);
+        let most = u64::from(self.options.most_reordering);
+        let segments = distance.div_ceil(self.mss).min(most);
         self.dupthresh = self
             .dupthresh
             .max(u32::try_from(segments).unwrap_or(u32::MAX));
@@ -1557,7 +1611,7 @@ impl<S: Source> SackSender<S> {
             Detection::Rack => {
                 let window = self.rack_window();
                 if let Some(wait) = self.rack.detect(&mut self.board, window, now) {
-                    self.arm(Pending::Reordering, wait + LEAST_WAIT, host);
+                    self.arm(Pending::Reordering, wait + self.options.least_wait, host);
                     return true;
                 }
             }
@@ -1700,12 +1754,11 @@ impl<S: Source> SackSender<S> {
         });
         self.high = self.nxt;
         self.probe_high = 0;
-        self.cwr_due = self.ecn;
+        self.cwr_due = self.owes_cwr();
         self.reducing = !self.traits.model
             && self.options.reduction != Reduction::Halt
             && (kind == CongestionKind::Loss || self.options.reduction_for_ecn);
-        let unit = self.prr.unit();
-        self.prr = Prr::begin(before, unit, self.mss);
+        self.prr = self.prr.again(before);
     }
 
     /// The window is what it was to fall to.
