@@ -15,6 +15,8 @@ pub const LONGEST: usize = 1 << 24;
 /// Messages that are kept of what was skipped.
 const KEPT: usize = 5;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// What stands for standard input where a file is asked for.
+pub const STANDARD_INPUT: &str = "-";
 
 /// What is wrong at one place of a trace; the reader adds the place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +35,15 @@ impl Fault {
             remedy: "",
         }
     }
+}
+
+/// A place of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// A line.
+    Line(usize),
+    /// Behind so many bytes, after decompression.
+    Byte(u64),
 }
 
 /// What was skipped of a file.
@@ -65,11 +76,14 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file.
+    /// Opens a file; `-` is standard input.
     ///
     /// # Errors
     /// When it cannot be opened or read, or is empty.
     pub fn open(path: &Path, lenient: bool) -> Result<Input> {
+        if path == Path::new(STANDARD_INPUT) {
+            return Input::new(std::io::stdin(), "standard input", lenient);
+        }
         let failed = |error: &std::io::Error| LabError::io(path, "read the trace", error);
         let file = File::open(path).map_err(|error| failed(&error))?;
         if file.metadata().map_err(|error| failed(&error))?.is_dir() {
@@ -139,6 +153,11 @@ impl Input {
         self.line
     }
 
+    /// How much was skipped so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.count
+    }
+
     /// What was skipped.
     pub fn into_skipped(self) -> Skipped {
         self.skipped
@@ -176,7 +195,7 @@ impl Input {
                         },
                         false => return Err(unreadable(&self.name, &error)),
                     };
-                    self.skip_or(&fault, None)?;
+                    self.skip_or(&fault, self.here())?;
                 }
             }
         }
@@ -213,7 +232,7 @@ impl Input {
             searched = self.end - self.start;
             if searched > LONGEST {
                 let fault = Fault::new(format!("a line is longer than {LONGEST} bytes"));
-                return Err(self.fault(&fault, Some(self.line + 1)));
+                return Err(self.fault(&fault, At::Line(self.line + 1)));
             }
             if self.ended {
                 if searched > 0 {
@@ -222,7 +241,7 @@ impl Input {
                         remedy: "with --lenient, it is left out",
                     };
                     self.start = self.end;
-                    self.skip_or(&fault, Some(self.line + 1))?;
+                    self.skip_or(&fault, At::Line(self.line + 1))?;
                 }
                 return Ok(None);
             }
@@ -235,12 +254,22 @@ impl Input {
         &self.buffer[place]
     }
 
-    /// The error of a fault, or, if lenient, nothing and one more skip. A place without a line is the byte reached.
+    /// The byte reached.
+    pub fn here(&self) -> At {
+        At::Byte(self.position())
+    }
+
+    /// Whether faults are skipped.
+    pub fn lenient(&self) -> bool {
+        self.lenient
+    }
+
+    /// The error of a fault, or, if lenient, nothing and one more skip.
     ///
     /// # Errors
     /// The fault with its place, unless lenient.
-    pub fn skip_or(&mut self, fault: &Fault, line: Option<usize>) -> Result<()> {
-        let error = self.fault(fault, line);
+    pub fn skip_or(&mut self, fault: &Fault, at: At) -> Result<()> {
+        let error = self.fault(fault, at);
         if !self.lenient {
             return Err(error);
         }
@@ -251,18 +280,18 @@ impl Input {
         Ok(())
     }
 
-    /// The error of a fault at a line, or at the byte reached.
-    pub fn fault(&self, fault: &Fault, line: Option<usize>) -> LabError {
-        let problem = match line {
-            Some(_) => fault.problem.clone(),
-            None => format!("at byte {}: {}", self.position(), fault.problem),
+    /// The error of a fault at a place.
+    pub fn fault(&self, fault: &Fault, at: At) -> LabError {
+        let problem = match at {
+            At::Line(_) => fault.problem.clone(),
+            At::Byte(byte) => format!("at byte {byte}: {}", fault.problem),
         };
         let error = LabError::new(LabErrorKind::Syntax, problem)
             .in_file(&self.name)
             .remedy(fault.remedy);
-        match line {
-            Some(line) => error.at(&Place::Line(line)),
-            None => error,
+        match at {
+            At::Line(line) => error.at(&Place::Line(line)),
+            At::Byte(_) => error,
         }
     }
 }
