@@ -287,8 +287,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run the first replication alone and write every packet's events. The format is ns2 (times in microseconds, as ns-2 writes
-    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output: the results, which are those of a
-    /// run without a trace, then go to standard error.
+    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output, or a pipe: the results, which are
+    /// those of a run without a trace, then go to standard error.
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
     pub(crate) trace: Option<Vec<String>>,
     /// Write the events of this link direction alone, such as left-right; may be given several times.

@@ -90,8 +90,8 @@ fn traced(
     let Some(results) = made else {
         return Ok(());
     };
-    if file == STANDARD_OUTPUT {
-        // Standard output is the trace's.
+    if file == STANDARD_OUTPUT || !is_plain(Path::new(file)) {
+        // Standard output is the trace's, or may be, as that of a pipe's other end.
         eprint!("{}", show::text(&results, args.make.format));
         return Ok(());
     }
@@ -177,8 +177,7 @@ fn trace(
         };
     }
     let path = Path::new(file);
-    // What is not a plain file, such as a pipe, cannot be renamed over.
-    let plain = fs::metadata(path).map_or(true, |found| found.is_file());
+    let plain = is_plain(path);
     let partial = match plain {
         true => beside(path),
         false => path.to_owned(),
@@ -206,6 +205,11 @@ fn trace(
         let _ = fs::remove_file(&partial);
     }
     Ok(result?)
+}
+
+/// Whether it is, or would be, a plain file: what is not, such as a pipe, cannot be renamed over.
+fn is_plain(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.is_file())
 }
 
 fn beside(path: &Path) -> PathBuf {

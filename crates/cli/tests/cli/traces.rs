@@ -51,6 +51,15 @@ fn a_run_with_a_trace_shows_what_it_shows_without() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_trace_into_a_pipe_has_no_table_in_it() {
+    let place = place();
+    let (out, err) = both(place.sojourn("run lab.toml --trace ns2 /dev/stdout"));
+    assert_eq!(out, place.read("run.tr"));
+    assert_eq!(err, place.ok("run lab.toml"));
+}
+
 #[test]
 fn the_analysis_that_a_run_names_gives_the_figures_of_the_run() {
     let place = place();

@@ -126,7 +126,11 @@ impl Input {
         };
         input.fill(HEAD)?;
         if input.end == 0 {
-            return Err(LabError::new(LabErrorKind::Syntax, "the trace is empty")
+            let problem = match input.skipped.count {
+                0 => "the trace is empty",
+                _ => "the compressed data are damaged or cut off, and nothing can be read of them",
+            };
+            return Err(LabError::new(LabErrorKind::Syntax, problem)
                 .in_file(name)
                 .remedy("was it written to its end, and flushed?"));
         }
@@ -365,6 +369,9 @@ mod tests {
         assert!(error.to_string().contains("behind byte"), "{error}");
         let (_, skipped) = open(true).and_then(lines).unwrap();
         assert!(skipped.count >= 1);
+        let begin = packed[..5].to_vec();
+        let error = Input::new(std::io::Cursor::new(begin), "t.gz", true).err();
+        assert!(error.unwrap().to_string().contains("cut off"));
     }
 
     #[test]
