@@ -281,9 +281,9 @@ def trace_analyse(
 ) -> dict[str, Table]:
     """Analyses a trace of ns-2, an ASCII trace of ns-3 or a capture, and returns its tables by name.
 
-    The tables are those of `sojourn trace analyse`: `trace`, `flows`, `links`, `nodes`, `series` and `distributions` of an event
-    trace, `interfaces` and `conversations` of a capture, `paths` of two. With `lenient`, what cannot be read is skipped and a
-    warning says how much that was.
+    `path` or `receiver` may be `-` for standard input. The tables are those of `sojourn trace analyse`: `trace`, `flows`, `links`,
+    `nodes`, `series` and `distributions` of an event trace, `interfaces` and `conversations` of a capture, `paths` of two. With
+    `lenient`, what cannot be read is skipped and a warning says how much that was.
     """
     tables, skipped = _core.trace_analyse(
         os.fspath(path),

@@ -67,12 +67,12 @@ pub(crate) enum TraceCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct AnalyseArgs {
-    /// The trace.
+    /// The trace; - for standard input.
     pub(crate) file: PathBuf,
     /// Format of the trace: ns2, ns3, pcap, pcapng; found by its content unless given.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) trace_format: Option<String>,
-    /// A second capture of the same traffic, where it arrives: gives one-way delay and loss.
+    /// A second capture of the same traffic, where it arrives: gives one-way delay and loss. May be - for standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) receiver: Option<PathBuf>,
     /// Skip what cannot be read, and say how much that was, instead of stopping there.
@@ -287,7 +287,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Run the first replication alone and write every packet's events. The format is ns2 (times in microseconds, as ns-2 writes
-    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output.
+    /// them), ns2-exact (in picoseconds), pcapng or parquet; the file may be - for standard output, or a pipe: the results, which are
+    /// those of a run without a trace, then go to standard error.
     #[arg(long, num_args = 2, value_names = ["FORMAT", "FILE"], conflicts_with_all = ["out", "threads", "fresh", "replications"])]
     pub(crate) trace: Option<Vec<String>>,
     /// Write the events of this link direction alone, such as left-right; may be given several times.

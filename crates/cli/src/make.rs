@@ -4,18 +4,21 @@ use crate::Failure;
 use crate::args::MakeArgs;
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
+use sojourn_lab::model::Scenario;
+use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::results::ResultSet;
 use sojourn_lab::study::{Executed, Options, Progress, Shard, Study, execute};
-use sojourn_lab::{LabError, LabErrorKind, run};
+use sojourn_lab::{LabError, LabErrorKind};
 use std::path::Path;
 
-/// Runs `study`, into `out` if there is one. `None` if other parts of it are still to be run.
+/// Runs `study` with `runner`, into `out` if there is one. `None` if other parts of it are still to be run.
 pub(crate) fn make(
     study: &Study,
     out: Option<&Path>,
     command: String,
     shard: Option<Shard>,
     args: &MakeArgs,
+    runner: impl Fn(&Scenario, u64) -> Result<RunOutcome, LabError> + Sync,
 ) -> Result<Option<ResultSet>, Failure> {
     if out.is_none() && args.fresh {
         return Err(LabError::new(
@@ -39,7 +42,7 @@ pub(crate) fn make(
         progress: Some(&mut progress),
         cancel: Some(interrupt::flag()?),
     };
-    let executed = execute(study, run::run, out, options);
+    let executed = execute(study, runner, out, options);
     bar.finish_and_clear();
     let Executed {
         results,

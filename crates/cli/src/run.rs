@@ -10,12 +10,17 @@ use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
+use sojourn_lab::outcome::RunOutcome;
+use sojourn_lab::run::run as run_plain;
 use sojourn_lab::study::{STUDY_KEYS, Study};
 use sojourn_lab::trace::{TraceError, TraceFormat, run_written};
 use sojourn_lab::{LabError, LabErrorKind};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// What stands for standard output where a file is asked for.
+const STANDARD_OUTPUT: &str = "-";
 
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut document = Document::read(&args.scenario)?;
@@ -33,10 +38,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     for note in &reading.notes {
         eprintln!("sojourn: note: {note}");
     }
-    let scenario = reading.scenario;
+    let mut scenario = reading.scenario;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
-    if let Some(trace) = &args.trace {
-        return self::trace(&scenario, trace, &args.trace_links);
+    if args.trace.is_some() {
+        scenario.run.replications = 1;
     }
     let mut study = Study::single(&scenario);
     if let Some(title) = reading.title {
@@ -50,10 +55,61 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
         .text();
-    match make(&study, args.out.as_deref(), command, None, &args.make)? {
+    if let Some(trace) = &args.trace {
+        return traced(&study, &scenario, trace, command, args);
+    }
+    match make(
+        &study,
+        args.out.as_deref(),
+        command,
+        None,
+        &args.make,
+        run_plain,
+    )? {
         Some(results) => show::results(&results, args.make.format),
         None => Ok(()),
     }
+}
+
+/// Writes the trace of the run, and shows its results as those of a run without a trace, which they equal.
+fn traced(
+    study: &Study,
+    scenario: &Scenario,
+    format_and_file: &[String],
+    command: String,
+    args: &RunArgs,
+) -> Result<(), Failure> {
+    let [format, file] = format_and_file else {
+        unreachable!("the option takes two values");
+    };
+    let format = TraceFormat::parse(format)?;
+    let outcome = trace(scenario, format, file, &args.trace_links)?;
+    let made = make(study, None, command, None, &args.make, |_, _| {
+        Ok(outcome.clone())
+    })?;
+    let Some(results) = made else {
+        return Ok(());
+    };
+    if file == STANDARD_OUTPUT || !is_plain(Path::new(file)) {
+        // Standard output is the trace's, or may be, as that of a pipe's other end.
+        eprint!("{}", show::text(&results, args.make.format));
+        return Ok(());
+    }
+    show::results(&results, args.make.format)?;
+    let (warmup, end) = (scenario.run.warmup, scenario.run.duration);
+    let analysis = match format {
+        TraceFormat::Parquet => String::new(),
+        _ => {
+            let mut words = Words::new("trace").word("analyse").path(Path::new(file));
+            if !warmup.is_zero() {
+                words = words.option("--from", Some(&warmup.to_string()));
+            }
+            let words = words.option("--to", Some(&end.to_string())).text();
+            format!("; to count in it what the table does: {words}")
+        }
+    };
+    eprintln!("sojourn: wrote {file}{analysis}");
+    Ok(())
 }
 
 pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
@@ -76,7 +132,14 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
         words = words.word("--deterministic");
     }
     let command = words.option_path("--out", args.out.as_deref()).text();
-    match make(&study, args.out.as_deref(), command, None, &args.make)? {
+    match make(
+        &study,
+        args.out.as_deref(),
+        command,
+        None,
+        &args.make,
+        run_plain,
+    )? {
         Some(results) => show::results(&results, args.make.format),
         None => Ok(()),
     }
@@ -99,22 +162,22 @@ pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(),
 }
 
 /// Runs the first replication with every packet's events written.
-fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> Result<(), Failure> {
-    let [format, file] = format_and_file else {
-        unreachable!("the option takes two values");
-    };
-    let format = TraceFormat::parse(format)?;
-    if file == "-" {
+fn trace(
+    scenario: &Scenario,
+    format: TraceFormat,
+    file: &str,
+    links: &[String],
+) -> Result<RunOutcome, Failure> {
+    if file == STANDARD_OUTPUT {
         let mut out = BufWriter::new(std::io::stdout());
         return match run_written(scenario, 0, format, links, &mut out) {
-            Ok(_) => Ok(()),
+            Ok(outcome) => Ok(outcome),
             Err(TraceError::Run(error)) => Err(error.into()),
             Err(TraceError::Write(error)) => Err(error.into()),
         };
     }
     let path = Path::new(file);
-    // What is not a plain file, such as a pipe, cannot be renamed over.
-    let plain = fs::metadata(path).map_or(true, |found| found.is_file());
+    let plain = is_plain(path);
     let partial = match plain {
         true => beside(path),
         false => path.to_owned(),
@@ -129,10 +192,12 @@ fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> R
             TraceError::Run(error) => error,
             TraceError::Write(error) => refused(&error),
         })
-        .and_then(|_| out.flush().map_err(|error| refused(&error)))
-        .and_then(|()| match plain {
-            true => fs::rename(&partial, path).map_err(|error| refused(&error)),
-            false => Ok(()),
+        .and_then(|outcome| {
+            out.flush().map_err(|error| refused(&error))?;
+            if plain {
+                fs::rename(&partial, path).map_err(|error| refused(&error))?;
+            }
+            Ok(outcome)
         });
     interrupt::keep();
     if result.is_err() && plain {
@@ -140,6 +205,11 @@ fn trace(scenario: &Scenario, format_and_file: &[String], links: &[String]) -> R
         let _ = fs::remove_file(&partial);
     }
     Ok(result?)
+}
+
+/// Whether it is, or would be, a plain file: what is not, such as a pipe, cannot be renamed over.
+fn is_plain(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.is_file())
 }
 
 fn beside(path: &Path) -> PathBuf {

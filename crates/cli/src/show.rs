@@ -8,12 +8,16 @@ use sojourn_lab::summary::comparison;
 
 /// Prints results in the format asked for.
 pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {
+    emit(&text(results, format))
+}
+
+/// Results in the format asked for.
+pub(crate) fn text(results: &ResultSet, format: Format) -> String {
     let comparison = comparison(results);
     let text = match format {
         Format::Table => comparison.text(),
         Format::Csv => comparison.csv(),
         Format::Json => comparison.json(),
     };
-    emit(text.trim_end_matches('\n'))?;
-    emit("\n")
+    text.trim_end_matches('\n').to_owned() + "\n"
 }

@@ -8,6 +8,7 @@ use crate::output::emit;
 use crate::run::apply_sets;
 use crate::show;
 use sojourn_lab::document::Document;
+use sojourn_lab::run::run;
 use sojourn_lab::study::{Shard, Study};
 use sojourn_lab::summary::write_summary;
 use sojourn_lab::{LabError, LabErrorKind};
@@ -53,7 +54,8 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
         .text();
-    let Some(results) = make(&study, Some(&out), command, shard, &args.make)? else {
+    let made = make(&study, Some(&out), command, shard, &args.make, run)?;
+    let Some(results) = made else {
         return emit(&format!(
             "This part is done. When all are: sojourn report {}\n",
             crate::command::quoted(&out.to_string_lossy())

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::args::{AnalyseArgs, Format, TraceCommand};
 use crate::command::Words;
 use crate::output::emit;
+use sojourn_lab::traces::input::STANDARD_INPUT;
 use sojourn_lab::traces::output::brief::brief;
 use sojourn_lab::traces::output::{files, report};
 use sojourn_lab::traces::table::TraceTable;
@@ -61,8 +62,12 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
         }
     }
     if let Some(dir) = &args.out {
-        let name = args.file.file_name().unwrap_or(args.file.as_os_str());
-        let report = files::write(dir, &analysis, &command(args), &name.to_string_lossy())?;
+        let name = match args.file.file_name() {
+            Some(name) if name == STANDARD_INPUT => "standard input".into(),
+            Some(name) => name.to_string_lossy(),
+            None => args.file.to_string_lossy(),
+        };
+        let report = files::write(dir, &analysis, &command(args), &name)?;
         eprintln!("sojourn: wrote {}", report.display());
     }
     Ok(())

@@ -22,6 +22,7 @@ pub mod moments;
 pub mod ns2;
 pub mod ns3;
 pub mod number;
+mod order;
 pub mod output;
 pub mod pcap;
 pub mod reference;
@@ -31,7 +32,7 @@ pub mod table;
 
 use crate::error::{LabError, LabErrorKind, Result};
 use format::{Family, Format};
-use input::{Input, Skipped};
+use input::{Input, STANDARD_INPUT, Skipped};
 use sojourn_units::{Rate, Span, Time};
 use std::path::{Path, PathBuf};
 use table::TraceTable;
@@ -90,11 +91,19 @@ impl Analysis {
     }
 }
 
-/// Reads the trace in a file, plain or gzip, and analyses it.
+/// Reads the trace in a file, plain or gzip, and analyses it; the file `-` is standard input.
 ///
 /// # Errors
 /// When it cannot be read or is no trace, with its line or byte; when an option does not fit the trace.
 pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
+    if path == Path::new(STANDARD_INPUT) && options.receiver.as_deref() == Some(path) {
+        return Err(LabError::new(
+            LabErrorKind::Contradiction,
+            "standard input is the first capture already",
+        )
+        .in_file("--receiver -")
+        .remedy("give one of the two as a file"));
+    }
     let input = Input::open(path, options.lenient)?;
     let format = format::choose(&input, options.format)?;
     match format.family() {

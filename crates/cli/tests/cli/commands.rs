@@ -45,11 +45,10 @@ fn run_writes_a_result_directory_that_report_reads() {
 #[test]
 fn a_traced_run_writes_every_packet_in_the_format_of_ns2() {
     let place = Place::new();
-    let out = place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 -");
-    assert_eq!(
-        place.ok("run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2 t.tr"),
-        ""
-    );
+    let run = "run tiny.toml --set dialect=ns2 --set run.duration=1100ms --trace ns2";
+    let output = |file| place.sojourn(&format!("{run} {file}")).unwrap();
+    let out = String::from_utf8(output("-").stdout).unwrap();
+    assert!(output("t.tr").status.success());
     assert_eq!(out, place.read("t.tr"));
     let first = out.lines().next().unwrap();
     assert!(

@@ -9,8 +9,140 @@ const SCENARIO: &str = "dialect = \"ns2\"\n[run]\nduration = \"2s\"\nwarmup = \"
 fn place() -> Place {
     let place = Place::new();
     place.write("lab.toml", SCENARIO);
-    assert_eq!(place.ok("run lab.toml --trace ns2 run.tr"), "");
+    assert!(
+        place
+            .sojourn("run lab.toml --trace ns2 run.tr")
+            .ok()
+            .is_ok()
+    );
     place
+}
+
+/// What the command prints, and what it says beside.
+fn both(mut command: assert_cmd::Command) -> (String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{err}");
+    (out, err)
+}
+
+#[test]
+fn a_run_with_a_trace_shows_what_it_shows_without() {
+    let place = place();
+    // Three replications, of which the first is written.
+    for scenario in ["lab.toml", "tiny.toml"] {
+        for format in ["table", "csv", "json"] {
+            let plain = place.ok(&format!(
+                "run {scenario} --replications 1 --format {format}"
+            ));
+            for trace in ["ns2", "pcapng", "parquet"] {
+                let line = format!("run {scenario} --trace {trace} out.tr --format {format}");
+                let (out, err) = both(place.sojourn(&line));
+                assert_eq!(out, plain, "{line}");
+                assert!(err.starts_with("sojourn: wrote out.tr"), "{err}");
+            }
+            let line = format!("run {scenario} --trace ns2 - --format {format}");
+            let (out, err) = both(place.sojourn(&line));
+            assert_eq!(err, plain);
+            let first = out.lines().next().unwrap_or_default();
+            assert!(first.starts_with("+ "), "{first}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trace_into_a_pipe_has_no_table_in_it() {
+    let place = place();
+    let (out, err) = both(place.sojourn("run lab.toml --trace ns2 /dev/stdout"));
+    assert_eq!(out, place.read("run.tr"));
+    assert_eq!(err, place.ok("run lab.toml"));
+}
+
+#[test]
+fn the_analysis_that_a_run_names_gives_the_figures_of_the_run() {
+    let place = place();
+    let line = "run tiny.toml --trace ns2-exact out.tr --format json";
+    let (out, err) = both(place.sojourn(line));
+    let analysis = err
+        .trim_end()
+        .split_once("the table does: sojourn ")
+        .unwrap()
+        .1;
+    assert_eq!(analysis, "trace analyse out.tr --from 1s --to 3s");
+    let run: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let read = place.ok(&format!("{analysis} --rate 0-1=5Mbps --format json"));
+    let read: serde_json::Value = serde_json::from_str(&read).unwrap();
+    let links = read["tables"]["links"].as_array().unwrap();
+    let link = links.iter().find(|link| link["link"] == "0-1").unwrap();
+    let metric = |name: &str| metric(&run, name).unwrap_or_else(|| panic!("{name}: {run:#}"));
+    for (ours, theirs) in [
+        ("utilization_ratio", "utilization_ratio"),
+        ("sojourn_s_mean", "queueing_s_mean"),
+        ("sojourn_s_p95", "queueing_s_p95"),
+    ] {
+        assert_eq!(Some(metric(ours)), link[theirs].as_f64(), "{ours}");
+    }
+}
+
+/// The value of a metric in results as JSON.
+fn metric(results: &serde_json::Value, name: &str) -> Option<f64> {
+    let mut rows = results["results"].as_array()?.iter();
+    rows.find(|row| row["metric"] == name)?["value"].as_f64()
+}
+
+#[test]
+fn standard_input_is_read_plain_and_packed() {
+    let place = place();
+    let plain = std::fs::read(place.path("run.tr")).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packer, &plain).unwrap();
+    let wanted = place.ok("trace analyse run.tr --format json");
+    for bytes in [plain, packer.finish().unwrap()] {
+        let mut command = place.sojourn("trace analyse - --format json");
+        command.write_stdin(bytes);
+        assert_eq!(both(command).0, wanted);
+    }
+    both(place.sojourn("run lab.toml --trace pcapng run.pcapng"));
+    let capture = std::fs::read(place.path("run.pcapng")).unwrap();
+    for line in [
+        "trace analyse - --receiver run.pcapng --table paths",
+        "trace analyse run.pcapng --receiver - --table paths",
+    ] {
+        let mut command = place.sojourn(line);
+        command.write_stdin(capture.clone());
+        let wanted = place.ok("trace analyse run.pcapng --receiver run.pcapng --table paths");
+        assert_eq!(both(command).0, wanted, "{line}");
+    }
+    let refused = |line: &str, bytes: &[u8]| {
+        let mut command = place.sojourn(line);
+        command.write_stdin(bytes);
+        place.refused(command)
+    };
+    let told = refused("trace analyse -", b"+ 0 1\n");
+    assert!(
+        told.starts_with("standard input: no trace format"),
+        "{told}"
+    );
+    let told = refused("trace analyse -", b"");
+    assert!(
+        told.starts_with("standard input: the trace is empty"),
+        "{told}"
+    );
+    let told = refused("trace analyse - --receiver -", b"");
+    assert!(told.starts_with("--receiver -: standard input is the first capture already"));
+}
+
+#[test]
+fn the_overview_has_rates_in_megabits() {
+    let place = place();
+    both(place.sojourn("run lab.toml --trace pcapng run.pcapng"));
+    let text = place.ok("trace analyse run.pcapng");
+    let line = text.lines().find(|line| line.starts_with("Throughput "));
+    let rate = line.unwrap().strip_suffix(" Mbps").unwrap();
+    let rate: f64 = rate.split_whitespace().last().unwrap().parse().unwrap();
+    assert!((1.0..10.0).contains(&rate), "{rate}");
 }
 
 #[test]

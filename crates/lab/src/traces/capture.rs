@@ -7,17 +7,23 @@ mod tables;
 pub use tables::documented;
 
 use super::dialogue::Direction;
-use super::event::{Lookup, place};
+use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
 use super::frame::{Key, LINK_TYPES, Other, Packet, decode};
 use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
-use super::pcap::{Capture, Interface, Record};
+use super::order::{Ordered, Standing};
+use super::pcap::{Capture, Interface, PS_PER_S, Record};
 use super::series::{Series, Subject};
 use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use paths::Paths;
 use sojourn_units::{Span, Time};
+
+/// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
+const SIMULATED: u128 = 100 * 86_400;
+/// So much earlier than the first packet may those of another capture be, in seconds.
+const MARGIN: u128 = 3600;
 
 /// What is known of a capture after some packets.
 struct Book {
@@ -71,7 +77,7 @@ impl Book {
     }
 
     /// Takes a packet; `counted` says whether it is to be counted.
-    fn record(&mut self, record: &Record, packet: &Packet, counted: bool) {
+    fn record(&mut self, record: &Passing, packet: &Packet, counted: bool) {
         if !counted {
             return;
         }
@@ -97,7 +103,7 @@ impl Book {
         }
     }
 
-    fn interface(&mut self, record: &Record) {
+    fn interface(&mut self, record: &Passing) {
         let at = place(record.interface);
         if at >= self.interfaces.len() {
             self.interfaces.resize_with(at + 1, Seen::default);
@@ -110,66 +116,143 @@ impl Book {
     }
 }
 
-/// A capture and the next packet of it that can be used.
+/// The packet of IP in a record, or why there is none.
+type Content = std::result::Result<Packet, Other>;
+
+/// A packet whose time counts from the base of its capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Passing {
+    time: Time,
+    interface: u32,
+    length: u32,
+    dropped: u64,
+}
+
+/// A capture, in the order of time, and the next packet of it that can be used.
 struct Source {
     capture: Capture,
-    next: Option<(Record, Packet)>,
-    other: [u64; 3],
-    told: bool,
+    next: Option<(Passing, Packet)>,
+    ordered: Ordered<u128, (Record, Content)>,
+    ended: bool,
+    /// Seconds since 1970 that times count from: picoseconds since 1970 need more than 64 bits.
+    base: Option<u128>,
+    packets: u64,
 }
 
 impl Source {
     fn open(input: Input, format: Format) -> Result<Source> {
         Ok(Source {
+            ordered: Ordered::new(input.lenient()),
             capture: Capture::open(input, format == Format::Pcapng)?,
             next: None,
-            other: [0; 3],
-            told: false,
+            ended: false,
+            base: None,
+            packets: 0,
         })
     }
 
-    /// Reads on to the next packet of IP; `each` sees every packet before.
-    fn advance(&mut self, mut each: impl FnMut(&Record)) -> Result<()> {
+    /// Reads on to the next packet of IP.
+    fn advance(&mut self) -> Result<()> {
         self.next = None;
-        while let Some(record) = self.capture.next_record()? {
-            each(&record);
-            let link_type = self.capture.interfaces()[place(record.interface)].link_type;
-            match decode(link_type, self.capture.data()) {
-                Ok(packet) => {
-                    self.next = Some((record, packet));
-                    break;
-                }
-                Err(Other::NotIp) => self.other[0] += 1,
-                Err(Other::Damaged) => self.other[1] += 1,
-                Err(Other::LinkType(_)) => self.other[2] += 1,
-            }
+        while self.next.is_none()
+            && let Some((passing, packet)) = self.take()?
+        {
+            self.next = packet.ok().map(|packet| (passing, packet));
         }
+        Ok(())
+    }
+
+    /// The next packet.
+    fn take(&mut self) -> Result<Option<(Passing, Content)>> {
+        loop {
+            while self.ordered.wants() && !self.ended {
+                self.read()?;
+            }
+            self.base = self.base.or_else(|| self.likely_base());
+            let Some((standing, (record, packet))) = self.ordered.pop() else {
+                return Ok(None);
+            };
+            let time = self.base.and_then(|base| since(base, record.time));
+            let fault = match (standing, time) {
+                (Standing::Fits, Some(time)) => {
+                    let passing = Passing {
+                        time,
+                        interface: record.interface,
+                        length: record.length,
+                        dropped: record.dropped,
+                    };
+                    self.packets += 1;
+                    if let Err(Other::LinkType(kind)) = packet {
+                        self.unknown(kind, record.byte)?;
+                    }
+                    return Ok(Some((passing, packet)));
+                }
+                (Standing::Fits, None) => {
+                    Fault::new("the time of a packet is months from that of the first")
+                }
+                (Standing::Behind(last), _) => backwards(record.time, last),
+                (Standing::Ahead(next), _) => ahead(record.time, next),
+            };
+            self.capture.skip_or(&fault, record.byte)?;
+        }
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let Some(record) = self.capture.next_record()? else {
+            self.ended = true;
+            return Ok(());
+        };
+        let link_type = self.capture.interfaces()[place(record.interface)].link_type;
+        let packet = decode(link_type, self.capture.data());
+        self.ordered.push(Some(record.time), (record, packet));
         Ok(())
     }
 
     /// A link type that is not known makes a capture useless, unless lenient.
-    fn check(&mut self, lenient: bool) -> Result<()> {
-        let unknown =
-            self.capture.interfaces().iter().find(|interface| {
-                matches!(decode(interface.link_type, &[]), Err(Other::LinkType(_)))
-            });
-        if let Some(interface) = unknown
-            && !lenient
-            && !self.told
-            && self.other[2] > 0
-        {
-            let fault = Fault {
-                problem: format!(
-                    "packets of link type {} cannot be read (allowed: {LINK_TYPES})",
-                    interface.link_type
-                ),
-                remedy: "with --lenient, they are counted and left out",
-            };
-            self.told = true;
-            return Err(self.capture.fault(&fault));
+    fn unknown(&self, link_type: i32, byte: u64) -> Result<()> {
+        let fault = Fault {
+            problem: format!(
+                "packets of link type {link_type} cannot be read (allowed: {LINK_TYPES})"
+            ),
+            remedy: "with --lenient, they are counted and left out",
+        };
+        match self.capture.lenient() {
+            true => Ok(()),
+            false => Err(self.capture.fault(&fault, byte)),
         }
-        Ok(())
     }
+
+    /// The base by the first packet from which most of those in sight can be told: the time of the very first may be wrong.
+    fn likely_base(&self) -> Option<u128> {
+        let times = || self.ordered.waiting().map(|(record, _)| record.time);
+        let bases = || {
+            times().map(|ps| match ps / PS_PER_S {
+                seconds if seconds < SIMULATED => 0,
+                seconds => seconds - MARGIN,
+            })
+        };
+        let near = |base: u128| times().filter(|ps| since(base, *ps).is_some()).count();
+        let most = bases().find(|base| 2 * near(*base) >= times().count());
+        most.or_else(|| bases().next())
+    }
+
+    /// What a capture without packets is told, unless something was skipped.
+    fn check(&self) -> Result<()> {
+        if self.packets > 0 || self.capture.skipped() > 0 {
+            return Ok(());
+        }
+        let fault = Fault {
+            problem: "the capture ends, and has no packet".to_owned(),
+            remedy: "was it closed before anything passed, or does its filter let nothing pass?",
+        };
+        Err(self.capture.fault(&fault, self.capture.position()))
+    }
+}
+
+/// A time in picoseconds since 1970, from a base in seconds on; `None` out of range.
+fn since(base: u128, ps: u128) -> Option<Time> {
+    let ps = ps.checked_sub(base * PS_PER_S)?;
+    u64::try_from(ps).ok().map(Time::from_ps)
 }
 
 /// Reads a capture to its end and analyses it; with a second one, where the same packets arrive, one-way delay and loss, too.
@@ -192,8 +275,8 @@ pub fn analyse(
     // The first packet of the first capture says what times count from.
     read(&mut source, &mut book, options)?;
     if let Some(second) = &mut second {
-        second.capture.set_base(source.capture.base());
-        second.advance(|_| {})?;
+        second.base = source.base;
+        second.advance()?;
     }
     loop {
         let times = [
@@ -218,8 +301,7 @@ pub fn analyse(
                     {
                         paths.receiver(record.time, &packet);
                     }
-                    second.advance(|_| {})?;
-                    second.check(options.lenient)?;
+                    second.advance()?;
                 }
             }
         }
@@ -227,9 +309,12 @@ pub fn analyse(
     if let Some(paths) = &mut paths {
         paths.finish();
     }
-    [book.not_ip, book.damaged, book.unknown_link] = source.other;
     let interfaces = source.capture.interfaces().to_vec();
-    let (base, ignored) = (source.capture.base(), source.capture.ignored());
+    let (base, ignored) = (source.base, source.capture.ignored());
+    source.check()?;
+    if let Some(second) = &second {
+        second.check()?;
+    }
     let input = source.capture.into_input();
     if book.zero.is_some() && book.packets == 0 {
         return Err(nothing(input.name(), "packet", options));
@@ -269,38 +354,39 @@ impl Book {
 
 /// Reads the next packet of the first capture into the book.
 fn read(source: &mut Source, book: &mut Book, options: &Options) -> Result<()> {
-    let mut seen: Vec<Record> = Vec::new();
-    source.advance(|record| seen.push(*record))?;
-    source.check(options.lenient)?;
-    for record in &seen {
+    source.next = None;
+    while let Some((passing, packet)) = source.take()? {
         if book.zero.is_none() {
-            let simulated = source.capture.base() == Some(0);
-            let zero = if simulated { Time::ZERO } else { record.time };
+            let simulated = source.base == Some(0);
+            let zero = if simulated { Time::ZERO } else { passing.time };
             book.zero = Some(zero);
             let from = options
                 .from
                 .map_or(Span::ZERO, |from| from.since(Time::ZERO));
             book.series = Some(Series::new(options.step, zero.saturating_add(from)));
         }
-        match book.wanted(record.time, options) {
-            None => {
-                source.next = None;
-                return Ok(());
-            }
-            Some(false) => {}
-            Some(true) => {
-                book.packets += 1;
-                book.last = Some(record.time);
-                book.interface(record);
-                if let Some(series) = &mut book.series {
-                    series.advance(record.time)?;
-                }
+        let Some(counted) = book.wanted(passing.time, options) else {
+            return Ok(());
+        };
+        if counted {
+            book.packets += 1;
+            book.last = Some(passing.time);
+            book.interface(&passing);
+            if let Some(series) = &mut book.series {
+                series.advance(passing.time)?;
             }
         }
-    }
-    if let Some((record, packet)) = &source.next {
-        let counted = book.wanted(record.time, options) == Some(true);
-        book.record(record, packet, counted);
+        match packet {
+            Ok(packet) => {
+                book.record(&passing, &packet, counted);
+                source.next = Some((passing, packet));
+                return Ok(());
+            }
+            Err(_) if !counted => {}
+            Err(Other::NotIp) => book.not_ip += 1,
+            Err(Other::Damaged) => book.damaged += 1,
+            Err(Other::LinkType(_)) => book.unknown_link += 1,
+        }
     }
     Ok(())
 }

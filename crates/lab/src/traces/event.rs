@@ -1,7 +1,8 @@
 //! What event traces say, whoever wrote them: something happened to a packet at a node or at the queue of a link.
 
 use crate::error::Result;
-use crate::traces::input::{Fault, Input, widened};
+use crate::traces::input::{At, Fault, Input, widened};
+use crate::traces::order::{Ordered, Standing};
 use sojourn_units::Time;
 use std::collections::BTreeMap;
 
@@ -115,6 +116,20 @@ impl Names {
         own
     }
 
+    /// How many nodes, links and flows there are.
+    fn count(&self) -> [usize; 3] {
+        [self.nodes.len(), self.links.len(), self.flows.len()]
+    }
+
+    /// The first so many of each.
+    fn first([nodes, links, flows]: [usize; 3], names: &Names) -> Names {
+        Names {
+            nodes: names.nodes[..nodes].to_vec(),
+            links: names.links[..links].to_vec(),
+            flows: names.flows[..flows].to_vec(),
+        }
+    }
+
     /// The number of each link by its name.
     pub fn links_by_name(&self) -> BTreeMap<&str, u32> {
         let numbered = self.links.iter().zip(0..);
@@ -150,20 +165,39 @@ pub trait Grammar {
     fn parse(&mut self, line: &[u8]) -> Result<Option<Event>, Fault>;
     /// What occurred so far.
     fn names(&self) -> &Names;
-    /// Lines that are no events of packets, such as annotations.
-    fn ignored(&self) -> u64;
 }
 
-/// The events of a trace, line by line.
+/// The events of a trace, line by line, in the order of time.
 pub struct Events<G> {
     input: Input,
     grammar: G,
+    ordered: Ordered<Time, Line>,
+    ended: bool,
+    /// Lines taken, those that are no events of packets, and what had occurred in them.
+    lines: usize,
+    ignored: u64,
+    seen: [usize; 3],
+}
+
+/// A line that was read.
+struct Line {
+    number: usize,
+    says: Result<Option<Event>, Fault>,
+    seen: [usize; 3],
 }
 
 impl<G: Grammar> Events<G> {
     /// Reads an input.
     pub fn new(input: Input, grammar: G) -> Events<G> {
-        Events { input, grammar }
+        Events {
+            ordered: Ordered::new(input.lenient()),
+            input,
+            grammar,
+            ended: false,
+            lines: 0,
+            ignored: 0,
+            seen: [0; 3],
+        }
     }
 
     /// The next event; `None` at the end.
@@ -171,36 +205,100 @@ impl<G: Grammar> Events<G> {
     /// # Errors
     /// What is wrong, with its line, unless the input is lenient.
     pub fn next_event(&mut self) -> Result<Option<Event>> {
-        while let Some(line) = self.input.next_line()? {
-            match self.grammar.parse(self.input.bytes(line)) {
-                Ok(Some(event)) => return Ok(Some(event)),
-                Ok(None) => {}
-                Err(fault) => {
-                    let line = self.input.lines();
-                    self.input.skip_or(&fault, Some(line))?;
-                }
+        loop {
+            while self.ordered.wants() && !self.ended {
+                self.read()?;
             }
+            let Some((standing, line)) = self.ordered.pop() else {
+                self.lines = self.input.lines();
+                return Ok(None);
+            };
+            self.lines = line.number;
+            self.seen = line.seen;
+            let fault = match (standing, line.says) {
+                (Standing::Fits, Ok(Some(event))) => return Ok(Some(event)),
+                (_, Ok(None)) => {
+                    self.ignored += 1;
+                    continue;
+                }
+                (Standing::Behind(last), Ok(Some(event))) => backwards(ps(event.time), ps(last)),
+                (Standing::Ahead(next), Ok(Some(event))) => ahead(ps(event.time), ps(next)),
+                (_, Err(fault)) => fault,
+            };
+            self.input.skip_or(&fault, At::Line(line.number))?;
         }
-        Ok(None)
     }
 
-    /// What occurred so far.
+    #[inline]
+    fn read(&mut self) -> Result<()> {
+        let Some(line) = self.input.next_line()? else {
+            self.ended = true;
+            return Ok(());
+        };
+        let says = self.grammar.parse(self.input.bytes(line));
+        let time = says
+            .as_ref()
+            .ok()
+            .and_then(|event| Some(event.as_ref()?.time));
+        let (number, seen) = (self.input.lines(), self.grammar.names().count());
+        self.ordered.push(time, Line { number, says, seen });
+        Ok(())
+    }
+
+    /// What occurred so far, and in the lines that were read ahead.
     pub fn names(&self) -> &Names {
         self.grammar.names()
     }
 
-    /// Lines that are no events of packets, so far.
-    pub fn ignored(&self) -> u64 {
-        self.grammar.ignored()
+    /// What occurred so far.
+    pub fn names_so_far(&self) -> Names {
+        Names::first(self.seen, self.grammar.names())
     }
 
-    /// Lines read so far.
+    /// Lines that are no events of packets, so far.
+    pub fn ignored(&self) -> u64 {
+        self.ignored
+    }
+
+    /// Lines taken so far.
     pub fn lines(&self) -> u64 {
-        widened(self.input.lines())
+        widened(self.lines)
     }
 
     /// The input, for what was skipped.
     pub fn into_input(self) -> Input {
         self.input
     }
+}
+
+fn ps(time: Time) -> u128 {
+    u128::from(time.as_ps())
+}
+
+/// The fault of a time, in picoseconds, that is before the one above it.
+pub(crate) fn backwards(time: u128, last: u128) -> Fault {
+    Fault {
+        problem: format!(
+            "the time goes back, from {} s to {} s",
+            seconds(last),
+            seconds(time)
+        ),
+        remedy: "sort the trace by time, or skip such places with --lenient",
+    }
+}
+
+/// The fault of a time, in picoseconds, that is later than those below it.
+pub(crate) fn ahead(time: u128, next: u128) -> Fault {
+    Fault::new(format!(
+        "the time is ahead of those that follow: {} s, and then {} s",
+        seconds(time),
+        seconds(next)
+    ))
+}
+
+/// Picoseconds as seconds, to the last digit.
+fn seconds(ps: u128) -> String {
+    const PS_PER_S: u128 = 1_000_000_000_000;
+    let text = format!("{}.{:012}", ps / PS_PER_S, ps % PS_PER_S);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -9,7 +9,7 @@ pub use tables::documented;
 
 use super::event::{Events, Grammar};
 use super::format::Format;
-use super::input::Input;
+use super::input::{At, Fault, Input};
 use super::ns2::Ns2;
 use super::ns3::Ns3;
 use super::{Analysis, Options, nothing};
@@ -39,8 +39,15 @@ fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> 
     }
     ledger.finish(reader.names());
     let (lines, ignored) = (reader.lines(), reader.ignored());
-    let names = reader.names().clone();
+    let names = reader.names_so_far();
     let input = reader.into_input();
+    if !any && input.skipped() == 0 {
+        let fault = Fault {
+            problem: "the trace ends, and has no event of a packet".to_owned(),
+            remedy: "was it written to its end, and flushed?",
+        };
+        return Err(input.fault(&fault, At::Line(input.lines())));
+    }
     if any && ledger.span.is_none() {
         return Err(nothing(input.name(), "event", options));
     }

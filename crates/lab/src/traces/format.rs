@@ -1,6 +1,6 @@
 //! The formats, and which one a file has.
 
-use super::input::{Input, excerpt};
+use super::input::{Fault, Input, excerpt};
 use crate::error::{LabError, LabErrorKind, Result};
 
 /// A format of traces.
@@ -86,11 +86,11 @@ pub fn choose(input: &Input, asked: Option<Format>) -> Result<Format> {
     if let Some(format) = asked {
         return Ok(format);
     }
-    find(input.head()).map_err(|problem| {
-        LabError::new(LabErrorKind::Syntax, problem)
+    find(input.head()).map_err(|fault| {
+        LabError::new(LabErrorKind::Syntax, fault.problem)
             .in_file(input.name())
             .allowed("formats", Format::ALL.map(Format::name).join(", "))
-            .remedy("say which it is with --trace-format, if it is one of them")
+            .remedy(fault.remedy)
     })
 }
 
@@ -104,8 +104,32 @@ const PCAP: [[u8; 4]; 5] = [
 ];
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// The format that a file with this beginning has, or what it is instead.
-pub fn find(head: &[u8]) -> Result<Format, String> {
+/// How files begin that are compressed in a way that is not read here, by what, and what unpacks them.
+const PACKED: [(&[u8], &str, &str); 4] = [
+    (
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        "zstd",
+        "unpack it: zstd -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        &[0xfd, b'7', b'z', b'X', b'Z', 0],
+        "xz",
+        "unpack it: xz -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        b"BZh",
+        "bzip2",
+        "unpack it: bzip2 -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        &[0x04, 0x22, 0x4d, 0x18],
+        "lz4",
+        "unpack it: lz4 -dc FILE | sojourn trace analyse -",
+    ),
+];
+
+/// The format that a file with this beginning has, or what it is instead, and what to do.
+pub fn find(head: &[u8]) -> Result<Format, Fault> {
     if head.starts_with(&PCAPNG) {
         return Ok(Format::Pcapng);
     }
@@ -113,8 +137,18 @@ pub fn find(head: &[u8]) -> Result<Format, String> {
         return Ok(Format::Pcap);
     }
     if head.starts_with(b"PAR1") {
-        return Err("this is a Parquet file".to_owned());
+        return Err(Fault {
+            problem: "this is a Parquet file, which no analysis reads".to_owned(),
+            remedy: "write the run with --trace ns2-exact or pcapng",
+        });
     }
+    if let Some((_, program, remedy)) = PACKED.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return Err(Fault {
+            problem: format!("this is compressed by {program}; read are gzip and plain files"),
+            remedy,
+        });
+    }
+    let foreign = |problem: &str| Err(Fault::new(problem));
     let mut seen = None;
     for line in head.split(|byte| *byte == b'\n').take(100) {
         let fields: Vec<&[u8]> = line
@@ -130,17 +164,22 @@ pub fn find(head: &[u8]) -> Result<Format, String> {
             return Ok(Format::Ns3);
         }
         if letter && fields[1] == b"-t" {
-            return Err("this is a trace for nam, or one of ns-2's new wireless format".to_owned());
+            return foreign("this is a trace for nam, or one of ns-2's new wireless format");
         }
         if letter && fields[2].starts_with(b"_") {
-            return Err("this is a wireless trace of ns-2".to_owned());
+            return foreign("this is a wireless trace of ns-2");
         }
         if letter && fields.len() >= 12 && super::number::seconds(fields[1]).is_some() {
             return Ok(Format::Ns2);
         }
     }
-    let line = seen.unwrap_or(head);
-    Err(format!("no trace format begins with {}", excerpt(line)))
+    Err(Fault {
+        problem: format!(
+            "no trace format begins with {}",
+            excerpt(seen.unwrap_or(head))
+        ),
+        remedy: "say which it is with --trace-format, if it is one of them",
+    })
 }
 
 #[cfg(test)]
@@ -164,10 +203,11 @@ mod tests {
             (&b"+ -t 0.0 -s 0 -d 1 -p tcp -e 40\n"[..], "nam"),
             (b"s 10.0 _0_ RTR  --- 0 message 32\n", "wireless"),
             (b"PAR1\x15\x04", "Parquet"),
+            (b"\x28\xb5\x2f\xfd\x04", "zstd"),
             (b"hello, this is a letter\n", "hello"),
             (b"\x7fELF\x02\x01", "ELF"),
         ] {
-            let problem = find(head).unwrap_err();
+            let problem = find(head).unwrap_err().problem;
             assert!(problem.contains(what), "{problem}");
         }
     }

@@ -15,6 +15,8 @@ pub const LONGEST: usize = 1 << 24;
 /// Messages that are kept of what was skipped.
 const KEPT: usize = 5;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// What stands for standard input where a file is asked for.
+pub const STANDARD_INPUT: &str = "-";
 
 /// What is wrong at one place of a trace; the reader adds the place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +35,15 @@ impl Fault {
             remedy: "",
         }
     }
+}
+
+/// A place of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// A line.
+    Line(usize),
+    /// Behind so many bytes, after decompression.
+    Byte(u64),
 }
 
 /// What was skipped of a file.
@@ -65,11 +76,14 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file.
+    /// Opens a file; `-` is standard input.
     ///
     /// # Errors
     /// When it cannot be opened or read, or is empty.
     pub fn open(path: &Path, lenient: bool) -> Result<Input> {
+        if path == Path::new(STANDARD_INPUT) {
+            return Input::new(std::io::stdin(), "standard input", lenient);
+        }
         let failed = |error: &std::io::Error| LabError::io(path, "read the trace", error);
         let file = File::open(path).map_err(|error| failed(&error))?;
         if file.metadata().map_err(|error| failed(&error))?.is_dir() {
@@ -112,7 +126,11 @@ impl Input {
         };
         input.fill(HEAD)?;
         if input.end == 0 {
-            return Err(LabError::new(LabErrorKind::Syntax, "the trace is empty")
+            let problem = match input.skipped.count {
+                0 => "the trace is empty",
+                _ => "the compressed data are damaged or cut off, and nothing can be read of them",
+            };
+            return Err(LabError::new(LabErrorKind::Syntax, problem)
                 .in_file(name)
                 .remedy("was it written to its end, and flushed?"));
         }
@@ -137,6 +155,11 @@ impl Input {
     /// Lines taken so far.
     pub fn lines(&self) -> usize {
         self.line
+    }
+
+    /// How much was skipped so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.count
     }
 
     /// What was skipped.
@@ -176,7 +199,7 @@ impl Input {
                         },
                         false => return Err(unreadable(&self.name, &error)),
                     };
-                    self.skip_or(&fault, None)?;
+                    self.skip_or(&fault, self.here())?;
                 }
             }
         }
@@ -213,7 +236,7 @@ impl Input {
             searched = self.end - self.start;
             if searched > LONGEST {
                 let fault = Fault::new(format!("a line is longer than {LONGEST} bytes"));
-                return Err(self.fault(&fault, Some(self.line + 1)));
+                return Err(self.fault(&fault, At::Line(self.line + 1)));
             }
             if self.ended {
                 if searched > 0 {
@@ -222,7 +245,7 @@ impl Input {
                         remedy: "with --lenient, it is left out",
                     };
                     self.start = self.end;
-                    self.skip_or(&fault, Some(self.line + 1))?;
+                    self.skip_or(&fault, At::Line(self.line + 1))?;
                 }
                 return Ok(None);
             }
@@ -235,12 +258,22 @@ impl Input {
         &self.buffer[place]
     }
 
-    /// The error of a fault, or, if lenient, nothing and one more skip. A place without a line is the byte reached.
+    /// The byte reached.
+    pub fn here(&self) -> At {
+        At::Byte(self.position())
+    }
+
+    /// Whether faults are skipped.
+    pub fn lenient(&self) -> bool {
+        self.lenient
+    }
+
+    /// The error of a fault, or, if lenient, nothing and one more skip.
     ///
     /// # Errors
     /// The fault with its place, unless lenient.
-    pub fn skip_or(&mut self, fault: &Fault, line: Option<usize>) -> Result<()> {
-        let error = self.fault(fault, line);
+    pub fn skip_or(&mut self, fault: &Fault, at: At) -> Result<()> {
+        let error = self.fault(fault, at);
         if !self.lenient {
             return Err(error);
         }
@@ -251,18 +284,18 @@ impl Input {
         Ok(())
     }
 
-    /// The error of a fault at a line, or at the byte reached.
-    pub fn fault(&self, fault: &Fault, line: Option<usize>) -> LabError {
-        let problem = match line {
-            Some(_) => fault.problem.clone(),
-            None => format!("at byte {}: {}", self.position(), fault.problem),
+    /// The error of a fault at a place.
+    pub fn fault(&self, fault: &Fault, at: At) -> LabError {
+        let problem = match at {
+            At::Line(_) => fault.problem.clone(),
+            At::Byte(byte) => format!("at byte {byte}: {}", fault.problem),
         };
         let error = LabError::new(LabErrorKind::Syntax, problem)
             .in_file(&self.name)
             .remedy(fault.remedy);
-        match line {
-            Some(line) => error.at(&Place::Line(line)),
-            None => error,
+        match at {
+            At::Line(line) => error.at(&Place::Line(line)),
+            At::Byte(_) => error,
         }
     }
 }
@@ -336,6 +369,9 @@ mod tests {
         assert!(error.to_string().contains("behind byte"), "{error}");
         let (_, skipped) = open(true).and_then(lines).unwrap();
         assert!(skipped.count >= 1);
+        let begin = packed[..5].to_vec();
+        let error = Input::new(std::io::Cursor::new(begin), "t.gz", true).err();
+        assert!(error.unwrap().to_string().contains("cut off"));
     }
 
     #[test]

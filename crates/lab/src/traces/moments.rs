@@ -54,6 +54,11 @@ impl Spans {
         self.least.map(|_| self.most.as_secs_f64())
     }
 
+    /// The greatest; nothing of none.
+    pub fn most(&self) -> Span {
+        self.most
+    }
+
     /// The mean, in seconds.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| wide_to_f64(self.sum) * PS / to_f64(self.count))

@@ -24,8 +24,6 @@ pub struct Ns2 {
     other_nodes: Lookup<Box<[u8]>, u32>,
     links: Lookup<(u32, u32), u32>,
     flows: Lookup<Box<[u8]>, u32>,
-    last: Time,
-    ignored: u64,
 }
 
 /// A line, cut into its fields.
@@ -52,8 +50,6 @@ impl Default for Ns2 {
             other_nodes: Lookup::default(),
             links: Lookup::default(),
             flows: Lookup::default(),
-            last: Time::ZERO,
-            ignored: 0,
         }
     }
 }
@@ -67,7 +63,6 @@ impl Grammar for Ns2 {
             [b'd' | b'e', b' ', rest @ ..] => (What::Drop, rest),
             [b'h', b' ', rest @ ..] => (What::Transmit, rest),
             [b'v' | b'E' | b'a' | b'f' | b'n', b' ', ..] | [b'#', ..] | [] => {
-                self.ignored += 1;
                 return Ok(None);
             }
             other => {
@@ -81,9 +76,6 @@ impl Grammar for Ns2 {
             }
         };
         let fields = fields(rest)?;
-        if fields.time < self.last {
-            return Err(backwards(fields.time, self.last));
-        }
         let mut names = Interned {
             names: &mut self.names,
             nodes: &mut self.nodes,
@@ -115,7 +107,6 @@ impl Grammar for Ns2 {
             (Some(sequence), None) if acknowledges => (0, 0, sequence.saturating_add(1)),
             (Some(sequence), None) => (sequence, sequence.saturating_add(1), 0),
         };
-        self.last = fields.time;
         Ok(Some(Event {
             time: fields.time,
             what,
@@ -133,22 +124,6 @@ impl Grammar for Ns2 {
 
     fn names(&self) -> &Names {
         &self.names
-    }
-
-    fn ignored(&self) -> u64 {
-        self.ignored
-    }
-}
-
-/// The fault of a time that is before the one of the line above.
-pub(crate) fn backwards(time: Time, last: Time) -> Fault {
-    Fault {
-        problem: format!(
-            "the time goes back, from {} s to {} s",
-            last.as_secs_f64(),
-            time.as_secs_f64()
-        ),
-        remedy: "sort the trace by time, or skip such lines with --lenient",
     }
 }
 

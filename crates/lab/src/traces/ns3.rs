@@ -9,9 +9,7 @@
 
 use super::event::{Event, Flow, Grammar, Link, Lookup, NONE, Names, What, place};
 use super::input::{Fault, excerpt};
-use super::ns2::backwards;
 use super::number::{integer, seconds};
-use sojourn_units::Time;
 
 /// Bytes of IPv6's fixed header, which its length field leaves out.
 const IPV6_HEADER: u64 = 40;
@@ -28,8 +26,6 @@ pub struct Ns3 {
     /// Of each flow: how often its 32-bit sequence and acknowledgement numbers have come round.
     rounds: Vec<[Unwrapped; 2]>,
     key: Vec<u8>,
-    last: Time,
-    ignored: u64,
 }
 
 /// A number of 32 bits as the 64-bit number that it is the lower half of, where neighbours are near each other.
@@ -87,7 +83,6 @@ impl Grammar for Ns3 {
             [b'd', b' ', rest @ ..] => (What::Drop, rest),
             [b't', b' ', rest @ ..] => (What::Transmit, rest),
             [] | [b'#', ..] => {
-                self.ignored += 1;
                 return Ok(None);
             }
             other => {
@@ -113,12 +108,7 @@ impl Grammar for Ns3 {
                 excerpt(context)
             )));
         };
-        if time < self.last {
-            return Err(backwards(time, self.last));
-        }
-        self.last = time;
         let Some(packet) = packet(rest)? else {
-            self.ignored += 1;
             return Ok(None);
         };
         let node = match self.nodes.get(context.node) {
@@ -194,10 +184,6 @@ impl Grammar for Ns3 {
 
     fn names(&self) -> &Names {
         &self.names
-    }
-
-    fn ignored(&self) -> u64 {
-        self.ignored
     }
 }
 

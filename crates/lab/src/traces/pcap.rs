@@ -3,12 +3,10 @@
 //! Source: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng; blocks are taken apart by the library `pcap-parser`. Its own readers keep
 //! no position of what was wrong and grow with any length that a file claims, so blocks are cut here: by their lengths, which are checked.
 
-use super::input::{Fault, Input, LONGEST};
-use super::ns2::backwards;
+use super::input::{At, Fault, Input, LONGEST};
 use crate::error::{LabError, Result};
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_header};
-use sojourn_units::Time;
 
 /// Bytes of a pcap file's header.
 const FILE_HEADER: usize = 24;
@@ -20,19 +18,16 @@ const SHORTEST: usize = 12;
 const SECTION: u32 = 0x0a0d_0d0a;
 /// Interfaces that a section may have; more would be memory without bound.
 const MOST_INTERFACES: usize = 1 << 16;
-const PS_PER_S: u128 = 1_000_000_000_000;
+pub(super) const PS_PER_S: u128 = 1_000_000_000_000;
 /// Code of the option that counts packets lost before one.
 const EPB_DROPCOUNT: u16 = 4;
-/// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
-const SIMULATED: u128 = 100 * 86_400;
-/// So much earlier than the first packet may those of another capture be, in seconds.
-const MARGIN: u128 = 3600;
-
 /// A packet of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// When.
-    pub time: Time,
+    /// When, in picoseconds since 1970, which need more than 64 bits.
+    pub time: u128,
+    /// Byte of the file at which it begins.
+    pub byte: u64,
     /// Number of the interface in [`Capture::interfaces`].
     pub interface: u32,
     /// Bytes that it had.
@@ -67,10 +62,8 @@ pub struct Capture {
     /// The first of the present section.
     first: usize,
     big_endian: bool,
-    last: Time,
     data: Vec<u8>,
     ignored: u64,
-    base: Option<u128>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,10 +90,8 @@ impl Capture {
             interfaces: Vec::new(),
             first: 0,
             big_endian: false,
-            last: Time::ZERO,
             data: Vec::new(),
             ignored: 0,
-            base: None,
             input: {
                 input.fill(FILE_HEADER)?;
                 input
@@ -121,11 +112,11 @@ impl Capture {
                 true => format!("the file header has {FILE_HEADER} bytes, here are {found}"),
                 false => "this is no header of a pcap file".to_owned(),
             };
-            return Err(self.input.fault(&Fault::new(problem), None));
+            return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         };
         if header.version_major != 2 {
             let problem = format!("pcap version {} is not known, only 2", header.version_major);
-            return Err(self.input.fault(&Fault::new(problem), None));
+            return Err(self.input.fault(&Fault::new(problem), At::Byte(0)));
         }
         self.pcap_header(&header);
         self.input.take(FILE_HEADER);
@@ -154,7 +145,7 @@ impl Capture {
         let head = self.input.ahead(4);
         if head != SECTION.to_le_bytes() {
             let fault = Fault::new("a pcapng file begins with a section header");
-            return Err(self.input.fault(&fault, None));
+            return Err(self.input.fault(&fault, At::Byte(0)));
         }
         Ok(())
     }
@@ -169,19 +160,32 @@ impl Capture {
         self.ignored
     }
 
-    /// Seconds since 1970 that [`Record::time`] counts from, once a packet was read: picoseconds since 1970 need more than 64 bits.
-    pub fn base(&self) -> Option<u128> {
-        self.base
+    /// The error of a fault at a byte.
+    pub fn fault(&self, fault: &Fault, byte: u64) -> LabError {
+        self.input.fault(fault, At::Byte(byte))
     }
 
-    /// Counts times from the same instant as another capture.
-    pub fn set_base(&mut self, base: Option<u128>) {
-        self.base = base;
+    /// Bytes of the file taken so far.
+    pub fn position(&self) -> u64 {
+        self.input.position()
     }
 
-    /// The error of a fault at the byte reached.
-    pub fn fault(&self, fault: &Fault) -> LabError {
-        self.input.fault(fault, None)
+    /// Skips what begins at a byte.
+    ///
+    /// # Errors
+    /// The fault, unless the input is lenient.
+    pub fn skip_or(&mut self, fault: &Fault, byte: u64) -> Result<()> {
+        self.input.skip_or(fault, At::Byte(byte))
+    }
+
+    /// Whether faults are skipped.
+    pub fn lenient(&self) -> bool {
+        self.input.lenient()
+    }
+
+    /// How much was skipped.
+    pub fn skipped(&self) -> u64 {
+        self.input.skipped()
     }
 
     /// The captured bytes of the packet read last.
@@ -194,7 +198,7 @@ impl Capture {
         self.input
     }
 
-    /// The next packet; `None` at the end. Its bytes are [`Capture::data`].
+    /// The next packet, in the order of the file; `None` at the end. Its bytes are [`Capture::data`].
     ///
     /// # Errors
     /// What is wrong, with its byte. With a lenient input, a packet that cannot be used is skipped, and so is the rest of a file in
@@ -208,14 +212,7 @@ impl Capture {
             match taken {
                 Taken::End => return Ok(None),
                 Taken::Other => {}
-                Taken::Packet(record) if record.time < self.last => {
-                    self.input
-                        .skip_or(&backwards(record.time, self.last), None)?;
-                }
-                Taken::Packet(record) => {
-                    self.last = record.time;
-                    return Ok(Some(record));
-                }
+                Taken::Packet(record) => return Ok(Some(record)),
             }
         }
     }
@@ -226,7 +223,8 @@ impl Capture {
             problem,
             remedy: "with --lenient, what comes before is analysed",
         };
-        self.input.skip_or(&fault, None)?;
+        let here = self.input.here();
+        self.input.skip_or(&fault, here)?;
         Ok(Taken::End)
     }
 
@@ -272,43 +270,22 @@ impl Capture {
         self.data.clear();
         self.data
             .extend_from_slice(&self.input.ahead(header + size)[header..]);
-        let checked = self.checked(time.filter(|_| valid), captured, length);
+        let checked = checked(time.filter(|_| valid), captured, length);
+        let byte = self.input.position();
         self.input.take(header + size);
         match checked {
             Ok(time) => Ok(Taken::Packet(Record {
                 time,
+                byte,
                 interface: 0,
                 length,
                 dropped: 0,
             })),
             Err(fault) => {
-                self.input.skip_or(&fault, None)?;
+                self.input.skip_or(&fault, At::Byte(byte))?;
                 Ok(Taken::Other)
             }
         }
-    }
-
-    fn checked(
-        &mut self,
-        absolute: Option<u128>,
-        captured: u32,
-        length: u32,
-    ) -> std::result::Result<Time, Fault> {
-        if captured > length {
-            return Err(Fault::new(format!(
-                "{captured} bytes were captured of a packet of {length}"
-            )));
-        }
-        let time = absolute.and_then(|ps| {
-            let base = *self.base.get_or_insert_with(|| match ps / PS_PER_S {
-                seconds if seconds < SIMULATED => 0,
-                seconds => seconds - MARGIN,
-            });
-            u64::try_from(ps.checked_sub(base * PS_PER_S)?).ok()
-        });
-        time.map(Time::from_ps).ok_or_else(|| {
-            Fault::new("the time of a packet is no time, or months from that of the first")
-        })
     }
 
     /// A block of a pcapng file.
@@ -371,8 +348,15 @@ impl Capture {
         let result = match result {
             Ok(Read::Packet { record, time }) => {
                 let captured = u32::try_from(self.data.len()).unwrap_or(u32::MAX);
-                let checked = self.checked(time, captured, record.length);
-                checked.map(|time| Taken::Packet(Record { time, ..record }))
+                let byte = self.input.position();
+                let checked = checked(time, captured, record.length);
+                checked.map(|time| {
+                    Taken::Packet(Record {
+                        time,
+                        byte,
+                        ..record
+                    })
+                })
             }
             Ok(Read::Known) => Ok(Taken::Other),
             Ok(Read::Ignored) => {
@@ -384,13 +368,24 @@ impl Capture {
         let taken = match result {
             Ok(taken) => taken,
             Err(fault) => {
-                self.input.skip_or(&fault, None)?;
+                let here = self.input.here();
+                self.input.skip_or(&fault, here)?;
                 Taken::Other
             }
         };
         self.input.take(size);
         Ok(taken)
     }
+}
+
+/// The time of a packet whose lengths can be.
+fn checked(time: Option<u128>, captured: u32, length: u32) -> std::result::Result<u128, Fault> {
+    if captured > length {
+        return Err(Fault::new(format!(
+            "{captured} bytes were captured of a packet of {length}"
+        )));
+    }
+    time.ok_or_else(|| Fault::new("the time of a packet is no time"))
 }
 
 enum Read {
@@ -459,7 +454,8 @@ fn read(
             Ok(Read::Packet {
                 time: instant(ticks, &interfaces[at]),
                 record: Record {
-                    time: Time::ZERO,
+                    time: 0,
+                    byte: 0,
                     interface: u32::try_from(at).unwrap_or(u32::MAX),
                     length: packet.origlen,
                     dropped: dropped(packet, big_endian),

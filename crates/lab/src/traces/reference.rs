@@ -71,7 +71,10 @@ before *fill* a gap, because they were reordered, or lost before the capture. Ro
 acknowledgement that covers them.
 
 With `--receiver`, a second capture of the same traffic: a packet is known again by addresses, ports, IP identification and transport \
-header, checksum excepted. Segments that an interface cuts in pieces or joins (offload) are not known again; switch that off while capturing.
+header, checksum excepted. Segments that an interface cuts in pieces or joins (offload) are not known again; switch that off while capturing. \
+A packet that is not in the capture where it arrives is *lost* if it would have to be there: it passed the first when the second had begun, \
+and the second has a packet as much later as the longest delay of the path. Otherwise it is *open*: under way when the second capture ended, \
+or perhaps there before it began. So sent + unsent = received + lost + open, where *unsent* packets are in the second capture alone.
 ";
 
 const PARQUET: &str = "\

@@ -194,9 +194,9 @@ fn a_file_that_is_cut_off_is_told_or_skipped_and_never_passes_for_whole() {
                     let placed = error.line().is_some() || error.to_string().contains("at byte ");
                     assert!(placed, "{error}");
                 }
-                // Without its header, nothing can be read of a capture.
+                // With no more than its header, nothing can be read of a capture.
                 (Err(_), Err(error)) => {
-                    assert!(cut < 48 && format.family() == Family::Capture, "{error}");
+                    assert!(cut <= 48 && format.family() == Family::Capture, "{error}");
                 }
                 (Ok(_), Err(error)) => panic!("{error}"),
             }
@@ -261,16 +261,119 @@ fn lines_of_two_traces_in_one_file_are_told() {
 }
 
 #[test]
-fn a_capture_without_packets_is_whole_and_empty() {
-    let bytes = data("traces/loopback.pcap.gz");
-    let analysis = analyse(&bytes[..24], None, false).unwrap();
-    assert_eq!(
-        (
-            packets(&analysis),
-            analysis.table("conversations").unwrap().rows.len()
-        ),
-        (0, 0)
-    );
+fn a_trace_without_packets_is_told_with_its_end() {
+    let pcap = data("traces/loopback.pcap.gz");
+    for (bytes, format, place) in [
+        (&pcap[..24], None, "t: at byte 24: "),
+        (&pcapng(false)[..48], None, "t: at byte 48: "),
+        (b"# one\n\n", Some(Format::Ns2), "t:2: "),
+        (b"# one\n\n", Some(Format::Ns3), "t:2: "),
+    ] {
+        for (lenient, from) in [(false, None), (true, None), (false, Some(Time::from_ps(1)))] {
+            let options = Options {
+                lenient,
+                format,
+                from,
+                ..Options::default()
+            };
+            let error = analyse_with(bytes, &options).map(drop).unwrap_err();
+            let told = error.to_string();
+            assert!(told.starts_with(place) && told.contains("has no"), "{told}");
+        }
+    }
+}
+
+/// Where the packets of a pcap file begin.
+fn records(bytes: &[u8]) -> Vec<usize> {
+    let (mut all, mut at) = (Vec::new(), 24);
+    while at < bytes.len() {
+        all.push(at);
+        let size = u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap());
+        at += 16 + usize::try_from(size).unwrap();
+    }
+    all
+}
+
+/// The trace with one time replaced, and where that is told.
+fn with_time(format: Format, bytes: &[u8], at: usize, late: bool) -> (Vec<u8>, String) {
+    if format == Format::Pcap {
+        let (mut copy, begin) = (bytes.to_vec(), records(bytes)[at]);
+        let seconds = if late { u32::MAX } else { 0 };
+        copy[begin..begin + 4].copy_from_slice(&seconds.to_le_bytes());
+        return (copy, format!("t: at byte {begin}: "));
+    }
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    let lines = text.lines().zip(0..).map(|(line, number)| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        if number == at {
+            words[1] = if late { "99999.5" } else { "0" };
+        }
+        words.join(" ") + "\n"
+    });
+    (
+        lines.collect::<String>().into_bytes(),
+        format!("t:{}: ", at + 1),
+    )
+}
+
+#[test]
+fn one_wrong_time_costs_one_packet() {
+    let ns3 = data("traces/ns3-dumbbell.tr.gz");
+    for (format, bytes) in samples().into_iter().chain([(Format::Ns3, ns3)]) {
+        let whole = packets(&analyse(&bytes, Some(format), false).unwrap());
+        if format == Format::Pcapng || whole < 100 {
+            continue;
+        }
+        for (at, late) in [(0, true), (1, true), (70, true), (70, false), (99, false)] {
+            let (wrong, place) = with_time(format, &bytes, at, late);
+            let error = analyse(&wrong, Some(format), false).unwrap_err();
+            assert!(error.to_string().contains("s to "), "{error}");
+            let lenient = analyse(&wrong, Some(format), true).unwrap();
+            let told = &lenient.skipped[0].first[0];
+            assert!(told.starts_with(&place), "{format:?} {told}");
+            let counts = (packets(&lenient), skips(&lenient));
+            assert_eq!(counts, (whole - 1, 1), "{format:?} {at} {late}");
+        }
+    }
+    // Its first time is what a capture counts from, or would be.
+    let pcap = data("traces/loopback.pcap.gz");
+    let (wrong, _) = with_time(Format::Pcap, &pcap, 0, false);
+    let lenient = analyse(&wrong, None, true).unwrap();
+    assert_eq!((packets(&lenient), skips(&lenient)), (147, 1));
+}
+
+#[test]
+fn a_wrong_time_does_not_pass_for_the_end_that_was_asked_for() {
+    let options = |lenient| Options {
+        lenient,
+        to: Some(Time::ZERO + Span::from_secs(1000)),
+        ..Options::default()
+    };
+    for (format, bytes) in [&samples()[0], &samples()[2]] {
+        let whole = packets(&analyse(bytes, None, false).unwrap());
+        let (wrong, _) = with_time(*format, bytes, 70, true);
+        let error = analyse_with(&wrong, &options(false)).unwrap_err();
+        assert!(error.to_string().contains("the time goes back"), "{error}");
+        let lenient = analyse_with(&wrong, &options(true)).unwrap();
+        assert_eq!(packets(&lenient), whole - 1);
+    }
+}
+
+#[test]
+fn what_is_read_ahead_does_not_count() {
+    let bytes = data("traces/ns2-newreno-2flows.tr.gz");
+    let at = |ms| Some(Time::ZERO + Span::from_ms(ms));
+    for to in [at(20), at(101), at(3000)] {
+        let [strict, lenient] = [false, true].map(|lenient| {
+            let options = Options {
+                lenient,
+                to,
+                ..Options::default()
+            };
+            analyse_with(&bytes, &options).unwrap()
+        });
+        assert_eq!(strict, lenient);
+    }
 }
 
 #[test]

@@ -273,6 +273,63 @@ fn two_captures_give_one_way_delay_and_loss() {
     }
 }
 
+/// Where the records of a pcap file begin, and their times in microseconds.
+fn times(bytes: &[u8]) -> Vec<(usize, u64)> {
+    let (mut all, mut at) = (Vec::new(), 24);
+    while at < bytes.len() {
+        let word = |place: usize| u32::from_le_bytes(bytes[place..place + 4].try_into().unwrap());
+        let us = u64::from(word(at)) * 1_000_000 + u64::from(word(at + 4));
+        all.push((at, us));
+        at += 16 + usize::try_from(word(at + 8)).unwrap();
+    }
+    all
+}
+
+#[test]
+fn packets_that_the_other_capture_had_no_time_to_see_are_open_and_not_lost() {
+    const LATER: u32 = 2500;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(data("traces/loopback.pcap.gz")).unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(file), &mut bytes).unwrap();
+    let sent = times(&bytes);
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("a.pcap"), dir.path().join("b.pcap"));
+    std::fs::write(&first, &bytes).unwrap();
+    let there = elsewhere(&bytes, LATER, 10);
+    let arrived = times(&there);
+    for (begin, end) in [(0, arrived.len()), (0, 60), (50, arrived.len()), (30, 100)] {
+        let upto = arrived.get(end).map_or(there.len(), |record| record.0);
+        let part = [&there[..24], &there[arrived[begin].0..upto]].concat();
+        std::fs::write(&second, &part).unwrap();
+        let (begins, ends) = (arrived[begin].1, arrived[end - 1].1);
+        // What was left out is lost where it would have been seen, and the rest of what is not there open.
+        let seen = |us: u64| begins <= us && us + u64::from(LATER) <= ends;
+        let numbered = sent.iter().zip(1..);
+        let lost = numbered
+            .filter(|((_, us), n)| n % 10 == 0 && seen(*us))
+            .count();
+        for horizon in [Span::from_secs(60), Span::from_ms(3)] {
+            let options = Options {
+                receiver: Some(second.clone()),
+                horizon,
+                ..Options::default()
+            };
+            let analysis = analyse(&first, &options).unwrap();
+            let total = |name| column(&analysis, "paths", name).iter().sum::<u64>();
+            let counts = [
+                "sent_packets",
+                "received_packets",
+                "lost_packets",
+                "open_packets",
+            ];
+            let [sent, received, gone, open] = counts.map(total);
+            assert_eq!(gone, u64::try_from(lost).unwrap(), "{begin} {end}");
+            let early = total("unsent_packets");
+            assert_eq!(sent + early, received + gone + open, "{begin} {end}");
+        }
+    }
+}
+
 #[test]
 fn a_window_counts_what_is_in_it() {
     let whole = read("traces/ns2-newreno-2flows.tr.gz");

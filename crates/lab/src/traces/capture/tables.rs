@@ -481,13 +481,17 @@ fn path_columns() -> Vec<Column<PathRow>> {
     ];
     all.extend(counts_columns!("sent", "Packets in the capture that they pass first.", row: PathRow => row.way.seen[row.way.first()]));
     all.extend(counts_columns!("received", "Packets in the other capture.", row: PathRow => row.way.seen[1 - row.way.first()]));
-    all.extend(counts_columns!("lost", "Packets in the first of them alone.", row: PathRow => row.way.alone[row.way.first()]));
+    all.extend(counts_columns!("lost", "Packets in the first of them alone, though the other had begun when they passed, and had packets after the longest delay of the path.", row: PathRow => row.way.alone[row.way.first()]));
+    all.extend(counts_columns!("open", "Packets in the first of them alone, which the other may have begun too late or ended too early to have.", row: PathRow => row.way.open[row.way.first()]));
     all.extend([
         integer(
             "unsent_packets",
             "packets",
             "Packets in the other one alone.",
-            |row: &PathRow| row.way.alone[1 - row.way.first()].packets.into(),
+            |row: &PathRow| {
+                let side = 1 - row.way.first();
+                (row.way.alone[side].packets + row.way.open[side].packets).into()
+            },
         ),
         integer(
             "reversed_packets",
@@ -495,13 +499,11 @@ fn path_columns() -> Vec<Column<PathRow>> {
             "Packets that passed the captures in the other order, by their clocks.",
             |row| row.way.delays[1 - row.way.first()].count().into(),
         ),
-        number("loss_ratio", "1", "Lost over sent.", |row| {
-            let (sent, lost) = (
-                row.way.seen[row.way.first()],
-                row.way.alone[row.way.first()],
-            );
-            (sent.packets > 0)
-                .then(|| to_f64(lost.packets) / to_f64(sent.packets))
+        number("loss_ratio", "1", "Lost over sent without open.", |row| {
+            let side = row.way.first();
+            let decided = row.way.seen[side].packets - row.way.open[side].packets;
+            (decided > 0)
+                .then(|| to_f64(row.way.alone[side].packets) / to_f64(decided))
                 .into()
         }),
     ]);

@@ -81,6 +81,7 @@ const BRIEF: [(&str, &[&str]); 6] = [
             "sent_packets",
             "received_packets",
             "lost_packets",
+            "open_packets",
             "delay_s_mean",
             "delay_s_p95",
             "jitter_s_mean",

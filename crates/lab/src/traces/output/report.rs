@@ -207,13 +207,20 @@ pub fn pairs(table: &TraceTable) -> Vec<[String; 2]> {
         return Vec::new();
     };
     let all = table.columns.iter().zip(row).filter_map(|(info, value)| {
-        let text = match value {
+        let (shown, factor) = heading::unit(info);
+        let (text, unit) = match value {
             Value::Text(text) if text.is_empty() => return None,
-            Value::Text(text) => text.clone(),
-            Value::Integer(count) => (*count)?.to_string(),
-            Value::Number(number) => (*number)?.to_string(),
+            Value::Text(text) => (text.clone(), info.unit),
+            Value::Integer(count) => ((*count)?.to_string(), info.unit),
+            // Times as they stand in the trace; rates to a bit per second.
+            Value::Number(number) if factor == 1.0 => ((*number)?.to_string(), info.unit),
+            Value::Number(number) => {
+                let text = format!("{:.6}", (*number)? * factor);
+                let text = text.trim_end_matches('0').trim_end_matches('.');
+                (text.to_owned(), shown.unwrap_or_default())
+            }
         };
-        let unit = match info.unit {
+        let unit = match unit {
             "" | "1" => String::new(),
             // The heading is the unit.
             unit if unit == info.name => String::new(),
