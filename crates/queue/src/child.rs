@@ -2,7 +2,7 @@
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::AnyAqm;
-use crate::scheduler::SchedulerCx;
+use crate::scheduler::{Inside, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
 use sojourn_units::Time;
@@ -343,8 +343,9 @@ impl Child {
         }
     }
 
+    /// Replays the periodic updates of the AQM that are due.
     #[inline]
-    fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
+    pub fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
         if !self.ticks {
             return;
         }
@@ -364,6 +365,16 @@ impl Child {
                 },
             );
         }
+    }
+}
+
+impl Inside for Child {
+    fn state_names(&self) -> &'static [&'static str] {
+        self.aqm.state_names()
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        self.aqm.state(out);
     }
 }
 

@@ -283,6 +283,13 @@ impl FlowQueue {
         }
     }
 
+    /// See [`crate::Scheduler::catch_up`].
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for queue in &mut self.queues {
+            queue.child.tick(cx);
+        }
+    }
+
     /// See [`crate::Scheduler::backlog`].
     pub fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
@@ -301,7 +308,7 @@ impl FlowQueue {
     }
 
     /// Shows the queues; credits are deficits.
-    pub fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    pub fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (queue, number) in self.queues.iter().zip(0..) {
             show(QueueState::of(number, &queue.child, Some(queue.credits)));
         }
@@ -475,6 +482,9 @@ macro_rules! schedule_flow_queue {
             fn on_empty(&mut self, now: sojourn_units::Time) {
                 self.0.on_empty(now);
             }
+            fn catch_up(&mut self, cx: &mut $crate::scheduler::SchedulerCx<'_>) {
+                self.0.catch_up(cx);
+            }
             fn backlog(&self) -> (u64, u64) {
                 self.0.backlog()
             }
@@ -484,7 +494,7 @@ macro_rules! schedule_flow_queue {
             fn state(&self, out: &mut Vec<f64>) {
                 self.0.state(out);
             }
-            fn queues(&self, show: &mut dyn FnMut($crate::scheduler::QueueState)) {
+            fn queues(&self, show: &mut dyn FnMut($crate::scheduler::QueueState<'_>)) {
                 self.0.queues(show);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::child::Child;
 use crate::registry::{self, AnyScheduler, BuildContext, DisciplineKind, SpecError};
-use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List};
 use sojourn_units::Spec;
 
@@ -108,14 +108,40 @@ impl Inner {
         }
     }
 
+    /// Does the periodic updates that are due.
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        match self {
+            Inner::Queue(child) => child.tick(cx),
+            Inner::Scheduler(nested) => nested.scheduler.catch_up(cx),
+        }
+    }
+
     /// Its state as one queue, and its deficit.
-    pub fn state(&self, number: u32, deficit: Option<i64>) -> QueueState {
+    pub fn state(&self, number: u32, deficit: Option<i64>) -> QueueState<'_> {
         QueueState {
             number,
             packets: self.packets(),
             bytes: self.bytes(),
             deficit,
+            inside: match self {
+                Inner::Queue(child) => child,
+                Inner::Scheduler(nested) => nested.as_ref(),
+            },
         }
+    }
+}
+
+impl Inside for Nested {
+    fn state_names(&self) -> &'static [&'static str] {
+        self.scheduler.state_names()
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        self.scheduler.state(out);
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
+        self.scheduler.queues(show);
     }
 }
 

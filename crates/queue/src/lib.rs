@@ -32,6 +32,6 @@ pub use child::Child;
 pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;
 pub use registry::{AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind};
-pub use scheduler::{QueueState, Scheduler, SchedulerCx};
+pub use scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 pub use store::{Held, List, Store};
 pub use weights::Weights;

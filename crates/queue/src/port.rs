@@ -117,7 +117,7 @@ impl QueuePort {
     }
 
     /// Shows the queues of a scheduler; an AQM has none to show.
-    pub fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    pub fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         if let Discipline::Scheduler(port) = &self.discipline {
             port.scheduler.queues(show);
         }
@@ -267,6 +267,22 @@ impl Port for QueuePort {
     #[inline]
     fn settle(&mut self, now: Time) {
         self.account.settle(now);
+    }
+
+    fn update(&mut self, ring: &Ring, now: Time) {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.tick(ring, now),
+            Discipline::Scheduler(port) => {
+                port.scheduler.catch_up(&mut SchedulerCx {
+                    now,
+                    rate: self.rate,
+                    rng: &mut self.rng,
+                    store: &mut port.store,
+                    drops: &mut port.drops,
+                    marks: &mut port.marks,
+                });
+            }
+        }
     }
 
     #[inline]

@@ -644,7 +644,13 @@ macro_rules! register {
                     AnyScheduler::Custom(s) => s.state(out),
                 }
             }
-            fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+            fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+                match self {
+                    $(AnyScheduler::$Scheduler(s) => s.catch_up(cx),)*
+                    AnyScheduler::Custom(s) => s.catch_up(cx),
+                }
+            }
+            fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.queues(show),)*
                     AnyScheduler::Custom(s) => s.queues(show),

@@ -38,9 +38,30 @@ impl SchedulerCx<'_> {
     }
 }
 
+/// What judges or schedules inside one of the queues of a scheduler, to be asked for its internal state.
+pub trait Inside {
+    /// As [`Scheduler::state_names`].
+    fn state_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// As [`Scheduler::state`].
+    fn state(&self, out: &mut Vec<f64>) {
+        let _ = out;
+    }
+
+    /// As [`Scheduler::queues`].
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
+        let _ = show;
+    }
+}
+
+/// Nothing that has a state of its own.
+impl Inside for () {}
+
 /// One of the queues of a scheduler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct QueueState {
+#[derive(Clone, Copy)]
+pub struct QueueState<'a> {
     /// Its number within the scheduler.
     pub number: u32,
     /// Packets that wait in it.
@@ -49,16 +70,19 @@ pub struct QueueState {
     pub bytes: u64,
     /// Bytes that it may still send in its turn, if the scheduler counts them; negative after more than its share.
     pub deficit: Option<i64>,
+    /// Its AQM, or the scheduler in it.
+    pub inside: &'a dyn Inside,
 }
 
-impl QueueState {
+impl QueueState<'_> {
     /// A child queue and its deficit.
-    pub fn of(number: u32, child: &Child, deficit: Option<i64>) -> QueueState {
+    pub fn of(number: u32, child: &Child, deficit: Option<i64>) -> QueueState<'_> {
         QueueState {
             number,
             packets: child.packets(),
             bytes: child.bytes(),
             deficit,
+            inside: child,
         }
     }
 }
@@ -88,6 +112,11 @@ pub trait Scheduler {
         let _ = now;
     }
 
+    /// Does the periodic updates that are due by `cx.now`, before its state is read.
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        let _ = cx;
+    }
+
     /// Packets and bytes that wait, counted by the scheduler itself; the frame compares them with its own count.
     fn backlog(&self) -> (u64, u64);
 
@@ -102,7 +131,7 @@ pub trait Scheduler {
     }
 
     /// Shows the queues that there are, by their numbers; a number belongs to the same queue for the whole run.
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         let _ = show;
     }
 }

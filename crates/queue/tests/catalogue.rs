@@ -9,7 +9,7 @@ use sojourn_queue::registry::{self, SpecError, build_port, catalogue, find, reso
 use sojourn_queue::scheduler::{Scheduler, SchedulerCx};
 use sojourn_queue::store::{Held, List};
 use sojourn_queue::{
-    AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort,
+    AnyAqm, AnyScheduler, BuildContext, CatalogueEntry, DisciplineKind, QueuePort, QueueState,
 };
 use sojourn_sim::trace::{Event, NoTrace};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream, Ties};
@@ -212,8 +212,7 @@ fn names_are_unique_and_pages_are_written() {
 
 #[test]
 fn the_queues_that_a_scheduler_shows_hold_what_it_holds() {
-    let shows =
-        |entry: &&CatalogueEntry| entry.kind == DisciplineKind::Scheduler && entry.name != "tbf";
+    let shows = |entry: &&CatalogueEntry| entry.kind == DisciplineKind::Scheduler;
     for entry in catalogue().iter().filter(shows) {
         for dialect in entry.dialects {
             let text = format!("{} dialect={}", entry.name, dialect.name);
@@ -239,6 +238,106 @@ fn the_queues_that_a_scheduler_shows_hold_what_it_holds() {
             }
             bench.port.finish(&bench.ring, now, &mut bench.sink);
         }
+    }
+}
+
+/// The internal state of a port and of all that is inside it, by name.
+fn states(port: &QueuePort) -> Vec<(String, f64)> {
+    let mut values = Vec::new();
+    port.state(&mut values);
+    let mut found: Vec<(String, f64)> = named("", port.state_names(), &values);
+    port.queues(&mut |queue| inside("", &queue, &mut found));
+    found
+}
+
+fn inside(around: &str, queue: &QueueState<'_>, found: &mut Vec<(String, f64)>) {
+    let of = format!("{around}{}/", queue.number);
+    let mut values = Vec::new();
+    queue.inside.state(&mut values);
+    found.extend(named(&of, queue.inside.state_names(), &values));
+    queue.inside.queues(&mut |queue| inside(&of, &queue, found));
+}
+
+fn named(of: &str, names: &[&str], values: &[f64]) -> Vec<(String, f64)> {
+    assert_eq!(names.len(), values.len(), "{names:?}");
+    let names = names.iter().map(|name| format!("{of}{name}"));
+    names.zip(values.iter().copied()).collect()
+}
+
+#[test]
+fn to_read_the_state_changes_nothing() {
+    for spec in specs() {
+        let [read, unread] = [true, false].map(|reads| {
+            let mut bench = Bench::new(port(&spec, 1, "read"));
+            let mut now = Time::ZERO + Span::from_ms(900);
+            for packet in 0..600_u32 {
+                // Bursts, and times without anything.
+                now += Span::from_us(if packet % 100 == 0 { 150_000 } else { 300 });
+                bench.offer(
+                    packet % 7,
+                    200 + packet % 11 * 100,
+                    u8::try_from(packet % 4).expect("small"),
+                    now,
+                );
+                if packet % 2 == 0 {
+                    bench.take(now);
+                }
+                while packet % 100 == 99 && bench.take(now).is_some() {
+                    now += Span::from_us(800);
+                }
+                if reads {
+                    bench.port.update(&bench.ring, now);
+                    states(&bench.port);
+                }
+            }
+            let last = now + Span::from_ms(40);
+            bench.port.update(&bench.ring, last);
+            let shown = (show(&bench.port), states(&bench.port));
+            bench.port.finish(&bench.ring, last, &mut bench.sink);
+            format!("{shown:?} {:?} {:?}", bench.sink.dropped, bench.sink.marked)
+        });
+        assert_eq!(read, unread, "{spec}");
+    }
+}
+
+#[test]
+fn the_state_is_read_as_of_now_though_nothing_has_come_or_gone() {
+    for (text, name) in [
+        ("pie", "drop_probability"),
+        ("drr each=(pie)", "0/drop_probability"),
+        ("fq_pie", "0/drop_probability"),
+        ("prio bands=1 each=(pie)", "0/drop_probability"),
+        ("htb each=(pi)", "0/drop_probability"),
+        ("htb each=(drr each=(pi))", "0/0/drop_probability"),
+        ("dualpi2", "base_probability"),
+    ] {
+        let spec: Spec = text.parse().expect("a spec");
+        let mut bench = Bench::new(port(&spec, 1, "idle"));
+        let mut now = Time::ZERO;
+        for packet in 0..3000_u32 {
+            now += Span::from_us(700);
+            bench.offer(0, 1000, 0, now);
+            if packet % 2 == 0 {
+                bench.take(now);
+            }
+        }
+        while bench.port.backlog_packets() > 0 {
+            now += Span::from_us(800);
+            bench.take(now);
+        }
+        assert!(bench.take(now).is_none());
+        let mut at = |now: Time| {
+            bench.port.update(&bench.ring, now);
+            let found = states(&bench.port);
+            let found = found.iter().find(|(own, _)| own == name);
+            found.unwrap_or_else(|| panic!("{text}: {name}")).1
+        };
+        let busy = at(now);
+        let after = at(now + Span::from_secs(60));
+        assert!(
+            busy > 0.01 && after < busy / 100.0,
+            "{text}: {busy} {after}"
+        );
     }
 }
 

@@ -438,6 +438,14 @@ impl<P: Port> Link<P> {
         }
     }
 
+    /// Has the port do the updates that are due before `now`.
+    pub(crate) fn update_port(&mut self, now: Time) {
+        if now > Time::ZERO {
+            let before = Time::from_ps(now.as_ps() - 1);
+            self.port.update(&self.ring, before);
+        }
+    }
+
     /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
     /// The caller puts it into the ring.
     #[inline(always)]

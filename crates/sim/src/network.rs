@@ -1141,6 +1141,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// Brings the link's state up to (and not including) events at the current time of the run.
     pub fn settle(&mut self, link: usize) {
         self.core.settle(link);
+        self.core.links[link].update_port(self.core.key.time);
     }
 
     /// Brings every link's state up to the current time of the run.
@@ -1178,7 +1179,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Changes the rate of a link from the next start of transmission on.
     pub fn set_rate(&mut self, link: usize, rate: Rate) {
-        self.core.settle(link);
+        // What is due before the change reckons with the rate before.
+        self.settle(link);
         self.core.links[link].set_rate(rate);
     }
 

@@ -238,6 +238,11 @@ pub trait Port {
         let _ = now;
     }
 
+    /// Does the periodic updates that are due at `now` or before: whoever reads the state of the port wants it as of then.
+    fn update(&mut self, ring: &Ring, now: Time) {
+        let _ = (ring, now);
+    }
+
     /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;

@@ -3,8 +3,8 @@
 use crate::registry::AnySource;
 use crate::sources::voice::CodecInfo;
 use crate::timed::Timed;
-use crate::workload::{Client, Server};
-use sojourn_cc::{AnyCc, Phase};
+use crate::workload::{Client, OpenConnections, Server};
+use sojourn_cc::{AnyCc, CongestionControl, Phase};
 use sojourn_sim::{Agent, Host, Launch, Packet};
 use sojourn_transport::ns2::{Ns2Counts, Ns2Sender, Ns2Sink};
 use sojourn_transport::ns3::{Ns3Change, Ns3Receiver, Ns3Sender, PacketSink};
@@ -14,7 +14,7 @@ use sojourn_transport::{
     RtpGauges, RtpMember, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport,
     SrmCounts, SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
 };
-use sojourn_units::{Span, Time};
+use sojourn_units::{Rate, Span, Time};
 
 /// An endpoint of a flow, in cache lines of its own.
 #[repr(align(64))]
@@ -184,9 +184,34 @@ impl Endpoint {
         }
     }
 
-    /// What a sender with selective acknowledgement or packet numbers is doing about losses; `None` for others.
+    /// Whether it may space its packets by a rate of its own: it has a congestion control that may tell one, or is one itself.
+    pub fn paces(&self) -> bool {
+        self.control().is_some() || matches!(self, Endpoint::Tfrc(_))
+    }
+
+    /// The rate at which it spaces its packets now, payload only; `None` where it does not.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        let rate = match self {
+            Endpoint::Tfrc(sender) => Some(sender.pacing_rate()),
+            Endpoint::Quic(sender) => sender.pacing_rate(),
+            other => other.control()?.pacing_rate(),
+        };
+        rate.filter(|rate| !rate.is_zero())
+    }
+
+    /// The connections of a workload that are open, together; `None` for others.
+    pub fn open_connections(&self) -> Option<OpenConnections> {
+        match self {
+            Endpoint::Server(server) => Some(server.open_connections()),
+            _ => None,
+        }
+    }
+
+    /// What a sender that recovers from losses is doing about them; `None` for others.
     pub fn phase(&self) -> Option<Phase> {
         match self {
+            Endpoint::Tcp(sender) => Some(sender.phase()),
+            Endpoint::Ns2(sender) => Some(sender.phase()),
             Endpoint::Sack(sender) => Some(sender.phase()),
             Endpoint::Rledbat(sender) => Some(sender.phase()),
             Endpoint::Quic(sender) => Some(sender.phase()),

@@ -29,7 +29,7 @@ mod slots;
 mod runs;
 
 pub use client::Client;
-pub use server::Server;
+pub use server::{OpenConnections, Server};
 
 use crate::endpoint::Endpoint;
 use crate::flow::{BuiltFlow, FlowRequest, TcpPlan, Transport, check_keys, plan_tcp};

@@ -34,7 +34,7 @@ use crate::disciplines::cobalt::{CobaltLaw, CobaltVars};
 use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
-use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{self, Held, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
@@ -243,6 +243,19 @@ struct Flow {
     src: u32,
     dst: u32,
     cobalt: CobaltVars,
+}
+
+/// The AQM of a flow, to be asked for its state.
+struct FlowCobalt<'a>(&'a CobaltLaw, &'a CobaltVars);
+
+impl Inside for FlowCobalt<'_> {
+    fn state_names(&self) -> &'static [&'static str] {
+        CobaltLaw::STATE_NAMES
+    }
+
+    fn state(&self, out: &mut Vec<f64>) {
+        self.0.state(self.1, out);
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -480,7 +493,7 @@ impl Scheduler for Cake {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (tin, first) in self.tins.iter().zip((0..).step_by(at(QUEUES))) {
             for (flow, number) in tin.flows.iter().zip(first..) {
                 if flow.set != Set::None {
@@ -489,6 +502,7 @@ impl Scheduler for Cake {
                         packets: flow.queue.len(),
                         bytes: flow.bytes,
                         deficit: Some(flow.deficit),
+                        inside: &FlowCobalt(&tin.law, &flow.cobalt),
                     });
                 }
             }

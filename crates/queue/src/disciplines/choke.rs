@@ -23,7 +23,7 @@
 //! directions alike. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
-use super::red::{self, FloatRed, LinuxRed, RedParams};
+use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -212,18 +212,17 @@ impl Aqm for Choke {
     }
 
     fn state_names(&self) -> &'static [&'static str] {
-        &["average_packets", "drop_probability"]
+        &["average_packets", "drop_probability", "count_packets"]
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        let [average, probability] = match &self.core {
-            Core::Float(red) => [red.average, red.probability],
+        out.extend(match &self.core {
+            Core::Float(red) => [red.average, red.probability, signed_float(red.count)],
             Core::Linux(red) => {
-                let [average, probability, _] = red.state();
-                [average, probability]
+                let [average, probability, _, count] = red.state();
+                [average, probability, count]
             }
-        };
-        out.extend([average, probability]);
+        });
     }
 }
 

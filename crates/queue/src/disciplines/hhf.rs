@@ -230,11 +230,17 @@ impl Scheduler for Hhf {
         }
     }
 
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for bucket in &mut self.buckets {
+            bucket.child.tick(cx);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (bucket, number) in self.buckets.iter().zip(0..) {
             show(QueueState::of(number, &bucket.child, Some(bucket.deficit)));
         }

@@ -575,11 +575,19 @@ impl Scheduler for Htb {
         time_of(event.max(self.now + 1))
     }
 
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for class in &mut self.tree {
+            if let Some(leaf) = &mut class.leaf {
+                leaf.child.catch_up(cx);
+            }
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         let leaves = self.tree.iter().filter_map(|class| class.leaf.as_ref());
         for (leaf, number) in leaves.zip(0..) {
             show(leaf.child.state(number, Some(leaf.deficits[0])));

@@ -248,16 +248,27 @@ impl Aqm for Pie {
     }
 
     fn state_names(&self) -> &'static [&'static str] {
-        &["drop_probability", "queue_delay_s", "burst_allowance_s"]
+        &[
+            "drop_probability",
+            "queue_delay_s",
+            "burst_allowance_s",
+            "accumulated_probability",
+        ]
     }
 
     fn state(&self, out: &mut Vec<f64>) {
         out.extend(match &self.core {
-            Core::Float(pie) => [pie.probability, pie.delay, pie.allowance.as_secs_f64()],
+            Core::Float(pie) => [
+                pie.probability,
+                pie.delay,
+                pie.allowance.as_secs_f64(),
+                pie.accumulated,
+            ],
             Core::Linux(pie) => [
                 float(pie.probability) / float(MAX_PROB),
                 float(pie.delay) * TICK_S,
                 float(pie.allowance) * TICK_S,
+                float(pie.accumulated) / float(MAX_PROB),
             ],
         });
     }

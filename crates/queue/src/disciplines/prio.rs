@@ -160,11 +160,17 @@ impl Scheduler for Prio {
         }
     }
 
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for band in &mut self.bands {
+            band.child.tick(cx);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (band, number) in self.bands.iter().zip(0..) {
             show(QueueState::of(number, &band.child, None));
         }

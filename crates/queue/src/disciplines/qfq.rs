@@ -296,11 +296,17 @@ impl Scheduler for Qfq {
         }
     }
 
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for class in &mut self.classes {
+            class.child.tick(cx);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (class, number) in self.classes.iter().zip(0..) {
             show(QueueState::of(
                 number,

@@ -317,15 +317,30 @@ impl Aqm for Red {
             Core::Linux(_) => true,
         };
         if bytes {
-            &["average_bytes", "drop_probability", "max_probability"]
+            &[
+                "average_bytes",
+                "drop_probability",
+                "max_probability",
+                "count_packets",
+            ]
         } else {
-            &["average_packets", "drop_probability", "max_probability"]
+            &[
+                "average_packets",
+                "drop_probability",
+                "max_probability",
+                "count_packets",
+            ]
         }
     }
 
     fn state(&self, out: &mut Vec<f64>) {
         out.extend(match &self.core {
-            Core::Float(red) => [red.average, red.probability, red.max_p],
+            Core::Float(red) => [
+                red.average,
+                red.probability,
+                red.max_p,
+                signed_float(red.count),
+            ],
             Core::Linux(red) => red.state(),
         });
     }
@@ -1041,7 +1056,7 @@ impl LinuxRed {
         self.max_p_per_byte = low_32((u64::from(self.max_p) + delta / 2) / delta).max(1);
     }
 
-    pub(super) fn state(&self) -> [f64; 3] {
+    pub(super) fn state(&self) -> [f64; 4] {
         let average = float(self.average) / float(1 << self.wlog);
         let max_p = f64::from(self.max_p) / ONE_32;
         let (min, max) = (float(self.min), float(self.max));
@@ -1052,7 +1067,7 @@ impl LinuxRed {
         } else {
             1.0
         };
-        [average, probability, max_p]
+        [average, probability, max_p, signed_float(self.count)]
     }
 }
 
@@ -1271,6 +1286,10 @@ mod tests {
             self.state()[0]
         }
 
+        fn count(&self) -> f64 {
+            self.state()[3]
+        }
+
         fn max_p(&self) -> f64 {
             self.state()[2]
         }
@@ -1312,6 +1331,17 @@ mod tests {
             (ours / expected - 1.0).abs() < within,
             "{what}: {ours}, expected {expected}"
         );
+    }
+
+    #[test]
+    fn the_state_has_the_packets_since_the_last_drop() {
+        let mut bench = direct("dialect=paper min=5p max=15p gentle=false");
+        // Below min there is none that would be counted.
+        assert_eq!(bench.count(), -1.0);
+        let verdicts = bench.hold(10, 1000);
+        let since = verdicts.iter().rev().take_while(|v| **v == SENT).count();
+        assert!(since < 1000);
+        assert_eq!(bench.count(), float(u64::try_from(since).expect("few")));
     }
 
     #[test]

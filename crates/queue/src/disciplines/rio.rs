@@ -233,6 +233,8 @@ impl Aqm for Rio {
             "average_packets",
             "drop_probability_in",
             "drop_probability_out",
+            "count_in_packets",
+            "count_out_packets",
         ]
     }
 
@@ -243,6 +245,8 @@ impl Aqm for Rio {
             self.core.average_all.value,
             self.core.inside.probability,
             self.core.outside.probability,
+            signed_float(self.core.inside.count),
+            signed_float(self.core.outside.count),
         ]);
     }
 }

@@ -309,11 +309,17 @@ impl Scheduler for Srr {
         self.end_transmission();
     }
 
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        for queue in &mut self.queues {
+            queue.child.tick(cx);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    fn queues(&self, show: &mut dyn FnMut(QueueState)) {
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (queue, number) in self.queues.iter().zip(0..) {
             show(QueueState::of(number, &queue.child, Some(queue.deficit)));
         }

@@ -18,7 +18,7 @@
 use crate::inner::Inner;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
-use crate::scheduler::{Scheduler, SchedulerCx};
+use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::DropReason;
@@ -311,6 +311,14 @@ impl Scheduler for Tbf {
 
     fn backlog(&self) -> (u64, u64) {
         (self.child.packets(), self.child.bytes())
+    }
+
+    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        self.child.catch_up(cx);
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
+        show(self.child.state(0, None));
     }
 
     fn state_names(&self) -> &'static [&'static str] {

@@ -317,19 +317,46 @@ impl Aqm for Wred {
     }
 
     fn state_names(&self) -> &'static [&'static str] {
-        match self.core.average {
-            Average::Cisco { .. } => &["average_packets"],
-            Average::Linux { .. } => &["average_bytes"],
-        }
+        let names = match self.core.average {
+            Average::Cisco { .. } => PACKET_NAMES,
+            Average::Linux { .. } => BYTE_NAMES,
+        };
+        &names[..=self.core.classes.len().min(MOST_CLASSES)]
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        out.push(match self.core.average {
+        let average = match self.core.average {
             Average::Cisco { value, .. } => value,
             Average::Linux { value, wlog, .. } => float(value) / float(1 << wlog),
-        });
+        };
+        out.push(average);
+        let classes = self.core.classes.iter().take(MOST_CLASSES);
+        out.extend(classes.map(|class| class.probability_at(average)));
     }
 }
+
+/// Classes whose probability is told: as many as there are precedences, those of the lowest numbers.
+const MOST_CLASSES: usize = 8;
+
+/// The names of the state after that of the average.
+macro_rules! state_names {
+    ($average:literal) => {
+        &[
+            $average,
+            "drop_probability_class_0",
+            "drop_probability_class_1",
+            "drop_probability_class_2",
+            "drop_probability_class_3",
+            "drop_probability_class_4",
+            "drop_probability_class_5",
+            "drop_probability_class_6",
+            "drop_probability_class_7",
+        ]
+    };
+}
+
+const PACKET_NAMES: &[&str; MOST_CLASSES + 1] = state_names!("average_packets");
+const BYTE_NAMES: &[&str; MOST_CLASSES + 1] = state_names!("average_bytes");
 
 impl Core {
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
@@ -386,6 +413,18 @@ enum Region {
 }
 
 impl Class {
+    /// What the curve says at this average, before drops are spaced.
+    fn probability_at(&self, average: f64) -> f64 {
+        let (min, max) = (float(self.min), float(self.max));
+        if average < min {
+            0.0
+        } else if average > max {
+            1.0
+        } else {
+            self.probability * ((average - min) / (max - min))
+        }
+    }
+
     fn judge_as_cisco(&self, average: f64, cx: &mut Cx<'_>) -> Region {
         let (min, max) = (float(self.min), float(self.max));
         if average > max {
@@ -512,6 +551,37 @@ mod tests {
         assert_eq!(part(&hold(spec, 0, 0, 31, 100), FORCED), 1.0);
         assert!(part(&hold(spec, 8, 0, 31, 100), FORCED) == 0.0);
         assert!(part(&hold(spec, 8, 0, 19, 1000), Verdict::Pass) == 1.0);
+    }
+
+    #[test]
+    fn the_state_has_the_probability_of_each_class() {
+        let spec = "weight=1 limit=100p min=10p:20p:30p max=30p:40p:50p probability=0.1:0.4";
+        let mut wred = built::<Wred>(spec).expect("a WRED");
+        let mut rng = Stream::derive(1, 0, "wred");
+        let mut at = |packets| {
+            let view = View {
+                packets,
+                bytes: packets * 1000,
+                rate: Rate::mbps(10),
+                last_departure: Time::ZERO,
+                waiting: Waiting::Nothing,
+            };
+            let meta = Meta {
+                size: 1000,
+                flow: 0,
+                tos: 0,
+            };
+            let now = Time::ZERO;
+            wred.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut rng });
+            let mut state = Vec::new();
+            wred.state(&mut state);
+            assert_eq!(state.len(), wred.state_names().len());
+            state
+        };
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        // 3/4 and 1/4 of the way, and below the threshold.
+        assert!(near(&at(25), &[25.0, 0.075, 0.1, 0.0]));
+        assert!(near(&at(35), &[35.0, 1.0, 0.3, 0.1]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::endpoint::Endpoint;
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Packet};
 use sojourn_transport::{
-    ReceiverReport, SackReceiver, SackSender, SenderReport, TcpReceiver, TcpSender,
+    Gauges, ReceiverReport, SackReceiver, SackSender, SenderReport, TcpReceiver, TcpSender,
 };
 use sojourn_units::Time;
 
@@ -70,6 +70,14 @@ impl End {
             End::Tcp(sender) => sender.is_idle(),
             End::Sack(sender) => sender.is_idle(),
             End::TcpReceiver(_) | End::SackReceiver(_) => false,
+        }
+    }
+
+    pub(super) fn gauges(&self) -> Option<Gauges> {
+        match self {
+            End::Tcp(sender) => Some(sender.gauges()),
+            End::Sack(sender) => Some(sender.gauges()),
+            End::TcpReceiver(_) | End::SackReceiver(_) => None,
         }
     }
 

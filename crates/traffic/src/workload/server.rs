@@ -9,7 +9,7 @@ use crate::sources::bulk::Bulk;
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Kind, Packet, Stream, to_usize};
 use sojourn_transport::SenderReport;
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
 
 /// A transfer that was asked for.
@@ -50,6 +50,19 @@ pub struct Server {
     done: SenderReport,
 }
 
+/// The connections of a workload that are open at one moment, together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct OpenConnections {
+    /// How many there are.
+    pub number: u64,
+    /// Sum of their congestion windows, bytes.
+    pub cwnd_bytes: u64,
+    /// Sum of what they have in flight, bytes.
+    pub in_flight_bytes: u64,
+    /// Mean of the smoothed round-trip times of those that have one.
+    pub srtt: Option<Span>,
+}
+
 /// What a sending end is made of.
 pub(super) struct ServerConfig {
     /// The number of its first flow in the network, and how many there are.
@@ -65,6 +78,24 @@ pub(super) struct ServerConfig {
 }
 
 impl Server {
+    /// The connections that are open now.
+    pub fn open_connections(&self) -> OpenConnections {
+        let ends = self.slots.iter().filter_map(|slot| slot.end.as_ref());
+        let mut open = OpenConnections::default();
+        let (mut sum, mut timed) = (Span::ZERO, 0);
+        for gauges in ends.filter_map(End::gauges) {
+            open.number += 1;
+            open.cwnd_bytes = open.cwnd_bytes.saturating_add(gauges.cwnd_bytes);
+            open.in_flight_bytes += gauges.in_flight_bytes;
+            if let Some(srtt) = gauges.srtt {
+                sum = sum.saturating_add(srtt);
+                timed += 1;
+            }
+        }
+        open.srtt = (timed > 0).then(|| sum / timed);
+        open
+    }
+
     pub(super) fn new(config: ServerConfig) -> Server {
         let (first, connections) = config.flows;
         let slot = || Slot {

@@ -8,6 +8,7 @@ use super::selective::Selective;
 use super::{Ns2Params, Ns2Recovery, narrow};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
+use sojourn_cc::Phase;
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
 use std::cmp::Ordering;
@@ -188,6 +189,18 @@ impl<S: Source> Ns2Sender<S> {
             in_flight_bytes: bytes(self.max_sent - self.highest_ack),
             srtt: self.rtt.smoothed(),
             rto: self.rtt.rto(),
+        }
+    }
+
+    /// What it is doing about losses.
+    pub fn phase(&self) -> Phase {
+        let repairs = self.highest_ack < self.recover;
+        match self.last_action {
+            Action::DupAcks if repairs => Phase::Recovery,
+            Action::Timeout if repairs => Phase::Loss,
+            Action::Ecn if repairs => Phase::Reducing,
+            _ if self.dupacks > 0 => Phase::Disorder,
+            _ => Phase::Open,
         }
     }
 

@@ -183,6 +183,11 @@ impl<S: Source> QuicSender<S> {
         &self.cc
     }
 
+    /// The rate at which it spaces its packets; `None` where it does not.
+    pub fn pacing_rate(&self) -> Option<Rate> {
+        self.rate_of_control().or_else(|| self.rate_of_window())
+    }
+
     /// Whether losses are being repaired.
     pub fn phase(&self) -> Phase {
         match self.recovering {
@@ -436,15 +441,12 @@ impl<S: Source> QuicSender<S> {
     /// When the next packet may go: by the rate of the congestion control, or by a quarter more than the window in a round trip,
     /// after a burst of the initial window.
     fn space(&mut self, bytes: u64, now: Time) {
-        let (rate, burst) = match self.cc.pacing_rate().filter(|rate| !rate.is_zero()) {
+        let (rate, burst) = match self.rate_of_control() {
             Some(rate) => (rate, Span::ZERO),
-            None if self.params.pacing && self.smoothed.is_some() => {
-                let rtt = u128::from(self.srtt().as_ps().max(1));
-                let bits = u128::from(self.cc.cwnd()) * 10 * 1_000_000_000_000 / rtt;
-                let rate = Rate::bps(u64::try_from(bits).unwrap_or(u64::MAX).max(1));
-                (rate, rate.serialization(BURST * self.mss))
-            }
-            None => return,
+            None => match self.rate_of_window() {
+                Some(rate) => (rate, rate.serialization(BURST * self.mss)),
+                None => return,
+            },
         };
         // What was not used is kept, up to a burst.
         let least = Time::from_ps(now.as_ps().saturating_sub(burst.as_ps()));
@@ -452,6 +454,19 @@ impl<S: Source> QuicSender<S> {
             .paced_until
             .max(least)
             .saturating_add(rate.serialization(bytes));
+    }
+
+    fn rate_of_control(&self) -> Option<Rate> {
+        self.cc.pacing_rate().filter(|rate| !rate.is_zero())
+    }
+
+    fn rate_of_window(&self) -> Option<Rate> {
+        if !self.params.pacing || self.smoothed.is_none() {
+            return None;
+        }
+        let rtt = u128::from(self.srtt().as_ps().max(1));
+        let bits = u128::from(self.cc.cwnd()) * 10 * 1_000_000_000_000 / rtt;
+        Some(Rate::bps(u64::try_from(bits).unwrap_or(u64::MAX).max(1)))
     }
 
     // Timers (appendix A.8).

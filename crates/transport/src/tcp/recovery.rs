@@ -4,7 +4,7 @@
 //! does it. Window inflation is kept beside the congestion window, which stays the congestion control's own.
 
 use super::params::{FullAck, Guard, PartialTimer, Recovery, TcpParams};
-use sojourn_cc::Stage;
+use sojourn_cc::{Phase, Stage};
 
 /// What a duplicate acknowledgement asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +52,8 @@ pub(crate) struct LossRecovery {
     duplicates: u32,
     dupthresh: u32,
     active: bool,
+    /// The last loss was noticed by the timer.
+    timed_out: bool,
     partial_seen: bool,
     recovery: Recovery,
     guard: Guard,
@@ -72,6 +74,7 @@ impl LossRecovery {
             duplicates: 0,
             dupthresh: params.dupthresh,
             active: false,
+            timed_out: false,
             partial_seen: false,
             recovery: params.recovery,
             guard: params.guard,
@@ -85,6 +88,19 @@ impl LossRecovery {
     #[inline]
     pub(crate) fn active(&self) -> bool {
         self.active
+    }
+
+    /// What is being done about losses, where `una` is the first byte that is not acknowledged.
+    pub(crate) fn phase(&self, una: u64) -> Phase {
+        if self.active {
+            Phase::Recovery
+        } else if self.timed_out && una < self.recover {
+            Phase::Loss
+        } else if self.duplicates > 0 {
+            Phase::Disorder
+        } else {
+            Phase::Open
+        }
     }
 
     /// One past the highest byte sent when the last loss was noticed.
@@ -148,6 +164,7 @@ impl LossRecovery {
     /// Fast recovery begins with the retransmission; `sent` is one past the highest byte sent.
     pub(crate) fn enter(&mut self, sent: u64) {
         self.active = true;
+        self.timed_out = false;
         self.partial_seen = false;
         self.recover = sent;
         self.limited = 0;
@@ -192,6 +209,7 @@ impl LossRecovery {
     /// The retransmission timer has fired (RFC 6582 section 3.2 step 4).
     pub(crate) fn on_timeout(&mut self, sent: u64) {
         self.leave();
+        self.timed_out = true;
         self.recover = sent;
     }
 
@@ -241,6 +259,26 @@ mod tests {
         );
         let mut off = recovery(&[("limited_transmit", "false")]);
         assert_eq!(off.on_duplicate(1), OnDuplicate::Nothing);
+    }
+
+    #[test]
+    fn the_phase_tells_what_is_done_about_losses() {
+        for (variant, after_partial) in [("reno", Phase::Open), ("newreno", Phase::Recovery)] {
+            let mut recovery = recovery(&[("recovery", variant)]);
+            assert_eq!(recovery.phase(1), Phase::Open);
+            recovery.on_duplicate(1);
+            assert_eq!(recovery.phase(1), Phase::Disorder);
+            recovery.on_duplicate(1);
+            assert_eq!(recovery.on_duplicate(1), OnDuplicate::Retransmit);
+            recovery.enter(1 + 10 * MSS);
+            assert_eq!(recovery.phase(1), Phase::Recovery);
+            recovery.on_new(1 + 4 * MSS, 4 * MSS, 6 * MSS);
+            assert_eq!(recovery.phase(1 + 4 * MSS), after_partial, "{variant}");
+            recovery.on_timeout(1 + 12 * MSS);
+            assert_eq!(recovery.phase(1 + 4 * MSS), Phase::Loss);
+            recovery.on_new(1 + 12 * MSS, 8 * MSS, 0);
+            assert_eq!(recovery.phase(1 + 12 * MSS), Phase::Open);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Sent, Stage, Start,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sent, Stage, Start,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
@@ -188,6 +188,14 @@ impl<S: Source> TcpSender<S> {
             in_flight_bytes: self.nxt - self.una,
             srtt: self.rto.srtt(),
             rto: self.rto.timeout(),
+        }
+    }
+
+    /// What it is doing about losses.
+    pub fn phase(&self) -> Phase {
+        match self.recovery.phase(self.una) {
+            Phase::Open | Phase::Disorder if self.una < self.ecn_recover => Phase::Reducing,
+            phase => phase,
         }
     }
 

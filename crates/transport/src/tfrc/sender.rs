@@ -5,7 +5,7 @@ use super::equation::rate;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_sim::{Agent, Ecn, Host, Kind, Outgoing, Packet, Stream, Timers};
-use sojourn_units::{Span, Time};
+use sojourn_units::{Rate, Span, Time};
 use std::collections::VecDeque;
 
 /// Timers, in the order in which those due at one instant fire.
@@ -142,6 +142,11 @@ impl<S: Source> TfrcSender<S> {
             srtt: self.rtt.map(Span::round_from_secs),
             rto: self.wait(),
         }
+    }
+
+    /// Its allowed rate in bits: at which it spaces its packets.
+    pub fn pacing_rate(&self) -> Rate {
+        Rate::bps(whole(8.0 * self.allowed))
     }
 
     fn s(&self) -> f64 {
