@@ -5,14 +5,14 @@ use std::process::Command;
 use std::{fs, io};
 
 /// A copy of some crates of the workspace, with a page of instructions.
-pub struct Recipe {
+pub(crate) struct Recipe {
     copy: PathBuf,
     page: String,
 }
 
 impl Recipe {
     /// Copies these directories, crates and what their tests read, for the page `docs/how-to/NAME.md`.
-    pub fn begin(name: &str, directories: &[&str]) -> io::Result<Recipe> {
+    pub(crate) fn begin(name: &str, directories: &[&str]) -> io::Result<Recipe> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         if copy.exists() {
@@ -29,12 +29,12 @@ impl Recipe {
     }
 
     /// Writes the file that the page shows below its name.
-    pub fn write_file(&self, file: &str) -> io::Result<()> {
+    pub(crate) fn write_file(&self, file: &str) -> io::Result<()> {
         fs::write(self.copy.join(file), self.block(file))
     }
 
     /// Adds the line that the page shows below the name of a file, behind the line `after`, to that file as it is by now.
-    pub fn add_line(&self, file: &str, after: &str, line: &str) -> io::Result<()> {
+    pub(crate) fn add_line(&self, file: &str, after: &str, line: &str) -> io::Result<()> {
         let path = self.copy.join(file);
         let text = fs::read_to_string(&path)?;
         assert!(self.block(file).contains(line) && text.contains(after));
@@ -43,7 +43,7 @@ impl Recipe {
 
     /// Runs tests of a copied crate; what they print. The copy has a build of its own, kept from run to run: cargo knows a crate by its
     /// place in the workspace, so in one build directory it would take the copy for the original.
-    pub fn cargo_test(&self, package: &str, arguments: &[&str]) -> String {
+    pub(crate) fn cargo_test(&self, package: &str, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO"))
             .args(["test", "--offline", "-p", package])
             .args(arguments)
