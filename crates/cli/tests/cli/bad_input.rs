@@ -117,13 +117,13 @@ fn units_that_are_missing_or_wrong_are_named() {
         (
             "\"20ms\"",
             "\"20Mbps\"",
-            "10: topology.rtt: \"20Mbps\" is not a duration: \"Mbps\" is not a unit of it (units: ns, us, µs, ms, s, min, h)",
+            "10: topology.rtt: \"20Mbps\" is not a duration: \"Mbps\" is not a unit of it (units: ps, ns, us, µs, ms, s, min, h)",
         ),
         (
             "\"5Mbps\"",
             "\"5mbps\"",
             "9: topology.rate: \"5mbps\" is not a rate: \"mbps\" is not a unit of it, did you mean \"Mbps\"? (upper and \
-             lower case matter; units: bps, kbps, Mbps, Gbps, bit, kbit, Mbit, Gbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
+             lower case matter; units: bps, kbps, Mbps, Gbps, Tbps, bit, kbit, Mbit, Gbit, Tbit, Kibps, Mibps, Gibps, Kibit, Mibit, Gibit)",
         ),
     ];
     for (old, new, expected) in cases {
