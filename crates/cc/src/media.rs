@@ -110,6 +110,9 @@ impl MediaAlgorithm {
     }
 }
 
+/// The parameter of a flow that names the algorithm.
+const CONTROL: &str = "control";
+
 /// Declares the enum that dispatches, the builder by name and the catalogue.
 macro_rules! media_controls {
     ($($file:ident :: $Control:ident ( $Params:ident ) = $name:literal),* $(,)?) => {
@@ -162,7 +165,8 @@ macro_rules! media_controls {
         pub fn build(spec: &Spec, bounds: Bounds) -> Result<(AnyMedia, Built), ParamError> {
             match spec.name.as_str() {
                 $($name => {
-                    let params: $file::$Params = sojourn_units::build(None, &spec.pairs())?;
+                    let params: $file::$Params = sojourn_units::build(None, &spec.pairs())
+                        .map_err(|error| error.within(CONTROL))?;
                     let built = Built {
                         name: $name,
                         release: params.release(),
@@ -202,7 +206,7 @@ fn unknown(given: &str) -> ParamError {
         None => format!("choose one of {list}"),
     };
     ParamError::BadValue {
-        key: "control".to_owned(),
+        key: CONTROL.to_owned(),
         error: sojourn_units::UnitError::new(
             sojourn_units::UnitErrorKind::UnknownChoice,
             given,

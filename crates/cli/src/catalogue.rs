@@ -171,6 +171,9 @@ fn page(entry: &Entry) -> String {
             if !range.is_empty() {
                 let _ = writeln!(text, "      allowed: {range}");
             }
+            if !info.needs.is_empty() {
+                let _ = writeln!(text, "      needs: {}", info.needs_text());
+            }
             for (dialect, value, source) in defaults(part, info) {
                 let value = if value.is_empty() { "-" } else { value };
                 let _ = writeln!(text, "      {dialect:<10} {value:<12} {source}");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sojourn_report::{Note, Severity};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec};
 
-use crate::compile::{Compiled, LinkInfo, compile};
+use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
 use crate::model::{Direction, Scenario};
 use crate::outcome::{QueueOutcome, RunOutcome};
 use crate::results::directory::ResultSet;
@@ -19,7 +19,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 10] = [
+pub const RULES: [(&str, &str); 11] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
@@ -52,6 +52,10 @@ pub const RULES: [(&str, &str); 10] = [
     (
         "one-ecn",
         "Flows use ECN and a queue does not, or the other way round.",
+    ),
+    (
+        "picture-stays-lost",
+        "Video lost a picture, and nothing brought another key frame.",
     ),
     (
         DIALECT_FALLBACK,
@@ -130,6 +134,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     window_below_bdp(&all, &mut notes);
     phase_effects(&all, &mut notes);
     one_ecn(&all, &comparisons, &mut notes);
+    picture_stays_lost(&all, &mut notes);
     notes
 }
 
@@ -549,6 +554,43 @@ fn marks(pairs: &[(&'static str, String)], dialect: Option<&str>) -> bool {
     value(pairs, "ecn") == Some("true")
         || threshold
         || pairs.iter().any(|(_, text)| nested(text) == Some(true))
+}
+
+fn picture_stays_lost(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let lost = |point: &&&Seen<'_>| {
+        let agent = |index: usize| &point.compiled.network.agents[index].agent;
+        let one_key_frame = |flow: &&FlowInfo| {
+            let asks = flow
+                .receiver
+                .is_some_and(|r| agent(r).asks_for_key_frames());
+            agent(flow.sender).makes_one_key_frame() && !asks
+        };
+        let loses = |flow: &&FlowInfo| {
+            let mut outcomes = point.runs.iter().flat_map(|run| &run.flows);
+            outcomes.any(|outcome| {
+                outcome.name == flow.name
+                    && outcome
+                        .media
+                        .is_some_and(|media| media.played.frames_lost > 0)
+            })
+        };
+        let mut flows = point.compiled.flows.iter().filter(one_key_frame);
+        flows.find(loses).map(|flow| flow.name.clone())
+    };
+    let found: Vec<(&&Seen<'_>, String)> = points
+        .iter()
+        .filter_map(|point| Some((point, lost(&point)?)))
+        .collect();
+    if let Some((point, flow)) = found.first() {
+        notes.push(note(
+            "picture-stays-lost",
+            Severity::Warning,
+            format!(
+                "{flow} lost a picture, and its video makes no further key frame and is asked for none: it is frozen from then on.{}",
+                places(&point.info.name(), found.len(), points.len())
+            ),
+        ));
+    }
 }
 
 fn bottleneck(compiled: &Compiled) -> Option<&LinkInfo> {

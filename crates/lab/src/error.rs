@@ -240,6 +240,17 @@ impl LabError {
             ParamError::Repeated { .. } => {
                 LabError::new(LabErrorKind::Contradiction, error.to_string())
             }
+            ParamError::NoEffect {
+                given,
+                beside,
+                remedy,
+                ..
+            } => LabError::new(
+                LabErrorKind::Contradiction,
+                format!("{given:?} has no effect with {beside}"),
+            )
+            .remedy(remedy),
+            ParamError::Within { error, .. } => LabError::from_param(error),
             ParamError::UnknownDialect {
                 given,
                 allowed,
@@ -288,7 +299,9 @@ impl LabError {
                             .problem(format!("{discipline}: unknown parameter {key:?}"))
                             .allowed("parameters", allowed.join(", "));
                     }
-                    ParamError::BadValue { key, .. } | ParamError::OutOfRange { key, .. } => {
+                    ParamError::BadValue { key, .. }
+                    | ParamError::OutOfRange { key, .. }
+                    | ParamError::NoEffect { key, .. } => {
                         format!("{discipline}: {key}: {}", reason.0.problem)
                     }
                     _ => format!("{discipline}: {}", reason.0.problem),

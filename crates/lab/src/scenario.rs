@@ -1156,17 +1156,29 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    /// An error about a key of the flow, at the place where it is given.
+    /// An error about a key of the flow, or of a specification that is the value of one (`source.codec`), at the place where it is
+    /// given.
     fn error_on(&self, key: &str, error: &LabError) -> LabError {
-        let found = self.pairs.iter().find(|(other, _, _)| other == key);
+        let (first, inner) = match key.split_once('.') {
+            Some((first, inner)) => (first, Some(inner)),
+            None => (key, None),
+        };
+        let found = self.pairs.iter().find(|(other, _, _)| other == first);
         let (value, whole) = match found {
             Some((_, _, value)) => (value, value.path() == self.kind_value.path()),
             None => (&self.whole, true),
         };
-        let path = match whole {
-            true => format!("{}.{key}", self.whole.path()),
-            false => value.path().to_owned(),
+        let path = match (whole, inner) {
+            (true, _) => format!("{}.{key}", self.whole.path()),
+            (false, Some(inner)) => format!("{}.{inner}", value.path()),
+            (false, None) => value.path().to_owned(),
         };
+        // A table within has a place for each of its keys.
+        let table = inner.filter(|_| !whole).and_then(|inner| {
+            let table = value.table("a table").ok()?;
+            table.get(inner)
+        });
+        let value = table.as_ref().unwrap_or(value);
         value.error(error.kind(), "").with_text_of(error).key(path)
     }
 }

@@ -391,6 +391,9 @@ impl<'a> Wanted<'a> {
                 "playout_loss_ratio",
             ]);
         }
+        if media().any(|media| media.reported.nacks > 0) {
+            all.extend(["rtx_ratio", "repaired_ratio"]);
+        }
         if media().any(|media| media.voice.is_some()) {
             all.push("mos");
         }

@@ -315,6 +315,25 @@ impl Endpoint {
         }
     }
 
+    /// It sends video and makes no key frame after the first, unless it is asked for one.
+    pub fn makes_one_key_frame(&self) -> bool {
+        match self {
+            Endpoint::Rtp(sender) => match sender.source().source() {
+                AnySource::Video(video) => !video.repeats_key_frames(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// It gets media, and asks for a key frame when a picture is lost.
+    pub fn asks_for_key_frames(&self) -> bool {
+        match self {
+            Endpoint::RtpReceiver(receiver) => receiver.asks_for_key_frames(),
+            _ => false,
+        }
+    }
+
     /// What a sender of media knows at this moment; `None` for others.
     pub fn rtp_gauges(&self) -> Option<RtpGauges> {
         match self {

@@ -177,7 +177,10 @@ const SACK: &str = "sack";
 const RLEDBAT: &str = "rledbat";
 
 /// Parameters of a TCP flow that are not the transport's: its data.
-pub(crate) const DATA: [&str; 3] = ["bytes", "packets", "source"];
+pub(crate) const DATA: [&str; 3] = ["bytes", "packets", SOURCE];
+
+/// That of these which is a specification.
+pub(crate) const SOURCE: &str = "source";
 
 /// The parameter of a plain TCP flow that names its congestion control.
 pub(crate) const CC: &str = "cc";
@@ -637,7 +640,14 @@ fn plan(
         cc::BuildError::Param { error, .. } => error,
         cc::BuildError::Unknown { given, .. } => unknown(&given),
     };
-    let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs).map_err(in_cc)?;
+    let of_spec = |key: &str| cc_spec.args.iter().any(|(own, _)| own == key);
+    let within = |error: ParamError| match of_spec(error.key()) {
+        true => error.within(CC),
+        false => error,
+    };
+    let control = cc::prepare(algorithm.name, cc_dialect, &cc_pairs)
+        .map_err(in_cc)
+        .map_err(within)?;
     let traits = control().traits();
     if traits.ecn != EcnUse::Classic {
         refuse_without_marks(args, algorithm.name)?;
@@ -930,7 +940,7 @@ pub(crate) fn data(
     }
     let spec = match given.first() {
         None => Spec::new("bulk"),
-        Some((key, text)) if key == "source" => {
+        Some((key, text)) if key == SOURCE => {
             Spec::parse_text(text).map_err(|error| ParamError::BadValue {
                 key: key.clone(),
                 error,
@@ -958,9 +968,14 @@ pub(crate) fn data(
         dialects.any(|info| info.name == *d || info.release == *d)
     };
     let dialect = dialect.filter(known);
-    let source = registry::build_source(&spec, dialect)?;
-    let resolved = (entry.resolve)(dialect, &spec.pairs())?;
-    Ok((source, (entry.name, resolved)))
+    let built = registry::build_source(&spec, dialect).and_then(|source| {
+        let resolved = (entry.resolve)(dialect, &spec.pairs())?;
+        Ok((source, (entry.name, resolved)))
+    });
+    built.map_err(|error| match given.first() {
+        Some((key, _)) if key == SOURCE => error.within(SOURCE),
+        _ => error,
+    })
 }
 
 fn spec(name: &str, pairs: &[(String, String)]) -> Spec {

@@ -2,9 +2,11 @@
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
-    BuiltFlow, FlowKind, FlowRequest, Transport, check_keys, data, effective_dialect, pairs_of,
+    BuiltFlow, FlowKind, FlowRequest, SOURCE, Transport, check_keys, data, effective_dialect,
+    pairs_of,
 };
 use crate::registry::{AnySource, Resolved, wrong};
+use crate::sources::video::VideoParams;
 use crate::timed::Timed;
 use sojourn_cc::media::{self, AnyMedia, Bounds, MediaControl};
 use sojourn_sim::Stay;
@@ -14,9 +16,6 @@ use sojourn_units::{ParamError, Params, Rate, Spec, SpecValue, UnitErrorKind};
 
 /// The name of these flows.
 pub const RTP: &str = "rtp";
-
-/// The argument that names the source.
-const SOURCE: &str = "source";
 
 /// What is sent unless a source is named.
 const DEFAULT_SOURCE: &str = "voice";
@@ -37,7 +36,16 @@ pub(crate) fn flow_kind() -> FlowKind {
 }
 
 /// Parameters for which one receiver is needed: its sender hears from it and nobody else.
-const FOR_ONE: [&str; 4] = ["control", "feedback", "picture_loss", "circuit_breaker"];
+const FOR_ONE: [&str; 5] = [
+    "control",
+    "feedback",
+    "picture_loss",
+    "nack",
+    "circuit_breaker",
+];
+
+/// Parameters of video by which an encoder follows the rate of a congestion control.
+const OF_CONTROL: [&str; 5] = ["lag", "min_rate", "max_rate", "ladder", "ladder_margin"];
 
 /// Parameters in which all senders to one group have to agree, because all members compute with them.
 pub const OF_SESSION: [&str; 14] = [
@@ -67,6 +75,16 @@ struct Media {
 }
 
 impl Media {
+    /// Whether its one receiver asks for a key frame when a picture is lost.
+    fn asks_for_key_frames(&self) -> bool {
+        let lost_for_good = match &self.source {
+            AnySource::Video(video) => !video.repeats_key_frames() && !video.is_list(),
+            _ => false,
+        };
+        let params = &self.params;
+        params.rtcp && params.picture_loss.unwrap_or(lost_for_good)
+    }
+
     fn sender(self, request: &FlowRequest<'_>, to_group: bool) -> RtpSender<Timed> {
         RtpSender::new(RtpConfig {
             flow: request.flow,
@@ -89,7 +107,9 @@ pub(crate) fn build(
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
     let media = read(args, request)?;
-    let (params, clock_rate, parts) = (media.params.clone(), media.clock_rate, media.parts.clone());
+    let (mut params, clock_rate, parts) =
+        (media.params.clone(), media.clock_rate, media.parts.clone());
+    params.picture_loss = Some(media.asks_for_key_frames());
     let sender = media.sender(request, false);
     let receiver = RtpReceiver::new(
         (request.flow, sender.session().ssrc()),
@@ -186,33 +206,102 @@ fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, P
         AnySource::Voice(voice) => voice.info().clock_rate,
         _ => CLOCK_RATE,
     };
-    let control = control(&mut params, &source, data.0)?;
-    Ok(Media {
+    check_effects(&params, &source, &data)?;
+    let control = control(&mut params, &source)?;
+    let media = Media {
         parts: vec![(RTP, Resolved::of(&params)), data],
         params,
         control,
         source,
         clock_rate,
-    })
+    };
+    let params = &media.params;
+    let feedback = params.feedback.is_some() || params.nack || media.asks_for_key_frames();
+    if let Some((key, given)) = args.iter().find(|(key, _)| key == "reduced_size")
+        && !params.reduced_size
+        && !feedback
+    {
+        let beside = "feedback=none, nack=false and no picture_loss".to_owned();
+        let remedy = "leave it out, or give feedback, nack or picture_loss a value";
+        return Err(without_effect(key, given, beside, remedy));
+    }
+    Ok(media)
+}
+
+/// A value that has no effect beside that of another parameter.
+fn without_effect(key: &str, given: &str, beside: String, remedy: &str) -> ParamError {
+    ParamError::NoEffect {
+        key: key.to_owned(),
+        given: given.to_owned(),
+        beside,
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// Refuses what has no effect between the flow and its source.
+fn check_effects(
+    params: &RtpParams,
+    source: &AnySource,
+    (name, resolved): &(&'static str, Resolved),
+) -> Result<(), ParamError> {
+    let video = match source {
+        AnySource::Video(video) => Some(video),
+        _ => None,
+    };
+    let beside = match video {
+        None => Some(format!(
+            "source={name}, which has no pictures and a rate of its own"
+        )),
+        Some(video) if video.is_list() => Some("source=video of a list of frames".to_owned()),
+        Some(_) => None,
+    };
+    if params.picture_loss == Some(true) {
+        if !params.rtcp {
+            let remedy = "leave it out, or write rtcp=true";
+            return Err(without_effect(
+                "picture_loss",
+                "true",
+                "rtcp=false".to_owned(),
+                remedy,
+            ));
+        }
+        if let Some(beside) = beside.clone() {
+            let remedy = "leave it out, or write source=(video) without a list";
+            return Err(without_effect("picture_loss", "true", beside, remedy));
+        }
+    }
+    match (&params.control, beside) {
+        (Some(control), Some(beside)) => {
+            let remedy = "leave it out, or write source=(video) without a list";
+            Err(without_effect(
+                "control",
+                &control.to_string(),
+                beside,
+                remedy,
+            ))
+        }
+        (None, None) => {
+            let defaults = VideoParams::default();
+            let given = |(key, text): &&(&'static str, String)| {
+                OF_CONTROL.contains(key) && defaults.get(key).as_ref() != Some(text)
+            };
+            match resolved.pairs.iter().find(given) {
+                Some((key, text)) => {
+                    let remedy = "leave it out, or give the flow a control, such as control=nada";
+                    let beside = "control=none".to_owned();
+                    Err(without_effect(key, text, beside, remedy).within(SOURCE))
+                }
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.
-fn control(
-    params: &mut RtpParams,
-    source: &AnySource,
-    name: &str,
-) -> Result<Option<AnyMedia>, ParamError> {
-    let Some(spec) = &params.control else {
+fn control(params: &mut RtpParams, source: &AnySource) -> Result<Option<AnyMedia>, ParamError> {
+    let (Some(spec), AnySource::Video(video)) = (&params.control, source) else {
         return Ok(None);
-    };
-    let AnySource::Video(video) = source else {
-        return Err(wrong(
-            "control",
-            UnitErrorKind::UnknownChoice,
-            &spec.to_string(),
-            &format!("allowed with {name}, whose rate is its own"),
-            "choose source=(video), or leave it out",
-        ));
     };
     let (min, start, max) = video.rates();
     // Controls count bytes on the wire.
@@ -292,9 +381,147 @@ mod tests {
         assert!(refused(&[("bytes", "10MB")]).contains("bytes"));
         let nada = ("control", "nado");
         assert!(refused(&[nada, ("source", "video")]).contains("did you mean \"nada\"?"));
-        assert!(refused(&[("control", "nada")]).contains("source=(video)"));
+        assert_eq!(
+            refused(&[("source", "(voice codec=g728)")]),
+            "source: codec: \"g728\" is not one of g711, g711_plc, g729, g723, gsm_efr, opus: did you mean \"g729\"?"
+        );
         let own = ("control", "(nada pri=2)");
         assert!(refused(&[own, ("source", "video")]).contains("did you mean \"prio\"?"));
         assert!(refused(&[("dialect", "rfc3551")]).contains("did you mean"));
+    }
+
+    #[test]
+    fn what_has_no_effect_is_refused_with_both_keys_and_the_remedy() {
+        const OFF: (&str, &str) = ("rtcp", "false");
+        const VIDEO: (&str, &str) = ("source", "video");
+        const LIST: (&str, &str) = ("source", "(video points=I:900,P:300)");
+        for (pairs, key, other) in [
+            (
+                vec![OFF, ("circuit_breaker", "true")],
+                "circuit_breaker",
+                "rtcp=false",
+            ),
+            (vec![OFF, ("feedback", "50ms")], "feedback", "rtcp=false"),
+            (vec![OFF, ("nack", "true")], "nack", "rtcp=false"),
+            (vec![OFF, ("bandwidth", "1Mbps")], "bandwidth", "rtcp=false"),
+            (vec![OFF, ("rtcp_least", "0s")], "rtcp_least", "rtcp=false"),
+            (
+                vec![OFF, VIDEO, ("control", "nada")],
+                "control",
+                "rtcp=false",
+            ),
+            (
+                vec![OFF, VIDEO, ("picture_loss", "true")],
+                "picture_loss",
+                "rtcp=false",
+            ),
+            (vec![("nack_hold", "1s")], "nack_hold", "nack=false"),
+            (vec![("rtx_time", "1s")], "rtx_time", "nack=false"),
+            (
+                vec![("reduced_size", "false")],
+                "reduced_size",
+                "feedback=none",
+            ),
+            (
+                vec![("picture_loss", "true")],
+                "picture_loss",
+                "source=voice",
+            ),
+            (
+                vec![LIST, ("picture_loss", "true")],
+                "picture_loss",
+                "list of frames",
+            ),
+            (vec![("control", "nada")], "control", "source=voice"),
+            (
+                vec![("control", "nada"), ("source", "(cbr rate=1Mbps)")],
+                "control",
+                "source=cbr",
+            ),
+            (vec![LIST, ("control", "gcc")], "control", "list of frames"),
+            (
+                vec![VIDEO, ("control", "nada"), ("pacing", "2Mbps")],
+                "pacing",
+                "control=nada",
+            ),
+            (
+                vec![("source", "(video max_rate=3Mbps)")],
+                "source: max_rate",
+                "control=none",
+            ),
+            (
+                vec![("source", "(video ladder=1Mbps)")],
+                "source: ladder",
+                "control=none",
+            ),
+            (
+                vec![("source", "(video b_ratio=0.3)")],
+                "source: b_ratio",
+                "b_frames=0",
+            ),
+            (
+                vec![("source", "(video gop=1 b_frames=2)")],
+                "source: b_frames",
+                "gop=1",
+            ),
+            (
+                vec![("source", "(video points=I:9 gop=5)")],
+                "source: gop",
+                "leave out points",
+            ),
+            (
+                vec![("source", "(voice talk=2s silence=0s)")],
+                "source: talk",
+                "silence=0s",
+            ),
+            (
+                vec![VIDEO, ("control", "(scream target_high=1s)")],
+                "control: target_high",
+                "competing=false",
+            ),
+        ] {
+            let error = built(&pairs, None).expect_err(key);
+            assert!(error.starts_with(&format!("{key}: ")), "{error}");
+            assert!(error.contains("has no effect with "), "{error}");
+            assert!(
+                error.contains(other) && error.contains("leave it out"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_off_or_the_default_or_has_an_effect_is_not_refused() {
+        const OFF: (&str, &str) = ("rtcp", "false");
+        for pairs in [
+            vec![
+                OFF,
+                ("circuit_breaker", "false"),
+                ("feedback", "none"),
+                ("bandwidth", "64kbps"),
+            ],
+            vec![OFF, ("picture_loss", "false"), ("rtcp_random", "true")],
+            vec![OFF, ("dialect", "avpf"), ("rtcp_least", "0s")],
+            vec![OFF, ("dialect", "ns2"), ("rtcp_sizes", "ns2")],
+            vec![("picture_loss", "false"), ("reduced_size", "true")],
+            vec![("source", "video"), ("reduced_size", "false")],
+            vec![
+                ("nack", "true"),
+                ("reduced_size", "false"),
+                ("nack_hold", "1s"),
+            ],
+            vec![
+                ("source", "(video max_rate=3Mbps ladder=1Mbps)"),
+                ("control", "nada"),
+            ],
+            vec![("source", "(video max_rate=1.5Mbps lag=200ms)")],
+            vec![("source", "(voice talk=1.004s silence=0s)")],
+        ] {
+            assert!(
+                built(&pairs, None).is_ok(),
+                "{pairs:?} {:?}",
+                built(&pairs, None)
+            );
+        }
     }
 }

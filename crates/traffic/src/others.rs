@@ -114,7 +114,7 @@ fn build_quic(
     };
     let algorithm = cc::find(&spec.name).map_err(|error| unknown_control(&error))?;
     let control = cc::build(algorithm.name, None, &spec.pairs()).map_err(|error| match error {
-        cc::BuildError::Param { error, .. } => error,
+        cc::BuildError::Param { error, .. } => error.within(CC),
         unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
     })?;
     if control.traits().ecn != EcnUse::Classic {

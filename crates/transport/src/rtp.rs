@@ -4,12 +4,14 @@
 //! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
 //! `sender` and `receiver` are the two ends of a flow, `sender` and any number of `member`s those of a session over a multicast
 //! group. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
-//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), the playout buffer (`playout`) and voice quality
-//! (`emodel`).
+//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), requests for packets (RFC 4585 section 6.2.1, `nack`)
+//! which are sent again (RFC 4588), the playout buffer (`playout`) and voice quality (`emodel`).
 //!
 //! Deviations: sequence numbers on the wire are the extended ones, whose lower 16 bits are RTP's; the clocks of both ends are the
 //! simulation's; collisions of SSRCs do not happen. RTCP travels as datagrams of the flow, so a flow's packets, delays and bytes
-//! count the sender's reports too (one in some seconds); its goodput does not.
+//! count the sender's reports too (one in some seconds); its goodput does not. Retransmissions go in the same session, with numbers and
+//! an SSRC of their own (RFC 4588 section 5.3), so that losses and jitter of reports are those of the first transmission (section 6.2);
+//! no reports are made of that second stream, and it is no member of its own. A congestion control sees them in its pace alone.
 
 mod account;
 pub mod breaker;
@@ -17,8 +19,10 @@ pub mod emodel;
 mod flight;
 mod incoming;
 mod interval;
+mod kept;
 mod member;
 mod members;
+mod nack;
 mod playout;
 mod receiver;
 mod reception;
@@ -35,6 +39,7 @@ pub use incoming::Announced;
 pub use interval::{Load, Rules};
 pub use member::RtpMember;
 pub use members::Members;
+pub use nack::Nack;
 pub use playout::{Playout, PlayoutBuffer, PlayoutCounts};
 pub use receiver::RtpReceiver;
 pub use reception::Reception;
@@ -65,7 +70,8 @@ params! {
         /// Most payload of a packet: longer writes of the source are frames, which go in several.
         payload: Bytes = "1460B", range "1B".."65495B", source "1500 less the headers";
         /// Rate at which the packets of a frame leave, headers included; none sends a frame as a burst.
-        pacing: Option<Rate> = "none", range "1kbps".., source "RFC 3550 leaves it open";
+        pacing: Option<Rate> = "none", range "1kbps".., source "RFC 3550 leaves it open",
+            where control is "none";
         /// Units of the timestamp in a second; none is what the source's format has: 8000 for voice, 48000 for Opus, 90000 else.
         clock_rate: Option<u32> = "none", range "1000".."1000000", source "RFC 3551 sections 4.1 and 5";
         /// Differentiated services codepoint.
@@ -75,47 +81,78 @@ params! {
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
         /// Bandwidth of the session, of which RTCP has a share.
-        bandwidth: Rate = "64kbps", range "1bps".., source "RFC 3551 section 4.5.14 (PCMU)";
+        bandwidth: Rate = "64kbps", range "1bps".., source "RFC 3551 section 4.5.14 (PCMU)",
+            where rtcp is "true";
         /// Share of the bandwidth that RTCP may take.
-        rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2";
+        rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2",
+            where rtcp is "true";
         /// Share of RTCP's bandwidth that senders have to themselves while they are few.
-        rtcp_senders: Ratio = "0.25", range "0.01".."0.99", source "RFC 3550 section 6.2";
+        rtcp_senders: Ratio = "0.25", range "0.01".."0.99", source "RFC 3550 section 6.2",
+            where rtcp is "true";
         /// Whether senders and receivers share the bandwidth so however many senders there are.
-        rtcp_always_split: bool = "false", source "RFC 3550 section 6.3.1";
+        rtcp_always_split: bool = "false", source "RFC 3550 section 6.3.1",
+            where rtcp is "true";
         /// Least time between reports (Tmin).
-        rtcp_least: Span = "5s", range "0s".."1h", source "RFC 3550 section 6.2";
+        rtcp_least: Span = "5s", range "0s".."1h", source "RFC 3550 section 6.2",
+            where rtcp is "true";
         /// Least time before the first report.
-        rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)";
+        rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)",
+            where rtcp is "true";
         /// Whether the least times are at most 360 s by the kilobits of the bandwidth.
-        reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)";
+        reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)",
+            where rtcp is "true";
         /// Whether waits are random, between 1/2 and 3/2 of what they would be.
-        rtcp_random: bool = "true", source "RFC 3550 section 6.3.1";
+        rtcp_random: bool = "true", source "RFC 3550 section 6.3.1",
+            where rtcp is "true";
         /// Whether waits are considered again when they are over, and when members leave.
-        reconsideration: bool = "true", source "RFC 3550 sections 6.3.4 and 6.3.6";
+        reconsideration: bool = "true", source "RFC 3550 sections 6.3.4 and 6.3.6",
+            where rtcp is "true";
         /// Weight of a new packet in the average size of RTCP packets.
-        rtcp_gain: f64 = "0.0625", range "0.001".."1", source "RFC 3550 section 6.3.3 (1/16)";
+        rtcp_gain: f64 = "0.0625", range "0.001".."1", source "RFC 3550 section 6.3.3 (1/16)",
+            where rtcp is "true";
         /// The average size before the first packet, headers included; none is that of the first report.
-        rtcp_first_size: Option<Bytes> = "none", range "1B".."65535B", source "RFC 3550 section 6.3.2 (the probable size)";
+        rtcp_first_size: Option<Bytes> = "none", range "1B".."65535B", source "RFC 3550 section 6.3.2 (the probable size)",
+            where rtcp is "true";
         /// Which packets count in it.
-        rtcp_average: Average = "all", source "RFC 3550 section 6.3.3";
+        rtcp_average: Average = "all", source "RFC 3550 section 6.3.3",
+            where rtcp is "true";
         /// How large reports are.
-        rtcp_sizes: Sizes = "rfc", source "RFC 3550 section 6.4";
+        rtcp_sizes: Sizes = "rfc", source "RFC 3550 section 6.4",
+            where rtcp is "true";
         /// Packets in order after which a source is believed and counted.
-        probation: u32 = "0", range "0".."10", source "RFC 3550 section 6.2.1 (the SSRC is known from signalling); its appendix A.1 has 2";
+        probation: u32 = "0", range "0".."10", source "RFC 3550 section 6.2.1 (the SSRC is known from signalling); its appendix A.1 has 2",
+            where rtcp is "true";
         /// Congestion control of the media: nada, scream or gcc, with parameters of its own; none sends what the source makes.
-        control: Option<Spec> = "none", source "RFC 8698, RFC 8298, draft-ietf-rmcat-gcc-02; RFC 3550 has none";
+        control: Option<Spec> = "none", source "RFC 8698, RFC 8298, draft-ietf-rmcat-gcc-02; RFC 3550 has none",
+            where rtcp is "true";
         /// Time between congestion control feedback packets; none sends none, or every 50 ms (nada: 100 ms) where `control` needs it.
-        feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)";
+        feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)",
+            where rtcp is "true";
         /// Whether feedback goes without a report in front.
         reduced_size: bool = "true", source "RFC 5506";
-        /// Whether the receiver asks for a key frame when a picture is lost.
-        picture_loss: bool = "false", source "RFC 4585 section 6.3.1 (optional)";
+        /// Whether the receiver asks for a key frame when a picture is lost; none does of video whose encoder makes no further one by
+        /// itself.
+        picture_loss: Option<bool> = "none", source "RFC 4585 section 6.3.1; without, such a picture would never come back";
+        /// Whether the receiver asks for packets that are missing (generic NACK), as soon as RTCP's timing lets it, and the sender sends
+        /// them again: at once only with dialect=avpf, and as often as `bandwidth` allows.
+        nack: bool = "false", source "RFC 4585 section 6.2.1 and RFC 4588 (optional)",
+            where rtcp is "true";
+        /// How much longer the playout buffer holds media, so that what is asked for comes in time.
+        nack_hold: Span = "100ms", range "0s".."10s", source "Sojourn's choice: a round trip, and the wait for the next packet",
+            where nack is "true";
+        /// Time after which a packet that is still missing may be asked for again: a round trip at least.
+        nack_again: Span = "100ms", range "1ms".."10s", source "RFC 4588 section 6.3 leaves it to an estimate of the round trip",
+            where nack is "true";
+        /// How long the sender keeps packets, so as to send them again.
+        rtx_time: Span = "3s", range "1ms".."1min", source "RFC 4588 section 8.6 (its examples)",
+            where nack is "true";
         /// How long the receiver's playout buffer holds media.
         playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
         /// How long beyond the delay of the first packet, at first or always.
         playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
         /// Whether the sender stops when its media does not arrive, or takes far more than TCP would.
-        circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here";
+        circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here",
+            where rtcp is "true";
     }
     dialects {
         /// RFC 3550, with the profile of RFC 3551.
@@ -139,6 +176,7 @@ params! {
             rtcp_first_size = "128B" from "session-rtp.tcl avg_size_";
             rtcp_average = "own" from "session-rtp.cc build_report";
             rtcp_sizes = "ns2" from "session-rtp.cc RTCP_RR_SIZE";
+            picture_loss = "false" from "session-rtp.cc knows no feedback";
         }
     }
 }

@@ -31,7 +31,8 @@ pub mod time;
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use head::{head_markdown, head_of, head_title};
 pub use param::{
-    DialectInfo, Kind, ParamError, ParamInfo, ParamValue, Params, build, check_declaration,
+    Condition, DialectInfo, Kind, ParamError, ParamInfo, ParamValue, Params, build,
+    check_declaration,
 };
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};

@@ -145,6 +145,25 @@ pub trait ParamValue: Sized + Clone + PartialEq {
     }
 }
 
+/// What another parameter has to be for one to have an effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// The other parameter.
+    pub key: &'static str,
+    /// Whether it has to be the value, or anything else.
+    pub is: bool,
+    /// The value.
+    pub value: &'static str,
+}
+
+impl Condition {
+    fn holds<P: Params>(&self, params: &P) -> Result<bool, ParamError> {
+        let mut with = params.clone();
+        with.set(self.key, self.value)?;
+        Ok((with == *params) == self.is)
+    }
+}
+
 /// One declared parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamInfo {
@@ -160,6 +179,8 @@ pub struct ParamInfo {
     pub range_high: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
+    /// When it has an effect: one condition of each list has to hold.
+    pub needs: &'static [&'static [Condition]],
     /// What kind of value it takes.
     pub kind: fn() -> Kind,
 }
@@ -173,6 +194,19 @@ impl ParamInfo {
             ("", high) => format!("at most {high}"),
             (low, high) => format!("{low} to {high}"),
         }
+    }
+
+    /// What it needs to have an effect, for a reader: `rtcp=true`, `silence other than 0s`; empty where that is nothing.
+    pub fn needs_text(&self) -> String {
+        let of = |Condition { key, is, value }: &Condition| match (is, *value) {
+            (true, "" | "none") => format!("no {key}"),
+            (true, value) => format!("{key}={value}"),
+            (false, "" | "none") => (*key).to_owned(),
+            (false, value) => format!("{key} other than {value}"),
+        };
+        let any = |all: &&[Condition]| all.iter().map(of).collect::<Vec<_>>().join(" or ");
+        let lists = self.needs.iter().map(any);
+        lists.collect::<Vec<_>>().join(", and ")
     }
 }
 
@@ -269,7 +303,8 @@ pub trait Params: Sized + Clone + PartialEq + fmt::Debug + Default {
 /// ```
 ///
 /// # Errors
-/// When the dialect or a parameter does not exist, a value cannot be read or is out of range, or a key is given twice.
+/// When the dialect or a parameter does not exist, a value cannot be read or is out of range, a key is given twice, or what is given
+/// has no effect beside the others. The default never is refused so.
 pub fn build<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
@@ -284,14 +319,62 @@ pub fn build<P: Params>(
         .iter()
         .find(|(key, _)| key == DIALECT_KEY)
         .map(|(_, name)| name.as_str());
-    let mut params = match own.or(dialect) {
+    let defaults = match own.or(dialect) {
         Some(name) => P::in_dialect(name)?,
         None => P::default(),
     };
-    for (key, text) in pairs.iter().filter(|(key, _)| key != DIALECT_KEY) {
+    let mut params = defaults.clone();
+    let given = || pairs.iter().filter(|(key, _)| key != DIALECT_KEY);
+    for (key, text) in given() {
         params.set(key, text)?;
     }
+    for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
+        for any in expansion::info::<P>(key, text)?.needs {
+            check_effect(&params, (key, text), any)?;
+        }
+    }
     Ok(params)
+}
+
+/// Characters of another value that a message quotes at most.
+const MOST_QUOTED: usize = 30;
+
+/// Refuses a value that has no effect, because none of these conditions holds.
+fn check_effect<P: Params>(
+    params: &P,
+    (key, given): (&str, &str),
+    any: &[Condition],
+) -> Result<(), ParamError> {
+    for condition in any {
+        if condition.holds(params)? {
+            return Ok(());
+        }
+    }
+    let now = |Condition { key, .. }: &Condition| {
+        let value = params.get(key).unwrap_or_default();
+        match value.chars().nth(MOST_QUOTED) {
+            _ if value.is_empty() => format!("no {key}"),
+            None => format!("{key}={value}"),
+            Some(_) => {
+                let begin: String = value.chars().take(MOST_QUOTED).collect();
+                format!("{key}={begin}...")
+            }
+        }
+    };
+    let wanted = |Condition { key, is, value }: &Condition| match (is, *value) {
+        (true, "" | "none") => format!("leave out {key}"),
+        (true, value) => format!("write {key}={value}"),
+        (false, "" | "none") => format!("give {key} a value"),
+        (false, _) => format!("give {key} another value"),
+    };
+    let now: Vec<String> = any.iter().map(now).collect();
+    let wanted: Vec<String> = any.iter().map(wanted).collect();
+    Err(ParamError::NoEffect {
+        key: key.to_owned(),
+        given: given.to_owned(),
+        beside: now.join(" and "),
+        remedy: format!("leave it out, or {}", wanted.join(", or ")),
+    })
 }
 
 /// Whether a declaration holds together: every default lies in its range, every dialect overrides what exists with what is
@@ -318,6 +401,12 @@ pub fn check_declaration<P: Params>() -> Result<(), String> {
         params
             .set(info.name, info.default)
             .map_err(|error| format!("default of {error}"))?;
+        for condition in info.needs.iter().copied().flatten() {
+            let name = info.name;
+            condition
+                .holds(&P::default())
+                .map_err(|error| format!("need of {name}: {error}"))?;
+        }
     }
     for (index, dialect) in P::DIALECTS.iter().enumerate() {
         let taken = |other: &DialectInfo| {
@@ -400,6 +489,26 @@ pub enum ParamError {
         /// The next one.
         second: String,
     },
+    /// The value has no effect beside those of other parameters.
+    NoEffect {
+        /// The parameter.
+        key: String,
+        /// The text given.
+        given: String,
+        /// The others: `rtcp=false`.
+        beside: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Something is wrong in a specification that is the value of a parameter.
+    Within {
+        /// The path of the key inside: `source.codec`.
+        path: String,
+        /// The parameter.
+        outer: String,
+        /// What is wrong inside.
+        error: Box<ParamError>,
+    },
     /// There is no such dialect.
     UnknownDialect {
         /// The name given.
@@ -423,8 +532,20 @@ impl ParamError {
             ParamError::UnknownKey { key, .. }
             | ParamError::BadValue { key, .. }
             | ParamError::OutOfRange { key, .. }
+            | ParamError::NoEffect { key, .. }
             | ParamError::Repeated { key, .. } => key,
+            ParamError::Within { path, .. } => path,
             ParamError::UnknownDialect { .. } | ParamError::DialectIsFixed { .. } => DIALECT_KEY,
+        }
+    }
+
+    /// The same, of a specification that is the value of the parameter `outer`.
+    #[must_use]
+    pub fn within(self, outer: &str) -> ParamError {
+        ParamError::Within {
+            path: format!("{outer}.{}", self.key()),
+            outer: outer.to_owned(),
+            error: Box::new(self),
         }
     }
 }
@@ -453,6 +574,13 @@ impl fmt::Display for ParamError {
             } => {
                 write!(f, "{key}: {given:?} is out of range, allowed is {allowed}")
             }
+            ParamError::NoEffect {
+                key,
+                given,
+                beside,
+                remedy,
+            } => write!(f, "{key}: {given:?} has no effect with {beside}: {remedy}"),
+            ParamError::Within { outer, error, .. } => write!(f, "{outer}: {error}"),
             ParamError::Repeated { key, first, second } => {
                 write!(
                     f,
@@ -491,6 +619,7 @@ impl core::error::Error for ParamError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             ParamError::BadValue { error, .. } => Some(error),
+            ParamError::Within { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -508,6 +637,15 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 #[doc(hidden)]
 pub mod expansion {
     use super::*;
+
+    /// What the word before the value of a condition says: whether it has to be it.
+    pub const fn is(word: &str) -> bool {
+        match word.as_bytes() {
+            b"is" => true,
+            b"not" => false,
+            _ => panic!("a condition has `is` or `not` before its value"),
+        }
+    }
 
     /// The entry of a key.
     pub fn info<P: Params>(key: &str, text: &str) -> Result<&'static ParamInfo, ParamError> {
@@ -589,6 +727,10 @@ pub mod expansion {
 /// allowed values), and a source; each dialect a short name, its name with the release, and the defaults in which it
 /// differs. The first dialect is the default one. Range and dialects may be left out. The lines of a text are joined with spaces.
 ///
+/// A parameter that has an effect only beside certain values of others says so behind its source, and [`build`](crate::build)
+/// refuses it elsewhere: `where rtcp is "true"`, `where silence not "0s"`, `where early is "true" or late is "true"`. Of several
+/// such clauses each has to hold.
+///
 /// ```
 /// use sojourn_units::{Limit, Params, Span, params};
 ///
@@ -643,7 +785,9 @@ macro_rules! params {
                 $(#[doc = $param_doc:literal])+
                 $param:ident : $ty:ty = $default:literal
                 $(, range $($low:literal)? .. $($high:literal)?)?
-                , source $source:literal ;
+                , source $source:literal
+                $(, where $($need:ident $op:ident $want:literal)or+)*
+                ;
             )*
         }
         $(dialects {
@@ -698,6 +842,11 @@ macro_rules! params {
                     range_low: concat!($($($low)?)?),
                     range_high: concat!($($($high)?)?),
                     source: $source,
+                    needs: &[$(&[$($crate::Condition {
+                        key: stringify!($need),
+                        is: $crate::param::expansion::is(stringify!($op)),
+                        value: $want,
+                    }),+]),*],
                     kind: <$ty as $crate::ParamValue>::kind,
                 }
             ),*];
@@ -749,10 +898,13 @@ macro_rules! params {
             }
         }
 
-        // Reads every field that a dialect overrides, so that an undeclared one does not compile.
+        // Reads every field that a dialect overrides or that another needs, so that an undeclared one does not compile.
         $(const _: fn(&$Name) = |_params| {
             $($(let _ = &_params.$key;)*)+
         };)?
+        const _: fn(&$Name) = |_params| {
+            $($($(let _ = &_params.$need;)+)*)*
+        };
     };
 }
 
@@ -1157,6 +1309,74 @@ mod tests {
             /// Bad.
             bad = "bad-1" { low = "7" from "a paper"; }
         }
+    }
+
+    crate::params! {
+        /// Parameters of which some need others.
+        struct NeedyParams {
+            /// Whether there are reports.
+            reports: bool = "true", source "a paper";
+            /// Time between them.
+            every: Span = "5s", source "a paper", where reports is "true";
+            /// Length of a pause.
+            pause: Span = "0s", source "a paper";
+            /// What is said about it.
+            said: Option<Span> = "none", source "a paper", where pause not "0s", where reports is "true" or every not "5s";
+        }
+        dialects {
+            /// Good.
+            good = "good" {}
+            /// Without reports.
+            silent = "silent-1" { reports = "false" from "a paper"; every = "1s" from "a paper"; }
+        }
+    }
+
+    #[test]
+    fn what_has_no_effect_beside_the_others_is_refused_with_both_keys_and_the_remedy() {
+        assert_eq!(check_declaration::<NeedyParams>(), Ok(()));
+        let refused = |pairs: &[(&str, &str)]| {
+            let error = build::<NeedyParams>(None, &owned(pairs)).unwrap_err();
+            (error.key().to_owned(), error.to_string())
+        };
+        assert_eq!(
+            refused(&[("every", "1s"), ("reports", "false")]),
+            (
+                "every".to_owned(),
+                "every: \"1s\" has no effect with reports=false: leave it out, or write reports=true".to_owned()
+            )
+        );
+        assert_eq!(
+            refused(&[("said", "1s")]).1,
+            "said: \"1s\" has no effect with pause=0s: leave it out, or give pause another value"
+        );
+        assert_eq!(
+            refused(&[("said", "1s"), ("pause", "2s"), ("reports", "false")]).1,
+            "said: \"1s\" has no effect with reports=false and every=5s: leave it out, or write reports=true, or give every \
+             another value"
+        );
+        let needs = NeedyParams::TABLE.last().map(ParamInfo::needs_text);
+        assert_eq!(
+            needs.as_deref(),
+            Some("pause other than 0s, and reports=true or every other than 5s")
+        );
+    }
+
+    #[test]
+    fn a_default_that_has_no_effect_is_not_refused_in_whatever_dialect() {
+        for (dialect, every) in [("good", "5s"), ("silent", "1000ms")] {
+            let pairs = owned(&[("every", every), ("reports", "false")]);
+            assert!(build::<NeedyParams>(Some(dialect), &pairs).is_ok());
+        }
+        assert!(build::<NeedyParams>(Some("silent"), &owned(&[("every", "5s")])).is_err());
+    }
+
+    #[test]
+    fn an_error_within_a_specification_has_the_path_of_its_key() {
+        let error = build::<NeedyParams>(None, &owned(&[("every", "5")])).unwrap_err();
+        let text = error.to_string();
+        let within = error.within("source");
+        assert_eq!(within.key(), "source.every");
+        assert_eq!(within.to_string(), format!("source: {text}"));
     }
 
     fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {

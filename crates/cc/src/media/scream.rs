@@ -18,7 +18,8 @@ params! {
         /// Target of the queue delay (QDELAY_TARGET_LO).
         target: Span = "100ms", range "5ms".."1s", source "RFC 8298 section 4.1.1.1";
         /// Greatest target, where others fill the queue (QDELAY_TARGET_HI).
-        target_high: Span = "400ms", range "5ms".."5s", source "RFC 8298 section 4.1.1.1";
+        target_high: Span = "400ms", range "5ms".."5s", source "RFC 8298 section 4.1.1.1",
+            where competing is "true";
         /// Whether the target rises where others fill the queue; a flow alone then takes its own queue for that of others.
         competing: bool = "false", source "RFC 8298 section 4.1.2.3, which lets it be turned off";
         /// Segment by which the window grows (MSS).

@@ -134,6 +134,114 @@ fn frames_are_read_from_a_file_and_its_errors_have_a_line() {
     assert!(error.contains("line 2, \"P many\""), "{error}");
 }
 
+/// Video with so much loss at random, five replications on end.
+fn over_a_lossy_link(flow: &str, eager: bool) -> Vec<RunOutcome> {
+    let mut scenario = scenario(&format!(
+        r#"
+flows = ["rtp source=(video rate=800kbps) payload=1160B dialect=avpf bandwidth=1Mbps label=video {flow}"]
+[run]
+duration = "60s"
+warmup = "10s"
+[topology]
+rate = "5Mbps"
+rtt = "40ms"
+buffer = "100p"
+[[impairments]]
+link = "left-right"
+loss = 0.01
+"#
+    ));
+    scenario.run.eager = eager;
+    let runs = (0..5).map(|n| run::run(&scenario, n).expect("a run"));
+    runs.collect()
+}
+
+fn sum(runs: &[RunOutcome], name: &str) -> f64 {
+    let all = runs
+        .iter()
+        .map(|run| metric(run, name, "video").expect(name));
+    all.sum()
+}
+
+#[test]
+fn a_lost_picture_comes_back_unless_the_receiver_is_told_not_to_ask() {
+    let frozen = |flow| sum(&over_a_lossy_link(flow, false), "frozen_ratio") / 5.0;
+    let (asks, silent) = (frozen(""), frozen("picture_loss=false"));
+    assert!(asks < 0.3 && silent > 0.9, "{asks} {silent}");
+    assert!((frozen("picture_loss=true") - asks).abs() < 1e-12);
+}
+
+#[test]
+fn who_asks_for_what_is_lost_sees_fewer_freezes_and_reports_the_same_losses() {
+    let without = over_a_lossy_link("", false);
+    let with = over_a_lossy_link("nack=true", false);
+    assert!(sum(&without, "freezes_count") > 20.0);
+    assert!(
+        sum(&with, "freezes_count") < 0.2 * sum(&without, "freezes_count"),
+        "{} {}",
+        sum(&with, "freezes_count"),
+        sum(&without, "freezes_count")
+    );
+    for name in ["frozen_ratio", "frames_lost_ratio", "playout_loss_ratio"] {
+        assert!(sum(&with, name) < 0.25 * sum(&without, name), "{name}");
+    }
+    let reported = sum(&with, "reported_loss_ratio") / 5.0;
+    assert!((reported - 0.01).abs() < 0.002, "{reported}");
+    let again = sum(&with, "rtx_ratio") / 5.0;
+    let repaired = sum(&with, "repaired_ratio") / 5.0;
+    assert!(
+        repaired <= again && (0.007..0.012).contains(&repaired),
+        "{again} {repaired}"
+    );
+    assert!(sum(&without, "rtx_ratio") == 0.0);
+    // It costs 100 ms, less what the bursts of key frames on request did to the delay.
+    let delay = sum(&with, "playout_delay_s_mean") - sum(&without, "playout_delay_s_mean");
+    assert!((0.08..0.11).contains(&(delay / 5.0)), "{delay}");
+    let eager = over_a_lossy_link("nack=true", true);
+    for (lazy, eager) in with.iter().zip(&eager) {
+        assert_eq!(lazy.flows, eager.flows);
+    }
+}
+
+#[test]
+fn an_error_within_a_source_or_a_control_has_its_own_key_and_line() {
+    let refused = |text: &str| {
+        let document = Document::parse(text, "t.toml").expect("TOML");
+        let error = Scenario::from_document(&document).expect_err("refused");
+        (error.line(), error.path().to_owned(), error.to_string())
+    };
+    let (line, path, text) = refused(
+        "[[flows]]\nkind = \"rtp\"\n[flows.source]\nkind = \"voice\"\ninterval = \"20ms\"\ncodec = \"g728\"\n",
+    );
+    assert_eq!((line, path.as_str()), (Some(6), "flows[0].source.codec"));
+    assert!(
+        text.contains("\"g728\"") && text.contains("did you mean"),
+        "{text}"
+    );
+    let (line, path, text) = refused(
+        "[[flows]]\nkind = \"rtp\"\nsource = \"(video)\"\ncontrol = { kind = \"nada\",\n pri = 2 }\n",
+    );
+    assert_eq!(path, "flows[0].control.pri");
+    assert!(line.is_some_and(|line| line >= 4), "{line:?}");
+    assert!(
+        text.contains("\"prio\"") && text.contains("kappa"),
+        "{text}"
+    );
+    let (line, path, _) =
+        refused("\nflows = [\n\"rtp source=(video fps=1000) control=nada\",\n]\n");
+    assert_eq!((line, path.as_str()), (Some(3), "flows[0].source.fps"));
+    let (line, path, text) =
+        refused("[[flows]]\nkind = \"rtp\"\nrtcp = false\nfeedback = \"50ms\"\n");
+    assert_eq!((line, path.as_str()), (Some(4), "flows[0].feedback"));
+    assert_eq!(
+        text,
+        "t.toml:4: flows[0].feedback: \"50ms\" has no effect with rtcp=false; leave it out, or write rtcp=true"
+    );
+    // The same for what TCP carries.
+    let (_, path, _) = refused("flows = [\"cubic source=(cbr rate=1)\"]\n");
+    assert_eq!(path, "flows[0].source.rate");
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     assert!(refused("rtp source=(voice codec=g728)").contains("did you mean \"g729\"?"));

@@ -130,6 +130,21 @@ fn constant_rates_in_fixed_phases_are_told() {
 }
 
 #[test]
+fn video_that_cannot_come_back_is_told() {
+    let lossy = |flow: &str| {
+        let text = SOUND.replace("4*reno dialect=ns2 window=100p", flow);
+        rules(&notes(
+            &text.replace("rate = \"2Mbps\"", "rate = \"500kbps\""),
+        ))
+        .contains(&"picture-stays-lost")
+    };
+    assert!(lossy("rtp source=(video) picture_loss=false"));
+    assert!(lossy("rtp source=(video) rtcp=false"));
+    assert!(!lossy("rtp source=(video)"));
+    assert!(!lossy("rtp source=(video gop=30) rtcp=false"));
+}
+
+#[test]
 fn ecn_on_one_side_is_told() {
     let lone = with("window=100p", "window=100p ecn=true");
     assert_eq!(rules(&lone), ["one-ecn"]);

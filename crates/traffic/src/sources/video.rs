@@ -18,29 +18,40 @@ params! {
     /// Frames of video at a rate.
     pub struct VideoParams {
         /// Mean bit rate of the frames' own bytes, until a congestion control wants another.
-        rate: Rate = "1Mbps", range "1kbps".., source "RFC 8867 section 5 (media from 150 kbps to 1.5 Mbps)";
+        rate: Rate = "1Mbps", range "1kbps".., source "RFC 8867 section 5 (media from 150 kbps to 1.5 Mbps)",
+            where points is "";
         /// Frames in a second.
         fps: f64 = "30", range "1".."240", source "RFC 8593 section 5.2";
         /// Frames from one key frame to the next; 0 has the first frame alone.
-        gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone";
+        gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone",
+            where points is "";
         /// Frames between two P frames that refer to both (B).
-        b_frames: u32 = "0", range "0".."16", source "B frames cost delay; interactive video has none";
+        b_frames: u32 = "0", range "0".."16", source "B frames cost delay; interactive video has none",
+            where points is "", where gop not "1";
         /// Size of a key frame over that of a P frame.
-        key_ratio: f64 = "4", range "1".."50", source "field practice: key frames are 3 to 10 times as large";
+        key_ratio: f64 = "4", range "1".."50", source "field practice: key frames are 3 to 10 times as large",
+            where points is "";
         /// Size of a B frame over that of a P frame.
-        b_ratio: f64 = "0.5", range "0.01".."1", source "field practice";
+        b_ratio: f64 = "0.5", range "0.01".."1", source "field practice",
+            where points is "", where b_frames not "0";
         /// Standard deviation of the size of frames of one kind over their mean.
-        spread: f64 = "0.15", range "0".."2", source "RFC 8593 section 5.2 (SCALE_B)";
+        spread: f64 = "0.15", range "0".."2", source "RFC 8593 section 5.2 (SCALE_B)",
+            where points is "";
         /// Time from a new target to the first frame that follows it.
-        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 section 5.1";
+        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 section 5.1",
+            where points is "";
         /// Least rate of the encoder.
-        min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5";
+        min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5",
+            where points is "";
         /// Greatest rate of the encoder.
-        max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5";
+        max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5",
+            where points is "";
         /// Bit rates of the quality levels, rising, such as `150kbps,500kbps,1Mbps`; one level unless given.
-        ladder: String = "", source "encoders change the resolution with the rate; no Recommendation gives the rates";
+        ladder: String = "", source "encoders change the resolution with the rate; no Recommendation gives the rates",
+            where points is "";
         /// How far the rate must be above a level's before it is taken, as a share of it.
-        ladder_margin: Ratio = "0.1", range "0".."1", source "Sojourn's choice";
+        ladder_margin: Ratio = "0.1", range "0".."1", source "Sojourn's choice",
+            where points is "", where ladder not "";
         /// Frames as a list, in place of statistics, such as `I:12000,P:3000,B:1500`; repeated when it ends.
         points: String = "", source "statistics";
         /// File with a kind (I, P, B) and a size in bytes on each line, in the folder of the scenario; read into `points`.
@@ -92,6 +103,19 @@ impl Video {
     pub fn rates(&self) -> (Rate, Rate, Rate) {
         let params = &self.0.params;
         (params.min_rate, params.rate, params.max_rate)
+    }
+
+    /// Its frames are a list, whatever is asked of it.
+    pub fn is_list(&self) -> bool {
+        !self.0.list.is_empty()
+    }
+
+    /// It makes further key frames by itself.
+    pub fn repeats_key_frames(&self) -> bool {
+        match self.is_list() {
+            true => self.0.list.iter().any(|(kind, _)| *kind == Kind::Key),
+            false => self.0.params.gop > 0,
+        }
     }
 }
 

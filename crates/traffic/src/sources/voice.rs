@@ -85,7 +85,7 @@ params! {
         /// Bit rate of Opus; the other codecs have one each.
         rate: Option<Rate> = "none", range "6kbps".."510kbps", source "RFC 7587 section 3.1.1";
         /// Mean length of a talk spurt.
-        talk: Span = "1.004s", range "1ms".."1h", source "ITU-T P.59";
+        talk: Span = "1.004s", range "1ms".."1h", source "ITU-T P.59", where silence not "0s";
         /// Mean silence between talk spurts; zero talks without pause.
         silence: Span = "1.587s", range "0s".."1h", source "ITU-T P.59";
         /// Packets to send; none goes on until the flow stops.

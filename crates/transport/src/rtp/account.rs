@@ -30,6 +30,14 @@ pub struct RtpAccount {
     pub reported_rtt_min: Option<Span>,
     /// The longest.
     pub reported_rtt_max: Span,
+    /// Requests for packets sent (generic NACK).
+    pub nacks: u64,
+    /// Packets that these asked for; one that is asked for twice counts twice.
+    pub nacked: u64,
+    /// Packets of media sent again.
+    pub retransmissions: u64,
+    /// Their bytes on the wire.
+    pub retransmitted_bytes: u64,
     /// When and why a circuit breaker ended the media; of the whole run.
     pub ceased: Option<(Tripped, Time)>,
 }
@@ -83,6 +91,10 @@ impl RtpAccount {
             reported_rtt_count: self.reported_rtt_count + other.reported_rtt_count,
             reported_rtt_min: least(self.reported_rtt_min, other.reported_rtt_min),
             reported_rtt_max: self.reported_rtt_max.max(other.reported_rtt_max),
+            nacks: self.nacks + other.nacks,
+            nacked: self.nacked + other.nacked,
+            retransmissions: self.retransmissions + other.retransmissions,
+            retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
             ceased: self.ceased.or(other.ceased),
         }
     }

@@ -105,7 +105,7 @@ fn units(count: u64, per_second: u128) -> Span {
 }
 
 /// The number whose lower 16 bits these are, not above `next`.
-fn extended(low: u16, next: u64) -> u64 {
+pub(super) fn extended(low: u16, next: u64) -> u64 {
     let guess = (next & !0xffff) | u64::from(low);
     match guess > next {
         true => guess.saturating_sub(1 << 16),

@@ -2,7 +2,7 @@
 
 use super::RtpParams;
 use super::playout::{Playout, PlayoutBuffer, PlayoutCounts};
-use super::report::MediaHeader;
+use super::report::{MediaHeader, ORIGINAL_BYTES};
 use crate::report::ReceiverReport;
 use sojourn_sim::Packet;
 use sojourn_units::{Span, Time};
@@ -25,6 +25,8 @@ pub struct Announced {
     pub playout: Playout,
     /// How long at first.
     pub hold: Span,
+    /// How much longer, where packets that are lost are sent again.
+    pub repair: Option<Span>,
 }
 
 impl Announced {
@@ -37,6 +39,7 @@ impl Announced {
             clock_rate: params.clock_rate.unwrap_or(clock_rate),
             playout: params.playout,
             hold: params.playout_hold,
+            repair: params.nack.then_some(params.nack_hold),
         }
     }
 }
@@ -58,7 +61,8 @@ impl Incoming {
             source,
             newest: None,
             arrived: 0,
-            playout: PlayoutBuffer::new(source.playout, source.hold, source.clock_rate),
+            playout: PlayoutBuffer::new(source.playout, source.hold, source.clock_rate)
+                .with_repair(source.repair),
             report: ReceiverReport::default(),
         }
     }
@@ -90,18 +94,30 @@ impl Incoming {
         self.playout.counts(until)
     }
 
-    /// A packet of it has arrived: whether one before it is missing that was not before; none of a duplicate.
-    pub(super) fn take(&mut self, packet: &Packet, now: Time) -> Option<bool> {
-        let (new, gap) = self.note(packet.seq);
+    /// A packet of it has arrived, for the first time or sent again after it had been number `original`: whether one before it is missing
+    /// that was not before; none of a duplicate.
+    pub(super) fn take(
+        &mut self,
+        packet: &Packet,
+        original: Option<u64>,
+        now: Time,
+    ) -> Option<bool> {
+        let seq = original.unwrap_or(packet.seq);
+        let (new, gap) = self.note(seq);
         if !new {
             self.report.duplicates += 1;
             return None;
         }
-        let payload = packet.size.saturating_sub(self.source.headers);
+        let headers = match original {
+            Some(_) => self.source.headers + ORIGINAL_BYTES,
+            None => self.source.headers,
+        };
+        let payload = packet.size.saturating_sub(headers);
         self.report.goodput_bytes += u64::from(payload);
         let header = MediaHeader::of(packet.ack);
+        let again = original.is_some();
         self.playout
-            .on_packet(packet.seq, header, packet.created, now);
+            .on_packet((seq, again), header, packet.created, now);
         Some(gap)
     }
 

@@ -193,7 +193,7 @@ impl Agent for RtpMember {
                 if let Some(source) = sources.find(own) {
                     let timestamp = MediaHeader::of(packet.ack).timestamp;
                     session.on_media(source.source().ssrc, low16(packet.seq), timestamp, now);
-                    source.take(packet, now);
+                    source.take(packet, None, now);
                 }
             }
             Some(Rtcp::Report(report)) => {
@@ -202,7 +202,7 @@ impl Agent for RtpMember {
                     self.arm(host);
                 }
             }
-            Some(Rtcp::Feedback(_) | Rtcp::PictureLoss) => {}
+            Some(Rtcp::Feedback(_) | Rtcp::PictureLoss | Rtcp::Nack(_)) => {}
         }
     }
 

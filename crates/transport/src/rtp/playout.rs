@@ -7,7 +7,8 @@
 //!
 //! Deviations: the clocks of both ends are one, so the delay that the buffer knows is the true one; a fixed delay is counted from the
 //! delay of the first packet. Of video, a frame needs the one before it unless it is a key frame (frames that nobody refers to are
-//! not told apart); a frame that is complete too late is shown then; frames out of order are missing. A picture that has not come
+//! not told apart); a frame that is complete too late is shown then; frames out of order are missing, but where packets are sent again:
+//! there whole frames wait for those before them until they are due themselves. A picture that has not come
 //! back at the end, or that never came although packets of it did, is frozen, too. While a sender makes no frames, the picture stands
 //! and is not frozen (RFC 8867 section 5.8 has such a pause): the timestamps of two frames that are further apart than the frames
 //! between them need say for how long.
@@ -35,8 +36,9 @@ const DEVIATIONS: f64 = 4.0;
 const ADAPT: Span = Span::from_secs(1);
 /// A freeze is this much longer than the mean time between pictures, at least.
 const FREEZE: Span = Span::from_ms(150);
-/// Frames that may be incomplete at once.
+/// Frames that may be incomplete at once, and that may wait where packets are sent again.
 const OPEN_FRAMES: usize = 16;
+const WAITING_FRAMES: usize = 1024;
 
 /// Counts of what was played, since the end of the warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,6 +49,8 @@ pub struct PlayoutCounts {
     pub lost: u64,
     /// Packets that arrived after they should have been played.
     pub late: u64,
+    /// Packets that were lost, and sent again in time to be played.
+    pub repaired: u64,
     /// Runs of packets that were lost or late.
     pub bursts: u64,
     /// Sum of the times from the making of a packet until it was played, of packets in time, picoseconds.
@@ -78,6 +82,8 @@ struct Assembly {
     level: u8,
     made: Time,
     due: Time,
+    /// Since when it is whole.
+    whole: Option<Time>,
 }
 
 /// The picture that is to be seen.
@@ -96,7 +102,12 @@ struct Picture {
 pub struct PlayoutBuffer {
     kind: Playout,
     hold: Span,
+    /// How much longer media is held so that lost packets can come again; none where they do not.
+    repair: Option<Span>,
     clock_rate: u32,
+    /// When the media of the last packet is due, and when the last frame was shown or given up.
+    due: Time,
+    decided: Time,
     /// A packet whose time of making is known, and its timestamp.
     reference: Option<(Time, u32)>,
     delay: Span,
@@ -129,7 +140,10 @@ impl PlayoutBuffer {
         PlayoutBuffer {
             kind,
             hold,
+            repair: None,
             clock_rate,
+            due: Time::ZERO,
+            decided: Time::ZERO,
             reference: None,
             delay: Span::ZERO,
             mean: 0.0,
@@ -150,8 +164,24 @@ impl PlayoutBuffer {
         }
     }
 
+    /// The same, that holds media so much longer, because lost packets are sent again.
+    #[must_use]
+    pub fn with_repair(mut self, repair: Option<Span>) -> PlayoutBuffer {
+        self.repair = repair;
+        self
+    }
+
     /// What was counted until `now`.
     pub fn counts(&self, now: Time) -> PlayoutCounts {
+        if self.repair.is_some() {
+            let mut then = self.clone();
+            then.settle(now);
+            return then.counted(now);
+        }
+        self.counted(now)
+    }
+
+    fn counted(&self, now: Time) -> PlayoutCounts {
         let mut counts = self.counts;
         if let Some(since) = self.shown.map(|shown| shown.at).or(self.watched) {
             counts.freeze(self.frozen(since, now));
@@ -177,7 +207,12 @@ impl PlayoutBuffer {
 
     /// The time from the making of media until it is played, now.
     pub fn delay(&self) -> Span {
-        self.delay
+        self.delay.saturating_add(self.repair.unwrap_or(Span::ZERO))
+    }
+
+    /// When the media of the packet that arrived last is played.
+    pub fn due(&self) -> Time {
+        self.due
     }
 
     /// Its receiver leaves: until it comes back nothing is missing, and what comes first then need not be the first that was sent.
@@ -193,21 +228,37 @@ impl PlayoutBuffer {
 
     /// The warm-up is over.
     pub fn start_measuring(&mut self, now: Time) {
+        if self.repair.is_some() {
+            self.settle(now);
+        }
         self.measured = now;
         self.counts = PlayoutCounts::default();
     }
 
-    /// A new packet of media has arrived; `created` is when it was sent.
-    pub fn on_packet(&mut self, seq: u64, header: MediaHeader, created: Time, now: Time) {
+    /// A new packet of media has arrived, for the first time or `again`; `created` is when it was sent.
+    pub fn on_packet(
+        &mut self,
+        (seq, again): (u64, bool),
+        header: MediaHeader,
+        created: Time,
+        now: Time,
+    ) {
+        if self.repair.is_some() {
+            self.settle(now);
+        }
         let made = self.made_at(header.timestamp, created);
-        let took = now.saturating_since(made);
-        self.adapt(made, took, now);
-        let due = made.saturating_add(self.delay);
+        if !again {
+            // How long it takes to be sent again is not the network's delay.
+            self.adapt(made, now.saturating_since(made), now);
+        }
+        let due = made.saturating_add(self.delay());
+        self.due = due;
         let late = now > due;
         self.count(seq, late);
         if !late {
-            self.counts.delay_sum += u128::from(self.delay.as_ps());
+            self.counts.delay_sum += u128::from(self.delay().as_ps());
             self.counts.played += 1;
+            self.counts.repaired += u64::from(again);
         }
         self.on_frame(seq, header, (made, due), now);
     }
@@ -304,20 +355,56 @@ impl PlayoutBuffer {
             (Some(first), Some(last)) => last + 1 - first == frame.packets,
             _ => false,
         };
+        frame.whole = frame.whole.or(whole.then_some(now));
         let frame = *frame;
-        if whole {
-            let before = u64::from(header.frame - next);
-            self.counts.frames_lost += before;
-            self.open.retain(|number, _| *number > header.frame);
-            self.frame = Some(header.frame.wrapping_add(1));
-            self.intact = frame.key || (self.intact && before == 0);
-            match self.intact {
-                true => self.show(header.frame, &frame, now),
-                false => self.counts.frames_lost += 1,
+        let most = match self.repair {
+            Some(_) => {
+                self.settle(now);
+                WAITING_FRAMES
             }
-        }
-        while self.open.len() > OPEN_FRAMES {
+            None => {
+                if whole {
+                    self.finish(header.frame, &frame, now);
+                }
+                OPEN_FRAMES
+            }
+        };
+        while self.open.len() > most {
             self.open.pop_first();
+        }
+    }
+
+    /// Shows the whole frames that are next, and those that are due although one before them is missing: that is given up.
+    fn settle(&mut self, now: Time) {
+        while let Some((number, frame, whole)) = self.first_whole() {
+            let mut at = whole.max(self.decided);
+            if self.frame.is_some_and(|next| number > next) {
+                at = at.max(frame.due);
+            }
+            if at > now {
+                break;
+            }
+            self.decided = at;
+            self.finish(number, &frame, at);
+        }
+    }
+
+    /// The first frame that is whole, and since when it is.
+    fn first_whole(&self) -> Option<(u32, Assembly, Time)> {
+        let mut all = self.open.iter();
+        all.find_map(|(number, frame)| Some((*number, *frame, frame.whole?)))
+    }
+
+    /// A whole frame is shown at `at`, if nothing that it needs is missing.
+    fn finish(&mut self, number: u32, frame: &Assembly, at: Time) {
+        let before = u64::from(number - self.frame.unwrap_or(number));
+        self.counts.frames_lost += before;
+        self.open.retain(|other, _| *other > number);
+        self.frame = Some(number.wrapping_add(1));
+        self.intact = frame.key || (self.intact && before == 0);
+        match self.intact {
+            true => self.show(number, frame, at),
+            false => self.counts.frames_lost += 1,
         }
     }
 
@@ -378,6 +465,7 @@ impl PlayoutCounts {
             expected: self.expected + other.expected,
             lost: self.lost + other.lost,
             late: self.late + other.late,
+            repaired: self.repaired + other.repaired,
             bursts: self.bursts + other.bursts,
             delay_sum: self.delay_sum + other.delay_sum,
             played: self.played + other.played,
@@ -398,8 +486,10 @@ impl PlayoutCounts {
 
     /// Mean length of a run of losses over that of losses at random (BurstR of G.107); 1 without losses.
     pub fn burst_ratio(&self) -> f64 {
-        match (self.loss(), self.bursts) {
-            (Some(loss), 1..) => real(self.lost + self.late) / real(self.bursts) * (1.0 - loss),
+        let bad = self.lost + self.late;
+        // A run of which all packets came after all is none.
+        match (self.loss(), self.bursts.min(bad)) {
+            (Some(loss), runs @ 1..) => real(bad) / real(runs) * (1.0 - loss),
             _ => 1.0,
         }
     }
@@ -434,7 +524,7 @@ mod tests {
                 let at = sent + Span::from_ms(delay);
                 // The clock of the timestamps wraps on the way.
                 let timestamp = 4_294_900_000_u32.wrapping_add(160 * n);
-                buffer.on_packet(u64::from(n), header(n, timestamp), sent, at);
+                buffer.on_packet((u64::from(n), false), header(n, timestamp), sent, at);
             }
         }
         buffer
@@ -505,6 +595,50 @@ mod tests {
         );
     }
 
+    /// A buffer of 100 frames of one packet, with 20 ms of hold and 100 more; frame 60 comes again at `again` ms.
+    fn repaired(again: u64) -> PlayoutCounts {
+        let buffer = PlayoutBuffer::new(Playout::Fixed, Span::from_ms(20), 8000);
+        let mut buffer = buffer.with_repair(Some(Span::from_ms(100)));
+        let frame = |n: u32| {
+            let sent = Time::ZERO + Span::from_ms(20 * u64::from(n));
+            let header = MediaHeader {
+                key: n == 0,
+                ..header(n, 160 * n)
+            };
+            (sent, header)
+        };
+        let mut packets: Vec<(u64, u32)> = (0..100)
+            .filter(|n| *n != 60)
+            .map(|n| (20 * u64::from(n) + 10, n))
+            .collect();
+        packets.push((again, 60));
+        packets.sort_unstable();
+        for (at, n) in packets {
+            let (sent, header) = frame(n);
+            let now = Time::ZERO + Span::from_ms(at);
+            buffer.on_packet((u64::from(n), n == 60), header, sent, now);
+        }
+        buffer.counts(Time::ZERO + Span::from_ms(2130))
+    }
+
+    #[test]
+    fn what_is_sent_again_before_it_is_due_is_as_if_it_had_not_been_lost() {
+        // Frame 60 is made at 1200 ms and due at 1330 ms.
+        let whole = repaired(1210);
+        assert_eq!((whole.frames_shown, whole.frames_late), (100, 0));
+        let late = repaired(1330);
+        assert_eq!((late.repaired, late.bursts), (1, 1));
+        assert_eq!(PlayoutCounts { bursts: 0, ..late }, whole);
+        // Until the next frame is due, it is shown late and nothing after it is lost.
+        let late = repaired(1345);
+        assert_eq!((late.frames_shown, late.frames_late), (100, 1));
+        assert_eq!((late.late, late.lost, late.repaired), (1, 0, 0));
+        // After it, it is given up, and the rest cannot be shown without it.
+        let late = repaired(1351);
+        assert_eq!((late.frames_shown, late.frames_lost), (60, 40));
+        assert_eq!((late.freezes, late.lost, late.late), (1, 0, 1));
+    }
+
     /// Frames 0 to 59 every 20 ms, then frames 60 to 99 from `ms` on, without those that are lost.
     fn with_pause(ms: u64, lost: &[u32]) -> PlayoutCounts {
         let mut buffer = PlayoutBuffer::new(Playout::Fixed, Span::from_ms(20), 8000);
@@ -517,7 +651,12 @@ mod tests {
                 key: n == 60 || n == 0,
                 ..header(n, timestamp)
             };
-            buffer.on_packet(u64::from(n), header, sent, sent + Span::from_ms(10));
+            buffer.on_packet(
+                (u64::from(n), false),
+                header,
+                sent,
+                sent + Span::from_ms(10),
+            );
         }
         buffer.counts(Time::ZERO + Span::from_ms(800 + ms))
     }
@@ -542,7 +681,12 @@ mod tests {
             let sent = Time::ZERO + Span::from_ms(20 * u64::from(n));
             let timestamp = 4_294_900_000_u32.wrapping_add(160 * n);
             let header = header(n, timestamp);
-            buffer.on_packet(u64::from(n), header, sent, sent + Span::from_ms(10));
+            buffer.on_packet(
+                (u64::from(n), false),
+                header,
+                sent,
+                sent + Span::from_ms(10),
+            );
         }
         let counts = buffer.counts(Time::ZERO + Span::from_ms(3210));
         assert_eq!((counts.expected, counts.lost), (100, 0));
@@ -560,7 +704,7 @@ mod tests {
                 level: u8::try_from(n / 30).unwrap(),
                 ..header(n, 160 * n)
             };
-            buffer.on_packet(u64::from(n), header, sent, sent);
+            buffer.on_packet((u64::from(n), false), header, sent, sent);
         }
         assert_eq!(buffer.counts(Time::ZERO).switches, 3);
     }
@@ -583,10 +727,10 @@ mod tests {
             ..MediaHeader::default()
         };
         let at = |ms| Time::ZERO + Span::from_ms(ms);
-        buffer.on_packet(0, part(true, false), at(0), at(1));
-        buffer.on_packet(2, part(false, true), at(0), at(2));
+        buffer.on_packet((0, false), part(true, false), at(0), at(1));
+        buffer.on_packet((2, false), part(false, true), at(0), at(2));
         assert_eq!(buffer.counts(at(2)).frames_shown, 0);
-        buffer.on_packet(1, part(false, false), at(0), at(9));
+        buffer.on_packet((1, false), part(false, false), at(0), at(9));
         let counts = buffer.counts(at(9));
         assert_eq!((counts.frames_shown, counts.frames_late), (1, 1));
         assert_eq!((counts.lost, counts.late), (0, 1));

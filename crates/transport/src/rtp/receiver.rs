@@ -3,9 +3,10 @@
 use super::RtpParams;
 use super::account::RtpAccount;
 use super::incoming::{Announced, Incoming};
+use super::nack::{Nack, Wanted};
 use super::playout::PlayoutCounts;
 use super::recorder::Recorder;
-use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp};
+use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp, original};
 use super::sender::rtcp_packet;
 use super::session::Session;
 use crate::num::low16;
@@ -25,6 +26,8 @@ pub struct RtpReceiver {
     interval: Option<Span>,
     reduced_size: bool,
     picture_loss: bool,
+    /// What it misses, where it asks for that.
+    wanted: Option<Wanted>,
     session: Session,
     recorder: Recorder,
     media: Incoming,
@@ -49,7 +52,8 @@ impl RtpReceiver {
             rtcp: params.rtcp,
             interval: params.feedback,
             reduced_size: params.reduced_size,
-            picture_loss: params.picture_loss && params.rtcp,
+            picture_loss: params.picture_loss.unwrap_or(false) && params.rtcp,
+            wanted: (params.nack && params.rtcp).then(|| Wanted::new(params.nack_again)),
             session: params.session(clock_rate, false, session),
             recorder: Recorder::default(),
             media: Incoming::new(Announced::new((flow, peer), params, clock_rate)),
@@ -85,9 +89,23 @@ impl RtpReceiver {
         self.media.playout().delay()
     }
 
+    /// It asks for a key frame when a picture is lost.
+    pub fn asks_for_key_frames(&self) -> bool {
+        self.picture_loss
+    }
+
     /// Its participant.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// A packet that is sent again, and had been number `seq`: what reports say is of first transmissions (RFC 4588 section 6.2).
+    fn on_again(&mut self, packet: &Packet, seq: u64, now: Time) {
+        if self.media.take(packet, Some(seq), now).is_some()
+            && let Some(wanted) = &mut self.wanted
+        {
+            wanted.on_packet(seq, self.media.playout().due());
+        }
     }
 
     fn on_media<H: Host>(&mut self, packet: &Packet, host: &mut H) {
@@ -96,16 +114,21 @@ impl RtpReceiver {
         let peer = self.media.source().ssrc;
         self.session
             .on_media(peer, low16(packet.seq), timestamp, now);
-        let Some(gap) = self.media.take(packet, now) else {
+        let Some(gap) = self.media.take(packet, None, now) else {
             return;
         };
-        // Asked for again until the picture is whole: the request, or the key frame, may be lost.
-        let missing = gap || !self.media.playout().is_intact();
+        // Asked for again until the picture is whole: the request, or the key frame, may be lost. Where packets come again, the
+        // picture is not lost before they would be too late.
+        let intact = self.media.playout().is_intact();
+        let missing = !intact || (gap && self.wanted.is_none());
         if missing && self.picture_loss && self.session.early() {
-            let size = self.session.small(PICTURE_LOSS_BYTES);
-            self.send_small(&Rtcp::PictureLoss, size, host);
+            self.send_early(&Rtcp::PictureLoss, PICTURE_LOSS_BYTES, host);
             self.arm(host);
         }
+        if let Some(wanted) = &mut self.wanted {
+            wanted.on_packet(packet.seq, self.media.playout().due());
+        }
+        self.ask(false, host);
         if let Some(interval) = self.interval {
             let full = self
                 .recorder
@@ -119,16 +142,39 @@ impl RtpReceiver {
         }
     }
 
+    /// Asks for what is missing, if it may now, or has just reported: then a request goes along (RFC 4585 section 3.5.2).
+    fn ask<H: Host>(&mut self, with_report: bool, host: &mut H) {
+        let now = host.now();
+        let Some(wanted) = &mut self.wanted else {
+            return;
+        };
+        let missing = wanted.due(now);
+        if missing.is_empty() || !(with_report || self.session.early()) {
+            return;
+        }
+        let (nack, count) = Nack::of(&missing);
+        wanted.asked(&missing[..count], now);
+        self.account.nacks += 1;
+        self.account.nacked += count_of(count);
+        self.send_early(&Rtcp::Nack(nack), nack.size(), host);
+        self.arm(host);
+    }
+
     fn send_feedback<H: Host>(&mut self, host: &mut H) {
         while let Some(feedback) = self.recorder.report(host.now()) {
-            let ahead = match self.reduced_size {
-                true => 0,
-                false => Report::EMPTY_BYTES,
-            };
-            let size = self.session.small(feedback.size() + ahead);
-            self.send_small(&Rtcp::Feedback(feedback), size, host);
+            self.send_early(&Rtcp::Feedback(feedback), feedback.size(), host);
         }
         self.timers.clear(FEEDBACK);
+    }
+
+    /// Sends feedback of so many bytes, with a report in front unless it may go without.
+    fn send_early<H: Host>(&mut self, packet: &Rtcp, bytes: u32, host: &mut H) {
+        let ahead = match self.reduced_size {
+            true => 0,
+            false => Report::EMPTY_BYTES,
+        };
+        let size = self.session.small(bytes + ahead);
+        self.send_small(packet, size, host);
     }
 
     fn send_small<H: Host>(&mut self, packet: &Rtcp, size: u32, host: &mut H) {
@@ -139,7 +185,11 @@ impl RtpReceiver {
 
     fn send_rtcp<H: Host>(&mut self, report: Option<(Report, u32)>, host: &mut H) {
         if let Some((report, size)) = report {
+            let stays = !report.bye;
             self.send_small(&Rtcp::Report(report), size, host);
+            if stays {
+                self.ask(true, host);
+            }
         }
         self.arm(host);
     }
@@ -154,6 +204,10 @@ impl RtpReceiver {
     }
 }
 
+fn count_of(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
 impl Agent for RtpReceiver {
     fn on_start<H: Host>(&mut self, host: &mut H) {
         if self.rtcp {
@@ -166,7 +220,12 @@ impl Agent for RtpReceiver {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        match host.side(packet).and_then(|side| Rtcp::of(&side)) {
+        let side = host.side(packet);
+        if let Some(seq) = side.as_ref().and_then(original) {
+            self.on_again(packet, seq, host.now());
+            return;
+        }
+        match side.and_then(|side| Rtcp::of(&side)) {
             None => self.on_media(packet, host),
             Some(Rtcp::Report(report)) => {
                 self.session.on_report(&report, packet.size, host.now());
@@ -174,7 +233,7 @@ impl Agent for RtpReceiver {
                     self.arm(host);
                 }
             }
-            Some(Rtcp::Feedback(_) | Rtcp::PictureLoss) => {}
+            Some(Rtcp::Feedback(_) | Rtcp::PictureLoss | Rtcp::Nack(_)) => {}
         }
     }
 

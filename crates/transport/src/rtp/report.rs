@@ -6,6 +6,7 @@
 //! of a receiver report or two of a sender report: of more sources, some are told of in turn, as RFC 3550 section 6.1 has it where a
 //! packet would become too long.
 
+use super::nack::{MOST_NACKS, Nack};
 use crate::num::{low16, low32};
 use sojourn_sim::Side;
 use sojourn_units::{Time, choice};
@@ -193,6 +194,25 @@ pub enum Rtcp {
     Feedback(Feedback),
     /// A picture was lost: a key frame is asked for.
     PictureLoss,
+    /// Packets are missing, and asked for.
+    Nack(Nack),
+}
+
+/// Bytes that a packet which is sent again has more than at first: the number that it had then (RFC 4588 section 4).
+pub const ORIGINAL_BYTES: u32 = 2;
+
+/// What a packet of media that is sent again has beside its header: the number that it had at first, here the extended one.
+pub fn again(original: u64) -> Side {
+    Side {
+        words: [AGAIN, original],
+        ..Side::default()
+    }
+}
+
+/// The number that a packet had at first; none if the side data is of no packet that is sent again.
+pub fn original(side: &Side) -> Option<u64> {
+    let [what, original] = side.words;
+    (what == AGAIN).then_some(original)
 }
 
 /// Bytes of a picture loss indication (RFC 4585 section 6.1).
@@ -201,6 +221,8 @@ pub const PICTURE_LOSS_BYTES: u32 = 12;
 const REPORT: u64 = 1;
 const FEEDBACK: u64 = 2;
 const PICTURE_LOSS: u64 = 3;
+const NACK: u64 = 4;
+const AGAIN: u64 = 5;
 const HAS_SENDER: u64 = 1 << 8;
 const IS_BYE: u64 = 1 << 9;
 /// The place of the number of blocks, and its bits.
@@ -208,6 +230,13 @@ const BLOCKS: u64 = 10;
 const BLOCKS_MASK: u64 = 3;
 /// Words of a block, and of what a sender says of itself.
 const BLOCK_WORDS: usize = 3;
+
+/// The words of side data that are not its last two.
+fn eight(side: &Side) -> [u64; 8] {
+    let [a, b, c] = side.sack;
+    let (g, h) = side.timestamps;
+    [a.0, a.1, b.0, b.1, c.0, c.1, g, h]
+}
 
 fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
@@ -222,6 +251,19 @@ impl Rtcp {
                 words: [PICTURE_LOSS, 0],
                 ..Side::default()
             },
+            Rtcp::Nack(nack) => {
+                let word = |n: usize| {
+                    let two = nack.entries.iter().skip(2 * n).take(2);
+                    two.fold(0, |word, (first, following)| {
+                        word << 32 | u64::from(*first) << 16 | u64::from(*following)
+                    })
+                };
+                Side {
+                    sack: [(word(0), word(1)), (word(2), word(3)), (word(4), word(5))],
+                    timestamps: (word(6), word(7)),
+                    words: [NACK, u64::from(nack.count)],
+                }
+            }
             Rtcp::Feedback(feedback) => {
                 let word = |n: usize| {
                     let four = feedback.entries.iter().skip(4 * n).take(4);
@@ -242,18 +284,20 @@ impl Rtcp {
         match side.words[0] & 0xff {
             REPORT => Some(Rtcp::Report(Report::of(side))),
             PICTURE_LOSS => Some(Rtcp::PictureLoss),
+            NACK => {
+                let mut entries = [(0, 0); MOST_NACKS];
+                for (two, word) in entries.chunks_mut(2).zip(eight(side)) {
+                    for (entry, shift) in two.iter_mut().zip([32, 0]) {
+                        *entry = (low16(word >> (shift + 16)), low16(word >> shift));
+                    }
+                }
+                Some(Rtcp::Nack(Nack {
+                    count: u8::try_from(side.words[1]).ok()?,
+                    entries,
+                }))
+            }
             FEEDBACK => {
-                let [a, b, c] = side.sack;
-                let words = [
-                    a.0,
-                    a.1,
-                    b.0,
-                    b.1,
-                    c.0,
-                    c.1,
-                    side.timestamps.0,
-                    side.timestamps.1,
-                ];
+                let words = eight(side);
                 let mut entries = [0; MOST_ENTRIES];
                 for (four, word) in entries.chunks_mut(4).zip(words) {
                     for (entry, shift) in four.iter_mut().zip([48, 32, 16, 0]) {
@@ -415,9 +459,14 @@ mod tests {
             Rtcp::Report(empty),
             Rtcp::PictureLoss,
             Rtcp::Feedback(feedback),
+            Rtcp::Nack(Nack::of(&[65_530, 65_536, 70_000, 70_016]).0),
+            Rtcp::Nack(Nack::of(&(0..400).map(|n| 17 * n).collect::<Vec<_>>()).0),
         ] {
+            assert_eq!(original(&packet.side()), None);
             assert_eq!(Rtcp::of(&packet.side()), Some(packet));
         }
+        assert_eq!(original(&again(1 << 40)), Some(1 << 40));
+        assert_eq!(Rtcp::of(&again(7)), None);
         assert_eq!(Rtcp::of(&Side::default()), None);
         let header = MediaHeader {
             timestamp: u32::MAX,

@@ -104,6 +104,77 @@ fn feedback_is_as_often_as_wanted_and_small_packets_are_smaller() {
     );
 }
 
+/// Media whose receiver asks for what is lost, at so much loss each way.
+fn asking(seed: u64, loss: f64) -> Path {
+    const PAIRS: &[(&str, &str)] = &[
+        ("dialect", "avpf"),
+        ("bandwidth", "1Mbps"),
+        ("nack", "true"),
+        ("nack_hold", "200ms"),
+    ];
+    let mut path = Path {
+        seed,
+        ..path(PAIRS)
+    };
+    for impair in &mut path.impair {
+        impair.loss = Loss::Bernoulli(loss);
+    }
+    path
+}
+
+#[test]
+fn what_is_lost_is_asked_for_and_sent_again_and_reports_tell_of_the_first_time() {
+    for (seed, loss) in [(1, 0.01), (2, 0.05)] {
+        let path = asking(seed, loss);
+        let outcome = path.run();
+        let account = outcome.rtp[0];
+        let (sender, receiver) = (outcome.senders[0], outcome.receivers[0]);
+        let missing = 1.0 - real(receiver.goodput_bytes) / real(sender.bytes_acked);
+        assert!(missing < 0.3 * loss, "{missing} {account:?}");
+        // The reports know nothing of that.
+        let reported = real(account.reported_lost) / real(account.reported_expected);
+        assert!((reported / loss - 1.0).abs() < 0.25, "{reported} {loss}");
+        // Each packet once more, in two bytes more than the first time, and seldom twice.
+        assert_eq!(
+            account.retransmitted_bytes,
+            account.retransmissions * (160 + 40 + 2)
+        );
+        assert_eq!(account.retransmissions, sender.retransmissions);
+        let times = real(account.nacked) / real(account.reported_lost);
+        assert!((0.7..1.5).contains(&times), "{times}");
+        assert!(account.nacks <= account.nacked && account.retransmissions <= account.nacked);
+        let eager = Path {
+            eager: true,
+            ..path
+        };
+        assert_eq!(outcome, eager.run());
+    }
+}
+
+#[test]
+fn who_misses_nothing_asks_for_nothing() {
+    let with = asking(1, 0.0).run();
+    let without = Path {
+        flows: vec![Flow::Rtp(&[("dialect", "avpf"), ("bandwidth", "1Mbps")])],
+        ..asking(1, 0.0)
+    };
+    assert_eq!(with, without.run());
+    assert_eq!(with.rtp[0].nacks, 0);
+}
+
+#[test]
+fn where_reports_have_a_least_time_requests_have_it_too() {
+    let mut path = Path {
+        flows: vec![Flow::Rtp(&[("nack", "true")])],
+        ..asking(1, 0.05)
+    };
+    path.impair[1].loss = Loss::None;
+    let account = path.run().rtp[0];
+    // 200 s, one request early and one with a report in ten seconds on average.
+    assert!((20..60).contains(&account.nacks), "{account:?}");
+    assert!(account.nacked > account.nacks);
+}
+
 #[test]
 fn a_breaker_ends_media_that_never_arrives() {
     let mut path = Path {

@@ -5,7 +5,9 @@ use super::account::{RtpAccount, RtpGauges};
 use super::breaker::{Breaker, Sent};
 use super::flight::Flight;
 use super::incoming::Announced;
-use super::report::{Feedback, MediaHeader, Report, Rtcp};
+use super::kept::Kept;
+use super::nack::Nack;
+use super::report::{Feedback, MediaHeader, ORIGINAL_BYTES, Report, Rtcp, again};
 use super::session::{Session, Told};
 use super::told::Witness;
 use crate::app::{Feed, Source};
@@ -53,9 +55,11 @@ pub struct RtpConfig<S> {
 
 /// A packet that waits to be sent.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     payload: u32,
     header: MediaHeader,
+    /// The number that it had when it was sent first.
+    original: Option<u64>,
 }
 
 /// A sender of media.
@@ -75,6 +79,9 @@ pub struct RtpSender<S> {
     start: Time,
     stop: Option<Time>,
     waiting: VecDeque<Waiting>,
+    /// What was sent and may be asked for, where that is sent again, and how many packets were.
+    kept: Option<Kept<Waiting>>,
+    again: u64,
     /// When the rate lets the next packet go.
     next_at: Time,
     /// The sequence number of the first packet, and of the next.
@@ -132,6 +139,8 @@ impl<S: Source> RtpSender<S> {
             start: config.start,
             stop: config.stop,
             waiting: VecDeque::new(),
+            kept: (params.nack && params.rtcp).then(|| Kept::new(params.rtx_time)),
+            again: 0,
             next_at: Time::ZERO,
             first,
             seq: first,
@@ -261,6 +270,7 @@ impl<S: Source> RtpSender<S> {
                     level,
                     frame: self.frames,
                 },
+                original: None,
             });
             if left == 0 {
                 break;
@@ -277,12 +287,16 @@ impl<S: Source> RtpSender<S> {
                 self.timers.set(SEND, self.next_at, host);
                 return;
             }
-            let size = self.headers.saturating_add(packet.payload);
+            let size = self.size_of(&packet);
             if !self.room(size) {
                 // Feedback makes some, or its absence.
                 return;
             }
             self.waiting.pop_front();
+            if let Some(original) = packet.original {
+                self.send_again(&packet, original, host);
+                continue;
+            }
             let out = Outgoing {
                 size,
                 seq: self.seq,
@@ -295,6 +309,10 @@ impl<S: Source> RtpSender<S> {
             self.report.started.get_or_insert(now);
             self.report.bytes_acked += u64::from(packet.payload);
             self.session.sent_media(now, packet.payload);
+            if let Some(kept) = &mut self.kept {
+                let original = Some(self.seq);
+                kept.sent(self.seq, Waiting { original, ..packet }, now);
+            }
             if let Some(control) = &mut self.control {
                 self.flight.sent(self.seq, u64::from(size), now);
                 control.on_sent(now, u64::from(size), self.flight.bytes());
@@ -307,6 +325,52 @@ impl<S: Source> RtpSender<S> {
             self.report.completed.get_or_insert(now);
             self.leave(host);
         }
+    }
+
+    /// Bytes on the wire of a packet that waits.
+    fn size_of(&self, packet: &Waiting) -> u32 {
+        let original = packet.original.map_or(0, |_| ORIGINAL_BYTES);
+        self.headers.saturating_add(packet.payload + original)
+    }
+
+    /// Sends a packet once more, in a stream of its own (RFC 4588 section 4).
+    fn send_again<H: Host>(&mut self, packet: &Waiting, original: u64, host: &mut H) {
+        let size = self.size_of(packet);
+        let out = Outgoing {
+            size,
+            seq: self.again,
+            ack: packet.header.word(),
+            kind: Kind::Datagram,
+            tos: self.tos,
+            ..Outgoing::default()
+        };
+        host.send_with(self.flow, out, again(original));
+        self.again += 1;
+        self.report.retransmissions += 1;
+        self.account.retransmissions += 1;
+        self.account.retransmitted_bytes += u64::from(size);
+        self.wire_bytes += u64::from(size);
+        self.pace(u64::from(size), host);
+    }
+
+    /// What is asked for and still kept goes before all that waits, unless it waits already.
+    fn on_nack<H: Host>(&mut self, nack: &Nack, host: &mut H) {
+        let now = host.now();
+        let Some(kept) = self.kept.as_mut().filter(|_| self.account.ceased.is_none()) else {
+            return;
+        };
+        let ahead = self.waiting.iter().take_while(|one| one.original.is_some());
+        let mut place = ahead.clone().count();
+        let ahead: Vec<Option<u64>> = ahead.map(|one| one.original).collect();
+        for low in nack.packets() {
+            if let Some(packet) = kept.of(low, self.seq, now)
+                && !ahead.contains(&packet.original)
+            {
+                self.waiting.insert(place, packet);
+                place += 1;
+            }
+        }
+        self.send(host);
     }
 
     /// Whether the window has room for a packet.
@@ -333,9 +397,7 @@ impl<S: Source> RtpSender<S> {
     /// Bytes on the wire of what waits.
     fn waiting_bytes(&self) -> u64 {
         let sizes = self.waiting.iter();
-        sizes
-            .map(|packet| u64::from(packet.payload + self.headers))
-            .sum()
+        sizes.map(|packet| u64::from(self.size_of(packet))).sum()
     }
 
     fn on_feedback<H: Host>(&mut self, feedback: &Feedback, host: &mut H) {
@@ -478,6 +540,7 @@ impl<S: Source> Agent for RtpSender<S> {
             Some(Rtcp::Report(report)) => self.on_report(&report, packet, host),
             Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
             Some(Rtcp::Feedback(feedback)) => self.on_feedback(&feedback, host),
+            Some(Rtcp::Nack(nack)) => self.on_nack(&nack, host),
             None => self.on_media(packet, host.now()),
         }
     }

@@ -39,6 +39,42 @@ pub(super) static MEDIA: LazyLock<Columns<Row>> = LazyLock::new(|| {
     all
 });
 
+/// A column of what an account counts: name, unit, text, and how it is read.
+type OfAccount = (
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&RtpAccount) -> u64,
+);
+
+/// What is asked for and sent again.
+const REPAIR: [OfAccount; 4] = [
+    (
+        "nacks_packets",
+        "packets",
+        "Requests for packets that the receiver sent (generic NACK, RFC 4585 section 6.2.1).",
+        |told| told.nacks,
+    ),
+    (
+        "nacked_packets",
+        "packets",
+        "Packets that these asked for; one that was asked for twice counts twice.",
+        |told| told.nacked,
+    ),
+    (
+        "retransmitted_packets",
+        "packets",
+        "Packets of media that the sender sent again (RFC 4588); no other column of packets sent or expected counts them.",
+        |told| told.retransmissions,
+    ),
+    (
+        "retransmitted_bytes",
+        "bytes",
+        "Their bytes on the wire.",
+        |told| told.retransmitted_bytes,
+    ),
+];
+
 /// What reports say.
 fn reported(all: &mut Columns<Row>) {
     let mut packets = |name: &str, unit, doc: &str, read: fn(&RtpAccount) -> u64| {
@@ -113,6 +149,9 @@ fn reported(all: &mut Columns<Row>) {
         "The shortest of them.",
         |row| row.media.reported.reported_rtt_min.map(Span::as_ps),
     );
+    for (name, unit, doc, read) in REPAIR {
+        all.integer(name, unit, doc, move |row: &Row| read(&row.media.reported));
+    }
     all.optional(
         "ceased_ps",
         "ps",
@@ -148,6 +187,12 @@ fn played(all: &mut Columns<Row>) {
         "packets",
         "Packets that arrived after they should have been played.",
         |p| p.late,
+    );
+    count(
+        "repaired_packets",
+        "packets",
+        "Packets that were lost, and sent again in time to be played; they are not among the lost.",
+        |p| p.repaired,
     );
     count(
         "loss_bursts_count",
@@ -254,12 +299,17 @@ pub(super) fn read(reader: &Reader<'_>, row: usize) -> Result<(String, MediaOutc
             .optional("reported_rtt_ps_min", row)?
             .map(Span::from_ps),
         reported_rtt_max: span("reported_rtt_ps_max")?,
+        nacks: integer("nacks_packets")?,
+        nacked: integer("nacked_packets")?,
+        retransmissions: integer("retransmitted_packets")?,
+        retransmitted_bytes: integer("retransmitted_bytes")?,
         ceased,
     };
     let played = PlayoutCounts {
         expected: integer("expected_packets")?,
         lost: integer("lost_packets")?,
         late: integer("late_packets")?,
+        repaired: integer("repaired_packets")?,
         bursts: integer("loss_bursts_count")?,
         delay_sum: reader.wide("playout_delay_ps_sum", row)?,
         played: integer("played_packets")?,

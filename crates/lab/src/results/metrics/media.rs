@@ -163,6 +163,39 @@ fn played() -> Vec<Metric> {
         ),
         flow(
             declared(
+                "rtx_ratio",
+                "Sent again",
+                Unit::Ratio,
+                "Packets of media that were sent again because the receiver had asked for them (RFC 4585 section 6.2.1, RFC 4588), over \
+                 the packets that should have arrived.",
+                "Σ packets sent again / Σ packets expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.reported.retransmissions),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "repaired_ratio",
+                "Repaired",
+                Unit::Ratio,
+                "Share of the packets of media that were lost on their first way, and sent again in time to be played.",
+                "Σ packets repaired / Σ packets expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.played.repaired),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
                 "r_factor",
                 "R",
                 Unit::Index,
