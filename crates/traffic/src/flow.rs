@@ -625,11 +625,24 @@ fn plan(
         &[TcpParams::TABLE, sack, rledbat, algorithm.params],
         more,
     )?;
+    if args
+        .iter()
+        .any(|(key, text)| key == "ecn" && text == "accurate")
+    {
+        return Err(wrong(
+            "ecn",
+            UnitErrorKind::UnknownChoice,
+            "accurate",
+            "true or false",
+            "write accurate_ecn=true, which TCP with selective acknowledgement has",
+        ));
+    }
     let mut params: TcpParams = sojourn_units::build(
         usable_dialect::<TcpParams>(dialect),
         &pairs_of(args, TcpParams::TABLE),
     )?;
     params.check()?;
+    refuse_unselective(args, params.recovery)?;
     let mut cc_pairs = cc_spec.pairs();
     cc_pairs.extend(pairs_of(args, algorithm.params));
     let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
@@ -726,6 +739,23 @@ fn plan(
         control,
         parts,
     })
+}
+
+/// Refuses what only selective acknowledgement has, where losses are repaired without.
+fn refuse_unselective(args: &[(String, String)], recovery: Recovery) -> Result<(), ParamError> {
+    let of_sack = |key: &str, text: &str| {
+        ["accurate_ecn", "pacing"].contains(&key) && text == "true" && recovery != Recovery::Sack
+    };
+    match args.iter().find(|(key, text)| of_sack(key, text)) {
+        Some((key, text)) => Err(wrong(
+            key,
+            UnitErrorKind::UnknownChoice,
+            text,
+            &format!("allowed with recovery={}", recovery.name()),
+            "write recovery=sack, or name the flow sack",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Checks that what a flow wants of Accurate ECN can be had together.
@@ -1250,6 +1280,62 @@ mod tests {
                 "{}",
                 kind.name
             );
+        }
+    }
+
+    /// The value of a parameter in a part of a flow.
+    fn value(spec: &str, part: &str, key: &str) -> String {
+        let built = build(spec, None).unwrap();
+        let (_, resolved) = built.parts.iter().find(|(name, _)| *name == part).unwrap();
+        let mut pairs = resolved.pairs.iter();
+        pairs.find(|(name, _)| *name == key).unwrap().1.clone()
+    }
+
+    #[test]
+    fn accurate_ecn_turns_ecn_on_and_is_refused_where_it_cannot_be() {
+        for spec in ["sack accurate_ecn=true", "cubic accurate_ecn=true ecn=true"] {
+            assert_eq!(value(spec, "tcp", "ecn"), "true");
+        }
+        assert_eq!(value("sack", "tcp", "ecn"), "false");
+        for (spec, remedy) in [
+            ("sack accurate_ecn=true ecn=false", "leave one of them out"),
+            ("sack accurate_ecn=true machine=ns3", "another dialect"),
+            (
+                "sack accurate_ecn=true rledbat=true",
+                "leave one of them out",
+            ),
+            ("prague receiver_ecn=classic", "accurate_ecn=true"),
+            ("sack ecn=accurate", "accurate_ecn=true"),
+            ("tcp accurate_ecn=true", "recovery=sack"),
+            ("tcp pacing=true", "recovery=sack"),
+        ] {
+            let error = refused(spec, None);
+            assert!(error.contains(remedy), "{spec}: {error}");
+        }
+        assert!(build("prague accurate_ecn=true receiver_ecn=classic", None).is_ok());
+    }
+
+    #[test]
+    fn only_a_control_that_leaves_the_pace_open_takes_no_pacing() {
+        assert_eq!(value("cubic", SACK, "pacing"), "false");
+        assert_eq!(value("cubic pacing=true", SACK, "pacing"), "true");
+        for control in ["bbr", "bbr3", "copa", "prague"] {
+            assert_eq!(value(control, SACK, "pacing"), "true");
+            let error = refused(&format!("{control} pacing=false"), None);
+            assert!(error.contains("sets the pace itself"), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_names_of_a_congestion_control_are_the_same_flow() {
+        for (other, name) in [("bbrv1", "bbr"), ("hs", "highspeed"), ("tcp_lp", "lp")] {
+            for (given, called) in [
+                (other.to_owned(), name.to_owned()),
+                (format!("tcp cc={other}"), format!("tcp cc={name}")),
+            ] {
+                let [one, two] = [given, called].map(|spec| build(&spec, None).unwrap().parts);
+                assert_eq!(format!("{one:?}"), format!("{two:?}"));
+            }
         }
     }
 }
