@@ -6,7 +6,7 @@ use crate::model::Scenario;
 use crate::outcome::SeriesOutcome;
 use crate::run::LabNetwork;
 use sojourn_cc::{CongestionControl, Phase};
-use sojourn_queue::QueuePort;
+use sojourn_queue::{QueuePort, QueueState};
 use sojourn_sim::trace::Tracer;
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
@@ -35,11 +35,13 @@ pub const QUANTITIES: [(&str, &str); 14] = [
     ),
     (
         "cwnd",
-        "congestion window, slow start threshold and bytes in flight of each flow that has them",
+        "congestion window, slow start threshold and bytes in flight of each flow that has them; of a flow of many connections the sums \
+         of windows and of bytes in flight, and how many are open",
     ),
     (
         "rtt",
-        "smoothed round-trip time and retransmission timeout of each flow that has them",
+        "smoothed round-trip time and retransmission timeout of each flow that has them; of a flow of many connections the mean round \
+         trip of those that are open",
     ),
     (
         "packets",
@@ -47,11 +49,11 @@ pub const QUANTITIES: [(&str, &str); 14] = [
     ),
     (
         "pacing",
-        "pacing rate of each flow whose congestion control spaces its segments",
+        "pacing rate of each flow that spaces its segments",
     ),
     (
         "phase",
-        "what each sender with selective acknowledgement does about losses: 0 nothing is missing, 1 something is, it may be reordering, \
+        "what each sender that recovers from losses does about them: 0 nothing is missing, 1 something is, it may be reordering, \
          2 the window falls for an ECN echo, 3 losses are repaired, 4 the retransmission timer has fired",
     ),
     (
@@ -70,7 +72,8 @@ pub const QUANTITIES: [(&str, &str); 14] = [
     ),
     (
         "queues",
-        "packets, bytes and deficit of the single queues inside each observed scheduler, such as left-right/queue-0",
+        "packets, bytes and deficit of the single queues inside each observed scheduler, such as left-right/queue-0, and the internal \
+         state of what is in each: its AQM, or another scheduler with queues of its own; the first 64 queues of each scheduler",
     ),
 ];
 
@@ -117,53 +120,82 @@ pub(crate) struct Recorder {
 /// Queues of one scheduler that are recorded at most: those that come first.
 const MOST_QUEUES: usize = 64;
 
-/// What is recorded of a queue inside a scheduler; the last only where there are deficits.
+/// What is recorded of a queue inside a scheduler, before the state of what is in it; the last only where there are deficits.
 const OF_A_QUEUE: [&str; 3] = ["queue_packets", "queue_bytes", "queue_deficit_bytes"];
 
-/// The queues inside a scheduler: their numbers, and what was recorded of each since it came.
+/// The queues inside a scheduler, by their numbers.
 #[derive(Default)]
 pub(crate) struct InnerQueues {
-    queues: BTreeMap<u32, [SeriesOutcome; 3]>,
+    queues: BTreeMap<u32, InnerQueue>,
+}
+
+/// What was recorded of a queue since it came, and the queues of a scheduler that is in it.
+struct InnerQueue {
+    series: Vec<SeriesOutcome>,
+    inner: InnerQueues,
 }
 
 impl InnerQueues {
     /// Takes a sample at `at`, the one before and the one after it a `step` away. A queue that is not there has none.
     pub(crate) fn sample(&mut self, port: &QueuePort, of: &str, at: Time, step: Span) {
-        port.queues(&mut |queue| {
-            if !self.queues.contains_key(&queue.number) {
-                if self.queues.len() == MOST_QUEUES {
-                    return;
-                }
-                let open = |quantity: &str| SeriesOutcome {
-                    of: format!("{of}/queue-{}", queue.number),
-                    quantity: quantity.to_owned(),
-                    first: at,
-                    step,
-                    values: Vec::new(),
-                };
-                self.queues.insert(queue.number, OF_A_QUEUE.map(open));
-            }
-            if let Some(series) = self.queues.get_mut(&queue.number) {
-                let values = [
-                    count(queue.packets),
-                    count(queue.bytes),
-                    queue.deficit.map_or(f64::NAN, signed),
-                ];
-                push(series, &values);
+        port.queues(&mut |queue| self.take(&queue, of, at, step));
+        self.fill(at, step);
+    }
+
+    fn take(&mut self, queue: &QueueState<'_>, of: &str, at: Time, step: Span) {
+        if !self.queues.contains_key(&queue.number) && self.queues.len() == MOST_QUEUES {
+            return;
+        }
+        let of = format!("{of}/queue-{}", queue.number);
+        let own = self.queues.entry(queue.number).or_insert_with(|| {
+            let names = OF_A_QUEUE.iter().chain(queue.inside.state_names());
+            let open = |quantity: &&str| SeriesOutcome {
+                of: of.clone(),
+                quantity: (*quantity).to_owned(),
+                first: at,
+                step,
+                values: Vec::new(),
+            };
+            InnerQueue {
+                series: names.map(open).collect(),
+                inner: InnerQueues::default(),
             }
         });
-        for series in self.queues.values_mut() {
-            let taken = at.since(series[0].first).as_ps() / step.as_ps() + 1;
-            if u64::try_from(series[0].values.len()).is_ok_and(|length| length < taken) {
-                push(series, &[f64::NAN; 3]);
+        let mut values = vec![
+            count(queue.packets),
+            count(queue.bytes),
+            queue.deficit.map_or(f64::NAN, signed),
+        ];
+        queue.inside.state(&mut values);
+        push(&mut own.series, &values);
+        let inner = &mut own.inner;
+        queue
+            .inside
+            .queues(&mut |queue| inner.take(&queue, &of, at, step));
+    }
+
+    /// Puts a gap where a queue that was there has not been shown.
+    fn fill(&mut self, at: Time, step: Span) {
+        for queue in self.queues.values_mut() {
+            let taken = at.since(queue.series[0].first).as_ps() / step.as_ps() + 1;
+            if u64::try_from(queue.series[0].values.len()).is_ok_and(|length| length < taken) {
+                for series in &mut queue.series {
+                    series.values.push(f64::NAN);
+                }
             }
+            queue.inner.fill(at, step);
         }
     }
 
     /// What was recorded, queue by queue.
-    pub(crate) fn into_series(self) -> impl Iterator<Item = SeriesOutcome> {
-        let all = self.queues.into_values().flatten();
-        all.filter(|series| series.values.iter().any(|value| value.is_finite()))
+    pub(crate) fn into_series(self) -> Vec<SeriesOutcome> {
+        let mut all = Vec::new();
+        for queue in self.queues.into_values() {
+            let seen = |series: &SeriesOutcome| series.values.iter().any(|v| v.is_finite());
+            all.extend(queue.series.into_iter().filter(seen));
+            all.extend(queue.inner.into_series());
+        }
+        all
     }
 }
 
@@ -195,6 +227,9 @@ struct ObservedFlow {
     last_packets: [u64; 3],
     first_series: usize,
     has_window: bool,
+    /// A workload: connections that come and go.
+    has_connections: bool,
+    paces: bool,
     has_phase: bool,
     /// The receiver of media; of a group, its first member.
     media: Option<usize>,
@@ -351,10 +386,19 @@ impl Recorder {
                 recorder.open("rtt", &flow.name, &["srtt_s", "rto_s"], first);
             }
             let sender = network.agent(flow.sender);
+            let has_connections = sender.open_connections().is_some();
+            if has_connections {
+                let sums = ["cwnd_bytes", "in_flight_bytes", "open_connections"];
+                recorder.open("cwnd", &flow.name, &sums, first);
+                recorder.open("rtt", &flow.name, &["srtt_s"], first);
+            }
             recorder.open("packets", &flow.name, &OF_PACKETS, first);
             let mut control = Vec::new();
             if let Some(own) = sender.control() {
                 own.series(&mut |name, _| control.push(name));
+            }
+            let paces = sender.paces();
+            if paces {
                 recorder.open("pacing", &flow.name, &["pacing_bps"], first);
             }
             let has_phase = sender.phase().is_some();
@@ -376,6 +420,8 @@ impl Recorder {
                 last_packets: [0; 3],
                 first_series,
                 has_window,
+                has_connections,
+                paces,
                 has_phase,
                 media,
                 control,
@@ -510,6 +556,17 @@ impl Recorder {
                 }
             }
             let sender = network.agent(flow.sender);
+            if flow.has_connections
+                && let Some(open) = sender.open_connections()
+            {
+                if wants("cwnd") {
+                    let sums = [open.cwnd_bytes, open.in_flight_bytes, open.number];
+                    values.extend(sums.map(count));
+                }
+                if wants("rtt") {
+                    values.push(open.srtt.map_or(f64::NAN, Span::as_secs_f64));
+                }
+            }
             if wants("packets") {
                 let packets = packets_of(network, flow.network.clone());
                 for (now, last) in packets.iter().zip(flow.last_packets) {
@@ -517,10 +574,8 @@ impl Recorder {
                 }
                 flow.last_packets = packets;
             }
-            if let Some(control) = sender.control()
-                && wants("pacing")
-            {
-                let rate = control.pacing_rate().filter(|rate| !rate.is_zero());
+            if flow.paces && wants("pacing") {
+                let rate = sender.pacing_rate();
                 values.push(rate.map_or(f64::NAN, |rate| count(rate.as_bps())));
             }
             if flow.has_phase && wants("phase") {

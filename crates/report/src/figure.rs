@@ -114,6 +114,8 @@ struct Plan<'a> {
     shapes: Vec<&'static str>,
     /// How often the colours had come round before each series had its own.
     rounds: Vec<usize>,
+    /// Which series are drawn dashed in the colour of another; empty unless there are such.
+    dashed: Vec<bool>,
     /// Whether any row is published, and whether a legend must say which.
     published: bool,
     hollow: bool,
@@ -136,18 +138,31 @@ impl<'a> Plan<'a> {
             "cross",
         ];
         let labels = series_labels(figure);
+        let pairs = figure.series.as_ref().map(|series| &series.dashed);
+        // A dashed series looks like the one beside which it stands.
+        let look = |label: &str| -> String {
+            let other = pairs.and_then(|pairs| pairs.get(label));
+            other.map_or(label, String::as_str).to_owned()
+        };
         let shapes = labels
             .iter()
-            .map(|label| SHAPES[palette.index(label) % SHAPES.len()])
+            .map(|label| SHAPES[palette.index(&look(label)) % SHAPES.len()])
             .collect();
         let rounds = labels
             .iter()
-            .map(|label| palette.index(label) / COLOURS)
+            .map(|label| palette.index(&look(label)) / COLOURS)
             .collect();
+        let dashed = match pairs {
+            Some(pairs) if !pairs.is_empty() => {
+                let dashed = labels.iter().map(|label| pairs.contains_key(label));
+                dashed.collect()
+            }
+            _ => Vec::new(),
+        };
         let series = labels
             .into_iter()
             .map(|label| {
-                let colour = palette.colour(&label, theme);
+                let colour = palette.colour(&look(&label), theme);
                 (label, colour)
             })
             .collect();
@@ -182,6 +197,7 @@ impl<'a> Plan<'a> {
             series,
             shapes,
             rounds,
+            dashed,
             published: figure
                 .rows
                 .iter()
@@ -771,7 +787,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Published lines are dashed. Where there are none, dashes tell apart lines that share a colour.
+    /// Published lines are dashed, and those that the figure wants so. Where there are none, dashes tell apart lines that share a
+    /// colour.
     fn dash(&self) -> Value {
         const DASHES: [&[u8]; 3] = [&[1, 0], &[7, 3], &[2, 2]];
         if self.published {
@@ -798,16 +815,21 @@ impl<'a> Plan<'a> {
             .figure
             .series
             .as_ref()
-            .filter(|_| self.rounds.iter().any(|round| *round > 0))
+            .filter(|_| !self.dashed.is_empty() || self.rounds.iter().any(|round| *round > 0))
         else {
             return Value::Null;
         };
         let labels: Vec<&String> = self.series.iter().map(|(label, _)| label).collect();
-        let dashes: Vec<_> = self
-            .rounds
-            .iter()
-            .map(|round| DASHES[round % DASHES.len()])
-            .collect();
+        let dashes: Vec<_> = match self.dashed.is_empty() {
+            true => {
+                let rounds = self.rounds.iter();
+                rounds.map(|round| DASHES[round % DASHES.len()]).collect()
+            }
+            false => {
+                let dashed = self.dashed.iter();
+                dashed.map(|dashed| DASHES[usize::from(*dashed)]).collect()
+            }
+        };
         json!({
             "field": series.field,
             "type": "nominal",

@@ -82,7 +82,7 @@ pub struct Palette {
 impl Palette {
     /// One colour per series of a whole report: algorithms first, in their order, then the other series as they appear.
     pub fn of_summary(summary: &Summary) -> Self {
-        let used: Vec<String> = summary.figures().flat_map(series_labels).collect();
+        let used: Vec<String> = summary.figures().flat_map(coloured_labels).collect();
         let set: BTreeSet<&String> = used.iter().collect();
         let algorithms = summary
             .algorithms
@@ -94,7 +94,7 @@ impl Palette {
 
     /// One colour per series of a single figure.
     pub fn of_figure(figure: &Figure) -> Self {
-        Self::of_labels(&series_labels(figure))
+        Self::of_labels(&coloured_labels(figure))
     }
 
     fn of_labels<'a>(labels: impl IntoIterator<Item = &'a String>) -> Self {
@@ -137,6 +137,15 @@ pub(crate) fn series_labels(figure: &Figure) -> Vec<String> {
         return Vec::new();
     };
     ordered(&series.order, figure, &series.field)
+}
+
+/// Those of them that have a colour of their own.
+fn coloured_labels(figure: &Figure) -> Vec<String> {
+    let mut labels = series_labels(figure);
+    if let Some(series) = &figure.series {
+        labels.retain(|label| !series.dashed.contains_key(label));
+    }
+    labels
 }
 
 /// The distinct labels of a field: the order given, then others in order of appearance.

@@ -408,6 +408,9 @@ pub struct Series {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub order: Vec<String>,
+    /// Labels that are drawn dashed, each in the colour of the label named; empty where none is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub dashed: BTreeMap<String, String>,
 }
 
 /// What distinguishes the panels of a figure.

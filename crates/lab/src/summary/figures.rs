@@ -31,10 +31,11 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
         .filter(|spec| spec.experiment == wanted.experiment.name)
         .collect();
     let usual = match specs.is_empty() {
-        true => usual(wanted),
+        true => usual(wanted)?,
         false => Vec::new(),
     };
     let mut figures = Vec::new();
+    let is_usual = specs.is_empty();
     for spec in specs.into_iter().chain(&usual) {
         let figure = match kind(spec) {
             FigureKind::Cdf => match transfer_measure(spec) {
@@ -42,7 +43,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
                 None => distribution(wanted, spec),
             },
             FigureKind::Sizes => over_sizes(wanted, spec),
-            FigureKind::Time => time_series(wanted, spec)?,
+            FigureKind::Time => time_series(wanted, spec, is_usual)?,
             FigureKind::Scatter => scatter(wanted, spec),
             _ => over_factor(wanted, spec),
         };
@@ -57,7 +58,7 @@ fn kind(spec: &FigureSpec) -> FigureKind {
 }
 
 /// What is drawn where a study does not say.
-fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
+fn usual(wanted: &Wanted<'_>) -> Result<Vec<FigureSpec>> {
     let experiment = wanted.experiment;
     let compared = experiment.factors.iter().find(|factor| factor.compare);
     let others: Vec<&FactorInfo> = experiment
@@ -136,27 +137,79 @@ fn usual(wanted: &Wanted<'_>) -> Vec<FigureSpec> {
             y: Some(GOODPUT_BY_LABEL.to_owned()),
             ..figure("goodput", "Goodput", FigureKind::Bars)
         });
-        for (quantity, title) in [
-            ("sojourn_s", "Sojourn time over time"),
-            ("backlog_packets", "Backlog over time"),
-            ("cwnd_bytes", "Congestion windows over time"),
-            ("srtt_s", "Round-trip times over time"),
-            ("throughput_bps", "Throughput over time"),
-            ("delivered_pps", "Packets per second over time"),
-            ("dropped_pps", "Errors per second over time: packets lost"),
-        ] {
-            all.push(FigureSpec {
-                y: Some(quantity.to_owned()),
-                caption: "The first replication.".to_owned(),
-                ..figure(
-                    &format!("{}-time", quantity.replace('_', "-")),
-                    title,
-                    FigureKind::Time,
-                )
-            });
+        let over_time = |quantity: &str, title: &str, caption: &str| FigureSpec {
+            y: Some(quantity.to_owned()),
+            caption: caption.to_owned(),
+            ..figure(
+                &format!("{}-time", quantity.replace('_', "-")),
+                title,
+                FigureKind::Time,
+            )
+        };
+        const CAPTION: &str = "The first replication.";
+        for (quantity, title) in OVER_TIME {
+            let caption = match quantity {
+                "phase" => format!("{CAPTION} {PHASES}"),
+                SHOWN_WITH_THRESHOLD => format!("{CAPTION} Dashed: slow start thresholds."),
+                _ => CAPTION.to_owned(),
+            };
+            all.push(over_time(quantity, title, &caption));
+        }
+        // Whatever else was recorded, the states of disciplines and congestion controls above all.
+        for quantity in recorded(wanted)? {
+            let listed = OVER_TIME.iter().any(|(own, _)| *own == quantity);
+            if !listed && quantity != THRESHOLD {
+                let title = format!("{} over time", quantity_title(&quantity).0);
+                all.push(over_time(&quantity, &title, CAPTION));
+            }
         }
     }
-    all
+    Ok(all)
+}
+
+/// The quantities that are drawn over time first, where they were recorded, and the titles of their figures.
+const OVER_TIME: [(&str, &str); 16] = [
+    ("sojourn_s", "Sojourn time over time"),
+    ("backlog_packets", "Backlog over time"),
+    ("backlog_bytes", "Backlog in bytes over time"),
+    ("queue_packets", "Packets in single queues over time"),
+    ("queue_bytes", "Bytes in single queues over time"),
+    ("queue_deficit_bytes", "Deficits of single queues over time"),
+    ("carried_bps", "Throughput at the link over time"),
+    (SHOWN_WITH_THRESHOLD, "Congestion windows over time"),
+    ("in_flight_bytes", "Bytes in flight over time"),
+    ("srtt_s", "Round-trip times over time"),
+    ("rto_s", "Retransmission timeouts over time"),
+    ("pacing_bps", "Pacing rates over time"),
+    ("phase", "Phases of loss recovery over time"),
+    ("throughput_bps", "Throughput over time"),
+    ("delivered_pps", "Packets per second over time"),
+    ("dropped_pps", "Errors per second over time: packets lost"),
+];
+
+/// The congestion window, whose usual figure shows [`THRESHOLD`] too.
+const SHOWN_WITH_THRESHOLD: &str = "cwnd_bytes";
+const THRESHOLD: &str = "ssthresh_bytes";
+
+/// What the numbers of a phase stand for.
+const PHASES: &str = "0: nothing is missing; 1: something is, it may be reordering; 2: the window falls for an ECN echo; \
+    3: losses are repaired; 4: the retransmission timer has fired.";
+
+/// Queues of one scheduler that a figure shows at most without being asked for.
+const MOST_LINES: usize = 8;
+
+/// The quantities that were recorded of what a usual figure shows, in the order in which they were.
+fn recorded(wanted: &Wanted<'_>) -> Result<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    for point in wanted.points() {
+        let run = wanted.results.of_point(point.point).next();
+        for series in wanted.results.series(point.point, 0)? {
+            if is_of(&series, None, run) && !found.contains(&series.quantity) {
+                found.push(series.quantity);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The y of the usual bars: the goodput of each group of flows, which are the x axis.
@@ -199,6 +252,7 @@ fn frame(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind, x: Axis, y: Axis) -
             field: SERIES.to_owned(),
             title: factor.title.clone(),
             order: factor.labels.clone(),
+            dashed: BTreeMap::new(),
         }),
         facet: facet.map(|factor| Facet {
             field: FACET.to_owned(),
@@ -580,48 +634,82 @@ fn over_sizes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             field: SERIES.to_owned(),
             title: title.to_owned(),
             order: Vec::new(),
+            dashed: BTreeMap::new(),
         });
     }
     Some(figure)
 }
 
-/// A recorded time series of the first replication.
-fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>> {
+/// A recorded time series of the first replication. A usual figure has slow start thresholds beside windows, and of the queues
+/// of a scheduler not more than can be told apart.
+fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result<Option<Figure>> {
     let Some(quantity) = spec.y.as_deref() else {
         return Ok(None);
     };
+    let beside = (is_usual && quantity == SHOWN_WITH_THRESHOLD).then_some(THRESHOLD);
     let (title, unit) = quantity_title(quantity);
     let x = axis("x", "Time", "s", Scale::Time);
     let y = axis("y", &title, unit.shown(), y_scale(spec));
     let mut figure = frame(wanted, spec, Kind::Time, x, y);
     let mut by_subject = false;
+    let mut dashed = BTreeMap::new();
     for point in points(wanted, spec) {
         let all = wanted.results.series(point.point, 0)?;
         let run = wanted.results.of_point(point.point).next();
-        let chosen: Vec<&SeriesOutcome> = all
+        let mut chosen: Vec<&SeriesOutcome> = all
             .iter()
             .filter(|series| series.quantity == quantity && is_of(series, spec.of.as_deref(), run))
             .collect();
         let several = chosen.len() > 1 || figure.series.is_none();
+        let queues = chosen.len();
+        if is_usual && chosen.iter().all(|series| series.of.contains("/queue-")) {
+            chosen.truncate(MOST_LINES);
+        }
+        if chosen.len() < queues {
+            figure.thinned = Some(format!(
+                "Of {queues} queues, the first {MOST_LINES} are drawn."
+            ));
+        }
+        let thresholds = |of: &str| {
+            let own = |series: &&SeriesOutcome| series.of == of;
+            let mut all = all.iter().filter(own);
+            all.find(|series| Some(series.quantity.as_str()) == beside)
+        };
         for series in chosen {
-            let (values, thinned) = thin(series);
-            for (seconds, value) in values {
-                let mut row = row_of(wanted, spec, point);
-                if several {
-                    by_subject = true;
-                    let own = row.get(SERIES).and_then(Value::as_str);
-                    let label = match own {
-                        Some(own) => format!("{own}, {}", series.of),
-                        None => series.of.clone(),
-                    };
-                    row.insert(SERIES.to_owned(), label.into());
+            let other = thresholds(&series.of);
+            for (series, is_beside) in
+                std::iter::once((series, false)).chain(other.map(|o| (o, true)))
+            {
+                let (values, thinned) = thin(series);
+                let first = row_of(wanted, spec, point);
+                let own = first.get(SERIES).and_then(Value::as_str);
+                let mut label = match own {
+                    Some(own) if several => format!("{own}, {}", series.of),
+                    Some(own) => own.to_owned(),
+                    None => series.of.clone(),
+                };
+                if is_beside && !values.is_empty() {
+                    let name = format!("{label}, threshold");
+                    dashed.insert(name.clone(), std::mem::replace(&mut label, name));
                 }
-                row.insert("x".to_owned(), json!(seconds));
-                row.insert("y".to_owned(), json!(unit.show(value)));
-                figure.rows.push(row);
-            }
-            if let Some(text) = thinned {
-                figure.thinned = Some(text);
+                let labelled = several || is_beside;
+                for (seconds, value) in values {
+                    let mut row = first.clone();
+                    if labelled {
+                        by_subject = true;
+                        row.insert(SERIES.to_owned(), label.as_str().into());
+                    }
+                    row.insert("x".to_owned(), json!(seconds));
+                    row.insert("y".to_owned(), json!(unit.show(value)));
+                    figure.rows.push(row);
+                }
+                if let Some(text) = thinned {
+                    figure.thinned = Some(match figure.thinned.take() {
+                        Some(before) if !before.contains(&text) => format!("{before} {text}"),
+                        Some(before) => before,
+                        None => text,
+                    });
+                }
             }
         }
     }
@@ -630,6 +718,7 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec) -> Result<Option<Figure>>
             field: SERIES.to_owned(),
             title: figure.series.map(|series| series.title).unwrap_or_default(),
             order: Vec::new(),
+            dashed,
         });
     }
     Ok(Some(figure))
@@ -678,6 +767,7 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
         "rto" => "RTO".to_owned(),
         "ssthresh" => "slow start threshold".to_owned(),
         "pacing" => "pacing rate".to_owned(),
+        "phase" => "phase of loss recovery".to_owned(),
         name => name.replace('_', " "),
     };
     let mut letters = name.chars();

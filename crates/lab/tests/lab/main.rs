@@ -14,6 +14,7 @@ mod scenario_errors;
 mod scenario_mutations;
 mod scenario_read;
 mod scenario_schema;
+mod state_series;
 mod study_audit;
 mod study_codel_drr;
 mod study_codel_ledbat;

@@ -271,6 +271,7 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
             field: "name".to_owned(),
             title: subject.to_owned(),
             order: Vec::new(),
+            dashed: BTreeMap::new(),
         }),
         facet: None,
         rows: Vec::new(),
