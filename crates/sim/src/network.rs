@@ -1550,7 +1550,6 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             && let Some((start, arrival)) = link.enter(out.size, flow, now, core.horizon)
         {
             let listed = link.is_listed();
-            link.ring.fetch_behind();
             let packet = link.ring.send(packet(arrival, start, MAX_HOPS - 1));
             if T::ON {
                 core.frame.at_key(core.key, link.index);

@@ -39,8 +39,6 @@ pub struct Ring {
     waiting: u32,
 }
 
-/// So many slots ahead are fetched: what is done meanwhile takes longer than the fetching.
-const AHEAD: u32 = 4;
 const INITIAL_SLOTS: usize = 4;
 const INITIAL_MASK: u32 = 3;
 const MAX_MASK: u32 = (1 << 31) - 1;
@@ -82,19 +80,6 @@ impl Ring {
         let index = self.index(counter);
         // SAFETY: `index` masks with `mask`, which is below the length from `new`, `grow` and `narrow` on.
         unsafe { self.slots.get_unchecked_mut(index) }
-    }
-
-    /// Asks the cache for the slot of a counter.
-    #[inline(always)]
-    fn fetch(&self, counter: u32) {
-        prefetch(self.slots.as_ptr().wrapping_add(self.index(counter)));
-    }
-
-    /// The next slots to be written are fetched: of the ring of an endpoint's link, where packets come in trains and stay for long, so
-    /// that what is written or read next was last touched a round trip ago.
-    #[inline(always)]
-    pub(crate) fn fetch_behind(&self) {
-        self.fetch(self.sent.wrapping_add(AHEAD));
     }
 
     /// The counter behind the packets that the device holds.
@@ -535,7 +520,6 @@ impl Ring {
     /// If no packet is in flight.
     #[inline(always)]
     pub(crate) fn land_ahead(&mut self, at: Time, launched: Time) -> Packet {
-        self.fetch(self.head.wrapping_add(AHEAD));
         Packet {
             at,
             launched,
@@ -555,19 +539,6 @@ impl Ring {
         true
     }
 }
-
-/// Asks the cache for a slot; nothing is read, and nothing happens where there is no such instruction.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn prefetch(slot: *const MaybeUninit<Packet>) {
-    use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: a hint, which no address makes fail.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(slot.cast()) };
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn prefetch(_: *const MaybeUninit<Packet>) {}
 
 impl Drop for Ring {
     fn drop(&mut self) {
