@@ -106,10 +106,7 @@ pub fn queue_markdown(entry: &CatalogueEntry) -> String {
         entry.title,
         entry.name,
         kind_word(entry),
-        match entry.aliases {
-            [] => String::new(),
-            aliases => format!("; also `{}`", aliases.join("`, `")),
-        },
+        flows::also(entry.aliases),
         with_figure(entry),
         flows::dialects_markdown(entry.dialects),
         params_markdown(entry.params),

@@ -92,7 +92,7 @@ fn control_markdown(entry: &Entry) -> String {
             true => "media",
             false => "transports",
         },
-        also(entry),
+        also(entry.aliases),
         entry.about,
         entry.title,
         entry.name,
@@ -248,7 +248,7 @@ fn sources_markdown<'a>(sources: impl Iterator<Item = &'a Entry>) -> String {
             "\n## {}\n\n`{}`{}\n\n{}\n\n",
             entry.title,
             entry.name,
-            also(entry),
+            also(entry.aliases),
             entry.about
         ));
         for part in &entry.parts {
@@ -259,8 +259,8 @@ fn sources_markdown<'a>(sources: impl Iterator<Item = &'a Entry>) -> String {
 }
 
 /// The other names of an entry.
-fn also(entry: &Entry) -> String {
-    match entry.aliases {
+pub(super) fn also(aliases: &[&str]) -> String {
+    match aliases {
         [] => String::new(),
         aliases => format!("; also `{}`", aliases.join("`, `")),
     }
