@@ -642,7 +642,7 @@ fn plan(
         &pairs_of(args, TcpParams::TABLE),
     )?;
     params.check()?;
-    refuse_unselective(args, params.recovery)?;
+    refuse_unselective(args, params.recovery, dialect)?;
     let mut cc_pairs = cc_spec.pairs();
     cc_pairs.extend(pairs_of(args, algorithm.params));
     let known = |d: &&str| *d != "paper" || algorithm.dialects.iter().any(|info| info.name == *d);
@@ -741,19 +741,30 @@ fn plan(
     })
 }
 
-/// Refuses what only selective acknowledgement has, where losses are repaired without.
-fn refuse_unselective(args: &[(String, String)], recovery: Recovery) -> Result<(), ParamError> {
-    let of_sack = |key: &str, text: &str| {
-        ["accurate_ecn", "pacing"].contains(&key) && text == "true" && recovery != Recovery::Sack
-    };
-    match args.iter().find(|(key, text)| of_sack(key, text)) {
-        Some((key, text)) => Err(wrong(
-            key,
-            UnitErrorKind::UnknownChoice,
-            text,
-            &format!("allowed with recovery={}", recovery.name()),
-            "write recovery=sack, or name the flow sack",
-        )),
+/// Refuses what only selective acknowledgement has, where losses are repaired without: a value that is not the default would have no
+/// effect.
+fn refuse_unselective(
+    args: &[(String, String)],
+    recovery: Recovery,
+    dialect: Option<&str>,
+) -> Result<(), ParamError> {
+    if recovery == Recovery::Sack {
+        return Ok(());
+    }
+    let dialect = usable_dialect::<SackParams>(dialect);
+    let of_tcp = |key: &str| TcpParams::TABLE.iter().any(|info| info.name == key);
+    let mut pairs = pairs_of(args, SackParams::TABLE);
+    pairs.retain(|(key, _)| !of_tcp(key));
+    let given: SackParams = sojourn_units::build(dialect, &pairs)?;
+    let defaults: SackParams = sojourn_units::build(dialect, &[])?;
+    let differs = |(key, _): &&(String, String)| given.get(key) != defaults.get(key);
+    match pairs.iter().find(differs) {
+        Some((key, text)) => Err(ParamError::NoEffect {
+            key: key.clone(),
+            given: text.clone(),
+            beside: format!("recovery={}", recovery.name()),
+            remedy: "leave it out, write recovery=sack, or name the flow sack".to_owned(),
+        }),
         None => Ok(()),
     }
 }
@@ -1308,6 +1319,7 @@ mod tests {
             ("sack ecn=accurate", "accurate_ecn=true"),
             ("tcp accurate_ecn=true", "recovery=sack"),
             ("tcp pacing=true", "recovery=sack"),
+            ("tcp tail_probe=false", "recovery=sack"),
         ] {
             let error = refused(spec, None);
             assert!(error.contains(remedy), "{spec}: {error}");
