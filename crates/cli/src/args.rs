@@ -242,6 +242,9 @@ pub(crate) struct BenchArgs {
     /// Measure every queue discipline instead, as a multiple of DropTail's cost.
     #[arg(long, conflicts_with = "cases")]
     pub(crate) queues: bool,
+    /// Measure this queue in the same way, such as 'codel target=10ms'; may be given more than once.
+    #[arg(long = "queue", value_name = "QUEUE", conflicts_with_all = ["cases", "queues"])]
+    pub(crate) queue: Vec<String>,
     /// Rounds, interleaved; the median counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub(crate) rounds: u64,

@@ -6,9 +6,12 @@ use crate::Failure;
 use crate::args::BenchArgs;
 use crate::output::{emit, table};
 use cpu_time::ThreadTime;
-use sojourn_lab::bench::{Case, Counted, Prepared, RingLoop, bounds, cases, find, prepare};
+use sojourn_lab::bench::{
+    Case, Counted, Prepared, RingLoop, bounds, cases, find, prepare, queue_entry,
+};
 use sojourn_lab::traces::bench as trace;
 use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_queue::registry::{self, CatalogueEntry};
 use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
@@ -118,7 +121,7 @@ fn run_round(measured: &mut [Measured], mut ring: Option<&mut RingLoop>) -> Resu
 }
 
 pub(crate) fn bench(args: &BenchArgs) -> Result<(), Failure> {
-    if args.queues {
+    if args.queues || !args.queue.is_empty() {
         return queues(args);
     }
     let mut names: Vec<&str> = args.cases.iter().map(String::as_str).collect();
@@ -246,36 +249,52 @@ const QUEUE_SECONDS: f64 = 0.5;
 /// Disciplines that take turns with one DropTail: more of them hold much memory at once, and drive each other out of the caches.
 const TOGETHER: usize = 7;
 
-/// The cost of every discipline as a multiple of DropTail's, in the cases of its kind.
+/// A queue to be measured: what is printed, and the entry of the catalogue.
+fn measured_queues(args: &BenchArgs) -> Result<Vec<(String, &'static CatalogueEntry)>, LabError> {
+    if args.queues {
+        let entries = registry::catalogue().iter();
+        return Ok(entries
+            .map(|entry| (entry.name.to_owned(), entry))
+            .collect());
+    }
+    let given = args.queue.iter().map(|queue| {
+        let entry = queue_entry(queue).map_err(|error| error.in_file("--queue"))?;
+        Ok((queue.clone(), entry))
+    });
+    given.collect()
+}
+
+/// The cost of queues as a multiple of DropTail's, in the cases of their kind.
 fn queues(args: &BenchArgs) -> Result<(), Failure> {
     let seconds = args.seconds.unwrap_or(QUEUE_SECONDS);
+    let queues = measured_queues(args)?;
     let mut rows = Vec::new();
     let mut missed = 0;
     for name in ["b1", "b2-100", "b2-10000"] {
         let plain = find(name)?;
-        let entries: Vec<_> = sojourn_queue::registry::catalogue()
+        let bounded: Vec<_> = queues
             .iter()
-            .filter_map(|entry| {
+            .filter_map(|(queue, entry)| {
                 let bound = bounds(entry).iter().find(|(case, _)| *case == name)?;
-                Some((entry, bound.1))
+                Some((queue, bound.1))
             })
             .collect();
-        for group in entries.chunks(TOGETHER) {
+        for group in bounded.chunks(TOGETHER) {
             let mut measured = vec![Measured::new(&plain, Some(seconds))];
-            let own = group.iter().map(|(entry, _)| plain.through(entry.name));
+            let own = group.iter().map(|(queue, _)| plain.through(queue));
             measured.extend(own.map(|case| Measured::new(&case, Some(seconds))));
             for _ in 0..args.rounds {
                 run_round(&mut measured, None)?;
             }
             let own = measured.split_off(1);
             let droptail = &measured[0].ns_per_hop;
-            for ((entry, bound), mut m) in group.iter().zip(own) {
+            for ((queue, bound), mut m) in group.iter().zip(own) {
                 let pairs = m.ns_per_hop.iter().zip(droptail);
                 let mut ratios: Vec<f64> = pairs.map(|(own, droptail)| own / droptail).collect();
                 let ratio = median(&mut ratios);
                 missed += u32::from(ratio > *bound);
                 rows.push(vec![
-                    entry.name.to_owned(),
+                    (*queue).clone(),
                     name.to_owned(),
                     format!("{:.1}", median(&mut m.ns_per_hop)),
                     format!("{ratio:.2}"),
@@ -302,7 +321,7 @@ fn queues(args: &BenchArgs) -> Result<(), Failure> {
             LabErrorKind::BadValue,
             format!("{missed} bounds are missed"),
         )
-        .in_file("bench --queues")
+        .in_file("bench")
         .into());
     }
     Ok(())

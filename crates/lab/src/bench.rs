@@ -12,7 +12,7 @@ use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::flow::{FlowRequest, build_flow};
-use sojourn_units::{Rate, Span, Time};
+use sojourn_units::{Rate, Span, Spec, SpecError, Time};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -233,6 +233,15 @@ pub fn find(name: &str) -> Result<Case, LabError> {
     })
 }
 
+/// The entry of the catalogue that a queue is of, such as `codel target=10ms`.
+///
+/// # Errors
+/// If there is none of that name, with the nearest one.
+pub fn queue_entry(queue: &str) -> Result<&'static CatalogueEntry, LabError> {
+    let name = queue.split_whitespace().next().unwrap_or_default();
+    registry::find(name).map_err(|e| LabError::from_queue(&e))
+}
+
 /// What a run of a case counted.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counted {
@@ -306,9 +315,9 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
             flow_nodes: Arc::clone(&flow_nodes),
             ..BuildContext::plain(1, &name)
         };
-        let queue = queue.parse().map_err(|error: sojourn_units::SpecError| {
-            LabError::new(LabErrorKind::BadValue, error.to_string())
-        })?;
+        let queue = queue
+            .parse()
+            .map_err(|error: SpecError| LabError::new(LabErrorKind::BadValue, error.to_string()))?;
         let port = registry::build_port(&queue, &cx).map_err(|e| LabError::from_queue(&e))?;
         spec.links.push(LinkSpec {
             name,
@@ -323,9 +332,12 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         });
         Ok::<(), LabError>(())
     };
-    let name = case.queue.split(' ').next().unwrap_or_default();
-    let entry = registry::find(name).map_err(|e| LabError::from_queue(&e))?;
-    let has = |key| entry.params.iter().any(|info| info.name == key);
+    let entry = queue_entry(&case.queue)?;
+    let given: Spec = case
+        .queue
+        .parse()
+        .map_err(|error: SpecError| LabError::new(LabErrorKind::BadValue, error.to_string()))?;
+    let has = |key| entry.params.iter().any(|info| info.name == key) && given.get(key).is_none();
     let mut queue = case.queue.to_string();
     if has("limit") {
         queue += &format!(" limit={}p", case.buffer);

@@ -112,43 +112,73 @@ impl Slab {
     }
 }
 
-/// Entries of one kind.
+/// Entries of one kind: a round, a power of two long. The next entry is the next place in the round that is free. Packets are released
+/// about in the order in which they were sent, so that what is written and read next lies beside what was written and read
+/// last, as it does not where the entry released last is taken first.
 #[derive(Debug, Default)]
 struct Shared<T> {
     entries: Vec<Entry<T>>,
-    free: Vec<u32>,
+    /// The place after the one taken last.
+    next: u32,
+    /// Entries that may be taken before the round is to become longer.
+    room: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 struct Entry<T> {
     data: T,
     /// Packets that refer to it.
     shares: u32,
 }
 
-impl<T> Shared<T> {
+/// Entries to begin with.
+const FIRST_ENTRIES: u32 = 16;
+
+impl<T: Clone + Default> Shared<T> {
     #[inline]
     fn insert(&mut self, data: T) -> u32 {
-        let entry = Entry { data, shares: 1 };
-        if let Some(index) = self.free.pop() {
-            if let Some(free) = self.entries.get_mut(to_usize(index)) {
-                *free = entry;
-            }
-            return index;
+        if self.room == 0 {
+            self.grow();
         }
-        self.add(entry)
+        self.room -= 1;
+        let mask = self.len() - 1;
+        loop {
+            let index = self.next & mask;
+            self.next = index + 1;
+            if let Some(entry) = self.entries.get_mut(to_usize(index))
+                && entry.shares == 0
+            {
+                *entry = Entry { data, shares: 1 };
+                return index;
+            }
+        }
     }
 
+    /// Places in the round; a quarter of them stay free, so that a free one is found soon.
+    #[inline]
+    #[allow(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        reason = "at most 2^31: see `grow`"
+    )]
+    fn len(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// Makes the round twice as long: what comes next is put into the new half.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, entry: Entry<T>) -> u32 {
-        let index = u32::try_from(self.entries.len()).ok();
-        // The greatest with the highest bit is no packet's.
-        let index = index.filter(|index| *index < SHORT - 1);
-        self.entries.push(entry);
-        index.expect("fewer than 2^31 - 1 entries")
+    fn grow(&mut self) {
+        let len = (2 * self.len()).max(FIRST_ENTRIES);
+        // The greatest index with the highest bit is no packet's.
+        assert!(len < SHORT, "fewer than 2^30 entries");
+        self.next = self.len();
+        self.room += (len - self.len()) / 4 * 3;
+        self.entries.resize(to_usize(len), Entry::default());
     }
+}
 
+impl<T> Shared<T> {
     #[inline(always)]
     fn get(&self, index: u32) -> Option<&Entry<T>> {
         let entry = self.entries.get(to_usize(index));
@@ -166,14 +196,12 @@ impl<T> Shared<T> {
         if let Some(entry) = self.entries.get_mut(to_usize(index)) {
             assert!(entry.shares > 0, "side data released twice");
             entry.shares -= 1;
-            if entry.shares == 0 {
-                self.free.push(index);
-            }
+            self.room += u32::from(entry.shares == 0);
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.free.len() == self.entries.len()
+        to_usize(self.room) == self.entries.len() / 4 * 3
     }
 }
 
@@ -230,7 +258,8 @@ mod tests {
             slab.release(index);
         }
         assert!(slab.is_empty() && slab.get(short).is_none() && slab.get(u32::MAX).is_none());
-        assert_eq!(slab.insert_timestamps((5, 6)), short);
+        let again = slab.insert_timestamps((5, 6));
+        assert_eq!(again & SHORT, SHORT);
     }
 
     #[test]
@@ -245,6 +274,30 @@ mod tests {
         assert_eq!(slab.get(a).map(|s| s.words[0]), Some(7));
         slab.release(a);
         assert!(slab.is_empty() && slab.get(a).is_none());
-        assert_eq!(slab.insert(Side::default()), a);
+    }
+
+    #[test]
+    fn entries_are_taken_in_turn_around_those_in_use_and_only_as_many_as_are_needed() {
+        let mut slab = Slab::default();
+        let kept: Vec<u32> = (0..5)
+            .map(|word| slab.insert_timestamps((word, 0)))
+            .collect();
+        let mut last = 0;
+        for word in 5..1000 {
+            let index = slab.insert_timestamps((word, 0));
+            let next = (last + 1) & (FIRST_ENTRIES - 1);
+            last = index & !SHORT;
+            assert!(last == next || last == 5, "{last} after {next}");
+            slab.release(index);
+        }
+        assert_eq!(slab.short.entries.len(), to_usize(FIRST_ENTRIES));
+        let many: Vec<u32> = (0..100)
+            .map(|word| slab.insert_timestamps((word, 1)))
+            .collect();
+        for (index, word) in kept.into_iter().chain(many).zip((0..5).chain(0..100)) {
+            assert_eq!(slab.get(index).map(|side| side.timestamps.0), Some(word));
+            slab.release(index);
+        }
+        assert!(slab.is_empty() && slab.short.entries.len() == 256);
     }
 }

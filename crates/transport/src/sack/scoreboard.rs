@@ -233,10 +233,9 @@ impl Scoreboard {
         segment.seq = seq;
         segment.sent = sent;
         segment.delivered = delivered;
-        segment.older = NONE;
-        segment.newer = NONE;
         segment.bytes = bytes;
         segment.flags = 0;
+        // Its neighbours in the list are set where it is put there.
         if self.linked {
             self.append(id);
         }
