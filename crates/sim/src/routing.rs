@@ -79,6 +79,9 @@ impl Routes {
             };
             exits.push(Exits { first, mask });
         }
+        // Few nodes have a table where most are endpoints: the others are not looked at for each destination.
+        let all = exits.iter().copied().enumerate();
+        let tabled: Vec<(usize, Exits)> = all.filter(|(_, exit)| exit.mask != 0).collect();
         let mut destinations = endpoints.to_vec();
         destinations.sort_unstable();
         destinations.dedup();
@@ -93,10 +96,8 @@ impl Routes {
             let root = leaf_link.map_or(destination, |link| links[to_usize(link)].0);
             let ways =
                 searched[to_usize(root)].get_or_insert_with(|| search(root, links, &into, nodes));
-            for (exit, way) in exits.iter().zip(ways.iter()) {
-                if exit.mask != 0 {
-                    table[exit.place(destination)] = *way;
-                }
+            for (node, exit) in &tabled {
+                table[exit.place(destination)] = ways[*node];
             }
             let exit = exits[to_usize(root)];
             if let Some(link) = leaf_link
