@@ -900,19 +900,37 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
     for (change, i) in scenario.changes.iter().zip(0..) {
         let key = format!("changes[{i}].link");
         let link = link_index(scenario, compiled, &key, &change.link)?;
+        let (at, every) = (Time::ZERO + change.at, change.every);
+        let end = Time::ZERO + scenario.run.duration;
+        let times = std::iter::successors(Some(at), |at| at.checked_add(every?));
+        let due = times.take_while(|at| *at < end);
         if change.at.is_zero() {
             // Before the packets that agents send when they start.
             let (spec, info) = (&mut compiled.network.links[link], &mut compiled.links[link]);
             spec.rate = change.rate.unwrap_or(spec.rate);
             spec.delay = change.delay.unwrap_or(spec.delay);
             (info.rate, info.delay) = (spec.rate, spec.delay);
-            continue;
         }
-        compiled
-            .changes
-            .push((Time::ZERO + change.at, link, change.rate, change.delay));
+        let later = due.filter(|at| *at > Time::ZERO);
+        let later = later.map(|at| (at, link, change.rate, change.delay));
+        compiled.changes.extend(later);
     }
-    compiled.changes.sort_by_key(|change| change.0);
+    compiled.changes.sort_by_key(|change| (change.0, change.1));
+    for pair in compiled.changes.windows(2) {
+        if let [
+            (at, link, rate, delay),
+            (at_too, link_too, rate_too, delay_too),
+        ] = pair
+            && (at, link) == (at_too, link_too)
+            && (rate.is_some() && rate_too.is_some() || delay.is_some() && delay_too.is_some())
+        {
+            let (link, at) = (&compiled.links[*link].name, at.since(Time::ZERO));
+            let problem = format!("{link} changes twice at {at}");
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .key("changes")
+                .remedy("let the two change at different times"));
+        }
+    }
     Ok(())
 }
 

@@ -242,6 +242,9 @@ params! {
         rate: Option<Rate> = "none", range "1bps".., source "unchanged";
         /// New propagation, for packets that start from then on.
         delay: Option<Span> = "none", range "0s".."1h", source "unchanged";
+        /// Time after which it happens again, and again until the run ends: two changes of one link with different times make its
+        /// rate go up and down.
+        every: Option<Span> = "none", range "1ms".."200h", source "once";
     }
 }
 

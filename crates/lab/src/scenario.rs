@@ -93,6 +93,9 @@ pub const TOPOLOGY_KINDS: &[(&str, &str)] = &[
 /// Samples of one time series that a run keeps at most.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// Times that one entry of `[[changes]]` may happen.
+const MOST_REPEATS: u64 = 1_000_000;
+
 /// What a document says.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reading {
@@ -1001,6 +1004,17 @@ impl<'a> Reader<'a> {
                 return Err(table
                     .error_on("at", LabErrorKind::Contradiction, problem)
                     .remedy("change earlier, or make run.duration longer"));
+            }
+            if let Some(every) = change.every
+                && run.duration.as_ps() / every.as_ps() > MOST_REPEATS
+            {
+                let problem = format!(
+                    "a change every {every} happens more than {MOST_REPEATS} times within {}",
+                    run.duration
+                );
+                return Err(table
+                    .error_on("every", LabErrorKind::BadValue, problem)
+                    .remedy("change less often, or run for a shorter time"));
             }
             let twice = |other: &ChangeParams| {
                 other.at == change.at

@@ -66,6 +66,19 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (size(values) - 1.0))
 }
 
+/// The sample covariance of as many values as others, with n - 1 in the denominator; `None` of fewer than two, or of unequally many.
+pub fn covariance(a: &[f64], b: &[f64]) -> Option<f64> {
+    if a.len() != b.len() || a.len() < 2 {
+        return None;
+    }
+    let (center_a, center_b) = (mean(a)?, mean(b)?);
+    let products = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| (a - center_a) * (b - center_b));
+    Some(products.sum::<f64>() / (size(a) - 1.0))
+}
+
 /// Half the width of the 95 % interval of the mean; `None` of fewer than two values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let variance = variance(values)?;

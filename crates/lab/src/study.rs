@@ -113,7 +113,7 @@ pub struct FigureSpec {
     pub kind: String,
     /// The experiment.
     pub experiment: String,
-    /// The factor, or of a scatter the metric, on the x axis.
+    /// The factor, or of a scatter or an ellipse the metric, on the x axis.
     pub x: Option<String>,
     /// The metric or quantity on the y axis.
     pub y: Option<String>,
@@ -668,7 +668,7 @@ impl Study {
                 &y,
                 "name what was recorded, such as y = \"backlog_packets\", and record it: [series] record = \"backlog\"",
             )?,
-            FigureKind::Scatter => {
+            FigureKind::Scatter | FigureKind::Ellipse => {
                 required("x", &x, "name a metric, such as x = \"sojourn_s_mean\"")?;
                 required("y", &y, "name a metric, such as y = \"utilization_ratio\"")?;
                 metric("x", &x)?;

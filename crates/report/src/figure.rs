@@ -1,7 +1,8 @@
 //! Figures as Vega-Lite (version 6) specifications.
 //!
-//! A figure keeps its field names. Two fields are added where they are needed, under names that no field of a summary can
-//! have: `_source` tells published from reproduced rows, `_slot` places marks side by side on a category axis.
+//! A figure keeps its field names. Fields are added where they are needed, under names that no field of a summary can
+//! have: `_source` tells published from reproduced rows, `_slot` places marks side by side on a category axis, `_outline` and `_step`
+//! are the number of a closed curve and the place of a point on it.
 //! Everything in a specification is inline; the only address in it is the name of its own schema.
 
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ use crate::summary::{Axis, Figure, Kind, Scale, label_of};
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v6.json";
 const SOURCE: &str = "_source";
 const SLOT: &str = "_slot";
+const OUTLINE: &str = "_outline";
+const STEP: &str = "_step";
 const PUBLISHED: &str = "published";
 const REPRODUCED: &str = "reproduced";
 /// Width and height in pixels, axes and legend included; with panels, the width of them all.
@@ -285,7 +288,18 @@ impl<'a> Plan<'a> {
                 }
             });
         }
-        rows.into_iter().map(|row| self.row(row)).collect()
+        let mut rows: Vec<Value> = rows.into_iter().map(|row| self.row(row)).collect();
+        for (number, outline) in figure.outlines.iter().enumerate() {
+            for (step, point) in outline.iter().enumerate() {
+                if drawable(figure, point) {
+                    let mut point = self.row(point);
+                    point[OUTLINE] = json!(number);
+                    point[STEP] = json!(step);
+                    rows.push(point);
+                }
+            }
+        }
+        rows
     }
 
     fn row(&self, row: &Row) -> Value {
@@ -427,6 +441,8 @@ impl<'a> Plan<'a> {
         let size = if cloud { 36 } else { 70 };
         let mut layers = self.whiskers();
         let clip = self.zooms();
+        layers.extend(self.outlines());
+        let below = layers.len();
         if self.published {
             // What lies behind a hollow point must not show through it.
             layers.push(json!({
@@ -451,7 +467,34 @@ impl<'a> Plan<'a> {
                 ("tooltip", self.tooltip()),
             ])
         }));
+        if !self.figure.outlines.is_empty() {
+            for layer in layers.iter_mut().skip(below) {
+                layer["transform"] = json!([{ "filter": format!("!isValid(datum.{OUTLINE})") }]);
+            }
+        }
         layers
+    }
+
+    /// Closed curves, filled a little. They come with the rows, so that each stands in the panel of its own.
+    fn outlines(&self) -> Option<Value> {
+        if self.figure.outlines.is_empty() {
+            return None;
+        }
+        Some(json!({
+            "transform": [{ "filter": format!("isValid(datum.{OUTLINE})") }],
+            "mark": {
+                "type": "line", "interpolate": "linear-closed", "strokeWidth": 1.6, "strokeJoin": "round",
+                "fillOpacity": 0.12, "clip": true
+            },
+            "encoding": self.encoding([
+                ("y", self.y(&self.figure.y.field)),
+                ("color", self.colour()),
+                ("fill", self.colour()),
+                ("detail", json!({ "field": OUTLINE, "type": "nominal" })),
+                ("order", json!({ "field": STEP, "type": "quantitative" })),
+                ("opacity", self.opacity()),
+            ])
+        }))
     }
 
     fn lines(&self) -> Vec<Value> {
@@ -1130,6 +1173,40 @@ mod tests {
             }
             _ => {}
         }
+    }
+
+    #[test]
+    fn outlines_are_closed_curves_beside_the_points_of_their_panel() {
+        let point = |x: f64, y: f64| json!({"x": x, "y": y, "queue": "CoDel", "panel": "a"});
+        let figure = figure(json!({
+            "id": "trade", "title": "Trade", "kind": "scatter",
+            "x": {"field": "x", "title": "Delay"}, "y": {"field": "y", "title": "Goodput"},
+            "series": {"field": "queue"}, "facet": {"field": "panel", "title": ""},
+            "rows": [point(1.0, 2.0)],
+            "outlines": [[point(0.0, 1.0), point(2.0, 1.0), point(1.0, 3.0)]]
+        }));
+        let spec = vega_lite(&figure, Theme::Light);
+        let rows = spec["data"]["values"].as_array().unwrap();
+        let steps: Vec<_> = rows.iter().map(|row| row["_step"].as_u64()).collect();
+        assert_eq!(steps, [None, Some(0), Some(1), Some(2)]);
+        assert!(rows.iter().all(|row| row["panel"] == "a"));
+        let layers = spec["spec"]["layer"].as_array().unwrap();
+        let marks: Vec<_> = layers
+            .iter()
+            .map(|layer| layer["mark"]["type"].as_str())
+            .collect();
+        assert_eq!(marks, [Some("line"), Some("point")]);
+        let filters: Vec<_> = layers
+            .iter()
+            .map(|layer| &layer["transform"][0]["filter"])
+            .collect();
+        assert_eq!(
+            filters,
+            [
+                &json!("isValid(datum._outline)"),
+                &json!("!isValid(datum._outline)")
+            ]
+        );
     }
 
     #[test]

@@ -41,7 +41,7 @@
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
 //!                  rows: [{field: text | number | null, ..., published?: bool}],
-//!                  y_low?: field, y_high?: field, reference?: [{label, y}], thinned?: text}
+//!                  y_low?: field, y_high?: field, outlines?: [[row]], reference?: [{label, y}], thinned?: text}
 //! kind            "bars" | "points" | "lines" | "range" | "cdf" | "time" | "scatter"
 //! Axis            {field, title, unit?, scale?: "linear" | "log" | "category" | "time", order?: [label]}
 //! ```
@@ -55,6 +55,7 @@
 //!   such a series is grey.
 //! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,
 //!   `cdf` and `time`, and the ends of the bars of `range`, whose `y` may be null.
+//! - `outlines` are closed curves of a `scatter`: each row is a point of the curve, with the fields that rows of the figure have.
 //! - `cdf` draws steps that hold their value to the next point; `y` runs from 0 to 1.
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
 //! - A logarithmic axis leaves out values at or below zero, intervals that reach zero, and bars of `range` that begin

@@ -1,6 +1,6 @@
 //! Reads `summary.json` and checks what types alone cannot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -265,7 +265,18 @@ fn check_figure(figure: &Figure, key: &str) -> Result<(), Misfit> {
             "use `linear`, `log` or `time`, or kind `points`",
         ));
     }
-    check_rows(figure, key)
+    if figure.kind != Kind::Scatter && !figure.outlines.is_empty() {
+        return Err(Misfit::new(
+            format!("{key}.outlines"),
+            format!("kind `{}` has no outlines", figure.kind.name()),
+            "leave them out, or use kind `scatter`",
+        ));
+    }
+    check_rows(figure, &figure.rows, &format!("{key}.rows"))?;
+    for (index, outline) in figure.outlines.iter().enumerate() {
+        check_rows(figure, outline, &format!("{key}.outlines[{index}]"))?;
+    }
+    Ok(())
 }
 
 /// Field names go into the specification, where dots and brackets would mean something.
@@ -298,7 +309,7 @@ fn check_field(figure: &Figure, key: &str, field: &str) -> Result<(), Misfit> {
     Ok(())
 }
 
-fn check_rows(figure: &Figure, key: &str) -> Result<(), Misfit> {
+fn check_rows(figure: &Figure, rows: &[BTreeMap<String, Value>], key: &str) -> Result<(), Misfit> {
     let category = figure.x.scale == Scale::Category;
     let labels = [
         category.then_some(&figure.x.field),
@@ -311,8 +322,8 @@ fn check_rows(figure: &Figure, key: &str) -> Result<(), Misfit> {
         figure.y_low.as_ref(),
         figure.y_high.as_ref(),
     ];
-    for (index, row) in figure.rows.iter().enumerate() {
-        let place = |field: &str| format!("{key}.rows[{index}].{field}");
+    for (index, row) in rows.iter().enumerate() {
+        let place = |field: &str| format!("{key}[{index}].{field}");
         let found = |field: &str| {
             row.get(field)
                 .map_or_else(|| "nothing".to_owned(), Value::to_string)

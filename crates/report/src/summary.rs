@@ -311,6 +311,10 @@ pub struct Figure {
     /// Field with the upper end of the interval, band or floating bar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y_high: Option<String>,
+    /// Of a scatter, closed curves around parts of the cloud: rows with the fields of the others, from one point of the curve to
+    /// the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlines: Vec<Vec<BTreeMap<String, Value>>>,
     /// Horizontal lines to compare with.
     #[serde(default)]
     pub reference: Vec<Reference>,

@@ -86,6 +86,8 @@ choice! {
         Time = "time",
         /// One point per replication, y over x.
         Scatter = "scatter",
+        /// A scatter with the ellipse of one standard deviation around the replications of each point.
+        Ellipse = "ellipse",
     }
 }
 
@@ -114,7 +116,7 @@ params! {
         kind: FigureKind = "points", source "Sojourn's choice";
         /// The experiment.
         experiment: Option<String> = "none", source "the first";
-        /// The factor on the x axis; of a scatter, a metric.
+        /// The factor on the x axis; of a scatter or an ellipse, a metric.
         x: Option<String> = "none", source "the first factor that nothing else takes";
         /// The metric on the y axis; of a cdf sojourn_s, delay_s, fct_s, slowdown or page_load_s; of sizes slowdown_p99 or another of the table of flow completion times; of a time series its quantity, such as backlog_packets.
         y: Option<String> = "none", source "sojourn_s_mean; of a range none";

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::outcome::{RunOutcome, SeriesOutcome};
 use crate::results::manifest::{FactorInfo, PointInfo};
 use crate::results::metrics::{Measure, Subject, Unit};
-use crate::stats::{merged, to_f64};
+use crate::stats::{self, merged, to_f64};
 use crate::study::{Asked, FigureKind, FigureSpec, Of};
 use sojourn_sim::histogram::{Histogram, middle};
 
@@ -44,7 +44,7 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
             },
             FigureKind::Sizes => over_sizes(wanted, spec),
             FigureKind::Time => time_series(wanted, spec, is_usual)?,
-            FigureKind::Scatter => scatter(wanted, spec),
+            FigureKind::Scatter | FigureKind::Ellipse => scatter(wanted, spec),
             _ => over_factor(wanted, spec),
         };
         // A figure without rows has nothing to draw.
@@ -261,6 +261,7 @@ fn frame(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind, x: Axis, y: Axis) -
         rows: Vec::new(),
         y_low: None,
         y_high: None,
+        outlines: Vec::new(),
         reference: Vec::new(),
         thinned: None,
     }
@@ -822,7 +823,7 @@ fn thin(series: &SeriesOutcome) -> (Vec<(f64, f64)>, Option<String>) {
     (thinned, Some(text))
 }
 
-/// A point per replication, one metric over another.
+/// A point per replication, one metric over another, and the ellipses of the points if they are asked for.
 fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     let parse = |text: &Option<String>| wanted.parse(text.as_deref()?, spec.of.as_deref());
     let (x, y) = (parse(&spec.x)?, parse(&spec.y)?);
@@ -842,15 +843,51 @@ fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             .values(point, &x)
             .into_iter()
             .zip(wanted.values(point, &y));
-        for (a, b) in pairs {
-            let (Some(a), Some(b)) = (a, b) else { continue };
+        let pairs: Vec<(f64, f64)> = pairs.filter_map(|(a, b)| Some((a?, b?))).collect();
+        let row = |&(a, b): &(f64, f64)| {
             let mut row = row_of(wanted, spec, point);
             row.insert("x".to_owned(), number(Some(a), x.metric.unit));
             row.insert("y".to_owned(), number(Some(b), y.metric.unit));
-            figure.rows.push(row);
+            row
+        };
+        figure.rows.extend(pairs.iter().map(row));
+        if kind(spec) == FigureKind::Ellipse {
+            let outline = ellipse(&pairs);
+            figure
+                .outlines
+                .extend(outline.map(|points| points.iter().map(row).collect()));
         }
     }
     Some(figure)
+}
+
+/// Points of an ellipse; they lie 7.5 degrees apart on the circle that it is made from.
+const ELLIPSE_POINTS: usize = 48;
+const TURN: (f64, f64) = (0.991_444_861_373_810_4, 0.130_526_192_220_051_6);
+
+/// The ellipse of one standard deviation around the mean of pairs: where a two-dimensional normal distribution with their means,
+/// variances and covariance has 1/sqrt(e) of its greatest density, as in RFC 7928 section 2.7 and the figures of Winstein and
+/// Balakrishnan (TCP ex Machina, 2013). None of fewer than three pairs.
+fn ellipse(pairs: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
+    if pairs.len() < 3 {
+        return None;
+    }
+    let (xs, ys): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (x, y) = (stats::mean(&xs)?, stats::mean(&ys)?);
+    // The Cholesky factor of the covariance matrix turns the unit circle into the ellipse.
+    let right = stats::variance(&xs)?.sqrt();
+    let slant = match right > 0.0 {
+        true => stats::covariance(&xs, &ys)? / right,
+        false => 0.0,
+    };
+    let up = (stats::variance(&ys)? - slant * slant).max(0.0).sqrt();
+    let mut at = (1.0, 0.0);
+    let points = (0..ELLIPSE_POINTS).map(|_| {
+        let point = (x + right * at.0, y + slant * at.0 + up * at.1);
+        at = (at.0 * TURN.0 - at.1 * TURN.1, at.0 * TURN.1 + at.1 * TURN.0);
+        point
+    });
+    Some(points.collect())
 }
 
 #[cfg(test)]
@@ -880,6 +917,40 @@ mod tests {
         assert_eq!(
             text.as_deref(),
             Some("Of 5000 samples, the least and the greatest of every 9 are drawn.")
+        );
+    }
+
+    #[test]
+    fn the_ellipse_of_pairs_has_their_mean_and_their_standard_deviations() {
+        // Means 2 and 30, variances 1 and 100, covariance 5.
+        let pairs = [(1.0, 30.0), (2.0, 20.0), (3.0, 40.0)];
+        let points = ellipse(&pairs).unwrap();
+        let most = |of: &dyn Fn(&(f64, f64)) -> f64| {
+            points.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
+        };
+        assert!((most(&|p| p.0) - 3.0).abs() < 1e-9);
+        // The points next to the highest of 40 are less than 3.75 degrees of the circle away from it.
+        assert!((39.97..=40.0).contains(&most(&|p| p.1)));
+        for (x, y) in &points {
+            // The distance of Mahalanobis is 1 everywhere.
+            let (u, v) = (x - 2.0, (y - 30.0) / 10.0);
+            let distance = (u * u - u * v + v * v) / 0.75;
+            assert!((distance - 1.0).abs() < 1e-9, "{x} {y}: {distance}");
+        }
+        assert_eq!(ellipse(&pairs[..2]), None);
+    }
+
+    #[test]
+    fn an_ellipse_of_equal_values_is_a_line_or_a_point() {
+        let flat = ellipse(&[(1.0, 5.0), (2.0, 5.0), (3.0, 5.0)]).unwrap();
+        assert!(flat.iter().all(|p| (p.1 - 5.0).abs() < 1e-12));
+        let upright = ellipse(&[(1.0, 4.0), (1.0, 5.0), (1.0, 6.0)]).unwrap();
+        assert!(upright.iter().all(|p| (p.0 - 1.0).abs() < 1e-12));
+        assert!(
+            ellipse(&[(1.0, 1.0); 3])
+                .unwrap()
+                .iter()
+                .all(|p| *p == (1.0, 1.0))
         );
     }
 

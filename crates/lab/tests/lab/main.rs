@@ -1,5 +1,6 @@
 //! What the lab promises, in one binary: linking each file of claims on its own took longer than running it.
 
+mod changes;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;
@@ -23,6 +24,7 @@ mod study_execute;
 mod study_multicast_aqm;
 mod study_queue_disciplines;
 mod study_read;
+mod study_rfc7928;
 mod study_rmcat_wired;
 mod study_rtp_codel_drr;
 mod study_summary;

@@ -1,7 +1,10 @@
 //! From a study to its report: tables with intervals, published beside reproduced, figures that draw, notes of the auditor.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+use serde_json::Value;
 
 use sojourn_lab::document::Document;
 use sojourn_lab::error::Result;
@@ -141,6 +144,11 @@ kind = "scatter"
 x = "sojourn_s_mean"
 y = "utilization_ratio"
 where = { rate = "1" }
+[[figure]]
+id = "spread"
+kind = "ellipse"
+x = "sojourn_s_mean"
+y = "goodput_bps_sum"
 "#;
 
 const PUBLISHED: &str = "experiment,rate,queue,metric,value,low,high,unit,note\n\
@@ -308,12 +316,42 @@ fn a_study_gives_the_tables_and_figures_it_asks_for() {
             "cdf",
             "backlog",
             "loss",
-            "trade"
+            "trade",
+            "spread"
         ]
     );
     let rendered = sojourn_report::render(&temp.path().join("out")).expect("a report");
     assert!(rendered.report.exists());
-    assert_eq!(rendered.figures.len(), 10);
+    assert_eq!(rendered.figures.len(), 12);
+}
+
+#[test]
+fn an_ellipse_stands_around_the_replications_of_each_point() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let summary = grid(temp.path());
+    let spread = figure(&summary, "spread");
+    assert_eq!(spread.kind, Kind::Scatter);
+    assert_eq!((spread.rows.len(), spread.outlines.len()), (12, 4));
+    for (outline, cloud) in spread.outlines.iter().zip(spread.rows.chunks(3)) {
+        let number =
+            |row: &BTreeMap<String, Value>, key: &str| row[key].as_f64().expect("a number");
+        let mean = |key: &str| cloud.iter().map(|row| number(row, key)).sum::<f64>() / 3.0;
+        let ends = |key: &str| {
+            let all = outline.iter().map(|row| number(row, key));
+            all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+                (low.min(v), high.max(v))
+            })
+        };
+        // Replications have means of 42.5, 44.5 and 46.5 ms, or of 12.5 to 16.5: one standard deviation is 2 ms.
+        let (low, high) = ends("x");
+        assert!((high - low - 4.0).abs() < 1e-9 && (high + low - 2.0 * mean("x")).abs() < 1e-9);
+        assert!(
+            outline
+                .iter()
+                .all(|row| row["series"] == cloud[0]["series"])
+        );
+    }
+    assert!(figure(&summary, "trade").outlines.is_empty());
 }
 
 #[test]

@@ -80,19 +80,20 @@ impl Arrivals {
         offered: &Offered,
     ) -> Result<Arrivals, ParamError> {
         let pairs = spec.pairs();
+        let inside = |error: ParamError| error.within("arrivals");
         let make: fn(f64, Sizes) -> Arrivals = match spec.name.as_str() {
             "poisson" => {
-                let _: PoissonParams = sojourn_units::build(None, &pairs)?;
+                let _: PoissonParams = sojourn_units::build(None, &pairs).map_err(inside)?;
                 Arrivals::Poisson
             }
             "deterministic" => {
-                let _: DeterministicParams = sojourn_units::build(None, &pairs)?;
+                let _: DeterministicParams = sojourn_units::build(None, &pairs).map_err(inside)?;
                 Arrivals::Deterministic
             }
             "trace" => {
-                let params: TraceParams = sojourn_units::build(None, &pairs)?;
+                let params: TraceParams = sojourn_units::build(None, &pairs).map_err(inside)?;
                 if !params.file.is_empty() {
-                    return Err(unread(&params.file));
+                    return Err(inside(unread(&params.file)));
                 }
                 let given = [
                     ("sizes", sizes.map(|_| "given".to_owned())),
@@ -111,7 +112,8 @@ impl Arrivals {
                         ));
                     }
                 }
-                return Ok(Arrivals::Trace(points(&params.points)?, 0));
+                let points = points(&params.points).map_err(inside)?;
+                return Ok(Arrivals::Trace(points, 0));
             }
             other => {
                 let names = PROCESSES.iter().map(|process| process.name);

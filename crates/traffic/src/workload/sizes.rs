@@ -171,8 +171,17 @@ impl Sizes {
     /// # Errors
     /// If there is none of that name, or a parameter cannot be.
     pub fn of(key: &str, spec: &Spec) -> Result<Sizes, ParamError> {
+        let sizes = Sizes::read(spec).map_err(|error| error.within(key))?;
+        sizes.ok_or_else(|| {
+            let names = DISTRIBUTIONS.iter().map(|d| d.name);
+            unknown(key, &spec.name, "a distribution of sizes", names)
+        })
+    }
+
+    /// None if there is no distribution of that name.
+    fn read(spec: &Spec) -> Result<Option<Sizes>, ParamError> {
         let pairs = spec.pairs();
-        Ok(match spec.name.as_str() {
+        Ok(Some(match spec.name.as_str() {
             "fixed" => {
                 let params: FixedParams = sojourn_units::build(None, &pairs)?;
                 Sizes::Fixed(params.bytes.get())
@@ -220,11 +229,8 @@ impl Sizes {
                 let _: DataMiningParams = sojourn_units::build(None, &pairs)?;
                 Sizes::Empirical(DATA_MINING.to_vec())
             }
-            other => {
-                let names = DISTRIBUTIONS.iter().map(|d| d.name);
-                return Err(unknown(key, other, "a distribution of sizes", names));
-            }
-        })
+            _ => return Ok(None),
+        }))
     }
 
     /// The mean, bytes.
@@ -430,8 +436,17 @@ impl Counts {
     /// # Errors
     /// If there is none of that name, or a parameter cannot be.
     pub fn of(key: &str, spec: &Spec) -> Result<Counts, ParamError> {
+        let counts = Counts::read(spec).map_err(|error| error.within(key))?;
+        counts.ok_or_else(|| {
+            let names = COUNTS.iter().map(|d| d.name);
+            unknown(key, &spec.name, "a distribution of numbers", names)
+        })
+    }
+
+    /// None if there is no distribution of that name.
+    fn read(spec: &Spec) -> Result<Option<Counts>, ParamError> {
         let pairs = spec.pairs();
-        Ok(match spec.name.as_str() {
+        Ok(Some(match spec.name.as_str() {
             "fixed" => {
                 let params: FixedCountParams = sojourn_units::build(None, &pairs)?;
                 Counts::Fixed(params.n)
@@ -453,11 +468,8 @@ impl Counts {
                 let params: GeometricCountParams = sojourn_units::build(None, &pairs)?;
                 Counts::Geometric(params.mean)
             }
-            other => {
-                let names = COUNTS.iter().map(|d| d.name);
-                return Err(unknown(key, other, "a distribution of numbers", names));
-            }
-        })
+            _ => return Ok(None),
+        }))
     }
 
     /// A number.
@@ -514,6 +526,21 @@ pub(super) fn spec_of(key: &str, text: &str) -> Result<Spec, ParamError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_inside_a_distribution_has_the_path_of_its_parameter() {
+        let spec = |text: &str| text.parse::<Spec>().unwrap();
+        let error = Counts::of("objects", &spec("fixed count=50")).unwrap_err();
+        assert_eq!(error.key(), "objects.count");
+        assert_eq!(
+            error.to_string(),
+            "objects: unknown parameter \"count\" (parameters: n)"
+        );
+        let error = Sizes::of("sizes", &spec("pareto mean=1ms")).unwrap_err();
+        assert_eq!(error.key(), "sizes.mean");
+        let error = Sizes::of("sizes", &spec("paretto")).unwrap_err();
+        assert_eq!(error.key(), "sizes");
+    }
     use sojourn_units::check_declaration;
 
     fn sizes(text: &str) -> Sizes {

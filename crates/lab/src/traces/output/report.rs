@@ -277,6 +277,7 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
         rows: Vec::new(),
         y_low: None,
         y_high: None,
+        outlines: Vec::new(),
         reference: Vec::new(),
         thinned: None,
     }
