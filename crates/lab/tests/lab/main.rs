@@ -21,6 +21,7 @@ mod study_codel_drr;
 mod study_codel_ledbat;
 mod study_congestion_controls;
 mod study_execute;
+mod study_l4s;
 mod study_multicast_aqm;
 mod study_queue_disciplines;
 mod study_read;
