@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use sojourn_cc::CongestionControl;
 use sojourn_report::{Note, Severity};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec};
 
@@ -19,7 +20,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 12] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
@@ -48,6 +49,10 @@ pub const RULES: [(&str, &str); 11] = [
     (
         "phase-effects",
         "Flows at constant bit rate run in fixed phases.",
+    ),
+    (
+        "paced-beside-bursts",
+        "Flows that are paced share a DropTail queue with others, and nothing else passes.",
     ),
     (
         "one-ecn",
@@ -133,6 +138,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     nothing_arrives(&all, &mut notes);
     window_below_bdp(&all, &mut notes);
     phase_effects(&all, &mut notes);
+    paced_beside_bursts(&all, &mut notes);
     one_ecn(&all, &comparisons, &mut notes);
     picture_stays_lost(&all, &mut notes);
     notes
@@ -479,6 +485,39 @@ fn phase_effects(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
                 "{} flows at constant bit rate keep the same order of arrival for the whole run; who loses packets is then \
                  decided by their phases.{}",
                 count(point),
+                places(&point.info.name(), found.len(), points.len())
+            ),
+        ));
+    }
+}
+
+/// Sources of long flows and of constant rates: what they send is not random.
+const NOT_RANDOM: [&str; 3] = ["bulk", "cbr", "periodic"];
+
+fn paced_beside_bursts(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let has = |flow: &FlowInfo, name: &str| flow.parts.iter().any(|(part, _)| *part == name);
+    let paced = |flow: &FlowInfo| {
+        flow.parts.iter().any(|(part, resolved)| {
+            let control = || sojourn_cc::registry::build(part, None, &[]);
+            value(&resolved.pairs, "pacing") == Some("true")
+                || control().is_ok_and(|control| control.traits().paces)
+        })
+    };
+    let decided_by_phase = |point: &Seen<'_>| {
+        let fifo = bottleneck(&point.compiled).is_some_and(|l| l.discipline.name == "droptail");
+        let flows = || point.compiled.flows.iter();
+        let long = || flows().filter(|flow| has(flow, "bulk"));
+        let random = |flow: &FlowInfo| !NOT_RANDOM.iter().any(|source| has(flow, source));
+        fifo && long().any(paced) && !long().all(paced) && !flows().any(random)
+    };
+    let found: Vec<&&Seen<'_>> = points.iter().filter(|p| decided_by_phase(p)).collect();
+    if let Some(point) = found.first() {
+        notes.push(note(
+            "paced-beside-bursts",
+            Severity::Warning,
+            format!(
+                "Paced flows share a DropTail queue with flows that are not, and nothing random passes: when the queue is full, who loses \
+                 packets is decided by their phases.{}",
                 places(&point.info.name(), found.len(), points.len())
             ),
         ));

@@ -130,6 +130,19 @@ fn constant_rates_in_fixed_phases_are_told() {
 }
 
 #[test]
+fn paced_flows_beside_others_in_a_full_droptail_queue_are_told() {
+    let rule = |flows: &str| {
+        let text = SOUND.replace("4*reno dialect=ns2 window=100p", flows);
+        rules(&notes(&text)).contains(&"paced-beside-bursts")
+    };
+    assert!(rule("reno\", \"bbr"));
+    assert!(rule("2*sack\", \"sack pacing=true"));
+    assert!(!rule("2*bbr"));
+    assert!(!rule("2*sack"));
+    assert!(!rule("reno\", \"bbr\", \"poisson rate=50kbps size=100B"));
+}
+
+#[test]
 fn video_that_cannot_come_back_is_told() {
     let lossy = |flow: &str| {
         let text = SOUND.replace("4*reno dialect=ns2 window=100p", flow);
