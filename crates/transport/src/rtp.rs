@@ -81,8 +81,9 @@ params! {
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
-        /// Bandwidth of the session, of which RTCP has a share.
-        bandwidth: Rate = "64kbps", range "1bps".., source "RFC 3551 section 4.5.14 (PCMU)",
+        /// Bandwidth of the session, of which RTCP has a share; none is what the source takes on the wire while it sends, under a `control`
+        /// the most that it may, or 64kbps where the source tells no rate.
+        bandwidth: Option<Rate> = "none", range "1bps".., source "RFC 3550 section 6.2 (one sender's data bandwidth, lower headers included)",
             where rtcp is "true";
         /// Share of the bandwidth that RTCP may take.
         rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2",
@@ -99,7 +100,8 @@ params! {
         /// Least time before the first report.
         rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)",
             where rtcp is "true";
-        /// Whether the least times are at most 360 s by the kilobits of the bandwidth.
+        /// Whether the least time is at most 360 s by the kilobits of the bandwidth, and half of that before the first report; in a group,
+        /// that of its senders.
         reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)",
             where rtcp is "true";
         /// Whether waits are random, between 1/2 and 3/2 of what they would be.
@@ -165,6 +167,7 @@ params! {
         }
         /// ns-2's Session/RTP.
         ns2 = "ns2-2.35" {
+            bandwidth = "64kbps" from "session-rtp.tcl has it from the script; here RFC 3551's PCMU";
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             payload = "65495B" from "rtp.cc sends what it is told to";
             rtcp_share = "1" from "session-rtp.tcl: session_bw_fraction_ is never read";
@@ -182,6 +185,9 @@ params! {
     }
 }
 
+/// Bandwidth of a session of which nothing is known: that of PCMU (RFC 3551 section 4.5.14).
+const USUAL_BANDWIDTH: Rate = Rate::kbps(64);
+
 /// Bytes of an RTP header, which RTCP does not have.
 const RTP_HEADER: u64 = 12;
 
@@ -196,16 +202,18 @@ impl RtpParams {
 
     /// When its participants report.
     pub fn rules(&self) -> Rules {
-        let kilobits = self.bandwidth.as_bps_f64() / 1e3;
-        let reduced = Span::round_from_secs((360.0 / kilobits).min(1e6));
-        let least = |span: Span| match self.reduced_minimum {
-            true => span.min(reduced),
+        let bandwidth = self.bandwidth.unwrap_or(USUAL_BANDWIDTH).as_bps_f64();
+        let kilobits = bandwidth / 1e3;
+        let reduced = (360.0 / kilobits).min(1e6);
+        let least = |span: Span, share: f64| match self.reduced_minimum {
+            true => span.min(Span::round_from_secs(reduced * share)),
             false => span,
         };
         Rules {
-            bandwidth: self.bandwidth.as_bps_f64() / 8.0 * self.rtcp_share.get(),
-            least: least(self.rtcp_least),
-            first: least(self.rtcp_first),
+            bandwidth: bandwidth / 8.0 * self.rtcp_share.get(),
+            least: least(self.rtcp_least, 1.0),
+            // Half of the least time, whatever that is (appendix A.7).
+            first: least(self.rtcp_first, 0.5),
             senders: self.rtcp_senders.get(),
             always_split: self.rtcp_always_split,
             random: self.rtcp_random,
