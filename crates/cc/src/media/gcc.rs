@@ -8,8 +8,12 @@
 //! its own threshold of 6 ms and more would find over-use of a paced stream only when it is past helping); the highest rate of groups is
 //! that of the last 60 (`OveruseEstimator`); a burst that arrives together is at most 100 ms long (`InterArrival`); the average of the
 //! rates at which over-use was found has a variance, over the average, of 0.4 to 2.5 kbps (`AimdRateControl`), and a decrease never
-//! raises the rate. The loss-based part looks at the losses of 200 ms or a round trip together: the draft has it run with every
-//! feedback, which there comes once a second or so.
+//! raises the rate; where there are losses, the loss-based estimate starts from the rate in use (`SendSideBandwidthEstimation`), and before
+//! there are any it is no bound. That estimate is made once a second, as often as section 3 has receivers report, however often feedback comes.
+//!
+//! Flows that share a bottleneck come to equal rates slowly: far from convergence the draft raises every rate by the same factor, which
+//! leaves their ratio what it is, and how far that is follows from rates that vary with the frames. Where the queue stays full no delay
+//! changes, and losses of up to a tenth lower nothing: the draft has no remedy for a short DropTail queue that others fill.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback, PacketResult};
@@ -65,6 +69,9 @@ enum State {
 
 /// Groups over which the drift is compared with the threshold, and of which the shortest distance counts.
 const GROUPS: usize = 60;
+
+/// Time between reports on losses.
+const REPORTS: Span = Span::from_secs(1);
 
 /// The longest burst whose packets are one group because they arrive together.
 const BURST: Span = Span::from_ms(100);
@@ -139,7 +146,8 @@ impl Gcc {
             signal: Use::Normal,
             state: State::Increase,
             delay_rate: bounds.start,
-            loss_rate: bounds.start,
+            // No bound before the first losses.
+            loss_rate: bounds.max,
             received: RateMeter::new(Span::from_ms(500)),
             newest: Time::ZERO,
             known: None,
@@ -306,29 +314,28 @@ impl Gcc {
         self.delay_rate = self.delay_rate.clamp(self.bounds.min, self.bounds.max);
     }
 
-    /// The loss-based rate (section 6), once a round trip at most.
+    /// The loss-based rate (section 6).
     fn losses(&mut self, now: Time) {
         let (told, lost) = self.told;
-        let wait = Span::round_from_secs(self.round_trip.max(0.2));
         if told < 10
             || self
                 .looked
-                .is_some_and(|at| now.saturating_since(at) < wait)
+                .is_some_and(|at| now.saturating_since(at) < REPORTS)
         {
             return;
         }
         self.looked = Some(now);
         self.told = (0, 0);
         let p = real(lost) / real(told);
+        if p < 0.02 {
+            self.loss_rate *= 1.05;
+        } else {
+            // Losses are those of the rate that was sent.
+            self.loss_rate = self.loss_rate.min(self.delay_rate);
+        }
         if p > 0.10 {
             self.loss_rate *= 1.0 - 0.5 * p;
-        } else if p < 0.02 {
-            self.loss_rate *= 1.05;
         }
-        // It stays within reach of the other.
-        self.loss_rate = self
-            .loss_rate
-            .min(1.5 * self.delay_rate.max(self.bounds.min));
         self.loss_rate = self.loss_rate.clamp(self.bounds.min, self.bounds.max);
     }
 }
@@ -429,6 +436,31 @@ mod tests {
         }
         let group = gcc.group.unwrap();
         assert_eq!((group.first, group.sent), (at(1_000_000), at(1_080_000)));
+    }
+
+    #[test]
+    fn losses_of_more_than_a_tenth_lower_the_rate_in_use_once_a_second() {
+        let mut gcc = gcc();
+        // Nothing was lost for a minute: the other estimate has long been above the rate in use.
+        gcc.delay_rate = 1e6;
+        gcc.loss_rate = 5e6;
+        let mut rates = Vec::new();
+        for ms in (0..3000).step_by(50) {
+            gcc.told.0 += 10;
+            gcc.told.1 += 2;
+            gcc.losses(Time::ZERO + Span::from_ms(ms));
+            rates.push(gcc.target());
+        }
+        rates.dedup();
+        assert_eq!(rates, [0.9e6, 0.9 * 0.9e6, 0.9 * (0.9 * 0.9e6)]);
+        // Up to a tenth holds, less than a fiftieth raises.
+        for (lost, factor) in [(6, 1.0), (1, 1.05)] {
+            let before = gcc.loss_rate;
+            gcc.told = (100, lost);
+            gcc.looked = None;
+            gcc.losses(Time::ZERO);
+            assert!((gcc.loss_rate / before - factor).abs() < 1e-12);
+        }
     }
 
     #[test]
