@@ -77,8 +77,10 @@ pub struct Sent {
     pub bytes: u64,
     /// Time between frames of media.
     pub frame: Span,
-    /// Wait between reports without chance.
+    /// Wait without chance between reports of the receiver (Tdr), as the sender computes it.
     pub interval: Span,
+    /// Wait without chance between the sender's own (Td).
+    pub own: Span,
 }
 
 impl Breaker {
@@ -107,7 +109,8 @@ impl Breaker {
         if wait <= 0.0 {
             return SILENT_WAITS;
         }
-        let length = frame.max(trip).max(wait).min(wait.max(15.0));
+        let own = 3.0 * sent.own.as_secs_f64();
+        let length = frame.max(trip).max(wait).min(own.max(15.0));
         whole((3.0 * length / wait).ceil()).max(1)
     }
 
@@ -190,6 +193,7 @@ mod tests {
             bytes: 1000 * packets,
             frame: Span::from_ms(20),
             interval: Span::from_secs(5),
+            own: Span::from_secs(5),
         }
     }
 
@@ -232,6 +236,7 @@ mod tests {
     fn often(packets: u64) -> Sent {
         Sent {
             interval: Span::from_ms(17),
+            own: Span::from_ms(17),
             frame: Span::from_ms(33),
             ..sent(packets)
         }
