@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import rtcp_rfc3550 as rtcp
+import rtp_reception_rfc3550 as reception
 
 FIGURES = Path(__file__).parents[1] / "data" / "rtcp" / "a7.csv"
 
@@ -43,3 +44,19 @@ def test_a_flash_join_is_held_back_to_the_share_of_rtcp() -> None:
 
 def test_the_figures_are_those_of_the_oracle() -> None:
     assert FIGURES.read_text(encoding="utf-8") == rtcp.text(rtcp.figures())
+
+
+def test_a_report_says_what_is_missing_between_the_first_and_the_highest_number() -> None:
+    source = reception.Source()
+    for number in (10, 11, 13, 14, 13):
+        source.arrives(number, 160 * number, 160 * number + 7)
+    # One of five is missing, and one came twice.
+    assert source.report() == (0, 0, 14, 0.0)
+    source.arrives(18, 160 * 18, 160 * 18 + 23)
+    # Three of four since then; the difference of 16 units counts a sixteenth.
+    assert source.report() == (192, 3, 18, 1.0)
+
+
+def test_the_reports_are_those_of_the_oracle() -> None:
+    file = FIGURES.with_name("reception.csv")
+    assert file.read_text(encoding="utf-8") == reception.text()

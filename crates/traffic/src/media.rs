@@ -12,7 +12,7 @@ use sojourn_cc::media::{self, AnyMedia, Bounds, MediaControl};
 use sojourn_sim::Stay;
 use sojourn_transport::app::Source;
 use sojourn_transport::{RtpConfig, RtpMember, RtpParams, RtpReceiver, RtpSender};
-use sojourn_units::{ParamError, Params, Rate, Spec, SpecValue, UnitErrorKind};
+use sojourn_units::{Bytes, ParamError, Params, Rate, Span, Spec, SpecValue, UnitErrorKind};
 
 /// The name of these flows.
 pub const RTP: &str = "rtp";
@@ -208,6 +208,9 @@ fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, P
     };
     check_effects(&params, &source, &data)?;
     let control = control(&mut params, &source)?;
+    if params.rtcp && params.bandwidth.is_none() {
+        params.bandwidth = nominal(&params, &source, &data);
+    }
     let media = Media {
         parts: vec![(RTP, Resolved::of(&params)), data],
         params,
@@ -298,6 +301,46 @@ fn check_effects(
     }
 }
 
+/// What media takes on the wire while it is sent, headers included: of an encoder that yields, the most that it may take. None of a
+/// source that tells no rate.
+fn nominal(
+    params: &RtpParams,
+    source: &AnySource,
+    (_, resolved): &(&'static str, Resolved),
+) -> Option<Rate> {
+    let of = |key: &str| {
+        let mut pairs = resolved.pairs.iter();
+        let (_, text) = pairs.find(|(name, _)| *name == key)?;
+        Some(text.as_str())
+    };
+    // Bytes of a write, and how often there is one.
+    let (bytes, per_second) = match source {
+        AnySource::Voice(voice) => voice.packets(),
+        AnySource::Video(video) => video.frames(params.control.is_some()),
+        _ => {
+            let size: Bytes = of("size")?.parse().ok()?;
+            let size = real(size.get());
+            let interval = of("interval").and_then(|text| text.parse::<Span>().ok());
+            match interval {
+                Some(interval) => (size, 1.0 / interval.as_secs_f64()),
+                None => {
+                    let rate: Rate = of("rate")?.parse().ok()?;
+                    (size, rate.as_bps_f64() / 8.0 / size)
+                }
+            }
+        }
+    };
+    let packets = (bytes / real(params.payload.get())).ceil().max(1.0);
+    let per_second = (bytes + packets * real(params.headers.get())) * per_second;
+    let rate = Rate::bps(8).scale(per_second);
+    (rate > Rate::ZERO).then_some(rate)
+}
+
+/// A count as a number.
+fn real(count: u64) -> f64 {
+    Rate::bps(count).as_bps_f64()
+}
+
 /// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.
 fn control(params: &mut RtpParams, source: &AnySource) -> Result<Option<AnyMedia>, ParamError> {
     let (Some(spec), AnySource::Video(video)) = (&params.control, source) else {
@@ -327,9 +370,13 @@ fn control(params: &mut RtpParams, source: &AnySource) -> Result<Option<AnyMedia
 #[cfg(test)]
 mod tests {
     use crate::flow::{FlowRequest, build_flow};
+    use crate::registry::Resolved;
     use sojourn_units::{Rate, Time};
 
-    fn built(pairs: &[(&str, &str)], dialect: Option<&str>) -> Result<Vec<String>, String> {
+    fn parts(
+        pairs: &[(&str, &str)],
+        dialect: Option<&str>,
+    ) -> Result<Vec<(&'static str, Resolved)>, String> {
         let request = FlowRequest {
             flow: 0,
             name: "flow/rtp-1",
@@ -345,7 +392,12 @@ mod tests {
         let owned = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
         let pairs: Vec<_> = pairs.iter().map(owned).collect();
         let flow = build_flow("rtp", &pairs, &request).map_err(|error| error.to_string())?;
-        let parts = flow.parts.iter();
+        Ok(flow.parts)
+    }
+
+    fn built(pairs: &[(&str, &str)], dialect: Option<&str>) -> Result<Vec<String>, String> {
+        let parts = parts(pairs, dialect)?;
+        let parts = parts.iter();
         Ok(parts
             .map(|(name, part)| format!("{name} {}", part.release))
             .collect())
@@ -368,6 +420,36 @@ mod tests {
             built(&avpf, None).unwrap(),
             ["rtp rfc4585", "video statistical"]
         );
+    }
+
+    #[test]
+    fn the_bandwidth_of_a_session_is_what_its_media_takes_on_the_wire() {
+        let is = |pairs: &[(&str, &str)], wanted: &str| {
+            let parts = parts(pairs, None).unwrap();
+            let mut pairs = parts[0].1.pairs.iter();
+            let (_, text) = pairs.find(|pair| pair.0 == "bandwidth").unwrap();
+            let rate = |text: &str| text.parse::<Rate>().ok();
+            assert_eq!(rate(text), rate(wanted), "{text} {wanted}");
+        };
+        // 160 and 20 bytes of payload in 200 and 60, fifty times a second, also of who pauses in between.
+        is(&[], "80kbps");
+        is(&[("source", "(voice codec=g729)")], "24kbps");
+        // A frame of 4000 bytes has four packets, one of 6250 six.
+        let small = ("payload", "1160B");
+        is(&[("source", "(video rate=960kbps)"), small], "998.4kbps");
+        let control = ("control", "nada");
+        is(
+            &[("source", "(video rate=300kbps)"), small, control],
+            "1557.6kbps",
+        );
+        let list = "(video points=I:3000,P:1000 fps=10)";
+        is(&[("source", list)], "166.4kbps");
+        let cbr = ("source", "(cbr rate=1Mbps)");
+        is(&[cbr], "1.04Mbps");
+        is(&[("source", "(cbr interval=200ms size=100B)")], "5.6kbps");
+        is(&[cbr, ("bandwidth", "9Mbps")], "9Mbps");
+        is(&[cbr, ("dialect", "ns2")], "64kbps");
+        is(&[("rtcp", "false")], "none");
     }
 
     #[test]
@@ -498,7 +580,7 @@ mod tests {
                 OFF,
                 ("circuit_breaker", "false"),
                 ("feedback", "none"),
-                ("bandwidth", "64kbps"),
+                ("bandwidth", "none"),
             ],
             vec![OFF, ("picture_loss", "false"), ("rtcp_random", "true")],
             vec![OFF, ("dialect", "avpf"), ("rtcp_least", "0s")],

@@ -4,13 +4,13 @@
 //! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
 //! `sender` and `receiver` are the two ends of a flow, `sender` and any number of `member`s those of a session over a multicast
 //! group. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
-//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), requests for packets (RFC 4585 section 6.2.1, `nack`)
-//! which are sent again (RFC 4588), the playout buffer (`playout`) and voice quality (`emodel`).
+//! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), requests for key frames (RFC 4585 section 6.3.1,
+//! `picture`) and for packets (section 6.2.1, `nack`), which are sent again (RFC 4588), the playout buffer (`playout`) and voice quality (`emodel`).
 //!
 //! Deviations: sequence numbers on the wire are the extended ones, whose lower 16 bits are RTP's; the clocks of both ends are the
 //! simulation's; collisions of SSRCs do not happen. RTCP travels as datagrams of the flow, so a flow's packets, delays and bytes
 //! count the sender's reports too (one in some seconds); its goodput does not. Retransmissions go in the same session, with numbers and
-//! an SSRC of their own (RFC 4588 section 5.3), so that losses and jitter of reports are those of the first transmission (section 6.2);
+//! an SSRC of their own (RFC 4588 sections 4 and 5), so that losses and jitter of reports are those of the first transmission (section 6.2);
 //! no reports are made of that second stream, and it is no member of its own. A congestion control sees them in its pace alone.
 
 mod account;
@@ -23,6 +23,7 @@ mod kept;
 mod member;
 mod members;
 mod nack;
+mod picture;
 mod playout;
 mod receiver;
 mod reception;
@@ -80,8 +81,9 @@ params! {
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
         rtcp: bool = "true", source "RFC 3550 section 6";
-        /// Bandwidth of the session, of which RTCP has a share.
-        bandwidth: Rate = "64kbps", range "1bps".., source "RFC 3551 section 4.5.14 (PCMU)",
+        /// Bandwidth of the session, of which RTCP has a share; none is what the source takes on the wire while it sends, under a `control`
+        /// the most that it may, or 64kbps where the source tells no rate.
+        bandwidth: Option<Rate> = "none", range "1bps".., source "RFC 3550 section 6.2 (one sender's data bandwidth, lower headers included)",
             where rtcp is "true";
         /// Share of the bandwidth that RTCP may take.
         rtcp_share: Ratio = "0.05", range "0.0001".."1", source "RFC 3550 section 6.2",
@@ -98,7 +100,8 @@ params! {
         /// Least time before the first report.
         rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)",
             where rtcp is "true";
-        /// Whether the least times are at most 360 s by the kilobits of the bandwidth.
+        /// Whether the least time is at most 360 s by the kilobits of the bandwidth, and half of that before the first report; in a group,
+        /// that of its senders.
         reduced_minimum: bool = "false", source "RFC 3550 section 6.2 (optional)",
             where rtcp is "true";
         /// Whether waits are random, between 1/2 and 3/2 of what they would be.
@@ -130,8 +133,8 @@ params! {
             where rtcp is "true";
         /// Whether feedback goes without a report in front.
         reduced_size: bool = "true", source "RFC 5506";
-        /// Whether the receiver asks for a key frame when a picture is lost; none does of video whose encoder makes no further one by
-        /// itself.
+        /// Whether the receiver asks for a key frame when a picture is lost, and again after a round trip, which it estimates; none does of
+        /// video whose encoder makes no further one by itself.
         picture_loss: Option<bool> = "none", source "RFC 4585 section 6.3.1; without, such a picture would never come back";
         /// Whether the receiver asks for packets that are missing (generic NACK), as soon as RTCP's timing lets it, and the sender sends
         /// them again: at once only with dialect=avpf, and as often as `bandwidth` allows.
@@ -140,11 +143,11 @@ params! {
         /// How much longer the playout buffer holds media, so that what is asked for comes in time.
         nack_hold: Span = "100ms", range "0s".."10s", source "Sojourn's choice: a round trip, and the wait for the next packet",
             where nack is "true";
-        /// Time after which a packet that is still missing may be asked for again: a round trip at least.
-        nack_again: Span = "100ms", range "1ms".."10s", source "RFC 4588 section 6.3 leaves it to an estimate of the round trip",
+        /// Time after which a packet that is still missing may be asked for again; the time that answers have taken, if that is longer.
+        nack_again: Span = "100ms", range "1ms".."10s", source "Sojourn's choice; RFC 4588 section 6.3 has a round trip, as the receiver estimates it",
             where nack is "true";
         /// How long the sender keeps packets, so as to send them again.
-        rtx_time: Span = "3s", range "1ms".."1min", source "RFC 4588 section 8.6 (its examples)",
+        rtx_time: Span = "3s", range "1ms".."1min", source "Sojourn's choice; RFC 4588 section 8.1 (rtx-time) has no default",
             where nack is "true";
         /// How long the receiver's playout buffer holds media.
         playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
@@ -164,6 +167,7 @@ params! {
         }
         /// ns-2's Session/RTP.
         ns2 = "ns2-2.35" {
+            bandwidth = "64kbps" from "session-rtp.tcl has it from the script; here RFC 3551's PCMU";
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             payload = "65495B" from "rtp.cc sends what it is told to";
             rtcp_share = "1" from "session-rtp.tcl: session_bw_fraction_ is never read";
@@ -181,6 +185,9 @@ params! {
     }
 }
 
+/// Bandwidth of a session of which nothing is known: that of PCMU (RFC 3551 section 4.5.14).
+const USUAL_BANDWIDTH: Rate = Rate::kbps(64);
+
 /// Bytes of an RTP header, which RTCP does not have.
 const RTP_HEADER: u64 = 12;
 
@@ -195,16 +202,18 @@ impl RtpParams {
 
     /// When its participants report.
     pub fn rules(&self) -> Rules {
-        let kilobits = self.bandwidth.as_bps_f64() / 1e3;
-        let reduced = Span::round_from_secs((360.0 / kilobits).min(1e6));
-        let least = |span: Span| match self.reduced_minimum {
-            true => span.min(reduced),
+        let bandwidth = self.bandwidth.unwrap_or(USUAL_BANDWIDTH).as_bps_f64();
+        let kilobits = bandwidth / 1e3;
+        let reduced = (360.0 / kilobits).min(1e6);
+        let least = |span: Span, share: f64| match self.reduced_minimum {
+            true => span.min(Span::round_from_secs(reduced * share)),
             false => span,
         };
         Rules {
-            bandwidth: self.bandwidth.as_bps_f64() / 8.0 * self.rtcp_share.get(),
-            least: least(self.rtcp_least),
-            first: least(self.rtcp_first),
+            bandwidth: bandwidth / 8.0 * self.rtcp_share.get(),
+            least: least(self.rtcp_least, 1.0),
+            // Half of the least time, whatever that is (appendix A.7).
+            first: least(self.rtcp_first, 0.5),
             senders: self.rtcp_senders.get(),
             always_split: self.rtcp_always_split,
             random: self.rtcp_random,
@@ -252,5 +261,7 @@ impl RtpParams {
 
 #[cfg(test)]
 mod crowd;
+#[cfg(test)]
+mod requests;
 #[cfg(test)]
 mod runs;

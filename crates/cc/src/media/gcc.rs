@@ -1,13 +1,25 @@
 //! GCC, the congestion control of WebRTC: a filter on the changes of delay between groups of packets, and a bound by losses.
 //!
-//! Source: draft-ietf-rmcat-gcc-02 sections 5 (delay-based control: arrival filter, over-use detector, rate control) and 6 (loss-based
-//! control), table 1. The values of table 1, the Kalman filter, the states of the rate and the loss-based control (2 %, 10 %, 1.05) were
-//! checked against a public copy of these parts of the draft; the rest is from memory of it. All of it runs at the sender, as in WebRTC.
+//! Source: draft-ietf-rmcat-gcc-02 sections 5 (pre-filtering, arrival-time filter, over-use detector, rate control) and 6 (loss-based
+//! control), table 1, read in full. All of it runs at the sender, as in WebRTC.
+//!
+//! What the draft leaves open is as WebRTC's classes with the Kalman filter have it: the estimate that is compared with the threshold
+//! is the drift over the last groups, up to 60 of them (`OveruseDetector`; the draft compares the drift over one group, which with
+//! its own threshold of 6 ms and more would find over-use of a paced stream only when it is past helping); the highest rate of groups is
+//! that of the last 60 (`OveruseEstimator`); a burst that arrives together is at most 100 ms long (`InterArrival`); the average of the
+//! rates at which over-use was found has a variance, over the average, of 0.4 to 2.5 kbps (`AimdRateControl`), and a decrease never
+//! raises the rate; where there are losses, the loss-based estimate starts from the rate in use (`SendSideBandwidthEstimation`), and before
+//! there are any it is no bound. That estimate is made once a second, as often as section 3 has receivers report, however often feedback comes.
+//!
+//! Flows that share a bottleneck come to equal rates slowly: far from convergence the draft raises every rate by the same factor, which
+//! leaves their ratio what it is, and how far that is follows from rates that vary with the frames. Where the queue stays full no delay
+//! changes, and losses of up to a tenth lower nothing: the draft has no remedy for a short DropTail queue that others fill.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback, PacketResult};
 use crate::num::real;
 use sojourn_units::{Span, Time, params};
+use std::collections::VecDeque;
 
 params! {
     /// GCC (draft-ietf-rmcat-gcc-02): WebRTC's control by the gradient of delay, and by loss.
@@ -55,12 +67,31 @@ enum State {
     Decrease,
 }
 
-/// Packets sent in one burst: when the first was sent, and the last sent and arrived.
+/// Groups over which the drift is compared with the threshold, and of which the shortest distance counts.
+const GROUPS: usize = 60;
+
+/// Time between reports on losses.
+const REPORTS: Span = Span::from_secs(1);
+
+/// The longest burst whose packets are one group because they arrive together.
+const BURST: Span = Span::from_ms(100);
+
+/// Least and greatest variance of the rates at which over-use was found, over their mean, bits per second.
+const VARIANCE: (f64, f64) = (400.0, 2500.0);
+
+/// Packets sent in one burst: when the first was sent and arrived, and the last.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first: Time,
+    begun: Time,
     sent: Time,
     arrived: Time,
+}
+
+/// So many milliseconds later is one time than another; less than none if earlier.
+fn ms(later: Time, earlier: Time) -> f64 {
+    let ahead = later.saturating_since(earlier).as_secs_f64();
+    (ahead - earlier.saturating_since(later).as_secs_f64()) * 1e3
 }
 
 /// The algorithm.
@@ -74,8 +105,11 @@ pub struct Gcc {
     gradient: f64,
     error: f64,
     measured: f64,
+    /// Times between the last groups, ms, and how many there were, up to [`GROUPS`].
+    gaps: VecDeque<f64>,
     threshold: f64,
-    above_since: Option<Time>,
+    /// For how long the drift has been above the threshold, ms, and for how many groups.
+    above: Option<(f64, u32)>,
     last_gradient: f64,
     updated: Option<Time>,
     signal: Use,
@@ -83,7 +117,9 @@ pub struct Gcc {
     delay_rate: f64,
     loss_rate: f64,
     received: RateMeter,
-    /// Mean and deviation of the received rate where it was decreased.
+    /// The last arrival.
+    newest: Time,
+    /// Mean of the received rates where over-use was found, and their variance over it.
     known: Option<(f64, f64)>,
     adjusted: Option<Time>,
     round_trip: f64,
@@ -103,14 +139,17 @@ impl Gcc {
             error: params.variance,
             measured: 1.0,
             threshold: params.threshold,
-            above_since: None,
+            gaps: VecDeque::new(),
+            above: None,
             last_gradient: 0.0,
             updated: None,
             signal: Use::Normal,
             state: State::Increase,
             delay_rate: bounds.start,
-            loss_rate: bounds.start,
+            // No bound before the first losses.
+            loss_rate: bounds.max,
             received: RateMeter::new(Span::from_ms(500)),
+            newest: Time::ZERO,
             known: None,
             adjusted: None,
             round_trip: 0.1,
@@ -120,76 +159,89 @@ impl Gcc {
         }
     }
 
-    fn on_packet(&mut self, packet: &PacketResult, arrived: Time) {
-        let Some(group) = &mut self.group else {
-            self.group = Some(Group {
-                first: packet.sent,
-                sent: packet.sent,
-                arrived,
-            });
-            return;
-        };
-        if packet.sent.saturating_since(group.first) <= self.params.burst {
-            group.sent = packet.sent;
-            group.arrived = group.arrived.max(arrived);
-            return;
-        }
-        let whole = *group;
-        self.group = Some(Group {
+    /// A packet has arrived; says whether it was found that the path is over-used.
+    fn on_packet(&mut self, packet: &PacketResult, arrived: Time) -> bool {
+        let begin = Group {
             first: packet.sent,
+            begun: arrived,
             sent: packet.sent,
             arrived,
-        });
+        };
+        let Some(group) = &mut self.group else {
+            self.group = Some(begin);
+            return false;
+        };
+        // Pre-filtering (section 5.2): what is sent in a burst, or arrives in one, is a group.
+        let burst = self.params.burst;
+        let between = arrived.saturating_since(group.arrived);
+        let together = between < burst
+            && ms(arrived, group.arrived) < ms(packet.sent, group.sent)
+            && arrived.saturating_since(group.begun) < BURST;
+        if packet.sent.saturating_since(group.first) <= burst || together {
+            group.sent = packet.sent;
+            group.arrived = group.arrived.max(arrived);
+            return false;
+        }
+        let whole = *group;
+        self.group = Some(begin);
         if let Some(before) = self.before.replace(whole) {
-            let ms = |later: Time, earlier: Time| {
-                let ahead = later.saturating_since(earlier).as_secs_f64();
-                (ahead - earlier.saturating_since(later).as_secs_f64()) * 1e3
-            };
             let sent = ms(whole.sent, before.sent);
             let change = ms(whole.arrived, before.arrived) - sent;
-            self.filter(change, sent.max(1.0));
-            self.detect(whole.arrived);
+            self.filter(change, sent);
+            self.detect(whole.arrived, sent);
+            return self.signal == Use::Over;
         }
+        false
     }
 
     /// The arrival-time filter (section 5.3): a Kalman filter of one state. `gap` is the time between groups, ms.
     fn filter(&mut self, change: f64, gap: f64) {
+        self.gaps.push_back(gap);
+        while self.gaps.len() > GROUPS {
+            self.gaps.pop_front();
+        }
+        let shortest = self.gaps.iter().copied().fold(f64::INFINITY, f64::min);
         let params = &self.params;
-        let z = change - self.gradient;
-        let frames = 1e3 / gap;
-        let alpha = libm::pow(1.0 - params.chi, 30.0 / frames.max(1.0));
-        // Outliers count as three deviations.
-        let clipped = z.clamp(-3.0 * self.measured.sqrt(), 3.0 * self.measured.sqrt());
-        self.measured = (alpha * self.measured + (1.0 - alpha) * clipped * clipped).max(1.0);
         let prior = self.error + params.noise;
+        let z = change - self.gradient;
+        // 30 over the groups of a second.
+        let alpha = libm::pow(1.0 - params.chi, 30.0 * shortest.max(0.1) / 1e3);
+        // Of the noise alone, outliers count as three deviations.
+        let most = 3.0 * self.measured.sqrt();
+        let clipped = z.clamp(-most, most);
+        self.measured = (alpha * self.measured + (1.0 - alpha) * clipped * clipped).max(1.0);
         let gain = prior / (self.measured + prior);
-        self.gradient += clipped * gain;
+        self.gradient += z * gain;
         self.error = (1.0 - gain) * prior;
     }
 
-    /// The over-use detector (section 5.4), with its adaptive threshold. The gradient counts as often as groups were seen, up to 60,
-    /// in WebRTC; here it stands for the drift over the last 30 groups.
-    fn detect(&mut self, now: Time) {
-        let offset = self.gradient * 30.0;
+    /// The over-use detector (section 5.4), with its adaptive threshold, at a group that was sent `gap` ms after the one before it.
+    fn detect(&mut self, now: Time, gap: f64) {
+        let groups = real(u64::try_from(self.gaps.len()).unwrap_or(0));
+        let offset = self.gradient * groups;
         let since = self
             .updated
             .map_or(0.0, |at| now.saturating_since(at).as_secs_f64() * 1e3);
         self.updated = Some(now);
+        self.signal = Use::Normal;
         if offset > self.threshold {
-            let begun = *self.above_since.get_or_insert(now);
-            let long = now.saturating_since(begun) >= self.params.overuse;
-            if long && offset >= self.last_gradient {
+            // Since half of the time from the group before.
+            let (time, count) = self
+                .above
+                .map_or((gap / 2.0, 1), |(time, count)| (time + gap, count + 1));
+            self.above = Some((time, count));
+            let long = time > self.params.overuse.as_secs_f64() * 1e3 && count > 1;
+            if long && self.gradient >= self.last_gradient {
+                self.above = Some((0.0, 0));
                 self.signal = Use::Over;
             }
         } else {
-            self.above_since = None;
-            self.signal = if offset < -self.threshold {
-                Use::Under
-            } else {
-                Use::Normal
-            };
+            self.above = None;
+            if offset < -self.threshold {
+                self.signal = Use::Under;
+            }
         }
-        self.last_gradient = offset;
+        self.last_gradient = self.gradient;
         let size = offset.abs();
         if size - self.threshold <= 15.0 {
             let k = if size < self.threshold {
@@ -202,9 +254,21 @@ impl Gcc {
         }
     }
 
-    /// The delay-based rate (section 5.5).
-    fn control(&mut self, now: Time) {
-        self.state = match (self.signal, self.state) {
+    /// Bits of a packet, of an encoder with 30 frames in a second (section 5.5).
+    fn packet_bits(&self) -> f64 {
+        let frame = self.delay_rate / 30.0;
+        frame / (frame / (1200.0 * 8.0)).ceil().max(1.0)
+    }
+
+    /// The delay-based rate (section 5.5), after feedback in which over-use was found, or else as the last group says.
+    fn control(&mut self, now: Time, over: bool) {
+        let signal = match (over, self.signal) {
+            (true, _) => Use::Over,
+            // That was told of before.
+            (false, Use::Over) => Use::Normal,
+            (false, signal) => signal,
+        };
+        self.state = match (signal, self.state) {
             (Use::Over, _) => State::Decrease,
             (Use::Under, _) | (Use::Normal, State::Decrease) => State::Hold,
             (Use::Normal, _) => State::Increase,
@@ -214,41 +278,33 @@ impl Gcc {
             .map_or(0.0, |at| now.saturating_since(at).as_secs_f64())
             .min(1.0);
         self.adjusted = Some(now);
-        let Some(received) = self.received.rate(now) else {
+        let Some(received) = self.received.rate(self.newest) else {
             return;
         };
+        // Three standard deviations about the mean are close to convergence.
+        let reach = |(mean, variance): (f64, f64)| 3.0 * (variance * mean).sqrt();
         match self.state {
             State::Hold => {}
             State::Decrease => {
-                let rate = self.params.beta * received;
-                if rate < self.delay_rate {
-                    self.delay_rate = rate;
-                }
-                let (mean, deviation) = self.known.unwrap_or((received, 0.1 * received));
-                let off = (received - mean).abs();
-                self.known = Some((
-                    mean + 0.05 * (received - mean),
-                    deviation + 0.05 * (off - deviation),
-                ));
-                if off > 3.0 * deviation {
-                    self.known = Some((received, 0.1 * received));
-                }
-                self.signal = Use::Normal;
-                self.above_since = None;
+                self.delay_rate = self.delay_rate.min(self.params.beta * received);
+                let known = self
+                    .known
+                    .filter(|known| (received - known.0).abs() <= reach(*known));
+                let (mean, variance) = known.unwrap_or((received, VARIANCE.0));
+                let mean = mean + 0.05 * (received - mean);
+                let off = received - mean;
+                let variance = 0.95 * variance + 0.05 * off * off / mean.max(1.0);
+                self.known = Some((mean, variance.clamp(VARIANCE.0, VARIANCE.1)));
             }
             State::Increase => {
-                let near = self.known.is_some_and(|(mean, deviation)| {
-                    (received - mean).abs() <= 3.0 * deviation.max(0.01 * mean)
-                });
-                if !near && self.known.is_some_and(|(mean, _)| received > mean) {
-                    self.known = None;
-                }
-                if near {
+                let close = |known: (f64, f64)| (received - known.0).abs() <= reach(known);
+                if self.known.is_some_and(close) {
                     let response = self.round_trip + 0.1;
-                    let packet = (self.delay_rate / 30.0).min(1200.0 * 8.0);
-                    let add = 0.5 * (since / response).min(1.0) * packet;
-                    self.delay_rate += add.max(1000.0 * since);
+                    let alpha = 0.5 * (since / response).min(1.0);
+                    self.delay_rate += (alpha * self.packet_bits()).max(1000.0);
                 } else {
+                    // Above it, the link is another.
+                    self.known = self.known.filter(|known| received < known.0);
                     self.delay_rate *= libm::pow(self.params.eta, since);
                 }
                 let most = 1.5 * received;
@@ -258,49 +314,50 @@ impl Gcc {
         self.delay_rate = self.delay_rate.clamp(self.bounds.min, self.bounds.max);
     }
 
-    /// The loss-based rate (section 6), once a round trip at most.
+    /// The loss-based rate (section 6).
     fn losses(&mut self, now: Time) {
         let (told, lost) = self.told;
-        let wait = Span::round_from_secs(self.round_trip.max(0.2));
         if told < 10
             || self
                 .looked
-                .is_some_and(|at| now.saturating_since(at) < wait)
+                .is_some_and(|at| now.saturating_since(at) < REPORTS)
         {
             return;
         }
         self.looked = Some(now);
         self.told = (0, 0);
         let p = real(lost) / real(told);
+        if p < 0.02 {
+            self.loss_rate *= 1.05;
+        } else {
+            // Losses are those of the rate that was sent.
+            self.loss_rate = self.loss_rate.min(self.delay_rate);
+        }
         if p > 0.10 {
             self.loss_rate *= 1.0 - 0.5 * p;
-        } else if p < 0.02 {
-            self.loss_rate *= 1.05;
         }
-        // It stays within reach of the other.
-        self.loss_rate = self
-            .loss_rate
-            .min(1.5 * self.delay_rate.max(self.bounds.min));
         self.loss_rate = self.loss_rate.clamp(self.bounds.min, self.bounds.max);
     }
 }
 
 impl MediaControl for Gcc {
     fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
+        let mut over = false;
         for packet in feedback.packets {
             self.told.0 += 1;
             match packet.arrived {
                 None => self.told.1 += 1,
                 Some(at) => {
-                    self.received.add(feedback.now, packet.bytes);
-                    self.on_packet(packet, at);
+                    self.newest = self.newest.max(at);
+                    self.received.add(self.newest, packet.bytes);
+                    over |= self.on_packet(packet, at);
                 }
             }
         }
         if let Some(trip) = feedback.round_trip {
             self.round_trip += 0.125 * (trip.as_secs_f64() - self.round_trip);
         }
-        self.control(feedback.now);
+        self.control(feedback.now, over);
         self.losses(feedback.now);
     }
 
@@ -316,5 +373,102 @@ impl MediaControl for Gcc {
     fn pacing(&self) -> f64 {
         // WebRTC's pacer: 2.5 times the target.
         2.5 * self.target()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gcc() -> Gcc {
+        let bounds = Bounds {
+            min: 150e3,
+            start: 1e6,
+            max: 5e6,
+        };
+        Gcc::new(&GccParams::default(), bounds)
+    }
+
+    #[test]
+    fn an_outlier_counts_in_full_in_the_estimate_and_as_three_deviations_in_the_noise() {
+        let mut gcc = gcc();
+        gcc.filter(100.0, 33.0);
+        // k = 0.101 / 1.101 with a variance of 1, which is the least; 3 deviations are 3 ms.
+        let alpha = libm::pow(0.99, 0.99);
+        let noise = alpha + (1.0 - alpha) * 9.0;
+        assert!((gcc.measured - noise).abs() < 1e-9, "{}", gcc.measured);
+        let gain = 0.101 / (noise + 0.101);
+        assert!(
+            (gcc.gradient - 100.0 * gain).abs() < 1e-9,
+            "{}",
+            gcc.gradient
+        );
+    }
+
+    #[test]
+    fn the_noise_is_weighed_by_the_shortest_time_between_groups() {
+        let mut gcc = gcc();
+        gcc.filter(0.0, 8.0);
+        gcc.filter(3.0, 100.0);
+        // z is 3 ms, its square is below nine variances.
+        let alpha = libm::pow(0.99, 0.24);
+        assert!((gcc.measured - (alpha + (1.0 - alpha) * 9.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_an_outage_held_back_is_one_group_and_no_over_use() {
+        let mut gcc = gcc();
+        let at = |us| Time::ZERO + Span::from_us(us);
+        let packet = |n: u64, arrived: u64| PacketResult {
+            bytes: 1200,
+            sent: at(10_000 * n),
+            arrived: Some(at(arrived)),
+            marked: false,
+        };
+        for n in 0..100 {
+            assert!(!gcc.on_packet(&packet(n, 10_000 * n + 50_000), at(10_000 * n + 50_000)));
+        }
+        // Nothing for 90 ms, then all of it within 1 ms.
+        let end = 1_000_000 + 140_000;
+        for n in 100..109 {
+            let arrived = end + 100 * (n - 100);
+            assert!(!gcc.on_packet(&packet(n, arrived), at(arrived)));
+        }
+        let group = gcc.group.unwrap();
+        assert_eq!((group.first, group.sent), (at(1_000_000), at(1_080_000)));
+    }
+
+    #[test]
+    fn losses_of_more_than_a_tenth_lower_the_rate_in_use_once_a_second() {
+        let mut gcc = gcc();
+        // Nothing was lost for a minute: the other estimate has long been above the rate in use.
+        gcc.delay_rate = 1e6;
+        gcc.loss_rate = 5e6;
+        let mut rates = Vec::new();
+        for ms in (0..3000).step_by(50) {
+            gcc.told.0 += 10;
+            gcc.told.1 += 2;
+            gcc.losses(Time::ZERO + Span::from_ms(ms));
+            rates.push(gcc.target());
+        }
+        rates.dedup();
+        assert_eq!(rates, [0.9e6, 0.9 * 0.9e6, 0.9 * (0.9 * 0.9e6)]);
+        // Up to a tenth holds, less than a fiftieth raises.
+        for (lost, factor) in [(6, 1.0), (1, 1.05)] {
+            let before = gcc.loss_rate;
+            gcc.told = (100, lost);
+            gcc.looked = None;
+            gcc.losses(Time::ZERO);
+            assert!((gcc.loss_rate / before - factor).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn near_convergence_the_rate_rises_by_half_a_packet_in_a_response_time() {
+        let mut gcc = gcc();
+        // 33.3 kbit of a frame go in four packets.
+        assert!((gcc.packet_bits() - 1e6 / 30.0 / 4.0).abs() < 1e-6);
+        gcc.delay_rate = 150e3;
+        assert!((gcc.packet_bits() - 5000.0).abs() < 1e-6);
     }
 }

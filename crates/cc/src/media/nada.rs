@@ -1,13 +1,17 @@
 //! NADA: one signal of delay, loss and marks, and a rate that follows it.
 //!
-//! Source: RFC 8698 sections 4.2 and 4.3, all of it at the sender (section 5.3); values of figure 3 as the ns3-rmcat code has them.
-//! Written from the equations as that code and the literature give them; the text of the RFC was not at hand. The loss ratio is
-//! smoothed by ALPHA per feedback; delays pass a minimum filter of 15 packets (section 5.1.1); marks count with DMARK = 2 ms.
+//! Source: RFC 8698 sections 4.2 and 4.3, all of it at the sender (section 5.3). The text of the RFC was not at hand: equations and
+//! values are those of ns3-rmcat, the code of its authors, whose values are those of figure 3. Ratios of losses and marks are those of
+//! LOGWIN, smoothed by ALPHA per feedback; delays pass a minimum filter of 15 packets (section 5.1.1), but not where they end the
+//! accelerated ramp-up; the mean interval between losses is that of TFRC (RFC 5348 section 5.4), in packets, and when losses are long
+//! past their delay counts in full again over one such interval, as in ns3-rmcat. Marks count with DMARK = 2 ms, which ns3-rmcat leaves
+//! out. The video buffer of section 5.2 that shapes the rate is left out.
 
 use super::rate::{QueueDelay, RateMeter};
 use super::{Bounds, MediaControl, MediaFeedback};
 use crate::num::real;
 use sojourn_units::{Span, Time, params};
+use std::collections::VecDeque;
 
 params! {
     /// NADA (RFC 8698): the rate follows one signal of queue delay, losses and marks.
@@ -59,6 +63,9 @@ params! {
     }
 }
 
+/// Weights of the intervals between losses, the last first (RFC 5348 section 5.4).
+const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+
 /// The algorithm.
 #[derive(Clone, Debug)]
 pub struct Nada {
@@ -71,9 +78,16 @@ pub struct Nada {
     received: RateMeter,
     loss: f64,
     marks: f64,
-    /// When packets were lost last, and the mean time between losses.
-    last_loss: Option<Time>,
-    loss_gap: Option<f64>,
+    /// Of the feedback of the last LOGWIN: when it came, and the packets that it told of, those lost and those marked.
+    recent: VecDeque<(Time, u64, u64, u64)>,
+    /// Packets since the last loss, and between those before it, the last first; none before the first loss.
+    intervals: VecDeque<f64>,
+    /// The last packet that was told of was lost.
+    gap: bool,
+    /// A packet was lost ever.
+    lossy: bool,
+    /// The last arrival.
+    newest: Time,
     /// When the queue was longer than QEPS or a packet was lost last.
     last_trouble: Option<Time>,
     updated: Option<Time>,
@@ -91,8 +105,11 @@ impl Nada {
             received: RateMeter::new(params.logwin),
             loss: 0.0,
             marks: 0.0,
-            last_loss: None,
-            loss_gap: None,
+            recent: VecDeque::new(),
+            intervals: VecDeque::from([0.0]),
+            gap: false,
+            lossy: false,
+            newest: Time::ZERO,
             last_trouble: None,
             updated: None,
             round_trip: 0.0,
@@ -100,37 +117,67 @@ impl Nada {
         }
     }
 
-    /// Losses were seen within a few of their mean intervals.
-    fn lossy(&self, now: Time) -> bool {
-        let gap = self.loss_gap.unwrap_or(0.0);
-        let kept = (self.params.multiloss * gap).max(self.params.logwin.as_secs_f64());
-        self.last_loss
-            .is_some_and(|at| now.saturating_since(at).as_secs_f64() <= kept)
+    /// How much of the delay counts as if losses were no concern: 0 where some were seen within a few of their mean intervals, 1 where
+    /// they are long past.
+    fn unwarped(&self) -> f64 {
+        if !self.lossy {
+            return 1.0;
+        }
+        let weighed = |skip: usize| {
+            let past = self.intervals.iter().skip(skip).zip(WEIGHTS);
+            let past = past.take(self.intervals.len() - 1);
+            let sum: f64 = past.clone().map(|(packets, weight)| packets * weight).sum();
+            sum / past.map(|(_, weight)| weight).sum::<f64>()
+        };
+        let mean = weighed(0).max(weighed(1)).max(1.0);
+        let since = self.intervals.front().copied().unwrap_or(0.0);
+        (since / mean - self.params.multiloss).clamp(0.0, 1.0)
     }
 
     /// The signal (equations 1 and 2), seconds.
-    fn signal(&self, queue: f64, now: Time) -> f64 {
+    fn signal(&self, queue: f64) -> f64 {
         let params = &self.params;
         let qth = params.qth.as_secs_f64();
-        let warped = if self.lossy(now) && queue >= qth {
-            qth * libm::exp(-params.lambda * (queue - qth) / qth)
-        } else {
-            queue
+        let warped = match queue >= qth {
+            true => qth * libm::exp(-params.lambda * (queue - qth) / qth),
+            false => queue,
         };
+        let share = self.unwarped();
+        let delay = share * queue + (1.0 - share) * warped;
         let square = |ratio: f64, reference: f64| (ratio / reference) * (ratio / reference);
         let lost = params.dloss.as_secs_f64() * square(self.loss, params.plrref);
         let marked = params.dmark.as_secs_f64() * square(self.marks, params.pmrref);
-        (warped + lost + marked).min(params.xmax.as_secs_f64())
+        (delay + lost + marked).min(params.xmax.as_secs_f64())
     }
 
-    fn note_loss(&mut self, now: Time) {
-        if let Some(last) = self.last_loss {
-            let gap = now.saturating_since(last).as_secs_f64();
-            let mean = self.loss_gap.unwrap_or(gap);
-            self.loss_gap = Some(mean + 0.25 * (gap - mean));
+    /// A packet was lost, or not.
+    fn note(&mut self, lost: bool) {
+        if !lost {
+            if let Some(since) = self.intervals.front_mut() {
+                *since += 1.0;
+            }
+        } else if !self.gap {
+            // Packets that are lost in a row are one loss.
+            self.intervals.push_front(0.0);
+            self.intervals.truncate(WEIGHTS.len() + 1);
+            self.lossy = true;
         }
-        self.last_loss = Some(now);
-        self.last_trouble = Some(now);
+        self.gap = lost;
+    }
+
+    /// Smooths the ratios of losses and marks of the last LOGWIN.
+    fn ratios(&mut self, now: Time, told: (u64, u64, u64)) {
+        self.recent.push_back((now, told.0, told.1, told.2));
+        while let Some((at, ..)) = self.recent.front()
+            && now.saturating_since(*at) >= self.params.logwin
+        {
+            self.recent.pop_front();
+        }
+        let sum = |of: fn(&(Time, u64, u64, u64)) -> u64| real(self.recent.iter().map(of).sum());
+        let all = sum(|told| told.1).max(1.0);
+        let (lost, marked) = (sum(|told| told.2) / all, sum(|told| told.3) / all);
+        self.loss += self.params.alpha * (lost - self.loss);
+        self.marks += self.params.alpha * (marked - self.marks);
     }
 
     /// Accelerated ramp-up (section 4.3, equations 3 and 4).
@@ -163,17 +210,24 @@ impl MediaControl for Nada {
 
     fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
         let now = feedback.now;
-        let (mut lost, mut marked, mut queue) = (0u32, 0u32, None);
+        let (mut lost, mut marked, mut queue, mut longest) = (0u64, 0u64, None, 0.0);
         for packet in feedback.packets {
+            self.note(packet.arrived.is_none());
             match packet.arrived {
                 None => lost += 1,
                 Some(at) => {
-                    marked += u32::from(packet.marked);
+                    marked += u64::from(packet.marked);
                     let took = at.saturating_since(packet.sent).as_secs_f64();
                     queue = Some(self.delay.add(took));
-                    self.received.add(now, packet.bytes);
+                    longest = self.delay.beyond(took).max(longest);
+                    self.newest = self.newest.max(at);
+                    self.received.add(self.newest, packet.bytes);
                 }
             }
+        }
+        let all = u64::try_from(feedback.packets.len()).unwrap_or(1);
+        if lost > 0 || marked > 0 || longest > self.params.qeps.as_secs_f64() {
+            self.last_trouble = Some(now);
         }
         let Some(queue) = queue else {
             if lost > 0 {
@@ -181,20 +235,11 @@ impl MediaControl for Nada {
             }
             return;
         };
-        let count = real(u64::try_from(feedback.packets.len()).unwrap_or(1));
-        let alpha = self.params.alpha;
-        self.loss += alpha * (f64::from(lost) / count - self.loss);
-        self.marks += alpha * (f64::from(marked) / count - self.marks);
-        if lost > 0 {
-            self.note_loss(now);
-        }
-        if queue > self.params.qeps.as_secs_f64() || marked > 0 {
-            self.last_trouble = Some(now);
-        }
+        self.ratios(now, (all, lost, marked));
         if let Some(trip) = feedback.round_trip {
             self.round_trip = trip.as_secs_f64();
         }
-        let signal = self.signal(queue, now);
+        let signal = self.signal(queue);
         let since = self
             .updated
             .map_or(0.1, |at| now.saturating_since(at).as_secs_f64());
@@ -202,7 +247,7 @@ impl MediaControl for Nada {
         let calm = self
             .last_trouble
             .is_none_or(|at| now.saturating_since(at) > self.params.logwin);
-        match (calm, self.received.rate(now)) {
+        match (calm, self.received.rate(self.newest)) {
             (true, Some(received)) => self.ramp_up(received),
             (true, None) => {}
             (false, _) => self.update(signal, since.min(self.params.tau.as_secs_f64())),
@@ -222,5 +267,77 @@ impl MediaControl for Nada {
 
     fn pacing(&self) -> f64 {
         self.rate * self.params.headroom
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PacketResult;
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds {
+        min: 150e3,
+        start: 300e3,
+        max: 1.5e6,
+    };
+
+    /// Feedback every 100 ms on ten packets of 1000 bytes, which take 50 ms and so much more, or are lost.
+    fn run(rounds: u64, more: fn(u64) -> Option<u64>) -> Nada {
+        let mut nada = Nada::new(&NadaParams::default(), BOUNDS);
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        for round in 0..rounds {
+            let packet = |n: u64| {
+                let sent = 100 * round + 10 * n;
+                PacketResult {
+                    bytes: 1000,
+                    sent: at(sent),
+                    arrived: more(10 * round + n).map(|more| at(sent + 50 + more)),
+                    marked: false,
+                }
+            };
+            let packets: Vec<_> = (0..10).map(packet).collect();
+            nada.on_feedback(&MediaFeedback {
+                now: at(100 * round + 200),
+                packets: &packets,
+                round_trip: Some(Span::from_ms(100)),
+                in_flight: 0,
+                waiting: 0,
+            });
+        }
+        nada
+    }
+
+    #[test]
+    fn one_delay_sample_above_qeps_ends_the_accelerated_ramp_up() {
+        // 800 kbps arrive: with gamma = 50 / 320 the rate is 925 kbps.
+        let calm = run(20, |_| Some(0)).target();
+        assert!((calm / 925e3 - 1.0).abs() < 1e-6, "{calm}");
+        // Every twentieth packet is 30 ms late, which the minimum of fifteen does not show: updated gradually, it rises from below.
+        let late = run(20, |n| Some(if n % 20 == 10 { 30 } else { 0 })).target();
+        assert!(late < 800e3, "{late}");
+    }
+
+    #[test]
+    fn the_loss_ratio_is_that_of_the_last_logwin() {
+        // Two of a hundred, in one feedback of ten.
+        let nada = run(10, |n| (n < 98).then_some(0));
+        assert_eq!(nada.recent.len(), 5);
+        // Of the last fifty packets, two.
+        assert!((nada.loss - 0.1 * 0.04).abs() < 1e-12, "{}", nada.loss);
+    }
+
+    #[test]
+    fn delay_counts_in_full_when_losses_are_eight_of_their_intervals_past() {
+        // A loss in ten packets, up to the hundredth.
+        let until = |rounds| run(rounds, |n| (n % 10 != 9 || n >= 100).then_some(0));
+        // Nine packets arrive between losses; the weights are those of eight intervals, the last still open.
+        assert_eq!(
+            until(10).intervals,
+            [0.0; 1].into_iter().chain([9.0; 8]).collect::<Vec<_>>()
+        );
+        assert_eq!(until(16).unwarped(), 0.0);
+        let within = until(17).unwarped();
+        assert!((0.0..1.0).contains(&within), "{within}");
+        assert_eq!(run(10, |_| Some(0)).unwarped(), 1.0);
     }
 }

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct RateMeter {
     window: Span,
+    /// When the first packet of all came, or the first after a window without any.
+    begun: Option<Time>,
     packets: VecDeque<(Time, u64)>,
     bytes: u64,
 }
@@ -16,31 +18,45 @@ impl RateMeter {
     pub(super) fn new(window: Span) -> RateMeter {
         RateMeter {
             window,
+            begun: None,
             packets: VecDeque::new(),
             bytes: 0,
         }
     }
 
     pub(super) fn add(&mut self, at: Time, bytes: u64) {
+        let last = self.packets.back().map(|packet| packet.0);
+        if last.is_none_or(|last| at.saturating_since(last) >= self.window) {
+            self.begun = Some(at);
+            self.packets.clear();
+            self.bytes = 0;
+        }
         self.packets.push_back((at, bytes));
         self.bytes += bytes;
     }
 
-    /// The rate at `now`; none until half a window has passed since the first packet.
+    /// The rate of the window that ends with `now`; none until half a window has passed since the first packet.
     pub(super) fn rate(&mut self, now: Time) -> Option<f64> {
         while let Some((at, bytes)) = self.packets.front().copied() {
-            if now.saturating_since(at) <= self.window {
+            // What came a window ago belongs to the one before.
+            if now.saturating_since(at) < self.window {
                 break;
             }
             self.bytes -= bytes;
             self.packets.pop_front();
         }
-        let first = self.packets.front()?.0;
-        let covered = now.saturating_since(first);
-        if covered < self.window / 2 {
+        let begun = self.begun?;
+        let age = now.saturating_since(begun);
+        if age < self.window / 2 || self.packets.is_empty() {
             return None;
         }
-        Some(real(self.bytes) * 8.0 / self.window.min(covered).as_secs_f64())
+        if age >= self.window {
+            return Some(real(self.bytes) * 8.0 / self.window.as_secs_f64());
+        }
+        // What came first came in a time of which nothing is known.
+        let first = self.packets.iter().take_while(|packet| packet.0 <= begun);
+        let first: u64 = first.map(|packet| packet.1).sum();
+        Some(real(self.bytes - first) * 8.0 / age.as_secs_f64())
     }
 }
 
@@ -70,5 +86,46 @@ impl QueueDelay {
             self.recent.pop_front();
         }
         self.recent.iter().copied().fold(f64::INFINITY, f64::min) - base
+    }
+
+    /// The delay of the queue of a packet that took so many seconds, as it is.
+    pub(super) fn beyond(&self, delay: f64) -> f64 {
+        delay - self.base.unwrap_or(delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_what_came_however_it_is_bunched() {
+        // 1 Mbps: 125 bytes in a millisecond, told of every so many milliseconds, in windows of 200 and 500 ms.
+        for window in [200, 500] {
+            for every in [1, 10, 50, 100] {
+                let mut meter = RateMeter::new(Span::from_ms(window));
+                for ms in (0..5000).step_by(every) {
+                    let now = Time::ZERO + Span::from_ms(u64::try_from(ms).unwrap());
+                    meter.add(now, 125 * u64::try_from(every).unwrap());
+                    if let Some(rate) = meter.rate(now) {
+                        assert!((rate / 1e6 - 1.0).abs() < 1e-9, "{window} {every} {rate}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn after_a_pause_the_rate_is_that_of_what_comes_then() {
+        let mut meter = RateMeter::new(Span::from_ms(500));
+        for ms in (0..1000_u64).chain(9000..10_000) {
+            let now = Time::ZERO + Span::from_ms(ms);
+            meter.add(now, 125);
+            let rate = meter.rate(now);
+            let known = ms % 9000 >= 250;
+            assert_eq!(rate.is_some(), known, "{ms}");
+            assert!(rate.is_none_or(|rate| (rate / 1e6 - 1.0).abs() < 1e-9));
+        }
+        assert_eq!(meter.rate(Time::ZERO + Span::from_secs(20)), None);
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Source: RFC 8298 sections 4.1.2 (network congestion control) and 4.1.3 (media rate control), read in the source of the draft that
 //! updates it (rfc8298bis), whose parts from the RFC are unchanged; the trend of the queue delay and the constants are those of
-//! section 4.1.1. Left out: several streams, and frame skipping. The compensation for competing flows is off unless
+//! section 4.1.1. Left out: several streams, frame skipping, and the median of the encoder's rate in the bound of the target, for which the
+//! rate sent stands. Windows rise and fall by the same amount whatever their size, so flows that share a bottleneck keep the difference
+//! that they have until one of them loses a packet. The compensation for competing flows is off unless
 //! wanted: alone in a queue, mean and deviation of its own delay raise the target step by step up to the greatest, the false positive
 //! that section 4.1.2.3 warns of. The base delay is the least of the run: clocks do not drift here.
 

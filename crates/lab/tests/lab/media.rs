@@ -204,6 +204,28 @@ fn who_asks_for_what_is_lost_sees_fewer_freezes_and_reports_the_same_losses() {
 }
 
 #[test]
+fn a_breaker_leaves_voice_alone_that_pauses_while_reports_come_often() {
+    // A report every few milliseconds from the first on, a long way, and short spurts: most reports tell of nothing new.
+    let scenario = scenario(
+        r#"
+flows = ["rtp source=(voice talk=100ms silence=300ms) dialect=avpf bandwidth=5Mbps circuit_breaker=true label=voice"]
+[run]
+duration = "5s"
+warmup = "0s"
+[topology]
+rate = "10Mbps"
+rtt = "300ms"
+buffer = "100p"
+"#,
+    );
+    for replication in 0..40 {
+        let run = run::run(&scenario, replication).expect("a run");
+        let media = of_label(&run, "voice").media.as_ref().expect("media");
+        assert_eq!(media.reported.ceased, None, "replication {replication}");
+    }
+}
+
+#[test]
 fn an_error_within_a_source_or_a_control_has_its_own_key_and_line() {
     let refused = |text: &str| {
         let document = Document::parse(text, "t.toml").expect("TOML");

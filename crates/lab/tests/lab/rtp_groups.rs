@@ -320,7 +320,7 @@ fn what_needs_one_receiver_or_one_session_is_refused_with_the_remedy() {
     refused(&flow("s", "feedback = \"50ms\"\n"), "send to a node");
     refused(
         &(flow("s", "") + &flow("t", "bandwidth = \"1Mbps\"\n")),
-        "flows[1].bandwidth: flows of RTP to one group are one session, and rtp-1 has bandwidth = \"64kbps\", not \"1Mbps\"",
+        "flows[1].bandwidth: flows of RTP to one group are one session, and rtp-1 has bandwidth = \"80kbps\", not \"1Mbps\"",
     );
     refused(
         &(flow("s", "") + &flow("t", video)),

@@ -105,6 +105,23 @@ impl Video {
         (params.min_rate, params.rate, params.max_rate)
     }
 
+    /// Mean bytes of a frame, and frames in a second: at the rate of the encoder, or at its greatest.
+    pub fn frames(&self, greatest: bool) -> (f64, f64) {
+        let params = &self.0.params;
+        let rate = match greatest {
+            true => params.max_rate,
+            false => params.rate,
+        };
+        let bytes = match self.0.list.as_slice() {
+            [] => rate.as_bps_f64() / 8.0 * self.0.interval,
+            list => {
+                let sum: u64 = list.iter().map(|(_, bytes)| bytes).sum();
+                real(sum) / real(u64::try_from(list.len()).unwrap_or(1))
+            }
+        };
+        (bytes, params.fps)
+    }
+
     /// Its frames are a list, whatever is asked of it.
     pub fn is_list(&self) -> bool {
         !self.0.list.is_empty()

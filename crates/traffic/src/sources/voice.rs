@@ -122,6 +122,12 @@ impl Voice {
         self.codec.info()
     }
 
+    /// Bytes of a packet, and packets in a second of talk.
+    pub fn packets(&self) -> (f64, f64) {
+        let bytes = Rate::bps(self.bytes).as_bps_f64();
+        (bytes, 1.0 / self.interval.as_secs_f64())
+    }
+
     /// Time from one packet to the next.
     pub fn interval(&self) -> Span {
         self.interval

@@ -1,23 +1,29 @@
 //! When a sender of media has to stop: the circuit breakers of RFC 8083.
 //!
-//! Source: RFC 8083 section 4: media timeout (4.1), RTCP timeout (4.2), congestion (4.3). The factor of ten is in the RFC's text; the
-//! numbers of reports that have to agree (MEDIA_TIMEOUT, CB_INTERVAL) and the equation of TCP were checked against an implementation
-//! of the RFC in a public copy of WebRTC. The three waits of the RTCP timeout are from memory; they are those of RFC 3550 section 6.2
-//! for timeouts, of five seconds at least, also where reports may be sent more often. Frames are not grouped (G = 1). Left out: media
-//! usability (4.4), which is the application's to judge.
+//! Source: RFC 8083 section 4: no reports (breaker 1), media that does not arrive (2), congestion (3, section 4.3). The text of the RFC
+//! was at hand in part: that section's rule of an order of magnitude above TCP is the RFC's, the numbers of reports (MEDIA_TIMEOUT,
+//! CB_INTERVAL), the equation of TCP with b = 1 and the mean over CB_INTERVAL are as an implementation of the RFC in a public copy of
+//! WebRTC has them. The three waits without a report are from memory; they are those of RFC 3550 section 6.2 for timeouts, of five
+//! seconds at least, also where reports may be sent more often. Only reports count, not feedback without one. Frames are not grouped
+//! (G = 1). Left out: a least number of packets below which losses are no sign of congestion, and media usability (4), which is the
+//! application's to judge.
 
 use super::session::Told;
 use crate::num::{real, whole};
 use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
 
-/// Waits for a report after which there are none (section 4.2).
+/// Waits for a report after which there are none (breaker 1).
 const SILENT_WAITS: u64 = 3;
 
-/// Reports that have to say that nothing arrives, at least (section 4.1).
+/// Reports that have to say that nothing arrives, at least (breaker 2).
 const SILENT_REPORTS: u64 = 5;
 
 /// How far above the rate of TCP media may be sent (section 4.3).
 const ABOVE_TCP: f64 = 10.0;
+
+/// The round trip before one is known (RFC 6298 section 2).
+const FIRST_TRIP: Span = Span::from_secs(1);
 
 /// Why media has stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,11 +59,12 @@ impl Tripped {
 pub struct Breaker {
     highest: Option<u32>,
     stalled: u64,
-    congested: u64,
-    /// When the last report came, and the media sent until then.
+    /// When the last report came, and the packets sent until then.
     last: Option<Time>,
     packets: u64,
-    bytes: u64,
+    trip: Option<Span>,
+    /// The last reports: when each came, the share that it said was lost, and the packets and bytes sent until then.
+    losses: VecDeque<(Time, f64, u64, u64)>,
     tripped: Option<(Tripped, Time)>,
 }
 
@@ -70,8 +77,10 @@ pub struct Sent {
     pub bytes: u64,
     /// Time between frames of media.
     pub frame: Span,
-    /// Wait between reports without chance.
+    /// Wait without chance between reports of the receiver (Tdr), as the sender computes it.
     pub interval: Span,
+    /// Wait without chance between the sender's own (Td).
+    pub own: Span,
 }
 
 impl Breaker {
@@ -82,9 +91,9 @@ impl Breaker {
 
     /// Reports without anything new after which nothing arrives (MEDIA_TIMEOUT): five waits, or as many as five frames or round trips
     /// last.
-    fn silent_reports(sent: &Sent, round_trip: Option<Span>) -> u64 {
+    fn silent_reports(sent: &Sent, round_trip: Span) -> u64 {
         let wait = sent.interval.as_secs_f64();
-        let trip = round_trip.map_or(0.0, Span::as_secs_f64);
+        let trip = round_trip.as_secs_f64();
         if wait <= 0.0 {
             return SILENT_REPORTS;
         }
@@ -92,49 +101,63 @@ impl Breaker {
         whole((real(SILENT_REPORTS) * longest / wait).ceil()).max(SILENT_REPORTS)
     }
 
-    /// Reports of congestion that have to agree (CB_INTERVAL).
-    fn reports(sent: &Sent, round_trip: Option<Span>) -> u64 {
+    /// Reports over which losses are judged (CB_INTERVAL).
+    fn reports(sent: &Sent, round_trip: Span) -> u64 {
         let frame = 10.0 * sent.frame.as_secs_f64();
-        let trip = 10.0 * round_trip.map_or(0.0, Span::as_secs_f64);
+        let trip = 10.0 * round_trip.as_secs_f64();
         let wait = 3.0 * sent.interval.as_secs_f64();
         if wait <= 0.0 {
             return SILENT_WAITS;
         }
-        let length = frame.max(trip).max(wait).min(wait.max(15.0));
+        let own = 3.0 * sent.own.as_secs_f64();
+        let length = frame.max(trip).max(wait).min(own.max(15.0));
         whole((3.0 * length / wait).ceil()).max(1)
     }
 
     /// A report has come, and says this of the media; nothing, if none has arrived since the one before it.
     pub fn on_report(&mut self, now: Time, told: Option<&Told>, sent: Sent) {
-        let since = now.saturating_since(self.last.unwrap_or(Time::ZERO));
-        let first = self.last.is_none();
-        let packets = sent.packets - self.packets;
-        let bytes = sent.bytes - self.bytes;
+        let some_sent = sent.packets > self.packets;
         self.last = Some(now);
         self.packets = sent.packets;
-        self.bytes = sent.bytes;
-        let trip = told.and_then(|told| told.round_trip);
-        let needed = Breaker::reports(&sent, trip);
+        // A report that tells of no media tells of no round trip either.
+        self.trip = told.and_then(|told| told.round_trip).or(self.trip);
+        let trip = self.trip.unwrap_or(FIRST_TRIP);
         let highest = told.map(|told| told.highest);
-        let still = packets > 0 && (highest.is_none() || highest == self.highest);
-        self.stalled = if still { self.stalled + 1 } else { 0 };
+        if highest.is_some() && highest != self.highest {
+            self.stalled = 0;
+        } else if some_sent {
+            self.stalled += 1;
+        }
         self.highest = highest.or(self.highest);
-        let p = told.map_or(0.0, |told| f64::from(told.fraction) / 256.0);
-        let rtt = trip.map_or(0.0, Span::as_secs_f64);
-        let seconds = since.as_secs_f64();
-        let above = if first || p <= 0.0 || rtt <= 0.0 || seconds <= 0.0 || packets == 0 {
-            false
-        } else {
-            let size = real(bytes) / real(packets);
-            let tcp = size / (rtt * (2.0 * p / 3.0).sqrt());
-            real(bytes) / seconds > ABOVE_TCP * tcp
-        };
-        self.congested = if above { self.congested + 1 } else { 0 };
         if self.stalled >= Breaker::silent_reports(&sent, trip) {
             self.trip(Tripped::MediaTimeout, now);
-        } else if self.congested >= needed {
+        } else if told.is_some_and(|told| self.is_congested(now, told, &sent, trip)) {
             self.trip(Tripped::Congestion, now);
         }
+    }
+
+    /// Whether the reports of the last CB_INTERVAL tell of losses with which TCP would send far less.
+    fn is_congested(&mut self, now: Time, told: &Told, sent: &Sent, trip: Span) -> bool {
+        let lost = f64::from(told.fraction) / 256.0;
+        self.losses.push_back((now, lost, sent.packets, sent.bytes));
+        let needed = usize::try_from(Breaker::reports(sent, trip)).unwrap_or(usize::MAX);
+        while self.losses.len() > needed.saturating_add(1) {
+            self.losses.pop_front();
+        }
+        let Some((begun, _, packets, bytes)) = self.losses.front().copied() else {
+            return false;
+        };
+        let packets = real(sent.packets - packets);
+        let bytes = real(sent.bytes - bytes);
+        let seconds = now.saturating_since(begun).as_secs_f64();
+        let lost: f64 = self.losses.iter().skip(1).map(|report| report.1).sum();
+        let lost = lost / real(Breaker::reports(sent, trip));
+        let enough = self.losses.len() > needed && self.trip.is_some();
+        if !enough || lost <= 0.0 || seconds <= 0.0 || packets <= 0.0 {
+            return false;
+        }
+        let tcp = bytes / packets / (trip.as_secs_f64() * (2.0 * lost / 3.0).sqrt());
+        bytes / seconds > ABOVE_TCP * tcp
     }
 
     /// Media is about to be sent, in a session where silence is judged by `interval`, by a sender that began at `begun`.
@@ -170,6 +193,7 @@ mod tests {
             bytes: 1000 * packets,
             frame: Span::from_ms(20),
             interval: Span::from_secs(5),
+            own: Span::from_secs(5),
         }
     }
 
@@ -206,5 +230,53 @@ mod tests {
         }
         // The first report, and five that say the same.
         assert_eq!(breaker.tripped(), Some((Tripped::MediaTimeout, at(30))));
+    }
+
+    /// Reports 17 ms apart, as AVPF has them at 1.5 Mbps.
+    fn often(packets: u64) -> Sent {
+        Sent {
+            interval: Span::from_ms(17),
+            own: Span::from_ms(17),
+            frame: Span::from_ms(33),
+            ..sent(packets)
+        }
+    }
+
+    #[test]
+    fn media_that_never_arrives_stops_also_where_reports_come_more_often_than_frames() {
+        let mut breaker = Breaker::default();
+        let now = |n: u64| Time::ZERO + Span::from_ms(17 * n);
+        for n in 1..200 {
+            breaker.on_report(now(n), Some(&told(0, 7)), often(n / 2));
+        }
+        // Five round trips of 100 ms are 30 reports, every second of which came after a frame.
+        let tripped = Some((Tripped::MediaTimeout, now(60)));
+        assert_eq!(breaker.tripped(), tripped);
+    }
+
+    #[test]
+    fn media_that_goes_on_after_a_pause_is_given_five_round_trips_to_arrive() {
+        let mut breaker = Breaker::default();
+        let now = |n: u64| Time::ZERO + Span::from_ms(17 * n);
+        breaker.on_report(now(1), Some(&told(0, 7)), often(10));
+        // No media has arrived: reports say nothing of it.
+        for n in 2..31 {
+            breaker.on_report(now(n), None, often(10 + n));
+            assert_eq!(breaker.tripped(), None, "{n}");
+        }
+        breaker.on_report(now(31), None, often(41));
+        let tripped = Some((Tripped::MediaTimeout, now(31)));
+        assert_eq!(breaker.tripped(), tripped);
+    }
+
+    #[test]
+    fn losses_are_judged_by_their_mean_over_the_interval() {
+        let mut breaker = Breaker::default();
+        for (n, fraction) in (1..=4_u32).zip([0, 153, 0, 0]) {
+            let n64 = u64::from(n);
+            assert_eq!(breaker.tripped(), None);
+            breaker.on_report(at(5 * n64), Some(&told(fraction, n)), sent(2000 * n64));
+        }
+        assert_eq!(breaker.tripped(), Some((Tripped::Congestion, at(20))));
     }
 }

@@ -49,7 +49,11 @@ impl RtpMember {
         RtpMember {
             flow,
             rtcp: params.rtcp,
-            params: params.clone(),
+            // Of a group, only who sends may report more often (section 6.2).
+            params: RtpParams {
+                reduced_minimum: false,
+                ..params.clone()
+            },
             clock_rate,
             sources: Vec::new(),
             stays,
@@ -60,6 +64,12 @@ impl RtpMember {
             acks: 0,
             account: RtpAccount::default(),
         }
+    }
+
+    /// When it reports.
+    #[cfg(test)]
+    pub(super) fn rules(&self) -> super::Rules {
+        self.params.rules()
     }
 
     /// The number of the flow in which it reports.

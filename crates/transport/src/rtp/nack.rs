@@ -1,7 +1,9 @@
 //! Packets that are missing, and how a receiver asks for them: generic negative acknowledgement.
 //!
 //! Source: RFC 4585 section 6.2.1 (an identifier and the bits of the sixteen packets after it), RFC 4588 section 6.3 (what is asked for
-//! can be asked for again, and not once it would come too late). When a request may go is RTCP's business (RFC 4585 section 3.5).
+//! can be asked for again, after a round trip that the receiver estimates from what it asked for before, and not once it would come too
+//! late). When a request may go is RTCP's business (RFC 4585 section 3.5). Left out: the extra wait of RFC 4588 section 6.3 for packets
+//! that are merely out of order.
 
 use crate::num::low16;
 use sojourn_units::{Span, Time};
@@ -66,8 +68,8 @@ impl Nack {
 /// A packet that is missing.
 #[derive(Clone, Copy, Debug)]
 struct Missing {
-    /// When it was asked for last.
-    asked: Option<Time>,
+    /// When it was asked for first and last.
+    asked: Option<(Time, Time)>,
     /// From when on it would come too late.
     until: Time,
 }
@@ -102,14 +104,20 @@ impl Wanted {
         self.newest = Some(newest.max(seq));
     }
 
-    /// The packets that should be asked for now, rising. Those that would come too late are given up.
-    pub(super) fn due(&mut self, now: Time) -> Vec<u64> {
+    /// A packet has come again: how long after it was asked for first, and whether that was the only time.
+    pub(super) fn answered(&self, seq: u64, now: Time) -> Option<(Span, bool)> {
+        let (first, last) = self.missing.get(&seq)?.asked?;
+        Some((now.saturating_since(first), first == last))
+    }
+
+    /// The packets that should be asked for now, rising, where an answer takes so long. Those that would come too late are given up.
+    pub(super) fn due(&mut self, now: Time, answer: Option<Span>) -> Vec<u64> {
         self.missing.retain(|_, missing| now < missing.until);
-        let again = self.again;
+        let again = self.again.max(answer.unwrap_or(Span::ZERO));
         let open = |missing: &Missing| {
             missing
                 .asked
-                .is_none_or(|asked| now.saturating_since(asked) >= again)
+                .is_none_or(|(_, last)| now.saturating_since(last) >= again)
         };
         let all = self.missing.iter().filter(|(_, missing)| open(missing));
         all.map(|(seq, _)| *seq).collect()
@@ -119,7 +127,8 @@ impl Wanted {
     pub(super) fn asked(&mut self, packets: &[u64], now: Time) {
         for seq in packets {
             if let Some(missing) = self.missing.get_mut(seq) {
-                missing.asked = Some(now);
+                let first = missing.asked.map_or(now, |asked| asked.0);
+                missing.asked = Some((first, now));
             }
         }
     }
@@ -169,19 +178,19 @@ mod tests {
     fn a_packet_is_asked_for_until_it_comes_or_would_come_too_late() {
         let mut wanted = Wanted::new(Span::from_ms(50));
         wanted.on_packet(7, at(100));
-        assert!(wanted.due(at(10)).is_empty());
+        assert!(wanted.due(at(10), None).is_empty());
         wanted.on_packet(10, at(200));
-        assert_eq!(wanted.due(at(20)), [8, 9]);
+        assert_eq!(wanted.due(at(20), None), [8, 9]);
         wanted.asked(&[8, 9], at(20));
-        assert!(wanted.due(at(69)).is_empty());
-        assert_eq!(wanted.due(at(70)), [8, 9]);
+        assert!(wanted.due(at(69), None).is_empty());
+        assert_eq!(wanted.due(at(70), None), [8, 9]);
         wanted.on_packet(8, at(90));
-        assert_eq!(wanted.due(at(70)), [9]);
-        assert!(wanted.due(at(200)).is_empty());
+        assert_eq!(wanted.due(at(70), None), [9]);
+        assert!(wanted.due(at(200), None).is_empty());
         // What was out of order was not lost, and what comes first has nothing before it.
         wanted.on_packet(9, at(200));
         wanted.on_packet(11, at(300));
-        assert!(wanted.due(at(210)).is_empty());
+        assert!(wanted.due(at(210), None).is_empty());
     }
 
     #[test]
@@ -189,7 +198,7 @@ mod tests {
         let mut wanted = Wanted::new(Span::from_ms(50));
         wanted.on_packet(0, at(1000));
         wanted.on_packet(1 << 40, at(1000));
-        let all = wanted.due(at(0));
+        let all = wanted.due(at(0), None);
         assert_eq!(all.len(), 1024);
         assert_eq!(all.last(), Some(&((1 << 40) - 1)));
     }

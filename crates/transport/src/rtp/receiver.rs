@@ -4,6 +4,7 @@ use super::RtpParams;
 use super::account::RtpAccount;
 use super::incoming::{Announced, Incoming};
 use super::nack::{Nack, Wanted};
+use super::picture::{Answers, Pictures};
 use super::playout::PlayoutCounts;
 use super::recorder::Recorder;
 use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp, original};
@@ -25,7 +26,10 @@ pub struct RtpReceiver {
     rtcp: bool,
     interval: Option<Span>,
     reduced_size: bool,
-    picture_loss: bool,
+    /// Which key frames it wants, where it asks for them.
+    pictures: Option<Pictures>,
+    /// How long what it asks for takes to come.
+    answers: Answers,
     /// What it misses, where it asks for that.
     wanted: Option<Wanted>,
     session: Session,
@@ -52,7 +56,8 @@ impl RtpReceiver {
             rtcp: params.rtcp,
             interval: params.feedback,
             reduced_size: params.reduced_size,
-            picture_loss: params.picture_loss.unwrap_or(false) && params.rtcp,
+            pictures: (params.picture_loss.unwrap_or(false) && params.rtcp).then(Pictures::default),
+            answers: Answers::default(),
             wanted: (params.nack && params.rtcp).then(|| Wanted::new(params.nack_again)),
             session: params.session(clock_rate, false, session),
             recorder: Recorder::default(),
@@ -91,7 +96,7 @@ impl RtpReceiver {
 
     /// It asks for a key frame when a picture is lost.
     pub fn asks_for_key_frames(&self) -> bool {
-        self.picture_loss
+        self.pictures.is_some()
     }
 
     /// Its participant.
@@ -100,31 +105,32 @@ impl RtpReceiver {
     }
 
     /// A packet that is sent again, and had been number `seq`: what reports say is of first transmissions (RFC 4588 section 6.2).
-    fn on_again(&mut self, packet: &Packet, seq: u64, now: Time) {
+    pub(super) fn on_again(&mut self, packet: &Packet, seq: u64, now: Time) {
         if self.media.take(packet, Some(seq), now).is_some()
             && let Some(wanted) = &mut self.wanted
         {
+            if let Some((span, only)) = wanted.answered(seq, now) {
+                self.answers.took(span, only);
+            }
             wanted.on_packet(seq, self.media.playout().due());
         }
     }
 
     fn on_media<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let now = host.now();
-        let timestamp = MediaHeader::of(packet.ack).timestamp;
+        let header = MediaHeader::of(packet.ack);
         let peer = self.media.source().ssrc;
         self.session
-            .on_media(peer, low16(packet.seq), timestamp, now);
+            .on_media(peer, low16(packet.seq), header.timestamp, now);
         let Some(gap) = self.media.take(packet, None, now) else {
             return;
         };
-        // Asked for again until the picture is whole: the request, or the key frame, may be lost. Where packets come again, the
-        // picture is not lost before they would be too late.
+        let repaired = self.wanted.as_ref().map(|_| self.media.playout().due());
         let intact = self.media.playout().is_intact();
-        let missing = !intact || (gap && self.wanted.is_none());
-        if missing && self.picture_loss && self.session.early() {
-            self.send_early(&Rtcp::PictureLoss, PICTURE_LOSS_BYTES, host);
-            self.arm(host);
+        if let Some(pictures) = &mut self.pictures {
+            pictures.on_packet(header, (intact, gap), repaired, now, &mut self.answers);
         }
+        self.ask_for_picture(false, host);
         if let Some(wanted) = &mut self.wanted {
             wanted.on_packet(packet.seq, self.media.playout().due());
         }
@@ -142,13 +148,27 @@ impl RtpReceiver {
         }
     }
 
+    /// Asks for a key frame if the picture is lost, until it is whole: the request, or the key frame, may be lost. Where packets come
+    /// again, the picture is not lost before they would be too late. A request goes early, or along with a report.
+    fn ask_for_picture<H: Host>(&mut self, with_report: bool, host: &mut H) {
+        let now = host.now();
+        let Some(pictures) = &mut self.pictures else {
+            return;
+        };
+        if pictures.due(now, &self.answers) && (with_report || self.session.early()) {
+            pictures.ask(now);
+            self.send_early(&Rtcp::PictureLoss, PICTURE_LOSS_BYTES, host);
+            self.arm(host);
+        }
+    }
+
     /// Asks for what is missing, if it may now, or has just reported: then a request goes along (RFC 4585 section 3.5.2).
     fn ask<H: Host>(&mut self, with_report: bool, host: &mut H) {
         let now = host.now();
         let Some(wanted) = &mut self.wanted else {
             return;
         };
-        let missing = wanted.due(now);
+        let missing = wanted.due(now, self.answers.wait());
         if missing.is_empty() || !(with_report || self.session.early()) {
             return;
         }
@@ -188,6 +208,7 @@ impl RtpReceiver {
             let stays = !report.bye;
             self.send_small(&Rtcp::Report(report), size, host);
             if stays {
+                self.ask_for_picture(true, host);
                 self.ask(true, host);
             }
         }

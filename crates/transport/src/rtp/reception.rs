@@ -187,6 +187,39 @@ mod tests {
     }
 
     #[test]
+    fn reports_are_those_of_the_oracle_where_packets_are_lost_late_and_doubled() {
+        let file = include_str!("../../../../tests/data/rtcp/reception.csv");
+        let mut reception = Reception::new(0);
+        let (mut reports, mut before) = (0, 0);
+        for line in file.lines().filter(|line| !line.starts_with('#')).skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |n: usize| cells[n].parse::<i64>().unwrap();
+            let word = |n: usize| u32::try_from(number(n)).unwrap();
+            match cells[0] {
+                "case" => reception = Reception::new(0),
+                "packet" => {
+                    let seq = u16::try_from(word(1)).unwrap();
+                    reception.on_packet(seq, word(2), word(3));
+                }
+                _ => {
+                    let block = reception.block(1, (0, 0));
+                    let told = (
+                        i64::from(block.fraction),
+                        i64::from(block.lost),
+                        i64::from(block.highest),
+                    );
+                    assert_eq!(told, (number(1), number(2), number(3)), "{line}");
+                    let off = f64::from(block.jitter) - cells[4].parse::<f64>().unwrap();
+                    assert!((-1.6..=0.6).contains(&off), "{line}: {}", block.jitter);
+                    reports += 1;
+                    before = before.max(block.highest);
+                }
+            }
+        }
+        assert!(reports > 25 && before > 65_536, "{reports}");
+    }
+
+    #[test]
     fn a_source_is_believed_after_two_in_order_and_restarts_after_a_great_jump() {
         let mut reception = Reception::new(2);
         assert!(!reception.on_packet(7, 0, 0) && !reception.on_packet(9, 0, 0));

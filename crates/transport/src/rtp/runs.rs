@@ -18,6 +18,22 @@ fn the_declaration_holds_together() {
 }
 
 #[test]
+fn the_reduced_least_time_is_halved_before_the_first_report_and_not_for_who_only_hears_a_group() {
+    let params = RtpParams {
+        bandwidth: Some(Rate::mbps(1)),
+        reduced_minimum: true,
+        ..RtpParams::default()
+    };
+    let rules = params.rules();
+    assert_eq!(rules.least, Span::from_ms(360));
+    assert_eq!(rules.first, Span::from_ms(180));
+    let member = RtpMember::new(1, &params, 8000, Vec::new());
+    let rules = member.rules();
+    assert_eq!(rules.least, Span::from_secs(5));
+    assert_eq!(rules.first, Span::from_ms(2500));
+}
+
+#[test]
 fn reports_tell_the_round_trip_and_nothing_else_of_an_empty_path() {
     let outcome = path(&[]).run();
     let account = outcome.rtp[0];

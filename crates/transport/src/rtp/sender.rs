@@ -475,7 +475,8 @@ impl<S: Source> RtpSender<S> {
             packets: self.packets(),
             bytes: self.wire_bytes,
             frame: self.frame_gap.1,
-            interval: self.session.deterministic_interval(),
+            interval: self.session.interval_of_receiver(),
+            own: self.session.deterministic_interval(),
         };
         if let Some(breaker) = &mut self.breaker
             && !report.bye

@@ -129,6 +129,11 @@ impl Session {
         self.timer.deterministic(self.census())
     }
 
+    /// The same of who receives its media and has reported.
+    pub fn interval_of_receiver(&self) -> Span {
+        self.timer.of_receiver(self.census())
+    }
+
     /// The wait by which reports that stay away are judged.
     pub fn timeout_interval(&self) -> Span {
         self.timer.timeout(self.census())

@@ -108,6 +108,16 @@ impl RtcpTimer {
         Span::round_from_secs(self.rules.deterministic(&self.load(census)))
     }
 
+    /// The wait without chance of another participant, which sends no media and has reported.
+    pub fn of_receiver(&self, census: Census) -> Span {
+        let load = Load {
+            initial: false,
+            we_sent: false,
+            ..self.load(census)
+        };
+        Span::round_from_secs(self.rules.deterministic(&load))
+    }
+
     /// The wait by which reports that stay away are judged.
     pub fn timeout(&self, census: Census) -> Span {
         Span::round_from_secs(self.rules.timeout(&self.load(census)))
