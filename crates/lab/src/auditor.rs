@@ -19,7 +19,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 12] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
@@ -32,6 +32,10 @@ pub const RULES: [(&str, &str); 11] = [
     (
         "few-replications",
         "Too few replications for an interval to mean much.",
+    ),
+    (
+        "same-replications",
+        "All replications came out the same: nothing in them is random.",
     ),
     (
         "never-congested",
@@ -129,6 +133,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     short_run(&all, &mut notes);
     no_warmup(&all, &mut notes);
     few_replications(&all, &mut notes);
+    same_replications(results, &all, &mut notes);
     never_congested(&all, &mut notes);
     nothing_arrives(&all, &mut notes);
     window_below_bdp(&all, &mut notes);
@@ -331,6 +336,23 @@ fn few_replications(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
             Severity::Warning,
             format!(
                 "{count}; {ENOUGH_REPLICATIONS} or more are advised.{}",
+                places(&point.info.name(), found.len(), points.len())
+            ),
+        ));
+    }
+}
+
+fn same_replications(results: &ResultSet, points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let same = |point: &&&Seen<'_>| !point.info.deterministic && results.is_exact(point.info);
+    let found: Vec<&&Seen<'_>> = points.iter().filter(same).collect();
+    if let Some(point) = found.first() {
+        notes.push(note(
+            "same-replications",
+            Severity::Warning,
+            format!(
+                "All {} replications came out the same, which makes them one: there is no interval to tell. Leave out start \
+                 of the flows for random starts, or say deterministic = true to run once.{}",
+                point.runs.len(),
                 places(&point.info.name(), found.len(), points.len())
             ),
         ));

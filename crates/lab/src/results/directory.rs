@@ -350,6 +350,15 @@ impl ResultSet {
         runs.map(|run| &run.outcome)
     }
 
+    /// Whether a point has nothing to estimate: it was told that nothing is random, or all its replications came out the same.
+    pub fn is_exact(&self, point: &PointInfo) -> bool {
+        let mut runs = self.of_point(point.point);
+        let first = runs.next();
+        let others: Vec<&RunOutcome> = runs.collect();
+        let same = |first: &RunOutcome| others.iter().all(|other| first.is_as(other));
+        point.deterministic || (!others.is_empty() && first.is_some_and(same))
+    }
+
     /// The time series of a run.
     ///
     /// # Errors
