@@ -328,8 +328,8 @@ impl<'a> Plan<'a> {
             Kind::Range => self.ranges(),
             Kind::Points | Kind::Scatter => self.points(),
             Kind::Lines => self.lines(),
-            Kind::Cdf => self.curves("step-after", 1.8),
-            Kind::Time => self.curves("linear", 1.2),
+            Kind::Cdf => self.curves(self.interpolation(), 1.8),
+            Kind::Time => self.curves(self.interpolation(), 1.2),
         };
         let params = self.params();
         if let Some(first) = layers.first_mut().filter(|_| !params.is_empty()) {
@@ -476,6 +476,15 @@ impl<'a> Plan<'a> {
         layers
     }
 
+    /// How a line goes from one row to the next: as a step where a value holds until then.
+    fn interpolation(&self) -> &'static str {
+        match self.figure.kind {
+            Kind::Cdf => "step-after",
+            Kind::Time if self.figure.steps => "step-after",
+            _ => "linear",
+        }
+    }
+
     fn curves(&self, interpolate: &str, width: f64) -> Vec<Value> {
         let mut layers = Vec::new();
         layers.extend(self.band());
@@ -512,7 +521,7 @@ impl<'a> Plan<'a> {
             "mark": {
                 "type": "area",
                 "opacity": 0.18,
-                "interpolate": if self.figure.kind == Kind::Cdf { "step-after" } else { "linear" },
+                "interpolate": self.interpolation(),
                 "clip": self.zooms()
             },
             "encoding": self.encoding([
@@ -1250,6 +1259,20 @@ mod tests {
             json!([{"x": 1.0, "y": 0.5}, {"x": 10.0, "y": 1.0}])
         );
         assert_eq!(spec["layer"][0]["mark"]["interpolate"], "step-after");
+    }
+
+    #[test]
+    fn what_holds_until_it_changes_is_drawn_in_steps_and_all_else_over_time_in_lines() {
+        let interpolate = |steps: bool| {
+            let figure = figure(json!({
+                "id": "f", "title": "F", "kind": "time", "steps": steps,
+                "x": {"field": "x", "title": "X", "scale": "time"}, "y": {"field": "y", "title": "Y"},
+                "rows": [{"x": 0.0, "y": 0}, {"x": 1.0, "y": 3}]
+            }));
+            vega_lite(&figure, Theme::Light)["layer"][0]["mark"]["interpolate"].clone()
+        };
+        assert_eq!(interpolate(true), "step-after");
+        assert_eq!(interpolate(false), "linear");
     }
 
     #[test]

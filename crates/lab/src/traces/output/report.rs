@@ -279,6 +279,8 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
         y_high: None,
         reference: Vec::new(),
         thinned: None,
+        steps: false,
+        folded: false,
     }
 }
 
