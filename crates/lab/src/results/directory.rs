@@ -488,6 +488,14 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
             .in_file(&path.display().to_string())
             .remedy("name the directory that sojourn run or sojourn study wrote"));
         }
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                "this is a file and no result directory",
+            )
+            .in_file(&path.display().to_string())
+            .remedy("name the directory that sojourn run or sojourn study wrote"));
+        }
         Err(error) => return Err(LabError::io(&file, "read the file", &error)),
     };
     parse(&text, &file.display().to_string())
