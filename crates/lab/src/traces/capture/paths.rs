@@ -9,25 +9,16 @@
 //! it is *open*: perhaps it was under way when the capture ended, or came before it began. What is forgotten because of the horizon is
 //! decided by the same rule, for which it is enough to know whether the other capture has had a packet since.
 
+use super::tables::key_name;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::traces::event::{Lookup, place};
 use crate::traces::frame::{Key, Packet};
 use crate::traces::moments::{Counts, Jitter, Spans, signed};
 use sojourn_units::{Span, Time};
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
 /// Unmatched packets before the first look for those that are too old.
 const SWEEP: usize = 1 << 12;
-
-/// A direction for a message.
-fn shown(key: Key) -> String {
-    let end = |(address, port): (IpAddr, u16)| match port {
-        0 => address.to_string(),
-        port => std::net::SocketAddr::new(address, port).to_string(),
-    };
-    format!("{} to {}", end(key.source), end(key.destination))
-}
 
 /// One late match in so many others may be chance.
 const CHANCE: u64 = 10;
@@ -40,7 +31,8 @@ pub(super) struct Paths {
     count: usize,
     sweep: usize,
     horizon: Span,
-    /// Packets of which the other capture had one of the same identity longer ago than the horizon, and the longest of these times.
+    /// Packets that are in one capture alone, and of which the other had one of the same identity longer ago than the horizon; and the
+    /// longest of these times.
     late: (u64, Span),
     /// Packets that were matched.
     pub(super) matched: u64,
@@ -71,6 +63,8 @@ struct Waiting {
     time: Time,
     way: u32,
     size: u32,
+    /// How long ago the other capture had one of the same identity, if that is longer than the horizon; zero if it had none.
+    after: Span,
 }
 
 impl Way {
@@ -153,13 +147,17 @@ impl Paths {
             }
             None => {
                 let old = self.waiting[1 - side].get(&packet.identity);
-                if let Some(old) = old.and_then(VecDeque::front) {
-                    let took = time.saturating_since(old.time);
-                    self.late = (self.late.0 + 1, self.late.1.max(took));
-                }
+                let after = old
+                    .and_then(VecDeque::front)
+                    .map_or(Span::ZERO, |old| time.saturating_since(old.time));
                 let size = packet.bytes;
                 let queue = self.waiting[side].entry(packet.identity).or_default();
-                queue.push_back(Waiting { time, way, size });
+                queue.push_back(Waiting {
+                    time,
+                    way,
+                    size,
+                    after,
+                });
                 self.count += 1;
                 if self.count > self.sweep {
                     self.forget(Some(time));
@@ -192,6 +190,9 @@ impl Paths {
 
     /// A packet of one capture is in no other.
     fn give_up(&mut self, side: usize, packet: &Waiting) {
+        if !packet.after.is_zero() {
+            self.late = (self.late.0 + 1, self.late.1.max(packet.after));
+        }
         let way = &mut self.ways[place(packet.way)];
         let latest = packet.time.saturating_add(way.delays[side].most());
         match self.extent[1 - side] {
@@ -246,7 +247,7 @@ impl Paths {
             let example = ways
                 .clone()
                 .next()
-                .map_or_else(String::new, |way| shown(way.key));
+                .map_or_else(String::new, |way| key_name(&way.key));
             format!(
                 "{} packets in {} directions, such as {example}",
                 self.packets[side],
