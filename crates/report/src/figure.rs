@@ -693,13 +693,25 @@ impl<'a> Plan<'a> {
             scale = json!({ "domain": [0, 1], "nice": false });
         }
         let ticks = self.facet.as_ref().map_or(6, |_| 4);
+        let mut numbers = number_axis(axis, span(self.figure, &mark_fields(self.figure)), ticks);
+        if self.figure.steps && self.is_whole() {
+            // There is nothing between two states.
+            numbers["tickMinStep"] = json!(1);
+        }
         json!({
             "field": field,
             "type": "quantitative",
             "title": axis_title(axis),
             "scale": scale,
-            "axis": number_axis(axis, span(self.figure, &mark_fields(self.figure)), ticks)
+            "axis": numbers
         })
+    }
+
+    /// Whether every value is a whole number.
+    fn is_whole(&self) -> bool {
+        let rows = self.figure.rows.iter();
+        let values = rows.filter_map(|row| row.get(&self.figure.y.field)?.as_f64());
+        values.map(f64::fract).all(|fraction| fraction == 0.0)
     }
 
     /// For filling and outline alike, and the same in every layer, so that all of them merge into one legend.
@@ -1269,7 +1281,10 @@ mod tests {
                 "x": {"field": "x", "title": "X", "scale": "time"}, "y": {"field": "y", "title": "Y"},
                 "rows": [{"x": 0.0, "y": 0}, {"x": 1.0, "y": 3}]
             }));
-            vega_lite(&figure, Theme::Light)["layer"][0]["mark"]["interpolate"].clone()
+            let spec = vega_lite(&figure, Theme::Light);
+            let least = &spec["layer"][0]["encoding"]["y"]["axis"]["tickMinStep"];
+            assert_eq!(*least, if steps { json!(1) } else { Value::Null });
+            spec["layer"][0]["mark"]["interpolate"].clone()
         };
         assert_eq!(interpolate(true), "step-after");
         assert_eq!(interpolate(false), "linear");

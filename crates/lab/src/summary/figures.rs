@@ -173,7 +173,11 @@ fn usual(wanted: &Wanted<'_>) -> Result<Vec<FigureSpec>> {
             let listed = OVER_TIME.iter().any(|(own, _)| *own == quantity);
             if !listed && quantity != THRESHOLD {
                 let title = format!("{} over time", quantity_title(&quantity).0);
-                all.push(over_time(&quantity, &title, CAPTION));
+                let caption = match quantity.as_str() {
+                    "mode" => format!("{CAPTION} {MODES}"),
+                    _ => CAPTION.to_owned(),
+                };
+                all.push(over_time(&quantity, &title, &caption));
             }
         }
     }
@@ -220,6 +224,10 @@ const THRESHOLD: &str = "ssthresh_bytes";
 /// What the numbers of a phase stand for.
 const PHASES: &str = "0: nothing is missing; 1: something is, it may be reordering; 2: the window falls for an ECN echo; \
     3: losses are repaired; 4: the retransmission timer has fired.";
+
+/// What the numbers of a mode stand for.
+const MODES: &str = "Of BBR 0: startup; 1: drain; 2: probing for bandwidth; 3: probing for the round trip. Of BBRv3 0: startup; 1: drain; \
+    2: down; 3: cruise; 4: refill; 5: up; 6: probing for the round trip.";
 
 /// Queues of one scheduler that a figure shows at most without being asked for.
 const MOST_LINES: usize = 8;

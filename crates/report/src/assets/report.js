@@ -161,8 +161,7 @@
     drawAll();
   });
 
-  // Paper is white, and as wide as the figures were made for, whatever the screen shows.
-  // On paper there is nothing to unfold.
+  // Paper is white, as wide as the figures were made for whatever the screen shows, and has nothing to unfold.
   const unfolded = [];
   window.addEventListener('beforeprint', () => {
     for (const fold of document.querySelectorAll('details.fold:not([open])')) {
