@@ -116,7 +116,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, default_value_t = sojourn_lab::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
     /// Rows at a time; one per core unless given. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
     /// Show every figure, not only those outside.
     #[arg(long)]
@@ -259,11 +259,17 @@ pub(crate) struct BenchArgs {
     pub(crate) check: bool,
 }
 
+/// A number of threads.
+fn threads(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse()
+        .map_err(|_| "write a whole number from 1 on, or leave it out for one per core".to_owned())
+}
+
 /// How results are made: options that several commands have.
 #[derive(Args, Debug)]
 pub(crate) struct MakeArgs {
     /// Runs at a time; one per core unless given. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
     /// Remove the results that the directory holds instead of going on from them.
     #[arg(long)]

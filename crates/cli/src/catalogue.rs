@@ -20,7 +20,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         .filter(|entry| family.is_none_or(|family| entry.family == family))
         .collect();
     let header = [
-        "family", "name", "dialect", "release", "source", "what", "aliases",
+        "family", "name", "aliases", "dialect", "release", "source", "what",
     ];
     let rows = |repeats| -> Vec<Vec<String>> {
         let each = chosen.iter().flat_map(|entry| dialects(entry, repeats));
@@ -48,11 +48,12 @@ fn dialects(entry: &Entry, repeats: bool) -> Vec<Vec<String>> {
         vec![
             said(entry.family.name()),
             said(entry.name),
+            said(&aliases),
             own[0].to_owned(),
             own[1].to_owned(),
             own[2].lines().collect::<Vec<_>>().join(" "),
+            // The longest comes last, so that it pads nothing.
             said(&what),
-            said(&aliases),
         ]
     };
     match entry.dialects().split_first() {
@@ -206,12 +207,16 @@ fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> 
     String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
-/// Breaks each line of a text at spaces.
+/// Breaks each line of a text at spaces, but for the rows of tables.
 fn wrap(text: &str, width: usize) -> String {
     let mut out = String::new();
     for (line, index) in text.lines().zip(0..) {
         if index > 0 {
             out.push('\n');
+        }
+        if line.starts_with('|') {
+            out.push_str(line);
+            continue;
         }
         let mut column = 0;
         for word in line.split(' ') {

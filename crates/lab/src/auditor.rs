@@ -35,6 +35,10 @@ pub const RULES: [(&str, &str); 12] = [
         "Too few replications for an interval to mean much.",
     ),
     (
+        "same-replications",
+        "All replications came out the same: nothing in them is random.",
+    ),
+    (
         "never-congested",
         "The bottleneck hardly ever had a packet waiting.",
     ),
@@ -134,6 +138,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     short_run(&all, &mut notes);
     no_warmup(&all, &mut notes);
     few_replications(&all, &mut notes);
+    same_replications(results, &all, &mut notes);
     never_congested(&all, &mut notes);
     nothing_arrives(&all, &mut notes);
     window_below_bdp(&all, &mut notes);
@@ -337,6 +342,23 @@ fn few_replications(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
             Severity::Warning,
             format!(
                 "{count}; {ENOUGH_REPLICATIONS} or more are advised.{}",
+                places(&point.info.name(), found.len(), points.len())
+            ),
+        ));
+    }
+}
+
+fn same_replications(results: &ResultSet, points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let same = |point: &&&Seen<'_>| !point.info.deterministic && results.is_exact(point.info);
+    let found: Vec<&&Seen<'_>> = points.iter().filter(same).collect();
+    if let Some(point) = found.first() {
+        notes.push(note(
+            "same-replications",
+            Severity::Warning,
+            format!(
+                "All {} replications came out the same, which makes them one: there is no interval to tell. Leave out start \
+                 of the flows for random starts, or say deterministic = true to run once.{}",
+                point.runs.len(),
                 places(&point.info.name(), found.len(), points.len())
             ),
         ));

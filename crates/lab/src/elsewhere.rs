@@ -49,11 +49,11 @@ const ELSEWHERE: [(&[&str], &str); 13] = [
         "version 3 is called bbr3; see sojourn show bbr3",
     ),
     (
-        &["westwood+", "westwoodplus", "tcpwestwood"],
+        &["westwoodplus", "tcpwestwood"],
         "it is called westwood; see sojourn show westwood",
     ),
     (
-        &["ledbat++", "ledbatplusplus"],
+        &["ledbatplusplus"],
         "it is called ledbat_plus; see sojourn show ledbat_plus",
     ),
     (

@@ -103,6 +103,9 @@ impl LabError {
             std::io::ErrorKind::StorageFull => "make room on the disk, or choose another place",
             std::io::ErrorKind::InvalidData => "save it as UTF-8",
             std::io::ErrorKind::IsADirectory => "name a file",
+            std::io::ErrorKind::NotADirectory => {
+                "name a directory, or a path through directories: a part of this one is a file"
+            }
             _ => "check the path and the disk",
         };
         LabError::new(LabErrorKind::Io, format!("cannot {doing}: {error}"))

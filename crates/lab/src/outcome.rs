@@ -31,6 +31,15 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
+    /// Whether the other run came out the same to the bit, whatever its number. Time series are left out: they follow from the rest.
+    pub fn is_as(&self, other: &RunOutcome) -> bool {
+        self.measured == other.measured
+            && self.census == other.census
+            && self.queues == other.queues
+            && self.flows == other.flows
+            && self.receivers == other.receivers
+    }
+
     /// When nothing happened any more: when something happened to an endpoint for the last time or, where no endpoint keeps
     /// that, the end of the measured time.
     pub fn active(&self) -> Span {

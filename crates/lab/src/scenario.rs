@@ -619,7 +619,10 @@ impl<'a> Reader<'a> {
                     .with_text_of(&reason))
             }
             Err(error) => {
-                let reason = LabError::from_queue(&error);
+                let mut reason = LabError::from_queue(&error);
+                if let Some(remedy) = queues::misplaced(&spec, &error) {
+                    reason = reason.remedy(remedy);
+                }
                 if let SpecError::Param { discipline, error } = &error
                     && let Some(value) = table.get(key)
                     && let Some(wrong) = queues::value_of(&value, discipline, error.key())

@@ -210,10 +210,13 @@ fn definitions() -> Map<String, Value> {
     for kind in &kinds {
         define(&format!("flow_{}", kind.name), flow(kind));
     }
-    let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+    let names: Vec<&str> = kinds
+        .iter()
+        .flat_map(|kind| std::iter::once(kind.name).chain(kind.aliases.iter().copied()))
+        .collect();
     let line = json!({
         "type": "string",
-        "pattern": format!("^\\s*(\\d+\\*)?({})(\\s.*)?$", names.join("|")),
+        "pattern": format!("^\\s*(\\d+\\*)?({})(\\s.*)?$", alternatives(&names)),
         "description": "[N*]kind [rate] {key=value}, such as 4*reno or cbr 2Mbps size=1000B",
     });
     let mut spec = object(PlaceParams::DOC, PlaceParams::TABLE);
@@ -310,6 +313,11 @@ fn queue(entry: &CatalogueEntry) -> Value {
     table
 }
 
+/// One of these names, as a regular expression, to which the signs in some are no operators.
+fn alternatives(names: &[&str]) -> String {
+    names.join("|").replace('+', "\\+").replace('.', "\\.")
+}
+
 fn queues(wanted: fn(&CatalogueEntry) -> bool, what: &str) -> Value {
     let entries = || registry::catalogue().iter().filter(|entry| wanted(entry));
     let names: Vec<&str> = entries()
@@ -317,7 +325,7 @@ fn queues(wanted: fn(&CatalogueEntry) -> bool, what: &str) -> Value {
         .collect();
     let line = json!({
         "type": "string",
-        "pattern": format!("^\\s*\\(?\\s*({})(\\s.*)?$|^none$", names.join("|")),
+        "pattern": format!("^\\s*\\(?\\s*({})(\\s.*)?$|^none$", alternatives(&names)),
         "description": "name {key=value}, such as codel target=5ms",
     });
     let tables = entries().map(|entry| reference(&format!("queue_{}", entry.name)));
@@ -329,6 +337,12 @@ fn queues(wanted: fn(&CatalogueEntry) -> bool, what: &str) -> Value {
 
 fn flow(kind: &FlowKindInfo) -> Value {
     let mut table = of_kind(kind.name, kind.doc, PlaceParams::TABLE, true, "");
+    if !kind.aliases.is_empty() {
+        let names: Vec<&str> = std::iter::once(kind.name)
+            .chain(kind.aliases.iter().copied())
+            .collect();
+        table["properties"]["kind"] = json!({ "enum": names, "description": kind.doc });
+    }
     let mut dialects: Vec<DialectInfo> = Vec::new();
     for part in &kind.parts {
         for info in part.params {

@@ -20,6 +20,8 @@ pub struct Estimate {
     pub half_width: Option<f64>,
     /// Values that went in.
     pub n: u64,
+    /// The replications are one and the same, so that there is nothing to estimate.
+    pub deterministic: bool,
 }
 
 impl Estimate {
@@ -31,15 +33,17 @@ impl Estimate {
             mean: mean(&values)?,
             half_width: half_width(&values),
             n: count(&values),
+            deterministic: false,
         })
     }
 
-    /// The one value of a run in which nothing is random.
-    pub fn exact(value: f64) -> Estimate {
+    /// The one value that `n` runs have in which nothing is random.
+    pub fn exact(value: f64, n: u64) -> Estimate {
         Estimate {
             mean: value,
             half_width: None,
-            n: 1,
+            n,
+            deterministic: true,
         }
     }
 

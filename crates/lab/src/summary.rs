@@ -11,6 +11,7 @@ mod settings;
 mod tables;
 mod transfers;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -20,7 +21,7 @@ use sojourn_traffic::workload::TransferKind;
 use crate::error::Result;
 use crate::results::directory::{ResultSet, write_json};
 use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
-use crate::results::metrics::Level;
+use crate::results::metrics::{Level, Unit};
 use crate::stats::{Estimate, mean, paired_difference};
 use crate::study::{Asked, Names};
 
@@ -61,6 +62,8 @@ pub struct Record {
     pub half_width: Option<f64>,
     /// Replications that have a value.
     pub n: u64,
+    /// Nothing is random in it: one run, or replications that are all the same.
+    pub deterministic: bool,
 }
 
 /// The summary of results.
@@ -94,7 +97,7 @@ pub fn summarize(results: &ResultSet) -> Result<Summary> {
             .map(|paper| format!("After {paper}")),
         command: manifest.command.clone(),
         version: VERSION.to_owned(),
-        paragraphs: settings::paragraphs(manifest),
+        paragraphs: settings::paragraphs(results),
         settings: settings::groups(manifest),
         algorithms: manifest.algorithms.clone(),
         notes: manifest.notes.clone(),
@@ -147,6 +150,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
                     value: estimate.mean,
                     half_width: estimate.half_width,
                     n: estimate.n,
+                    deterministic: estimate.deterministic,
                 });
             }
         }
@@ -184,7 +188,14 @@ impl Comparison {
         let mut rows = vec![
             std::iter::once("experiment")
                 .chain(factors.iter().copied())
-                .chain(["metric", "unit", "value", "half_width", "n"])
+                .chain([
+                    "metric",
+                    "unit",
+                    "value",
+                    "half_width",
+                    "n",
+                    "deterministic",
+                ])
                 .map(str::to_owned)
                 .collect::<Vec<String>>(),
         ];
@@ -203,6 +214,7 @@ impl Comparison {
                     .map(|half| half.to_string())
                     .unwrap_or_default(),
                 record.n.to_string(),
+                record.deterministic.to_string(),
             ]);
             rows.push(row);
         }
@@ -232,6 +244,7 @@ impl Comparison {
                     "value": record.value,
                     "half_width": record.half_width,
                     "n": record.n,
+                    "deterministic": record.deterministic,
                     "difference": difference,
                 })
             });
@@ -254,20 +267,27 @@ struct Wanted<'a> {
     results: &'a ResultSet,
     experiment: &'a ExperimentInfo,
     names: Names,
+    /// The points in which nothing is random, by number.
+    exact: BTreeSet<u64>,
 }
 
 impl<'a> Wanted<'a> {
     fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
         let mut names = Names::default();
+        let mut exact = BTreeSet::new();
         for point in results.manifest.points_of(&experiment.name) {
             if let Some(run) = results.of_point(point.point).next() {
                 names.join(Names::of_outcome(run));
+            }
+            if results.is_exact(point) {
+                exact.insert(point.point);
             }
         }
         Wanted {
             results,
             experiment,
             names,
+            exact,
         }
     }
 
@@ -497,30 +517,40 @@ impl<'a> Wanted<'a> {
     fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
         if asked.pooled {
             let runs: Vec<_> = self.results.of_point(point.point).collect();
+            let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
             return Some(Estimate {
-                n: u64::try_from(runs.len()).unwrap_or(u64::MAX),
-                ..Estimate::exact(asked.value_pooled(&runs)?)
+                deterministic: self.is_exact(point),
+                ..Estimate::exact(asked.value_pooled(&runs)?, n)
             });
         }
         let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
-        match point.deterministic {
-            true => values.first().copied().map(Estimate::exact),
-            false => {
-                let estimate = Estimate::of(&values)?;
-                Some(at_least(
-                    estimate,
-                    asked.metric.resolution() * estimate.mean.abs(),
-                ))
-            }
-        }
+        let estimate = self.of_values(point, &values)?;
+        Some(at_least(
+            estimate,
+            asked.metric.resolution() * estimate.mean.abs(),
+        ))
+    }
+
+    /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
+    fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
+        let estimate = Estimate::of(values)?;
+        Some(match self.is_exact(point) {
+            true => Estimate::exact(estimate.mean, estimate.n),
+            false => estimate,
+        })
+    }
+
+    /// Whether nothing is random at a point.
+    fn is_exact(&self, point: &PointInfo) -> bool {
+        self.exact.contains(&point.point)
     }
 
     /// The mean difference of a metric between two points, replication by replication.
     fn difference(&self, a: &PointInfo, b: &PointInfo, asked: &Asked) -> Option<Estimate> {
         let (first, second) = (self.values(a, asked), self.values(b, asked));
         let difference = paired_difference(&first, &second)?;
-        match a.deterministic && b.deterministic {
-            true => Some(Estimate::exact(difference.mean)),
+        match self.is_exact(a) && self.is_exact(b) {
+            true => Some(Estimate::exact(difference.mean, difference.n)),
             false => {
                 let sizes = [&first, &second].map(|values| {
                     let values: Vec<f64> = values.iter().copied().flatten().collect();
@@ -533,19 +563,22 @@ impl<'a> Wanted<'a> {
     }
 
     /// A cell with an estimate, in the unit that is shown.
-    fn cell(&self, estimate: Option<Estimate>, asked: &Asked, point: &PointInfo) -> Cell {
-        let Some(estimate) = estimate else {
-            return Cell::Empty;
-        };
-        let unit = asked.metric.unit;
+    fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
+        shown(estimate, asked.metric.unit)
+    }
+}
+
+/// A cell with an estimate, in the unit that is shown.
+fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
+    estimate.map_or(Cell::Empty, |estimate| {
         Cell::Estimate(Shown {
             value: unit.show(estimate.mean),
             half_width: estimate.half_width.map(|half| unit.show(half)),
             n: Some(estimate.n),
-            deterministic: point.deterministic.then_some(true),
+            deterministic: estimate.deterministic.then_some(true),
             ..Shown::default()
         })
-    }
+    })
 }
 
 /// An estimate whose interval, if it has one, is no narrower than what its values are known to.

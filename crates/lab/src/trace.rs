@@ -208,6 +208,33 @@ mod tests {
     }
 
     #[test]
+    fn a_parquet_trace_has_the_flag_ae_where_accurate_ecn_is_asked_for() {
+        use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+        let flags = |flow: &str| {
+            let text = TINY.replace("dialect = \"ns2\"\n", "");
+            let text = text.replace("2*cbr 1Mbps size=1000B", flow);
+            let mut bytes = Vec::new();
+            run_written(&scenario(&text), 0, TraceFormat::Parquet, &[], &mut bytes).unwrap();
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("t.parquet");
+            std::fs::write(&path, bytes).unwrap();
+            let file = std::fs::File::open(&path).unwrap();
+            let reader = ParquetRecordBatchReaderBuilder::try_new(file);
+            let batch = reader.unwrap().build().unwrap().next().unwrap().unwrap();
+            let column = batch.column_by_name("flags").unwrap();
+            let column = column.as_any().downcast_ref::<arrow_array::StringArray>();
+            let all = column.unwrap().iter().flatten().map(str::to_owned);
+            all.collect::<Vec<String>>()
+        };
+        // RFC 9768 section 3.1.1: the SYN has all three bits set.
+        let accurate = flags("sack accurate_ecn=true");
+        assert_eq!(accurate[0], "SYN,ECE,CWR,AE");
+        let classic = flags("sack ecn=true");
+        assert_eq!(classic[0], "SYN,ECE,CWR");
+        assert!(classic.iter().all(|flags| !flags.contains("AE")));
+    }
+
+    #[test]
     fn a_trace_that_cannot_be_written_is_an_error() {
         struct Full;
         impl Write for Full {

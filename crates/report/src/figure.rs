@@ -342,8 +342,8 @@ impl<'a> Plan<'a> {
             Kind::Range => self.ranges(),
             Kind::Points | Kind::Scatter => self.points(),
             Kind::Lines => self.lines(),
-            Kind::Cdf => self.curves("step-after", 1.8),
-            Kind::Time => self.curves("linear", 1.2),
+            Kind::Cdf => self.curves(self.interpolation(), 1.8),
+            Kind::Time => self.curves(self.interpolation(), 1.2),
         };
         let params = self.params();
         if let Some(first) = layers.first_mut().filter(|_| !params.is_empty()) {
@@ -519,6 +519,15 @@ impl<'a> Plan<'a> {
         layers
     }
 
+    /// How a line goes from one row to the next: as a step where a value holds until then.
+    fn interpolation(&self) -> &'static str {
+        match self.figure.kind {
+            Kind::Cdf => "step-after",
+            Kind::Time if self.figure.steps => "step-after",
+            _ => "linear",
+        }
+    }
+
     fn curves(&self, interpolate: &str, width: f64) -> Vec<Value> {
         let mut layers = Vec::new();
         layers.extend(self.band());
@@ -555,7 +564,7 @@ impl<'a> Plan<'a> {
             "mark": {
                 "type": "area",
                 "opacity": 0.18,
-                "interpolate": if self.figure.kind == Kind::Cdf { "step-after" } else { "linear" },
+                "interpolate": self.interpolation(),
                 "clip": self.zooms()
             },
             "encoding": self.encoding([
@@ -727,13 +736,25 @@ impl<'a> Plan<'a> {
             scale = json!({ "domain": [0, 1], "nice": false });
         }
         let ticks = self.facet.as_ref().map_or(6, |_| 4);
+        let mut numbers = number_axis(axis, span(self.figure, &mark_fields(self.figure)), ticks);
+        if self.figure.steps && self.is_whole() {
+            // There is nothing between two states.
+            numbers["tickMinStep"] = json!(1);
+        }
         json!({
             "field": field,
             "type": "quantitative",
             "title": axis_title(axis),
             "scale": scale,
-            "axis": number_axis(axis, span(self.figure, &mark_fields(self.figure)), ticks)
+            "axis": numbers
         })
+    }
+
+    /// Whether every value is a whole number.
+    fn is_whole(&self) -> bool {
+        let rows = self.figure.rows.iter();
+        let values = rows.filter_map(|row| row.get(&self.figure.y.field)?.as_f64());
+        values.map(f64::fract).all(|fraction| fraction == 0.0)
     }
 
     /// For filling and outline alike, and the same in every layer, so that all of them merge into one legend.
@@ -1327,6 +1348,23 @@ mod tests {
             json!([{"x": 1.0, "y": 0.5}, {"x": 10.0, "y": 1.0}])
         );
         assert_eq!(spec["layer"][0]["mark"]["interpolate"], "step-after");
+    }
+
+    #[test]
+    fn what_holds_until_it_changes_is_drawn_in_steps_and_all_else_over_time_in_lines() {
+        let interpolate = |steps: bool| {
+            let figure = figure(json!({
+                "id": "f", "title": "F", "kind": "time", "steps": steps,
+                "x": {"field": "x", "title": "X", "scale": "time"}, "y": {"field": "y", "title": "Y"},
+                "rows": [{"x": 0.0, "y": 0}, {"x": 1.0, "y": 3}]
+            }));
+            let spec = vega_lite(&figure, Theme::Light);
+            let least = &spec["layer"][0]["encoding"]["y"]["axis"]["tickMinStep"];
+            assert_eq!(*least, if steps { json!(1) } else { Value::Null });
+            spec["layer"][0]["mark"]["interpolate"].clone()
+        };
+        assert_eq!(interpolate(true), "step-after");
+        assert_eq!(interpolate(false), "linear");
     }
 
     #[test]

@@ -123,7 +123,17 @@ impl Page {
     fn body(&mut self, summary: &Summary) {
         self.title(summary);
         self.notes(&summary.notes);
-        for block in &summary.blocks {
+        let folded = |block: &Block| matches!(block, Block::Figure(figure) if figure.folded);
+        let mut blocks_left = summary.blocks.as_slice();
+        while let [block, rest @ ..] = blocks_left {
+            blocks_left = rest;
+            if folded(block) {
+                let more = rest.iter().take_while(|block| folded(block)).count();
+                let (more, rest) = rest.split_at(more);
+                self.fold(std::iter::once(block).chain(more));
+                blocks_left = rest;
+                continue;
+            }
             match block {
                 Block::Heading(heading) => self.heading(heading.level, &heading.text),
                 Block::Text(text) => self.push(&format!(
@@ -268,6 +278,29 @@ impl Page {
             self.push(&format!("<p>{}</p>", phrase(footnote)));
         }
         self.push("</div>");
+    }
+
+    /// Figures that are there for who looks for them.
+    fn fold<'a>(&mut self, blocks: impl Iterator<Item = &'a Block>) {
+        let figures: Vec<&Figure> = blocks
+            .filter_map(|block| match block {
+                Block::Figure(figure) => Some(&**figure),
+                _ => None,
+            })
+            .collect();
+        let titles: Vec<String> = figures.iter().map(|figure| escape(&figure.title)).collect();
+        let count = match figures.len() {
+            1 => "One more figure".to_owned(),
+            n => format!("{n} more figures"),
+        };
+        self.push(&format!(
+            "<details class=\"fold\"><summary><strong>{count}</strong> {}</summary>",
+            titles.join("; ")
+        ));
+        for figure in figures {
+            self.figure(figure);
+        }
+        self.push("</details>");
     }
 
     fn figure(&mut self, figure: &Figure) {

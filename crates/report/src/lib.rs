@@ -60,6 +60,8 @@
 //! - Category labels may be numbers; `2`, `2.0` and `"2"` are the same label.
 //! - A logarithmic axis leaves out values at or below zero, intervals that reach zero, and bars of `range` that begin
 //!   there; the caption says how many.
+//! - `steps` draws `time` as steps, too: for states, and for what is constant between changes.
+//! - Figures that are `folded` and follow each other lie in one fold of the page, closed at first.
 //! - `thinned` says how a long series was thinned; it is printed under the caption.
 
 mod error;

@@ -321,6 +321,17 @@ pub struct Figure {
     /// How the rows were thinned, if they were; printed under the caption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinned: Option<String>,
+    /// Of a `time` figure: a value holds until the next one, as that of a state does.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub steps: bool,
+    /// The page keeps it folded away, together with the folded figures beside it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub folded: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// How the rows of a figure are drawn.

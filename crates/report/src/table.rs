@@ -57,15 +57,21 @@ pub(crate) fn header(column: &Column) -> String {
     }
 }
 
+/// Reasons for a value to have no interval.
+const ONCE: &str = "deterministic: one run, nothing random in it";
+const SAME: &str = "deterministic: all replications came out the same";
+const SINGLE: &str = "one run: no interval";
+
 /// Why a value has no interval, for the reader who looks for one.
 pub(crate) fn why_no_interval(cell: &Cell) -> Option<&'static str> {
     match cell {
         Cell::Estimate(estimate) if estimate.deterministic == Some(true) => {
-            Some("deterministic: one run, nothing random in it")
+            Some(match estimate.n.is_some_and(|n| n > 1) {
+                true => SAME,
+                false => ONCE,
+            })
         }
-        Cell::Estimate(estimate) if estimate.n.is_some_and(|n| n < 2) => {
-            Some("one run: no interval")
-        }
+        Cell::Estimate(estimate) if estimate.n.is_some_and(|n| n < 2) => Some(SINGLE),
         _ => None,
     }
 }
@@ -321,19 +327,25 @@ fn mark_for(note: &str, notes: &mut Vec<(String, String)>) -> String {
 
 fn interval_note(table: &Table) -> Option<&'static str> {
     let cells = || table.rows.iter().flatten().filter_map(why_no_interval);
-    let (mut single, mut deterministic) = (false, false);
+    let (mut single, mut once, mut same) = (false, false, false);
     for why in cells() {
-        if why.starts_with("deterministic") {
-            deterministic = true;
-        } else {
-            single = true;
+        match why {
+            SINGLE => single = true,
+            SAME => same = true,
+            _ => once = true,
         }
     }
-    match (deterministic, single) {
-        (true, true) => Some("Values without ± are deterministic, or come from one run."),
-        (true, false) => Some("Values without ± are deterministic: one run, nothing random in it."),
-        (false, true) => Some("Values without ± come from one run and have no interval."),
-        (false, false) => None,
+    match (once, same, single) {
+        (false, false, false) => None,
+        (false, false, true) => Some("Values without ± come from one run and have no interval."),
+        (true, false, false) => {
+            Some("Values without ± are deterministic: one run, nothing random in it.")
+        }
+        (false, true, false) => {
+            Some("Values without ± are deterministic: all replications came out the same.")
+        }
+        (true, true, false) => Some("Values without ± are deterministic: nothing random in them."),
+        (_, _, true) => Some("Values without ± are deterministic, or come from one run."),
     }
 }
 

@@ -276,6 +276,48 @@ fn a_value_without_an_interval_says_why() {
 }
 
 #[test]
+fn replications_that_came_out_the_same_are_said_to_be_deterministic() {
+    let mut summary = sample();
+    summary["blocks"] = json!([{
+        "type": "table", "id": "t", "title": "T", "columns": [{"key": "a", "title": "A"}],
+        "rows": [[{"value": 3.0, "n": 10, "deterministic": true}]]
+    }]);
+    let html = rendered(&summary);
+    assert!(
+        html.contains("title=\"deterministic: all replications came out the same\">3</td>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("Values without ± are deterministic: all replications came out the same.")
+    );
+}
+
+#[test]
+fn folded_figures_that_follow_each_other_lie_in_one_fold() {
+    let figure = |id: &str, folded: bool| {
+        json!({
+            "type": "figure", "id": id, "title": format!("Title of {id}"), "kind": "time", "folded": folded,
+            "x": {"field": "x", "title": "X", "scale": "time"}, "y": {"field": "y", "title": "Y"},
+            "rows": [{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 2.0}]
+        })
+    };
+    let mut summary = sample();
+    summary["blocks"] = json!([
+        figure("a", false),
+        figure("b", true),
+        figure("c", true),
+        figure("d", false)
+    ]);
+    let html = rendered(&summary);
+    assert_eq!(html.matches("<details class=\"fold\">").count(), 1);
+    assert!(html.contains("<strong>2 more figures</strong> Title of b; Title of c</summary>"));
+    let at = |text: &str| html.find(text).expect(text);
+    let (begin, end) = (at("<details class=\"fold\">"), at("</details>"));
+    let inside = |id: &str| (begin..end).contains(&at(&format!("id=\"figure-{id}\"")));
+    assert_eq!(["a", "b", "c", "d"].map(inside), [false, true, true, false]);
+}
+
+#[test]
 fn a_figure_without_rows_does_not_stop_the_report() {
     let mut summary = sample();
     summary["blocks"] = json!([{
@@ -320,7 +362,7 @@ fn errors_name_the_key_what_was_found_what_is_allowed_and_the_remedy() {
         (
             message(|s| s["blocks"][2]["tilte"] = json!("x")),
             "blocks[2].tilte: unknown field `tilte`, expected one of `id`, `title`, `caption`, `kind`, `x`, `y`, `series`, \
-             `facet`, `rows`, `y_low`, `y_high`, `reference`, `thinned`\n  help: did you mean `title`?",
+             `facet`, `rows`, `y_low`, `y_high`, `reference`, `thinned`, `steps`, `folded`\n  help: did you mean `title`?",
         ),
         (
             message(|s| {

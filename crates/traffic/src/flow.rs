@@ -206,6 +206,30 @@ impl TcpKind {
         self.recovery.is_some() || self.congestion_control.is_none()
     }
 
+    /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
+    fn refuse_selective(
+        &self,
+        args: &[(String, String)],
+        own: &[&[ParamInfo]],
+    ) -> Result<(), ParamError> {
+        if self.may_be_selective() {
+            return Ok(());
+        }
+        let selective = |(key, _): &&(String, String)| is_selective(key, own);
+        match args.iter().find(selective) {
+            Some((key, given)) => Err(ParamError::NoEffect {
+                key: key.clone(),
+                given: given.clone(),
+                beside: format!(
+                    "{}, which repairs losses without selective acknowledgement",
+                    self.name
+                ),
+                remedy: "leave it out, or name the flow sack".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether selective acknowledgement can repair its losses.
     fn may_be_selective(&self) -> bool {
         self.recovery.is_none_or(|recovery| recovery == SACK)
@@ -430,6 +454,9 @@ fn build_tcp(
         let info = Ns2Params::DIALECTS.iter();
         info.clone().any(|info| info.name == d || info.release == d)
     });
+    if kind.name == TAHOE || ns2 {
+        kind.refuse_selective(&args, &[Ns2Params::TABLE, Ns3Params::TABLE])?;
+    }
     if kind.is_ns3s() && dialect.is_some_and(is_of_ns3_24) {
         return build_ns3(&args, dialect, request);
     }
@@ -438,6 +465,7 @@ fn build_tcp(
         return build_ns2(&args, dialect, request);
     }
     if ns2 && kind.is_ns2s() {
+        refuse_in_ns2(&args)?;
         return build_ns2(&args, dialect, request);
     }
     let plan = plan(kind, &mut args, &DATA, dialect)?;
@@ -620,6 +648,7 @@ fn plan(
         false => [&[], &[]],
     };
     let [sack, rledbat] = selective;
+    kind.refuse_selective(args, &[TcpParams::TABLE, algorithm.params])?;
     check_keys(
         args,
         &[TcpParams::TABLE, sack, rledbat, algorithm.params],
@@ -764,6 +793,28 @@ fn refuse_unselective(
             given: text.clone(),
             beside: format!("recovery={}", recovery.name()),
             remedy: "leave it out, write recovery=sack, or name the flow sack".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a key is of selective acknowledgement, and not of a table that has one of that name, too.
+fn is_selective(key: &str, own: &[&[ParamInfo]]) -> bool {
+    let is_of = |table: &[ParamInfo]| table.iter().any(|info| info.name == key);
+    !own.iter().any(|table| is_of(table))
+        && (is_of(SackParams::TABLE) || is_of(RledbatParams::TABLE))
+}
+
+/// Refuses what selective acknowledgement has in other dialects and ns-2's agent has not.
+fn refuse_in_ns2(args: &[(String, String)]) -> Result<(), ParamError> {
+    let selective = |(key, _): &&(String, String)| is_selective(key, &[Ns2Params::TABLE]);
+    match args.iter().find(selective) {
+        Some((key, given)) => Err(ParamError::NoEffect {
+            key: key.clone(),
+            given: given.clone(),
+            beside: "dialect=ns2, whose TCP is ns-2's agent".to_owned(),
+            remedy: "leave it out, or give the flow another dialect, such as dialect=rfc9293"
+                .to_owned(),
         }),
         None => Ok(()),
     }
@@ -1328,6 +1379,24 @@ mod tests {
     }
 
     #[test]
+    fn an_option_of_selective_acknowledgement_is_refused_with_the_flow_that_has_it() {
+        for (spec, dialect, remedy) in [
+            ("reno accurate_ecn=true", None, "name the flow sack"),
+            ("newreno tail_probe=false", None, "name the flow sack"),
+            ("reno accurate_ecn=false", None, "name the flow sack"),
+            ("reno rledbat=true", None, "name the flow sack"),
+            ("sack accurate_ecn=true", Some("ns2"), "dialect=rfc9293"),
+            ("tahoe pacing=true", Some("ns3_24"), "name the flow sack"),
+        ] {
+            let error = refused(spec, dialect);
+            assert!(error.contains("has no effect with"), "{spec}: {error}");
+            assert!(error.contains(remedy), "{spec}: {error}");
+        }
+        let error = refused("reno frobnicate=1", None);
+        assert!(error.contains("unknown parameter"), "{error}");
+    }
+
+    #[test]
     fn only_a_control_that_leaves_the_pace_open_takes_no_pacing() {
         assert_eq!(value("cubic", SACK, "pacing"), "false");
         assert_eq!(value("cubic pacing=true", SACK, "pacing"), "true");
@@ -1340,7 +1409,13 @@ mod tests {
 
     #[test]
     fn other_names_of_a_congestion_control_are_the_same_flow() {
-        for (other, name) in [("bbrv1", "bbr"), ("hs", "highspeed"), ("tcp_lp", "lp")] {
+        for (other, name) in [
+            ("bbrv1", "bbr"),
+            ("hs", "highspeed"),
+            ("tcp_lp", "lp"),
+            ("ledbat++", "ledbat_plus"),
+            ("westwood+", "westwood"),
+        ] {
             for (given, called) in [
                 (other.to_owned(), name.to_owned()),
                 (format!("tcp cc={other}"), format!("tcp cc={name}")),

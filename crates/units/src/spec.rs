@@ -7,7 +7,7 @@
 //! value = bare word | "quoted text" | (spec)
 //! ```
 //!
-//! A name or key is letters, digits, `_`, `-` and `.`, the first a letter or `_`. A bare word holds no space, quote,
+//! A name or key is letters, digits, `_`, `-`, `.` and `+` (`ledbat++`), the first a letter or `_`. A bare word holds no space, quote,
 //! parenthesis or `=`; in quoted text `\"` and `\\` stand for a quote and a backslash. A key is given once. Whether names,
 //! keys and values exist is not looked at here; [`crate::param`] does that.
 
@@ -247,7 +247,7 @@ fn is_bare(c: char) -> bool {
 }
 
 fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+')
 }
 
 /// A cursor on the text.
@@ -648,6 +648,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_may_have_plus_signs_in_it_as_the_field_writes_some() {
+        let flow: FlowSpec = "2*ledbat++ mss=1000B".parse().unwrap();
+        assert_eq!((flow.count, flow.name.as_str()), (2, "ledbat++"));
+        let spec: Spec = "tcp cc=westwood+".parse().unwrap();
+        assert_eq!(spec.get("cc"), Some(&text("westwood+")));
+        let spec: Spec = "tcp cc=(westwood+ filter=0.9)".parse().unwrap();
+        let SpecValue::Spec(inner) = &spec.args[0].1 else {
+            panic!("{spec:?}");
+        };
+        assert_eq!(inner.name, "westwood+");
+        assert_eq!(refused("+codel").0, 1);
+    }
+
+    #[test]
     fn the_rate_of_a_flow_may_have_a_space_before_its_unit() {
         for given in [
             "cbr 2 Mbps",
@@ -692,7 +706,7 @@ mod tests {
     }
 
     fn specs() -> impl Strategy<Value = Spec> {
-        let name = "[a-z_][a-z0-9_.-]{0,6}";
+        let name = "[a-z_][a-z0-9_.+-]{0,6}";
         let words = "[a-zA-Z0-9µ%*,.\"\\\\()= ]{0,8}";
         let leaf =
             (name, prop::collection::btree_map(name, words, 0..3)).prop_map(|(name, args)| Spec {

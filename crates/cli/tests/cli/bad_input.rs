@@ -262,6 +262,52 @@ fn files_that_cannot_be_read_are_named() {
 }
 
 #[test]
+fn a_file_in_place_of_results_is_said_to_be_one() {
+    assert_eq!(
+        said_to("report case.toml"),
+        "case.toml: this is a file and no result directory; name the directory that sojourn run or sojourn study wrote"
+    );
+    let said = said_to("run case.toml --out case.toml");
+    assert!(said.contains("a part of this one is a file"), "{said}");
+}
+
+#[test]
+fn no_threads_are_refused_in_the_words_of_users() {
+    let place = Place::new();
+    place.write("case.toml", SCENARIO);
+    let output = place.sojourn("run case.toml --threads 0").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("leave it out for one per core"), "{said}");
+}
+
+/// What the command says of a queue and a flow.
+fn said_to_both(queue: &str, flow: &str) -> String {
+    let place = Place::new();
+    let mut command = place.sojourn("dumbbell --duration 5s --replications 1");
+    command.args(["--queue", queue, "--flow", flow]);
+    place.refused(command)
+}
+
+#[test]
+fn a_parameter_of_what_is_nested_is_answered_with_parentheses() {
+    let said = said_to_both("drr each=codel target=5ms", "reno");
+    assert!(
+        said.ends_with("what is codel's stands in parentheses with it: each=(codel target=5ms)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_option_of_selective_acknowledgement_is_answered_with_the_flow_that_has_it() {
+    assert_eq!(
+        said_to_both("codel", "reno accurate_ecn=true"),
+        "--flow 'reno accurate_ecn=true': accurate_ecn: \"true\" has no effect with reno, which repairs losses without \
+         selective acknowledgement; leave it out, or name the flow sack"
+    );
+}
+
+#[test]
 fn arguments_are_their_own_place() {
     let cases = [
         (

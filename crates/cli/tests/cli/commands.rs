@@ -170,6 +170,46 @@ fn list_and_show_print_what_is_declared() {
 }
 
 #[test]
+fn names_with_plus_signs_work_wherever_a_name_does() {
+    let place = Place::new();
+    for (given, name) in [("westwood+", "westwood"), ("ledbat++", "ledbat_plus")] {
+        assert_eq!(
+            place.ok(&format!("show {given}")),
+            place.ok(&format!("show {name}"))
+        );
+        let line = |name: &str| {
+            let options = "--duration 3s --start-spread 0s --replications 1 --format csv";
+            place.ok(&format!(
+                "dumbbell {options} --rate 5Mbps --rtt 20ms --queue codel --flow {name}"
+            ))
+        };
+        assert_eq!(line(given), line(name));
+        place.write(
+            "plus.toml",
+            &format!(
+                "[run]\nduration = \"3s\"\nreplications = 1\n[topology]\nrate = \"5Mbps\"\n\
+                 [[flows]]\nkind = \"tcp\"\ncc = \"{given}\"\n[[flows]]\nkind = \"{given}\"\n"
+            ),
+        );
+        let table = place.ok("run plus.toml");
+        assert!(
+            table.contains(&format!("Goodput, {given} (Mbps)")),
+            "{table}"
+        );
+    }
+}
+
+#[test]
+fn a_row_of_a_table_is_not_broken_in_the_text_of_an_entry() {
+    let page = Place::new().ok("show codel");
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    assert!(rows.clone().count() > 5);
+    for row in rows {
+        assert!(row.ends_with('|'), "{row}");
+    }
+}
+
+#[test]
 fn replay_decides_on_every_row() {
     let place = Place::new();
     place.write(
@@ -296,6 +336,6 @@ fn run_takes_replications_seed_and_any_value_from_the_command_line() {
             .lines()
             .nth(1)
             .unwrap()
-            .ends_with(",2")
+            .ends_with(",2,false")
     );
 }

@@ -350,6 +350,15 @@ impl ResultSet {
         runs.map(|run| &run.outcome)
     }
 
+    /// Whether a point has nothing to estimate: it was told that nothing is random, or all its replications came out the same.
+    pub fn is_exact(&self, point: &PointInfo) -> bool {
+        let mut runs = self.of_point(point.point);
+        let first = runs.next();
+        let others: Vec<&RunOutcome> = runs.collect();
+        let same = |first: &RunOutcome| others.iter().all(|other| first.is_as(other));
+        point.deterministic || (!others.is_empty() && first.is_some_and(same))
+    }
+
     /// The time series of a run.
     ///
     /// # Errors
@@ -475,6 +484,14 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
                 "no manifest.json here, so this is no result directory",
+            )
+            .in_file(&path.display().to_string())
+            .remedy("name the directory that sojourn run or sojourn study wrote"));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                "this is a file and no result directory",
             )
             .in_file(&path.display().to_string())
             .remedy("name the directory that sojourn run or sojourn study wrote"));

@@ -65,6 +65,38 @@ pub(super) fn value_of<'a>(
     here().or_else(|| values.find_map(|(_, inner)| value_of(&inner, discipline, key)))
 }
 
+/// What to write where a parameter is given to a discipline, and is one of what is nested in it: `drr each=codel target=5ms`.
+pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
+    let SpecError::Param {
+        discipline,
+        error: ParamError::UnknownKey { key, .. },
+    } = error
+    else {
+        return None;
+    };
+    if registry::find(&spec.name).ok()?.name != *discipline {
+        return None;
+    }
+    let takes = |inner: &Spec| {
+        let entry = registry::find(&inner.name).ok();
+        entry.is_some_and(|entry| entry.params.iter().any(|info| info.name == key))
+    };
+    spec.args.iter().find_map(|(outer, value)| {
+        let mut inner = match value {
+            SpecValue::Spec(inner) => inner.clone(),
+            SpecValue::Text(name) => Spec::new(name.clone()),
+        };
+        if !takes(&inner) || inner.get(key).is_some() {
+            return None;
+        }
+        inner.args.push((key.clone(), spec.get(key)?.clone()));
+        let name = &inner.name;
+        Some(format!(
+            "what is {name}'s stands in parentheses with it: {outer}=({inner})"
+        ))
+    })
+}
+
 fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec, SpecError> {
     let (entry, resolved) = registry::resolve(spec, dialect)?;
     if !schedulers && entry.kind != DisciplineKind::Aqm {

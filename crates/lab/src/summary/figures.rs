@@ -34,7 +34,8 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
         true => usual(wanted)?,
         false => Vec::new(),
     };
-    let mut figures = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut minor: Vec<usize> = Vec::new();
     let is_usual = specs.is_empty();
     for spec in specs.into_iter().chain(&usual) {
         let figure = match kind(spec) {
@@ -48,7 +49,19 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Result<Vec<Figure>> {
             _ => over_factor(wanted, spec),
         };
         // A figure without rows has nothing to draw.
-        figures.extend(figure.filter(|figure| !figure.rows.is_empty()));
+        let Some(figure) = figure.filter(|figure| !figure.rows.is_empty()) else {
+            continue;
+        };
+        let is_main = |y: &String| MAIN.contains(&y.as_str());
+        if is_usual && figure.kind == Kind::Time && !spec.y.as_ref().is_some_and(is_main) {
+            minor.push(figures.len());
+        }
+        figures.push(figure);
+    }
+    if minor.len() > MOST_OPEN {
+        for index in minor {
+            figures[index].folded = true;
+        }
     }
     Ok(figures)
 }
@@ -160,29 +173,46 @@ fn usual(wanted: &Wanted<'_>) -> Result<Vec<FigureSpec>> {
             let listed = OVER_TIME.iter().any(|(own, _)| *own == quantity);
             if !listed && quantity != THRESHOLD {
                 let title = format!("{} over time", quantity_title(&quantity).0);
-                all.push(over_time(&quantity, &title, CAPTION));
+                let caption = match quantity.as_str() {
+                    "mode" => format!("{CAPTION} {MODES}"),
+                    _ => CAPTION.to_owned(),
+                };
+                all.push(over_time(&quantity, &title, &caption));
             }
         }
     }
     Ok(all)
 }
 
-/// The quantities that are drawn over time first, where they were recorded, and the titles of their figures.
+/// The quantities that stay in sight where there are too many figures over time.
+const MAIN: [&str; 6] = [
+    "sojourn_s",
+    "backlog_packets",
+    "throughput_bps",
+    "carried_bps",
+    SHOWN_WITH_THRESHOLD,
+    "srtt_s",
+];
+/// Other figures over time that a report shows without folding them away.
+const MOST_OPEN: usize = 6;
+
+/// The quantities that are drawn over time first, where they were recorded, and the titles of their figures: the main ones before
+/// the others.
 const OVER_TIME: [(&str, &str); 16] = [
     ("sojourn_s", "Sojourn time over time"),
     ("backlog_packets", "Backlog over time"),
+    ("throughput_bps", "Throughput over time"),
+    ("carried_bps", "Throughput at the link over time"),
+    (SHOWN_WITH_THRESHOLD, "Congestion windows over time"),
+    ("srtt_s", "Round-trip times over time"),
     ("backlog_bytes", "Backlog in bytes over time"),
     ("queue_packets", "Packets in single queues over time"),
     ("queue_bytes", "Bytes in single queues over time"),
     ("queue_deficit_bytes", "Deficits of single queues over time"),
-    ("carried_bps", "Throughput at the link over time"),
-    (SHOWN_WITH_THRESHOLD, "Congestion windows over time"),
     ("in_flight_bytes", "Bytes in flight over time"),
-    ("srtt_s", "Round-trip times over time"),
     ("rto_s", "Retransmission timeouts over time"),
     ("pacing_bps", "Pacing rates over time"),
     ("phase", "Phases of loss recovery over time"),
-    ("throughput_bps", "Throughput over time"),
     ("delivered_pps", "Packets per second over time"),
     ("dropped_pps", "Errors per second over time: packets lost"),
 ];
@@ -194,6 +224,10 @@ const THRESHOLD: &str = "ssthresh_bytes";
 /// What the numbers of a phase stand for.
 const PHASES: &str = "0: nothing is missing; 1: something is, it may be reordering; 2: the window falls for an ECN echo; \
     3: losses are repaired; 4: the retransmission timer has fired.";
+
+/// What the numbers of a mode stand for.
+const MODES: &str = "Of BBR 0: startup; 1: drain; 2: probing for bandwidth; 3: probing for the round trip. Of BBRv3 0: startup; 1: drain; \
+    2: down; 3: cruise; 4: refill; 5: up; 6: probing for the round trip.";
 
 /// Queues of one scheduler that a figure shows at most without being asked for.
 const MOST_LINES: usize = 8;
@@ -264,6 +298,8 @@ fn frame(wanted: &Wanted<'_>, spec: &FigureSpec, kind: Kind, x: Axis, y: Axis) -
         outlines: Vec::new(),
         reference: Vec::new(),
         thinned: None,
+        steps: false,
+        folded: false,
     }
 }
 
@@ -653,6 +689,7 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
     let y = axis("y", &title, unit.shown(), y_scale(spec));
     let mut figure = frame(wanted, spec, Kind::Time, x, y);
     let mut by_subject = false;
+    let mut whole = true;
     let mut dashed = BTreeMap::new();
     for point in points(wanted, spec) {
         let all = wanted.results.series(point.point, 0)?;
@@ -677,6 +714,8 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
             all.find(|series| Some(series.quantity.as_str()) == beside)
         };
         for series in chosen {
+            let values = || series.values.iter().filter(|value| value.is_finite());
+            whole &= values().all(|value| value.fract() == 0.0);
             let other = thresholds(&series.of);
             for (series, is_beside) in
                 std::iter::once((series, false)).chain(other.map(|o| (o, true)))
@@ -714,6 +753,7 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
             }
         }
     }
+    figure.steps = holds(quantity, unit, whole);
     if by_subject {
         figure.series = Some(Series {
             field: SERIES.to_owned(),
@@ -723,6 +763,12 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
         });
     }
     Ok(Some(figure))
+}
+
+/// Whether a quantity holds its value between changes: numbers of states and counters, which are whole and have no unit, gains and
+/// thresholds.
+fn holds(quantity: &str, unit: Unit, whole: bool) -> bool {
+    (unit == Unit::Index && whole) || quantity.ends_with("_gain") || quantity == THRESHOLD
 }
 
 /// Whether a time series is of what a figure asks for: the bottleneck, or all flows in the direction under study.
@@ -959,6 +1005,23 @@ mod tests {
         let (whole, text) = thin(&series(vec![1.0, f64::NAN, 3.0]));
         assert_eq!(whole, [(0.0, 1.0), (0.2, 3.0)]);
         assert_eq!(text, None);
+    }
+
+    #[test]
+    fn states_counters_and_gains_are_steps_and_measures_are_not() {
+        for (quantity, whole, steps) in [
+            ("phase", true, true),
+            ("mode", true, true),
+            ("count", true, true),
+            ("pacing_gain", false, true),
+            ("ssthresh_bytes", true, true),
+            ("drop_probability", false, false),
+            ("backlog_packets", true, false),
+            ("cwnd_bytes", true, false),
+        ] {
+            let (_, unit) = quantity_title(quantity);
+            assert_eq!(holds(quantity, unit, whole), steps, "{quantity}");
+        }
     }
 
     #[test]

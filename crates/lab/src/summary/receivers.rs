@@ -112,7 +112,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
             row.extend(
                 asked(wanted, label)
                     .iter()
-                    .map(|(asked, _)| wanted.cell(wanted.estimate(point, asked), asked, point)),
+                    .map(|(asked, _)| wanted.cell(wanted.estimate(point, asked), asked)),
             );
             rows.push(row);
         }
@@ -125,7 +125,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
             .to_owned(),
         columns,
         rows,
-        footnotes: meaning(&points),
+        footnotes: meaning(wanted, &points),
     })
 }
 
@@ -146,6 +146,7 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
                     value: estimate.mean,
                     half_width: estimate.half_width,
                     n: estimate.n,
+                    deterministic: estimate.deterministic,
                 });
             }
         }

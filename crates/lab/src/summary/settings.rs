@@ -4,13 +4,15 @@ use serde_json::Value;
 use sojourn_report::SettingGroup;
 use sojourn_units::Spec;
 
+use crate::results::directory::ResultSet;
 use crate::results::manifest::{Manifest, PointInfo};
 
 /// Distinct values of one setting that are listed.
 const MOST_VALUES: usize = 6;
 
 /// What the study is for, and what its numbers are.
-pub(super) fn paragraphs(manifest: &Manifest) -> Vec<String> {
+pub(super) fn paragraphs(results: &ResultSet) -> Vec<String> {
+    let manifest = &results.manifest;
     let mut all: Vec<String> = manifest
         .description
         .iter()
@@ -20,14 +22,17 @@ pub(super) fn paragraphs(manifest: &Manifest) -> Vec<String> {
         .collect();
     let runs = manifest.runs().count();
     let points = manifest.points.len();
-    let random = manifest.points.iter().any(|point| !point.deterministic);
+    let random = manifest.points.iter().any(|point| !results.is_exact(point));
     let compared = manifest
         .experiments
         .iter()
         .any(|e| e.factors.iter().any(|f| f.compare));
     let mut text = match (points, runs) {
         (1, 1) => "One run.".to_owned(),
-        (1, runs) => format!("One point, {runs} runs that differ only in their random draws."),
+        (1, runs) if random => {
+            format!("One point, {runs} runs that differ only in their random draws.")
+        }
+        (1, runs) => format!("One point, {runs} runs that came out the same."),
         (points, runs) => format!("{points} points, {runs} runs."),
     };
     if random && runs > points {

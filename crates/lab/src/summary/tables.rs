@@ -63,14 +63,14 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
         };
         let mut row = vec![Cell::Text(title)];
         for point in &points {
-            row.push(wanted.cell(wanted.estimate(point, &asked), &asked, point));
+            row.push(wanted.cell(wanted.estimate(point, &asked), &asked));
         }
         for (a, b) in &pairs {
-            row.push(wanted.cell(wanted.difference(a, b, &asked), &asked, a));
+            row.push(wanted.cell(wanted.difference(a, b, &asked), &asked));
         }
         rows.push(row);
     }
-    let mut footnotes = meaning(&points);
+    let mut footnotes = meaning(wanted, &points);
     if !pairs.is_empty() && !footnotes.is_empty() {
         footnotes.push("Differences are taken replication by replication.".to_owned());
     }
@@ -102,7 +102,7 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
             .map(|(_, label)| Cell::Text(label));
         let values = asked
             .iter()
-            .map(|asked| wanted.cell(wanted.estimate(point, asked), asked, point));
+            .map(|asked| wanted.cell(wanted.estimate(point, asked), asked));
         levels.chain(values).collect()
     });
     Table {
@@ -111,7 +111,7 @@ fn point_by_point(wanted: &Wanted<'_>) -> Table {
         caption: String::new(),
         columns,
         rows: rows.collect(),
-        footnotes: meaning(&points),
+        footnotes: meaning(wanted, &points),
     }
 }
 
@@ -158,6 +158,7 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
                     value: difference.mean,
                     half_width: difference.half_width,
                     n: difference.n,
+                    deterministic: difference.deterministic,
                 });
             }
         }
@@ -199,7 +200,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
             row.extend(
                 asked
                     .iter()
-                    .map(|asked| wanted.cell(wanted.difference(a, b, asked), asked, a)),
+                    .map(|asked| wanted.cell(wanted.difference(a, b, asked), asked)),
             );
             rows.push(row);
         }
@@ -214,7 +215,7 @@ fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Ta
         ),
         columns,
         rows,
-        footnotes: meaning(&wanted.points()),
+        footnotes: meaning(wanted, &wanted.points()),
     })
 }
 
@@ -267,7 +268,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
             let point = points.iter().find(|point| point.levels == at);
             let cell = |point: &&PointInfo| match spec.exact {
                 Some(digits) => exact.ours(wanted.estimate(point, asked), asked, digits),
-                None => wanted.cell(wanted.estimate(point, asked), asked, point),
+                None => wanted.cell(wanted.estimate(point, asked), asked),
             };
             row.push(point.map_or(Cell::Empty, cell));
             if *shown {
@@ -285,7 +286,7 @@ fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
         row
     });
     let rows = body.collect();
-    let mut footnotes = meaning(&points);
+    let mut footnotes = meaning(wanted, &points);
     footnotes.extend(published.footnotes());
     footnotes.extend(exact.footnotes(spec.exact));
     Table {
@@ -476,8 +477,8 @@ fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
 }
 
 /// What the numbers of a table are; nothing where no point has an interval, which a table says by itself.
-pub(super) fn meaning(points: &[&PointInfo]) -> Vec<String> {
-    let random = points.iter().filter(|point| !point.deterministic);
+pub(super) fn meaning(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Vec<String> {
+    let random = points.iter().filter(|point| !wanted.is_exact(point));
     let counts: Vec<u64> = random
         .map(|point| point.replications)
         .filter(|n| *n > 1)

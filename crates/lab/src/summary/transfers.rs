@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use sojourn_report::{Cell, Estimate as Shown, Table};
+use sojourn_report::{Cell, Table};
 
 use super::tables::{factor_column, meaning, number_column, text_column};
-use super::{Record, Wanted, id};
+use super::{Record, Wanted, id, shown};
 use crate::outcome::{RunOutcome, TransferOutcome};
 use crate::results::manifest::PointInfo;
 use crate::results::metrics::{Measure, Statistic, Unit, of_one_size};
@@ -91,6 +91,7 @@ impl Bin<'_> {
         &self,
         measure: Measure,
         statistic: Statistic,
+        wanted: &Wanted<'_>,
         point: &PointInfo,
     ) -> Option<Estimate> {
         let of_run = |run: &Vec<&TransferOutcome>| {
@@ -98,26 +99,19 @@ impl Bin<'_> {
             statistic.of(values.collect())
         };
         let values: Vec<f64> = self.runs.iter().filter_map(of_run).collect();
-        estimate(&values, point)
+        wanted.of_values(point, &values)
     }
 
     /// How many arrived, and how many did not.
-    fn counts(&self, point: &PointInfo) -> [Option<Estimate>; 2] {
+    fn counts(&self, wanted: &Wanted<'_>, point: &PointInfo) -> [Option<Estimate>; 2] {
         [true, false].map(|arrived| {
             let of_run = |run: &Vec<&TransferOutcome>| {
                 let counted = run.iter().filter(|t| t.completed.is_some() == arrived);
                 to_f64(u64::try_from(counted.count()).unwrap_or(u64::MAX))
             };
             let values: Vec<f64> = self.runs.iter().map(of_run).collect();
-            estimate(&values, point)
+            wanted.of_values(point, &values)
         })
-    }
-}
-
-fn estimate(values: &[f64], point: &PointInfo) -> Option<Estimate> {
-    match point.deterministic {
-        true => values.first().copied().map(Estimate::exact),
-        false => Estimate::of(values),
     }
 }
 
@@ -158,18 +152,6 @@ fn bins<'a>(wanted: &Wanted<'a>, point: &PointInfo) -> Vec<Bin<'a>> {
     all
 }
 
-fn cell(estimate: Option<Estimate>, unit: Unit, point: &PointInfo) -> Cell {
-    estimate.map_or(Cell::Empty, |estimate| {
-        Cell::Estimate(Shown {
-            value: unit.show(estimate.mean),
-            half_width: estimate.half_width.map(|half| unit.show(half)),
-            n: Some(estimate.n),
-            deterministic: point.deterministic.then_some(true),
-            ..Shown::default()
-        })
-    })
-}
-
 /// The table of flow completion times by size, if there are any.
 pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     let factors = &wanted.experiment.factors;
@@ -188,10 +170,10 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
             let mut row: Vec<Cell> = levels.map(|(_, label)| Cell::Text(label)).collect();
             row.push(Cell::Text(bin.label.to_owned()));
             row.push(Cell::Text(bin.name.to_owned()));
-            let counts = bin.counts(point);
-            row.extend(counts.map(|count| cell(count, Unit::Count, point)));
+            let counts = bin.counts(wanted, point);
+            row.extend(counts.map(|count| shown(count, Unit::Count)));
             for (_, _, unit, measure, statistic) in COLUMNS {
-                row.push(cell(bin.estimate(measure, statistic, point), unit, point));
+                row.push(shown(bin.estimate(measure, statistic, wanted, point), unit));
             }
             rows.push(row);
         }
@@ -205,7 +187,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
             .to_owned(),
         columns,
         rows,
-        footnotes: meaning(&wanted.points()),
+        footnotes: meaning(wanted, &wanted.points()),
     })
 }
 
@@ -224,13 +206,14 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
                     value: estimate.mean,
                     half_width: estimate.half_width,
                     n: estimate.n,
+                    deterministic: estimate.deterministic,
                 });
             };
-            let [arrived, unfinished] = bin.counts(point);
+            let [arrived, unfinished] = bin.counts(wanted, point);
             add("transfers_count", Unit::Count, arrived);
             add("unfinished_count", Unit::Count, unfinished);
             for (name, _, unit, measure, statistic) in COLUMNS {
-                add(name, unit, bin.estimate(measure, statistic, point));
+                add(name, unit, bin.estimate(measure, statistic, wanted, point));
             }
         }
     }
@@ -263,7 +246,7 @@ pub(super) fn over_sizes(
         if of.is_some_and(|of| of != "forward" && of != bin.label) {
             continue;
         }
-        let Some(estimate) = bin.estimate(*measure, *statistic, point) else {
+        let Some(estimate) = bin.estimate(*measure, *statistic, wanted, point) else {
             continue;
         };
         let mut row = BTreeMap::new();

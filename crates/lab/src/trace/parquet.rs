@@ -1,7 +1,7 @@
 //! A Parquet table with a row per event.
 
 use super::Sink;
-use super::scene::{Flow, Scene, item};
+use super::scene::{Scene, item};
 use crate::traces::table::{About, Column, ColumnInfo, TraceTable, Value, integer, text};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;
@@ -9,6 +9,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
 use sojourn_sim::packet::{Ecn, Flags, Kind};
 use sojourn_sim::trace::{Event, Record};
+use sojourn_transport::sack::has_ae;
 use std::io::{Error, Result, Write};
 
 const ABOUT: About = About {
@@ -22,6 +23,8 @@ const GROUP: usize = 1 << 15;
 /// An event with the names of what it happened to.
 struct Row {
     record: Record,
+    /// The bit AE of TCP, which packets have no flag for.
+    ae: bool,
     link: String,
     from: String,
     to: String,
@@ -71,13 +74,15 @@ impl Sink for Rows<'_> {
             let name = at.and_then(|at| item(&self.scene.nodes, at));
             name.cloned().unwrap_or_default()
         };
+        let flow = item(&self.scene.flows, record.packet.flow);
+        let counts_marks = flow.is_some_and(|flow| flow.counts_marks);
         self.rows.push(Row {
             record: *record,
+            ae: counts_marks && record.side.is_some_and(|side| has_ae(&side)),
             link: link.map_or_else(String::new, |link| link.name.clone()),
             from: node(link.map(|link| link.ends.0)),
             to: node(link.map(|link| link.ends.1)),
-            flow: item(&self.scene.flows, record.packet.flow)
-                .map_or_else(String::new, |flow: &Flow| flow.name.clone()),
+            flow: flow.map_or_else(String::new, |flow| flow.name.clone()),
         });
         match self.rows.len() >= GROUP {
             true => self.flush(),
@@ -120,16 +125,16 @@ fn declared() -> Vec<Column<Row>> {
         }
     }
     fn flags(row: &Row) -> Value {
+        let has = |flag| row.record.packet.flags.has(flag);
         let names = [
-            (Flags::SYN, "SYN"),
-            (Flags::FIN, "FIN"),
-            (Flags::ECE, "ECE"),
-            (Flags::CWR, "CWR"),
-            (Flags::RETRANSMIT, "RETRANSMIT"),
+            (has(Flags::SYN), "SYN"),
+            (has(Flags::FIN), "FIN"),
+            (has(Flags::ECE), "ECE"),
+            (has(Flags::CWR), "CWR"),
+            (row.ae, "AE"),
+            (has(Flags::RETRANSMIT), "RETRANSMIT"),
         ];
-        let set = names
-            .iter()
-            .filter(|(flag, _)| row.record.packet.flags.has(*flag));
+        let set = names.iter().filter(|(set, _)| *set);
         Value::Text(set.map(|(_, name)| *name).collect::<Vec<_>>().join(","))
     }
     vec![
@@ -207,7 +212,7 @@ fn declared() -> Vec<Column<Row>> {
         ),
         text(
             "flags",
-            "Of SYN, FIN, ECE, CWR, RETRANSMIT, separated by commas.",
+            "Of SYN, FIN, ECE, CWR, AE (RFC 9768), RETRANSMIT, separated by commas.",
             flags,
         ),
         integer("created_ps", "ps", "When its source sent it.", |row| {

@@ -19,6 +19,7 @@ use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use paths::Paths;
 use sojourn_units::{Span, Time};
+use std::path::Path;
 
 /// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
 const SIMULATED: u128 = 100 * 86_400;
@@ -318,6 +319,10 @@ pub fn analyse(
     let input = source.capture.into_input();
     if book.zero.is_some() && book.packets == 0 {
         return Err(nothing(input.name(), "packet", options));
+    }
+    if let Some(paths) = &paths {
+        let name = options.receiver.as_deref().unwrap_or(Path::new(""));
+        paths.check([input.name(), &name.display().to_string()])?;
     }
     let mut skipped = vec![input.into_skipped()];
     if let Some(second) = second {

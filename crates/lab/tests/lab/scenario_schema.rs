@@ -164,6 +164,8 @@ fn every_parameter_explains_itself() {
     for (name, definition) in schema["$defs"].as_object().unwrap() {
         walk(definition, name);
     }
+    let line = schema["$defs"]["flow_ledbat_plus"]["properties"]["kind"]["enum"].to_string();
+    assert!(line.contains("\"ledbat++\""), "{line}");
     let target = &schema["$defs"]["queue_codel"]["properties"]["target"];
     assert_eq!(target["default"], "5ms");
     assert!(target["pattern"].is_string());

@@ -226,4 +226,18 @@ fn whatever_is_recorded_is_drawn() {
             .is_some_and(|text| text.contains("Of 11 queues"))
     );
     assert_eq!(labels(of("throughput-bps-time")), 11);
+    // Of so many, the main ones come first and stay in sight; states are steps.
+    let folded: Vec<bool> = figures.iter().map(|figure| figure.folded).collect();
+    let open = folded.iter().filter(|folded| !**folded).count();
+    assert!(folded.is_sorted() && open < 10, "{folded:?}");
+    assert!(!windows.folded && queues.folded);
+    for (id, steps) in [
+        ("phase-time", true),
+        ("mode-time", true),
+        ("pacing-gain-time", true),
+        ("srtt-s-time", false),
+        ("backlog-packets-time", false),
+    ] {
+        assert_eq!(of(id).steps, steps, "{id}");
+    }
 }

@@ -92,6 +92,20 @@ fn few_replications_are_told_unless_nothing_is_random() {
 }
 
 #[test]
+fn replications_that_are_all_the_same_are_told() {
+    let notes = with(
+        "4*reno dialect=ns2 window=100p",
+        "reno dialect=rfc9293 start=0s",
+    );
+    let (_, text) = notes
+        .iter()
+        .find(|(rule, _)| rule == "same-replications")
+        .expect("a note");
+    assert!(text.contains("All 5 replications"), "{text}");
+    assert!(text.contains("deterministic = true"), "{text}");
+}
+
+#[test]
 fn a_buffer_below_one_packet_is_told() {
     let notes = with("\"20p\"", "\"39B\"");
     assert!(rules(&notes).contains(&"nothing-arrives"), "{notes:?}");
@@ -124,7 +138,10 @@ fn windows_that_cannot_fill_the_link_are_told_with_both_numbers() {
 #[test]
 fn constant_rates_in_fixed_phases_are_told() {
     let fixed = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps start=0s");
-    assert_eq!(rules(&fixed), ["nothing-arrives", "phase-effects"]);
+    assert_eq!(
+        rules(&fixed),
+        ["same-replications", "nothing-arrives", "phase-effects"]
+    );
     let random = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps");
     assert_eq!(rules(&random), Vec::<&str>::new());
 }

@@ -206,7 +206,7 @@ fn records_say_the_same_in_csv_and_json() {
     let mut lines = csv.lines();
     assert_eq!(
         lines.next(),
-        Some("experiment,queue,metric,unit,value,half_width,n")
+        Some("experiment,queue,metric,unit,value,half_width,n,deterministic")
     );
     let mean: Vec<&str> = lines
         .find(|line| line.starts_with("queues,CoDel,sojourn_s_mean,s,"))
@@ -276,6 +276,50 @@ fn a_deterministic_comparison_says_so_and_has_no_intervals() {
     let text = text_table(table);
     assert!(text.ends_with("Values without ± are deterministic: one run, nothing random in it.\n"));
     assert_eq!(text.matches('±').count(), 1, "{text}");
+}
+
+#[test]
+fn replications_that_are_all_the_same_are_deterministic_and_not_plus_minus_zero() {
+    let text = COMPARISON
+        .replace(
+            "[\"2*reno dialect=ns2\", \"cbr 300kbps\"]",
+            "[\"2*reno start=0s\"]",
+        )
+        .replace("60s", "12s");
+    let executed = execute(&study(&text), run::run, None, Options::default()).expect("executed");
+    let results = executed.results.expect("all runs");
+    assert_eq!(results.runs.len(), 6);
+    let summary = summarize(&results).expect("a summary");
+    let table = tables(&summary)[0];
+    let printed = text_table(table);
+    assert_eq!(printed.matches('±').count(), 1, "{printed}");
+    assert!(
+        printed
+            .ends_with("Values without ± are deterministic: all replications came out the same.\n"),
+        "{printed}"
+    );
+    assert!(
+        !summary.paragraphs.concat().contains("95 % intervals"),
+        "{:?}",
+        summary.paragraphs
+    );
+    let comparison = comparison(&results);
+    let json: serde_json::Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    for record in json["results"].as_array().expect("records") {
+        assert!(record["half_width"].is_null(), "{record}");
+        assert_eq!(
+            (&record["deterministic"], &record["n"]),
+            (&true.into(), &3.into()),
+            "{record}"
+        );
+    }
+    let csv = comparison.csv();
+    let (header, rows) = csv.split_once('\n').expect("lines");
+    assert!(
+        header.ends_with(",value,half_width,n,deterministic"),
+        "{header}"
+    );
+    assert!(rows.lines().all(|row| row.ends_with(",,3,true")), "{rows}");
 }
 
 fn grid(folder: &Path) -> Summary {

@@ -331,6 +331,65 @@ fn packets_that_the_other_capture_had_no_time_to_see_are_open_and_not_lost() {
 }
 
 #[test]
+fn captures_with_nothing_in_common_are_refused_with_what_each_has() {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(data("traces/loopback.pcap.gz")).unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(file), &mut bytes).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("a.pcap"), dir.path().join("b.pcap"));
+    std::fs::write(&first, &bytes).unwrap();
+    let read = |horizon| {
+        let options = Options {
+            receiver: Some(second.clone()),
+            horizon,
+            ..Options::default()
+        };
+        analyse(&first, &options).unwrap_err().to_string()
+    };
+    // Other addresses: the last byte of each that is 127.0.0.1.
+    let strange: Vec<u8> = bytes.clone();
+    let strange = strange
+        .windows(4)
+        .enumerate()
+        .filter(|(_, four)| *four == [127, 0, 0, 1])
+        .fold(bytes.clone(), |mut copy, (at, _)| {
+            copy[at + 3] = 9;
+            copy
+        });
+    std::fs::write(&second, strange).unwrap();
+    let error = read(Span::from_secs(60));
+    assert!(error.contains("--receiver"), "{error}");
+    assert!(error.contains("no packet in common with"), "{error}");
+    assert!(error.contains("it has 148 packets"), "{error}");
+    assert!(error.contains("127.0.0.9"), "{error}");
+    assert!(error.contains("addresses and ports"), "{error}");
+    // The same packets, behind the horizon.
+    std::fs::write(&second, elsewhere(&bytes, 2500, 10)).unwrap();
+    let error = read(Span::from_us(1));
+    assert!(error.contains("--horizon 1us"), "{error}");
+    assert!(error.contains("the longest 2.5ms"), "{error}");
+    assert!(error.contains("counted twice"), "{error}");
+}
+
+#[test]
+fn a_horizon_below_the_delay_of_the_path_is_refused_and_counts_nothing_twice() {
+    let path = data("traces/ns2-newreno-2flows.tr.gz");
+    let with = |horizon| {
+        let options = Options {
+            horizon,
+            ..Options::default()
+        };
+        analyse(&path, &options)
+    };
+    let sent = |horizon| column(&with(horizon).unwrap(), "trace", "sent_packets")[0];
+    assert_eq!(sent(Span::from_secs(1)), sent(Span::from_secs(60)));
+    let error = with(Span::from_us(1)).unwrap_err().to_string();
+    assert!(error.contains("--horizon 1us"), "{error}");
+    assert!(error.contains("counted twice"), "{error}");
+    assert!(error.contains("choose a longer one"), "{error}");
+}
+
+#[test]
 fn a_window_counts_what_is_in_it() {
     let whole = read("traces/ns2-newreno-2flows.tr.gz");
     let window = |from: Option<u64>, to: Option<u64>| {

@@ -161,8 +161,13 @@
     drawAll();
   });
 
-  // Paper is white, and as wide as the figures were made for, whatever the screen shows.
+  // Paper is white, as wide as the figures were made for whatever the screen shows, and has nothing to unfold.
+  const unfolded = [];
   window.addEventListener('beforeprint', () => {
+    for (const fold of document.querySelectorAll('details.fold:not([open])')) {
+      fold.open = true;
+      unfolded.push(fold);
+    }
     for (const { plot, figure } of plots) {
       const paper = document.createElement('div');
       paper.className = 'paper';
@@ -172,6 +177,7 @@
   });
   window.addEventListener('afterprint', () => {
     for (const paper of document.querySelectorAll('.paper')) paper.remove();
+    for (const fold of unfolded.splice(0)) fold.open = false;
   });
 
   // Tables

@@ -9,6 +9,8 @@
 //! it is *open*: perhaps it was under way when the capture ended, or came before it began. What is forgotten because of the horizon is
 //! decided by the same rule, for which it is enough to know whether the other capture has had a packet since.
 
+use super::tables::key_name;
+use crate::error::{LabError, LabErrorKind, Result};
 use crate::traces::event::{Lookup, place};
 use crate::traces::frame::{Key, Packet};
 use crate::traces::moments::{Counts, Jitter, Spans, signed};
@@ -18,6 +20,9 @@ use std::collections::VecDeque;
 /// Unmatched packets before the first look for those that are too old.
 const SWEEP: usize = 1 << 12;
 
+/// One late match in so many others may be chance.
+const CHANCE: u64 = 10;
+
 /// Matching of two captures.
 pub(super) struct Paths {
     pub(super) ways: Vec<Way>,
@@ -26,6 +31,11 @@ pub(super) struct Paths {
     count: usize,
     sweep: usize,
     horizon: Span,
+    /// Packets that are in one capture alone, and of which the other had one of the same identity longer ago than the horizon; and the
+    /// longest of these times.
+    late: (u64, Span),
+    /// Packets that were matched.
+    pub(super) matched: u64,
     /// Of either capture: time of the first packet and of the last, and how many there were.
     extent: [Option<(Time, Time)>; 2],
     packets: [u64; 2],
@@ -53,6 +63,8 @@ struct Waiting {
     time: Time,
     way: u32,
     size: u32,
+    /// How long ago the other capture had one of the same identity, if that is longer than the horizon; zero if it had none.
+    after: Span,
 }
 
 impl Way {
@@ -74,6 +86,8 @@ impl Paths {
             count: 0,
             sweep: SWEEP,
             horizon,
+            late: (0, Span::ZERO),
+            matched: 0,
             extent: [None; 2],
             packets: [0; 2],
         }
@@ -119,6 +133,7 @@ impl Paths {
             });
         match partner {
             Some(partner) => {
+                self.matched += 1;
                 self.count -= 1;
                 let way = &mut self.ways[place(way)];
                 let took = time.saturating_since(partner.time);
@@ -131,9 +146,18 @@ impl Paths {
                 way.jitter.record(transit, true);
             }
             None => {
+                let old = self.waiting[1 - side].get(&packet.identity);
+                let after = old
+                    .and_then(VecDeque::front)
+                    .map_or(Span::ZERO, |old| time.saturating_since(old.time));
                 let size = packet.bytes;
                 let queue = self.waiting[side].entry(packet.identity).or_default();
-                queue.push_back(Waiting { time, way, size });
+                queue.push_back(Waiting {
+                    time,
+                    way,
+                    size,
+                    after,
+                });
                 self.count += 1;
                 if self.count > self.sweep {
                     self.forget(Some(time));
@@ -166,6 +190,9 @@ impl Paths {
 
     /// A packet of one capture is in no other.
     fn give_up(&mut self, side: usize, packet: &Waiting) {
+        if !packet.after.is_zero() {
+            self.late = (self.late.0 + 1, self.late.1.max(packet.after));
+        }
         let way = &mut self.ways[place(packet.way)];
         let latest = packet.time.saturating_add(way.delays[side].most());
         match self.extent[1 - side] {
@@ -184,6 +211,67 @@ impl Paths {
             }
             _ => way.open[side].record(packet.size),
         }
+    }
+
+    /// What is wrong with the match of two captures, `names`, as a whole.
+    ///
+    /// A packet that takes longer than the horizon would be lost in one capture and, once more, alone in the other. A few such
+    /// matches are chance: another packet of the same content.
+    ///
+    /// # Errors
+    /// If the captures have no packet in common, or too many took longer than the horizon.
+    pub(super) fn check(&self, [first, second]: [&str; 2]) -> Result<()> {
+        let (late, longest) = self.late;
+        let horizon = self.horizon;
+        if late > 0 && late * CHANCE >= self.matched {
+            let problem = format!(
+                "{late} packets are in both captures and took longer than that, the longest {longest}; each would be counted twice, \
+                 as lost and as never sent"
+            );
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .in_file(&format!("--horizon {horizon}"))
+                .remedy("choose a longer one; clocks that differ add to the time"));
+        }
+        let [Some(of_first), Some(of_second)] = self.extent else {
+            return Ok(());
+        };
+        if self.matched > 0 {
+            return Ok(());
+        }
+        let shared = self
+            .ways
+            .iter()
+            .filter(|way| way.seen.iter().all(|seen| seen.packets > 0));
+        let has = |side: usize| {
+            let ways = self.ways.iter().filter(|way| way.seen[side].packets > 0);
+            let example = ways
+                .clone()
+                .next()
+                .map_or_else(String::new, |way| key_name(&way.key));
+            format!(
+                "{} packets in {} directions, such as {example}",
+                self.packets[side],
+                ways.count()
+            )
+        };
+        let problem = format!(
+            "it has no packet in common with {first}: it has {}; {first} has {}",
+            has(1),
+            has(0)
+        );
+        let remedy = match shared.count() {
+            0 => "give a capture of the same traffic; addresses and ports have to be the same in both".to_owned(),
+            shared => {
+                let apart = of_second.0.saturating_since(of_first.0).max(of_first.0.saturating_since(of_second.0));
+                format!(
+                    "{shared} directions are in both, and no packet within {horizon}; their first packets are {apart} apart: if the clocks \
+                     differ by that, a longer --horizon matches them"
+                )
+            }
+        };
+        Err(LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&format!("--receiver {second}"))
+            .remedy(&remedy))
     }
 
     /// Both captures are over.

@@ -209,7 +209,8 @@ pub(super) fn tables(
     tables
 }
 
-fn key_name(key: &Key) -> String {
+/// What a direction of a conversation is called.
+pub(super) fn key_name(key: &Key) -> String {
     format!(
         "{} {} > {}",
         key.protocol_name(),

@@ -10,7 +10,7 @@
 //! its end. What of the flow has arrived there until then has arrived in that order.
 
 use super::stats::{FlowStats, LinkStats, NodeStats};
-use crate::error::Result;
+use crate::error::{LabError, LabErrorKind, Result};
 use crate::traces::Options;
 use crate::traces::event::{Event, Lookup, NONE, Names, What, place};
 use crate::traces::moments::signed;
@@ -34,6 +34,8 @@ pub(super) struct Ledger {
     pub(super) events: u64,
     from: Time,
     horizon: Span,
+    /// Since when a packet was not heard of that goes on, if that is longer than the horizon.
+    late: Option<Time>,
     travels: Lookup<u64, Travel>,
     hops: Lookup<(u64, u32), Hop>,
     sweep: (usize, usize),
@@ -105,6 +107,7 @@ impl Ledger {
             events: 0,
             from,
             horizon: options.horizon,
+            late: None,
             travels: Lookup::default(),
             hops: Lookup::default(),
             sweep: (SWEEP, SWEEP),
@@ -116,7 +119,7 @@ impl Ledger {
     /// Takes an event.
     ///
     /// # Errors
-    /// If the time series gets too long.
+    /// If the time series gets too long, or a packet goes on of which nothing was heard within the horizon.
     #[inline]
     pub(super) fn event(&mut self, event: &Event, names: &Names) -> Result<()> {
         if self.nodes.len() < names.nodes.len() {
@@ -151,10 +154,33 @@ impl Ledger {
             What::Receive => self.receive(event, names, counted),
             What::Drop => self.drop(event, counted),
         }
+        if let Some(since) = self.late {
+            return Err(self.too_short(since, event, names));
+        }
         if self.travels.len() > self.sweep.0 || self.hops.len() > self.sweep.1 {
             self.forget(event.time);
         }
         Ok(())
+    }
+
+    /// Refuses a horizon within which a packet was not heard of although it goes on: it would be lost, and sent once more.
+    #[cold]
+    fn too_short(&self, since: Time, event: &Event, names: &Names) -> LabError {
+        let flow = names.flows.get(place(event.flow));
+        let flow = flow.map_or_else(String::new, |flow| {
+            format!(" from {} to {}", flow.source, flow.destination)
+        });
+        let at = match event.what {
+            What::Receive => "on the wire",
+            _ => "in a queue",
+        };
+        let problem = format!(
+            "a packet{flow} was {at} from {since} to {}, longer than that; it would be counted twice, as lost and as sent anew",
+            event.time
+        );
+        LabError::new(LabErrorKind::Contradiction, problem)
+            .in_file(&format!("--horizon {}", self.horizon))
+            .remedy("choose a longer one, above the longest delay of the path")
     }
 
     fn enqueue(&mut self, event: &Event, names: &Names, counted: bool) {
@@ -270,7 +296,11 @@ impl Ledger {
             && hop.sent.is_none()
         {
             hop.sent = Some(event.time);
-            waited = Some(event.time.saturating_since(hop.entered));
+            let took = event.time.saturating_since(hop.entered);
+            if took > self.horizon {
+                self.late = Some(hop.entered);
+            }
+            waited = Some(took);
             link.backlog = link.backlog.saturating_sub(1);
         }
         if let Some(travel) = self.travels.get_mut(&event.uid) {
@@ -301,7 +331,14 @@ impl Ledger {
 
     fn receive(&mut self, event: &Event, names: &Names, counted: bool) {
         let travel = self.travels.get(&event.uid).copied();
-        let travel = travel.filter(|travel| travel.seen.saturating_add(self.horizon) >= event.time);
+        let fresh = |travel: &Travel| travel.seen.saturating_add(self.horizon) >= event.time;
+        if let Some(travel) = travel.filter(|travel| !fresh(travel))
+            && travel.place == Place::Wire
+            && [NONE, travel.link].contains(&event.link)
+        {
+            self.late = Some(travel.seen);
+        }
+        let travel = travel.filter(fresh);
         let link = match (event.link, &travel) {
             (NONE, Some(travel)) => travel.link,
             (link, _) => link,

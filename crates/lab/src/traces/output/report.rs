@@ -280,6 +280,8 @@ fn figure(id: &str, title: &str, kind: Kind, x: Axis, y: Axis, subject: &str) ->
         outlines: Vec::new(),
         reference: Vec::new(),
         thinned: None,
+        steps: false,
+        folded: false,
     }
 }
 
