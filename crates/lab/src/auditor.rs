@@ -20,7 +20,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 12] = [
+pub const RULES: [(&str, &str); 13] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
