@@ -1,34 +1,51 @@
-//! A FIFO inside a scheduler, with an AQM of its own.
+//! What is inside one queue of a scheduler: a FIFO with an AQM of its own, or another scheduler with queues of its own.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
-use crate::registry::AnyAqm;
-use crate::scheduler::{Inside, SchedulerCx};
+use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, SpecError};
+use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
-use sojourn_units::Time;
+use sojourn_units::{Spec, Time};
 
 /// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
 /// queue it is one cache line.
 #[repr(C)]
 pub struct Child {
+    /// Under a scheduler it only stands for what waits there.
     queue: List,
     /// Of `queue` and `peeked`.
     bytes: u64,
     /// As [`Judges::room`]; no list is longer than the greatest.
     room: u32,
-    /// The AQM is asked about departures, or has updates that come before them.
-    judged: bool,
-    /// As [`Judges::ticks`].
+    /// What a departure meets: [`JUDGED`], [`ASIDE`].
+    departures: u8,
+    /// As [`Judges::ticks`]; or a scheduler is inside, which is seen where updates are looked for.
     ticks: bool,
     /// As [`Judges::empty`].
     empty: bool,
     /// There is a packet in `peeked`.
     peeks: bool,
     last_departure: Time,
-    /// At most one packet, let go by the AQM, and not taken yet.
+    /// At most one packet, let go by the AQM or the scheduler, and not taken yet.
     peeked: List,
-    aqm: AnyAqm,
+    manager: Manager,
 }
+
+/// What manages a queue.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is the common one, and each queue has one"
+)]
+enum Manager {
+    Aqm(AnyAqm),
+    Scheduler(Box<AnyScheduler>),
+}
+
+/// The AQM is asked about departures, or has updates that come before them.
+const JUDGED: u8 = 1;
+
+/// The next packet is not the first of the queue: it is the one let go before, or what a scheduler chooses.
+const ASIDE: u8 = 2;
 
 impl Child {
     /// An empty queue judged by `aqm`.
@@ -38,14 +55,83 @@ impl Child {
             queue: List::default(),
             bytes: 0,
             room: u32::try_from(judges.room).unwrap_or(u32::MAX),
-            judged: judges.departures || judges.ticks,
+            departures: match judges.departures || judges.ticks {
+                true => JUDGED,
+                false => 0,
+            },
             ticks: judges.ticks,
             empty: judges.empty,
             peeks: false,
             last_departure: Time::ZERO,
             peeked: List::default(),
-            aqm,
+            manager: Manager::Aqm(aqm),
         }
+    }
+
+    /// Empty queues under `scheduler`, which are asked as one.
+    pub fn under(scheduler: AnyScheduler) -> Child {
+        Child {
+            queue: List::default(),
+            bytes: 0,
+            room: 0,
+            departures: ASIDE,
+            ticks: true,
+            empty: true,
+            peeks: false,
+            last_departure: Time::ZERO,
+            peeked: List::default(),
+            manager: Manager::Scheduler(Box::new(scheduler)),
+        }
+    }
+
+    /// What a specification describes, an AQM or a scheduler.
+    ///
+    /// # Errors
+    /// As [`registry::build_port`].
+    pub fn build(spec: &Spec, cx: &BuildContext) -> Result<Child, SpecError> {
+        match registry::find(&spec.name)?.kind {
+            DisciplineKind::Aqm => registry::build_aqm(spec, cx).map(Child::new),
+            DisciplineKind::Scheduler => registry::build_scheduler(spec, cx).map(Child::under),
+        }
+    }
+
+    /// As [`Child::build`], for a shaper.
+    ///
+    /// # Errors
+    /// As [`Child::build`], and if it is a shaper too: when the inner one is ready is not known to the outer one.
+    pub fn in_shaper(spec: &Spec, around: &str, cx: &BuildContext) -> Result<Child, SpecError> {
+        let child = Child::build(spec, cx)?;
+        match child.shapes() {
+            false => Ok(child),
+            true => Err(contradiction(
+                around,
+                format!(
+                    "each=({}) holds packets back too, and a shaper has no other inside; give one of them the rates",
+                    spec.name
+                ),
+            )),
+        }
+    }
+
+    /// As [`Scheduler::shapes`].
+    pub fn shapes(&self) -> bool {
+        match &self.manager {
+            Manager::Aqm(_) => false,
+            Manager::Scheduler(inside) => inside.shapes(),
+        }
+    }
+
+    /// As [`Scheduler::ready_at`].
+    pub fn ready_at(&mut self, now: Time) -> Time {
+        match &mut self.manager {
+            Manager::Scheduler(inside) if inside.backlog().0 > 0 => inside.ready_at(now),
+            _ => Time::MAX,
+        }
+    }
+
+    /// True under a scheduler.
+    pub fn is_scheduled(&self) -> bool {
+        matches!(self.manager, Manager::Scheduler(_))
     }
 
     /// Packets that wait.
@@ -66,25 +152,19 @@ impl Child {
         self.bytes
     }
 
-    /// The packet that is sent next, unless the AQM drops it.
-    #[inline]
-    pub fn head<'a>(&self, store: &'a Store) -> Option<&'a Packet> {
-        match self.peeks {
-            false => store.front(&self.queue),
-            true => store.front(&self.peeked),
-        }
+    /// The next packet is not the first of the queue: [`Child::peek`] finds it.
+    #[inline(always)]
+    pub fn chooses(&self) -> bool {
+        self.departures & ASIDE != 0
     }
 
-    /// The size of that packet.
+    /// The size of the first packet of the queue, which is sent next unless the AQM drops it, or [another is](Child::chooses).
     #[inline(always)]
     pub fn head_size(&self) -> Option<u32> {
-        match self.peeks {
-            false => self.queue.head_size(),
-            true => self.peeked.head_size(),
-        }
+        self.queue.head_size()
     }
 
-    /// The [slot](Held::slot) of that packet.
+    /// The [slot](Held::slot) of the packet that is sent next, unless the AQM drops it.
     #[inline(always)]
     pub fn head_slot(&self) -> Option<u32> {
         match self.peeks {
@@ -104,12 +184,8 @@ impl Child {
         store.iter(&self.peeked).chain(store.iter(&self.queue))
     }
 
-    /// The AQM of the queue.
-    pub fn aqm(&self) -> &AnyAqm {
-        &self.aqm
-    }
-
-    /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
+    /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept. Under a scheduler, which may drop
+    /// another one, it says whether there is one to send.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
         if self.packets() >= u64::from(self.room) {
@@ -120,19 +196,29 @@ impl Child {
         true
     }
 
-    /// Lets the AQM judge an arriving packet.
+    /// Lets the AQM judge an arriving packet, or the scheduler take it.
     #[inline(never)]
     fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
-        self.tick(cx);
+        if self.ticks {
+            if let Manager::Scheduler(inside) = &mut self.manager {
+                inside.enqueue(packet, cx);
+                self.recount();
+                return !self.is_empty();
+            }
+            self.replay(cx);
+        }
+        let Manager::Aqm(aqm) = &mut self.manager else {
+            return false;
+        };
         let meta = Meta::of(cx.store.packet(&packet));
         let view = View {
-            packets: self.packets(),
+            packets: self.queue.len() + u64::from(self.peeks),
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
             waiting: Waiting::Queue(cx.store, &self.queue),
         };
-        match self.aqm.on_enqueue(
+        match aqm.on_enqueue(
             &meta,
             &view,
             &mut Cx {
@@ -159,23 +245,24 @@ impl Child {
     }
 
     /// The size of the next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
-    /// queue that drops at its head (qdisc_peek_dequeued).
+    /// queue that drops at its head (qdisc_peek_dequeued). Under a scheduler the one that it chooses now.
     #[inline]
     pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         // Who is not asked does not see whether the packet is still in the queue.
         match self.asks_nothing() {
             true => self.queue.head_size(),
-            false => self.peek_judged(cx),
+            false => self.peek_aside(cx),
         }
     }
 
-    fn peek_judged(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    fn peek_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         if !self.peeks
             && let Some(packet) = self.dequeue(cx)
         {
             self.bytes += u64::from(packet.size);
             cx.store.push_back(&mut self.peeked, packet);
             self.peeks = true;
+            self.departures |= ASIDE;
         }
         self.peeked.head_size()
     }
@@ -189,8 +276,11 @@ impl Child {
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
     #[inline(always)]
     pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.judged || self.peeks {
-            return self.dequeue_judged(others, cx);
+        if self.departures != 0 {
+            return match self.chooses() {
+                false => self.dequeue_judged(others, cx),
+                true => self.dequeue_aside(cx),
+            };
         }
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
             self.on_empty(cx.now);
@@ -203,14 +293,40 @@ impl Child {
         Some(packet)
     }
 
-    /// The next packet that an AQM lets go that judges them, or let one go before.
+    /// The packet that was let go before, or the one that a scheduler chooses.
     #[inline(never)]
-    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         if let Some(packet) = self.take_peeked(cx.store) {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
-        self.tick(cx);
+        let Manager::Scheduler(inside) = &mut self.manager else {
+            return None;
+        };
+        let packet = inside.dequeue(cx);
+        // A shaper may hold back what it has.
+        if packet.is_none() && inside.backlog().0 == 0 {
+            inside.on_empty(cx.now);
+        }
+        self.recount();
+        packet
+    }
+
+    /// Counts what waits under the scheduler inside.
+    fn recount(&mut self) {
+        if let Manager::Scheduler(inside) = &self.manager {
+            let (packets, bytes) = inside.backlog();
+            self.queue.stand_for(packets);
+            self.bytes = bytes + u64::from(self.peeked.head_size().unwrap_or(0));
+        }
+    }
+
+    /// The next packet that an AQM lets go that judges them.
+    #[inline(never)]
+    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        if self.ticks {
+            self.replay(cx);
+        }
         while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
             let sojourn = cx.now.since(head.arrived());
@@ -225,7 +341,10 @@ impl Child {
                 now: cx.now,
                 rng: cx.rng,
             };
-            match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
+            let Manager::Aqm(aqm) = &mut self.manager else {
+                return None;
+            };
+            match aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
                     if let Some(packet) = cx.store.front_mut(&self.queue) {
@@ -277,26 +396,36 @@ impl Child {
 
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
     pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
-        self.tick(cx);
+        self.catch_up(cx);
         let packet = self.take_head(cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
-        self.aqm.on_evicted(1);
+        self.on_evicted();
         Some(size)
     }
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
     pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        self.tick(cx);
+        self.catch_up(cx);
         cx.drop(packet, DropReason::Overlimit);
-        self.aqm.on_evicted(1);
+        self.on_evicted();
+    }
+
+    #[inline]
+    fn on_evicted(&mut self) {
+        if let Manager::Aqm(aqm) = &mut self.manager {
+            aqm.on_evicted(1);
+        }
     }
 
     /// The transmitter asked and no queue held a packet.
     #[inline]
     pub fn on_empty(&mut self, now: Time) {
         if self.empty {
-            self.aqm.on_empty(now);
+            match &mut self.manager {
+                Manager::Aqm(aqm) => aqm.on_empty(now),
+                Manager::Scheduler(inside) => inside.on_empty(now),
+            }
         }
     }
 
@@ -326,13 +455,16 @@ impl Child {
             return None;
         }
         self.peeks = false;
+        if !self.is_scheduled() {
+            self.departures &= JUDGED;
+        }
         store.pop_front(&mut self.peeked)
     }
 
     /// The AQM is never asked, nor told.
     #[inline(always)]
     fn asks_nothing(&self) -> bool {
-        self.room == u32::MAX && !self.judged && !self.empty
+        self.room == u32::MAX && self.departures == 0 && !self.empty
     }
 
     #[cold]
@@ -343,21 +475,29 @@ impl Child {
         }
     }
 
-    /// Replays the periodic updates of the AQM that are due.
+    /// Does the periodic updates that are due, of the AQM or of what the scheduler has inside.
     #[inline]
-    pub fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
-        if !self.ticks {
-            return;
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        if self.ticks {
+            self.replay(cx);
         }
-        while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
+    }
+
+    #[inline]
+    fn replay(&mut self, cx: &mut SchedulerCx<'_>) {
+        let aqm = match &mut self.manager {
+            Manager::Aqm(aqm) => aqm,
+            Manager::Scheduler(inside) => return inside.catch_up(cx),
+        };
+        while let Some(at) = aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
-                packets: self.packets(),
+                packets: self.queue.len() + u64::from(self.peeks),
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,
                 waiting: Waiting::Queue(cx.store, &self.queue),
             };
-            self.aqm.on_tick(
+            aqm.on_tick(
                 &view,
                 &mut Cx {
                     now: at,
@@ -370,11 +510,113 @@ impl Child {
 
 impl Inside for Child {
     fn state_names(&self) -> &'static [&'static str] {
-        self.aqm.state_names()
+        match &self.manager {
+            Manager::Aqm(aqm) => aqm.state_names(),
+            Manager::Scheduler(inside) => inside.state_names(),
+        }
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.aqm.state(out);
+        match &self.manager {
+            Manager::Aqm(aqm) => aqm.state(out),
+            Manager::Scheduler(inside) => inside.state(out),
+        }
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
+        if let Manager::Scheduler(inside) = &self.manager {
+            inside.queues(show);
+        }
+    }
+}
+
+/// What manages each queue of a scheduler, its parameter `each`, and what that may need to know.
+pub struct Each {
+    spec: Spec,
+    cx: BuildContext,
+    scheduled: bool,
+}
+
+impl Each {
+    /// An AQM for each queue, all of one name.
+    ///
+    /// # Errors
+    /// As [`registry::build_aqm`]: now, not when the first packet comes.
+    pub fn aqm(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
+        registry::build_aqm(&spec, cx)?;
+        Ok(Each {
+            spec,
+            cx: cx.clone(),
+            scheduled: false,
+        })
+    }
+
+    /// An AQM or a scheduler for each queue; what schedulers in different queues draw and hash is their own.
+    ///
+    /// # Errors
+    /// As [`registry::build_port`].
+    pub fn any(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
+        let scheduled = Child::build(&spec, cx)?.is_scheduled();
+        Ok(Each {
+            spec,
+            cx: cx.clone(),
+            scheduled,
+        })
+    }
+
+    /// As [`Each::any`], for a discipline that never waits for a queue which holds packets.
+    ///
+    /// # Errors
+    /// As [`Each::any`], and if `spec` holds packets back.
+    pub fn ready(spec: Spec, around: &str, cx: &BuildContext) -> Result<Each, SpecError> {
+        if Child::build(&spec, cx)?.shapes() {
+            let text = format!(
+                "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
+                spec.name
+            );
+            return Err(contradiction(around, text));
+        }
+        Each::any(spec, cx)
+    }
+
+    /// True if it is a scheduler.
+    pub fn is_scheduler(&self) -> bool {
+        self.scheduled
+    }
+
+    /// Nothing may be dropped out of the middle of what a scheduler holds: only what a limit over all queues refuses.
+    ///
+    /// # Errors
+    /// If it is a scheduler, and `around` `drops` packets that wait in its queues.
+    pub fn keeps_its_own(&self, around: &str, drops: bool, remedy: &str) -> Result<(), SpecError> {
+        if !(self.scheduled && drops) {
+            return Ok(());
+        }
+        let text = format!(
+            "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
+            self.spec.name
+        );
+        Err(contradiction(around, text))
+    }
+
+    /// The queue of this number.
+    ///
+    /// # Panics
+    /// Not after a first one was built: what was built once can be built again.
+    #[cold]
+    pub fn queue(&self, number: usize) -> Child {
+        let built = match self.scheduled {
+            false => Child::build(&self.spec, &self.cx),
+            true => Child::build(&self.spec, &self.cx.inside(number)),
+        };
+        built.expect("what was built once can be built again")
+    }
+}
+
+fn contradiction(discipline: &str, text: String) -> SpecError {
+    SpecError::Contradiction {
+        discipline: discipline.to_owned(),
+        text,
     }
 }
 

@@ -286,7 +286,7 @@ impl FlowQueue {
     /// See [`crate::Scheduler::catch_up`].
     pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 

@@ -23,10 +23,10 @@
 //! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
 //! with the packet that is sent; it may then fall below zero, which later quanta make good.
 
-use crate::child::Child;
+use crate::child::{Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
@@ -61,7 +61,7 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What is dropped when the limit is reached.
         drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990";
-        /// What manages each queue.
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq.
         each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects {
@@ -99,9 +99,7 @@ pub struct Drr {
     /// Orders turns: the stamp of a queue grows whenever it goes to the end of the list.
     stamp: u64,
     longest: Longest,
-    /// What each queue is managed by, and what that may need to know.
-    each: Spec,
-    cx: BuildContext,
+    each: Each,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,17 +126,20 @@ impl Entry for Drr {
     const NAME: &'static str = "drr";
     const TITLE: &'static str = "DRR";
     const FAIR: bool = true;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Deficit round robin. Each flow has a queue; queues take turns and send a `quantum` of bytes \
         in a turn, what is too little for the next packet is kept for the next turn. When all queues together reach the \
         limit, the longest one gives a packet up.\n\n\
         Expect equal throughput for all backlogged flows whatever their packet sizes, within one quantum and the largest \
-        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own: \
-        `drr each=(codel)`.";
+        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own, \
+        `drr each=(codel)`, or queues under a scheduler, `drr limit=none classify=dscp each=(sfq)`: the limit is then theirs, or that of \
+        `drop=arriving`.";
     type Params = DrrParams;
 
     fn build(params: DrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        // Faults of the nested specification show now, not when the first packet comes.
-        build_aqm(&params.each, cx)?;
+        let each = Each::ready(params.each, Drr::NAME, cx)?;
+        let drops = params.limit.is_some() && params.drop != DrrDrop::Arriving;
+        each.keeps_its_own(Drr::NAME, drops, "give limit=none or drop=arriving")?;
         let rules = match params.dialect {
             "ns2" => Rules::Ns2,
             "linux" => Rules::Linux,
@@ -175,21 +176,13 @@ impl Entry for Drr {
                 Rules::Ns2 => Longest::by_tie(),
                 Rules::Paper | Rules::Linux => Longest::default(),
             },
-            each: params.each,
-            cx: cx.clone(),
+            each,
         })
     }
 
     fn tc(params: &DrrParams) -> Option<Line> {
-        let quantum = params.quantum.get();
-        Some(
-            Line::at("root handle 1:", "drr")
-                .note(&format!(
-                    "a class for each flow N: tc class replace dev DEV parent 1: classid 1:N drr quantum {quantum}"
-                ))
-                .note(&format!("and its queue, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.each))
-                .note("and a filter: tc filter add dev DEV parent 1: protocol all handle 1 flow hash keys src,dst,proto,proto-src,proto-dst divisor CLASSES baseclass 1:1"),
-        )
+        let class = |_: Option<u32>| format!("drr quantum {}", params.quantum.get());
+        Some(Line::with_handle("drr").with_hashed(params.buckets, class, &params.each))
     }
 }
 
@@ -237,7 +230,7 @@ impl Scheduler for Drr {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
@@ -281,7 +274,12 @@ impl Drr {
                 queue.in_turn = true;
                 queue.deficit += self.quantum;
             }
-            let Some(size) = queue.child.head_size() else {
+            let head = match queue.child.chooses() {
+                false => queue.child.head_size(),
+                true => self.with_child(index, |child| child.peek(cx)),
+            };
+            let queue = &mut self.queues[at(index)];
+            let Some(size) = head else {
                 queue.lose_turn();
                 self.active.retire();
                 continue;
@@ -411,10 +409,8 @@ impl Drr {
 
     #[cold]
     fn add_queue(&mut self) {
-        let aqm: AnyAqm =
-            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
         self.queues.push(Queue {
-            child: Child::new(aqm),
+            child: self.each.queue(self.queues.len()),
             deficit: 0,
             in_turn: false,
             listed: false,
@@ -478,6 +474,34 @@ mod tests {
         // Flow 0 has 1000, then 200 + 1000; flow 1 has 1000, 300 + 1000, 600 + 1000.
         assert_eq!(bench.send(9), [0, 0, 1, 0, 0, 0, 1, 0, 1]);
         assert_eq!(bench.send(9), [1, 1, 1]);
+    }
+
+    #[test]
+    fn classes_share_by_bytes_whatever_schedules_inside_them() {
+        for dialect in ["paper", "linux"] {
+            for each in ["fq_codel", "sfq", "prio by=flow bands=2"] {
+                let mut bench = Bench::new(&format!(
+                    "dialect={dialect} limit=none classify=dscp quantum=1500B each=({each})"
+                ));
+                for flow in 0..6 {
+                    for _ in 0..60 {
+                        // One flow of class 0, and two that share class 8 with three others.
+                        let tos = if flow == 0 { 0 } else { 32 };
+                        bench.offer_with(flow, 200 + 100 * flow, |packet| packet.tos = tos);
+                    }
+                }
+                let (mut first, mut other) = (0, 0);
+                while first + other < 20_000 {
+                    let packet = bench.take().expect("both classes are backlogged");
+                    match packet.tos {
+                        0 => first += packet.size,
+                        _ => other += packet.size,
+                    }
+                }
+                // By no more than a quantum and the largest packet.
+                assert!(first.abs_diff(other) <= 2200, "{dialect} {each}: {first} {other}");
+            }
+        }
     }
 
     #[test]
@@ -679,7 +703,14 @@ mod tests {
             error("drr each=(codl)")
                 .starts_with("unknown queue discipline \"codl\", did you mean \"codel\"?")
         );
-        assert!(error("drr each=(drr)").starts_with("drr is a scheduler, but"));
+        assert_eq!(
+            error("drr each=(sfq)"),
+            "drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving"
+        );
+        assert_eq!(
+            error("drr limit=none each=(tbf)"),
+            "drr: each=(tbf) holds packets back, for which drr does not wait; put drr inside it, or use prio"
+        );
         assert!(
             error("drr each=(codel target=0s)")
                 .starts_with("codel: target: \"0s\" is out of range")

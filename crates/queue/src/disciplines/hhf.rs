@@ -14,9 +14,9 @@
 //! by SplitMix64, of which the upper 32 bits count, with key 0 or, with `perturb`, one of the replication. Linux's jiffies begin anywhere,
 //! here at time zero. `each` is an addition; in Linux buckets are plain.
 
-use crate::child::Child;
+use crate::child::{Child, Each};
 use crate::classify::{Classifier, Classify, Hash, mix};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
@@ -117,14 +117,12 @@ impl Entry for Hhf {
     type Params = HhfParams;
 
     fn build(params: HhfParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let bucket = || -> Result<Bucket, SpecError> {
-            Ok(Bucket {
-                child: Child::new(build_aqm(&params.each, cx)?),
-                deficit: 0,
-                listed: false,
-            })
-        };
-        let buckets = [bucket()?, bucket()?];
+        let each = Each::aqm(params.each, cx)?;
+        let buckets = [HEAVY, LIGHT].map(|number| Bucket {
+            child: each.queue(number),
+            deficit: 0,
+            listed: false,
+        });
         let jiffies = |span: Span| span.as_ps().div_ceil(params.jiffy.as_ps());
         let key = if params.perturb {
             cx.stream("hash").bits()
@@ -232,7 +230,7 @@ impl Scheduler for Hhf {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for bucket in &mut self.buckets {
-            bucket.child.tick(cx);
+            bucket.child.catch_up(cx);
         }
     }
 

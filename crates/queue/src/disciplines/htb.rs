@@ -17,8 +17,8 @@
 //! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
 //! changes is not here.
 
+use crate::child::Child;
 use crate::classify::{Classifier, Classify, Hash};
-use crate::inner::Inner;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -269,7 +269,7 @@ struct Class {
 }
 
 struct Leaf {
-    child: Inner,
+    child: Child,
     prio: usize,
     quantum: i64,
     /// For each level that it sends at.
@@ -471,23 +471,19 @@ impl Entry for Htb {
         for top in params.tops() {
             number_classes(top, 0, &mut classes);
         }
-        let mut line = Line::at("root handle 1:", "htb")
+        let mut line = Line::with_handle("htb")
             .option("r2q", params.r2q)
             .option("default", format!("{:x}", classes.len()));
         for (number, parent, class) in classes {
-            let above = if parent == 0 {
-                String::new()
-            } else {
-                format!("{parent:x}")
-            };
             let prio = match class.children.is_empty() {
                 true => format!(" prio {}", class.prio),
                 false => String::new(),
             };
             let quantum = class.quantum.or(params.quantum);
             let quantum = quantum.map_or_else(String::new, |q| format!(" quantum {}", q.get()));
-            line = line.then(Line::class(
-                &format!("parent 1:{above} classid 1:{number:x}"),
+            line = line.with_class(
+                parent,
+                number,
                 &format!(
                     "htb rate {}bit ceil {}bit burst {} cburst {}{prio}{quantum}",
                     class.rate.as_bps(),
@@ -495,18 +491,18 @@ impl Entry for Htb {
                     class.burst.unwrap_or(params.burst).get(),
                     class.cburst.unwrap_or(params.cburst).get(),
                 ),
-            ));
+            );
             if class.children.is_empty() {
-                line = line.with_queue(&format!("1:{number:x}"), &params.each);
+                line = line.with_queue(number, &params.each);
             }
         }
-        Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent 1: ..."))
+        Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent HANDLE: ..."))
     }
 }
 
 /// Classes with their numbers from 1 and those of their parents, 0 for none.
-fn number_classes(class: ClassText, parent: usize, classes: &mut Vec<(usize, usize, ClassText)>) {
-    let number = classes.len() + 1;
+fn number_classes(class: ClassText, parent: u32, classes: &mut Vec<(u32, u32, ClassText)>) {
+    let number = u32::try_from(classes.len() + 1).unwrap_or(u32::MAX);
     classes.push((number, parent, class.clone()));
     for child in class.children {
         number_classes(child, number, classes);
@@ -590,7 +586,7 @@ impl Scheduler for Htb {
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         let leaves = self.tree.iter().filter_map(|class| class.leaf.as_ref());
         for (leaf, number) in leaves.zip(0..) {
-            show(leaf.child.state(number, Some(leaf.deficits[0])));
+            show(QueueState::of(number, &leaf.child, Some(leaf.deficits[0])));
         }
     }
 
@@ -634,7 +630,8 @@ impl Htb {
         let quantum = quantum.map_or(by_rate.clamp(1000, 200_000), Bytes::get);
         let leaf = match text.children.is_empty() {
             true => Some(Leaf {
-                child: self.inner(params, cx)?,
+                // Schedulers in different leaves draw and hash on their own.
+                child: Child::in_shaper(&params.each, Htb::NAME, &cx.inside(self.leaves.len()))?,
                 prio: usize::from(text.prio),
                 quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
                 deficits: [0; LEVELS],
@@ -662,15 +659,6 @@ impl Htb {
             self.grow(child, Some(number), params, cx)?;
         }
         Ok(())
-    }
-
-    /// The queue of the next leaf; schedulers in different leaves draw and hash on their own.
-    fn inner(&self, params: &HtbParams, cx: &BuildContext) -> Result<Inner, SpecError> {
-        let own = BuildContext {
-            name: format!("{}/{}", cx.name, self.leaves.len()),
-            ..cx.clone()
-        };
-        Inner::build(&params.each, Htb::NAME, &own)
     }
 
     /// Sends a packet at this level with this priority, if one can be sent.

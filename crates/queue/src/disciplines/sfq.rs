@@ -24,10 +24,10 @@
 //!
 //! Random draws: one key (64 bits) per `perturb_period`, from the stream of the queue.
 
-use crate::child::Child;
+use crate::child::{Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
@@ -100,10 +100,9 @@ pub struct Sfq {
     changes: u64,
     period: Option<Span>,
     perturb_at: Time,
-    each: Spec,
+    each: Each,
     /// The AQM has a state that is to be forgotten.
     managed: bool,
-    cx: BuildContext,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,7 +135,6 @@ impl Entry for Sfq {
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
         let rules = match params.dialect {
             "linux" => Rules::Linux,
             "ns2" => Rules::Ns2,
@@ -174,8 +172,7 @@ impl Entry for Sfq {
                 .perturb_period
                 .map_or(Time::ZERO, |period| Time::ZERO + period),
             managed: rules == Rules::Linux && params.each.name != "droptail",
-            each: params.each,
-            cx: cx.clone(),
+            each: Each::aqm(params.each, cx)?,
         })
     }
 
@@ -303,7 +300,7 @@ impl Scheduler for Sfq {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
@@ -387,7 +384,7 @@ impl Sfq {
     #[inline]
     fn insert(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
         if !self.queues[at(index)].listed && self.managed {
-            self.queues[at(index)].child = Child::new(self.make_aqm());
+            self.queues[at(index)].child = self.each.queue(at(index));
         }
         if !self.with_child(index, |child| child.enqueue(packet, cx)) {
             return;
@@ -500,19 +497,14 @@ impl Sfq {
     fn queue_of(&mut self, packet: &Packet) -> u32 {
         let index = self.classes.queue_of(packet);
         if at(index) == self.queues.len() {
-            let child = Child::new(self.make_aqm());
             self.queues.push(Queue {
-                child,
+                child: self.each.queue(at(index)),
                 allotment: 0,
                 listed: false,
                 changed: 0,
             });
         }
         index
-    }
-
-    fn make_aqm(&self) -> AnyAqm {
-        build_aqm(&self.each, &self.cx).expect("what was built once can be built again")
     }
 }
 

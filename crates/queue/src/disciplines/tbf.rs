@@ -15,7 +15,7 @@
 //! The head is chosen by the scheduler inside and judged by the AQM of its queue when the filter looks at it (Linux's qdisc_peek_dequeued), in both dialects:
 //! while it is held back it is not judged again.
 
-use crate::inner::Inner;
+use crate::child::Child;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -56,7 +56,7 @@ pub struct Tbf {
     /// Larger packets are dropped.
     largest: u64,
     limit: Option<Limit>,
-    child: Inner,
+    child: Child,
     /// When the head conforms, if it was held back.
     ready: Time,
 }
@@ -237,15 +237,18 @@ impl Entry for Tbf {
             buckets,
             largest,
             limit,
-            child: Inner::build(&params.each, Tbf::NAME, cx)?,
+            child: Child::in_shaper(&params.each, Tbf::NAME, cx)?,
             ready: Time::ZERO,
         })
     }
 
     fn tc(params: &TbfParams) -> Option<Line> {
         let plain = params.each.name == "droptail";
-        let place = if plain { "root" } else { "root handle 1:" };
-        let line = Line::at(place, "tbf")
+        let line = match plain {
+            true => Line::root("tbf"),
+            false => Line::with_handle("tbf"),
+        };
+        let line = line
             .rate("rate", params.rate)
             .bytes("burst", params.burst);
         let line = match params.peakrate {
@@ -254,7 +257,7 @@ impl Entry for Tbf {
         };
         let line = match plain {
             true => line,
-            false => line.with_queue("1:1", &params.each),
+            false => line.with_queue(1, &params.each),
         };
         Some(match (params.latency, params.limit) {
             (Some(latency), _) => line.time("latency", latency),
@@ -318,7 +321,7 @@ impl Scheduler for Tbf {
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
-        show(self.child.state(0, None));
+        show(QueueState::of(0, &self.child, None));
     }
 
     fn state_names(&self) -> &'static [&'static str] {

@@ -21,11 +21,11 @@
 //! seconds, as there; of equal ones the flow of the least number goes first. The head of the line is not counted by the
 //! limit of `each`. It knows no weights and stops at 32 flows; here there may be more.
 
-use crate::child::Child;
+use crate::child::{Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::ordered::Ordered;
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List};
 use crate::weights::Weights;
@@ -92,8 +92,7 @@ pub struct Wfq {
     fluid: Fluid,
     /// Counts the times at which all tags started anew.
     epoch: u64,
-    each: Spec,
-    cx: BuildContext,
+    each: Each,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,7 +167,7 @@ impl Entry for Wfq {
     type Params = WfqParams;
 
     fn build(params: WfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
+        let each = Each::aqm(params.each, cx)?;
         let ns2 = params.dialect == "ns2";
         if ns2 && (params.weights.greatest() > 1 || params.clock == WfqClock::Own) {
             return Err(SpecError::Contradiction {
@@ -211,8 +210,7 @@ impl Entry for Wfq {
                 rate: Rate::bps(0),
             },
             epoch: 0,
-            each: params.each,
-            cx: cx.clone(),
+            each,
         })
     }
 }
@@ -265,7 +263,7 @@ impl Scheduler for Wfq {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
@@ -522,12 +520,10 @@ impl Wfq {
 
     #[cold]
     fn add_queue(&mut self, packet: &Packet) {
-        let aqm: AnyAqm =
-            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
         let class = self.classes.bucket_of(self.classes.class_of(packet));
         let number = u32::try_from(class).unwrap_or(u32::MAX);
         self.queues.push(Queue {
-            child: Child::new(aqm),
+            child: self.each.queue(self.queues.len()),
             weight: self.weights.of(number),
             last: 0,
             epoch: self.epoch,
