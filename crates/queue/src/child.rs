@@ -5,7 +5,7 @@ use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, 
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
-use sojourn_units::{Spec, Time};
+use sojourn_units::{Bytes, Limit, Packets, Spec, Time};
 
 /// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
 /// queue it is one cache line.
@@ -28,17 +28,19 @@ pub struct Child {
     last_departure: Time,
     /// At most one packet, let go by the AQM or the scheduler, and not taken yet.
     peeked: List,
-    manager: Manager,
+    /// A field of its own: in one enum with the AQM, whatever asks that would have to look first.
+    inside: Option<Box<AnyScheduler>>,
+    /// Never asked under a scheduler.
+    aqm: AnyAqm,
 }
 
-/// What manages a queue.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "the large one is the common one, and each queue has one"
-)]
-enum Manager {
-    Aqm(AnyAqm),
-    Scheduler(Box<AnyScheduler>),
+/// In place of the AQM of a queue that is under a scheduler.
+struct Unasked;
+
+impl Aqm for Unasked {
+    fn on_enqueue(&mut self, _: &Meta, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        Verdict::Pass
+    }
 }
 
 /// The AQM is asked about departures, or has updates that come before them.
@@ -64,23 +66,17 @@ impl Child {
             peeks: false,
             last_departure: Time::ZERO,
             peeked: List::default(),
-            manager: Manager::Aqm(aqm),
+            aqm,
+            inside: None,
         }
     }
 
     /// Empty queues under `scheduler`, which are asked as one.
     pub fn under(scheduler: AnyScheduler) -> Child {
         Child {
-            queue: List::default(),
-            bytes: 0,
-            room: 0,
             departures: ASIDE,
-            ticks: true,
-            empty: true,
-            peeks: false,
-            last_departure: Time::ZERO,
-            peeked: List::default(),
-            manager: Manager::Scheduler(Box::new(scheduler)),
+            inside: Some(Box::new(scheduler)),
+            ..Child::new(AnyAqm::Custom(Box::new(Unasked)))
         }
     }
 
@@ -115,23 +111,20 @@ impl Child {
 
     /// As [`Scheduler::shapes`].
     pub fn shapes(&self) -> bool {
-        match &self.manager {
-            Manager::Aqm(_) => false,
-            Manager::Scheduler(inside) => inside.shapes(),
-        }
+        self.inside.as_ref().is_some_and(|inside| inside.shapes())
     }
 
     /// As [`Scheduler::ready_at`].
     pub fn ready_at(&mut self, now: Time) -> Time {
-        match &mut self.manager {
-            Manager::Scheduler(inside) if inside.backlog().0 > 0 => inside.ready_at(now),
+        match &mut self.inside {
+            Some(inside) if inside.backlog().0 > 0 => inside.ready_at(now),
             _ => Time::MAX,
         }
     }
 
     /// True under a scheduler.
     pub fn is_scheduled(&self) -> bool {
-        matches!(self.manager, Manager::Scheduler(_))
+        self.inside.is_some()
     }
 
     /// Packets that wait.
@@ -200,25 +193,22 @@ impl Child {
     #[inline(never)]
     fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
         if self.ticks {
-            if let Manager::Scheduler(inside) = &mut self.manager {
+            if let Some(inside) = &mut self.inside {
                 inside.enqueue(packet, cx);
                 self.recount();
                 return !self.is_empty();
             }
             self.replay(cx);
         }
-        let Manager::Aqm(aqm) = &mut self.manager else {
-            return false;
-        };
         let meta = Meta::of(cx.store.packet(&packet));
         let view = View {
-            packets: self.queue.len() + u64::from(self.peeks),
+            packets: self.packets(),
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
             waiting: Waiting::Queue(cx.store, &self.queue),
         };
-        match aqm.on_enqueue(
+        match self.aqm.on_enqueue(
             &meta,
             &view,
             &mut Cx {
@@ -257,7 +247,7 @@ impl Child {
 
     fn peek_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         if !self.peeks
-            && let Some(packet) = self.dequeue(cx)
+            && let Some(packet) = self.let_go(cx)
         {
             self.bytes += u64::from(packet.size);
             cx.store.push_back(&mut self.peeked, packet);
@@ -265,6 +255,14 @@ impl Child {
             self.departures |= ASIDE;
         }
         self.peeked.head_size()
+    }
+
+    /// The next packet, where none was let go before.
+    fn let_go(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        match self.inside {
+            None => self.dequeue(cx),
+            Some(_) => self.choose(cx),
+        }
     }
 
     /// The next packet that the AQM lets go.
@@ -300,9 +298,13 @@ impl Child {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
-        let Manager::Scheduler(inside) = &mut self.manager else {
-            return None;
-        };
+        self.choose(cx)
+    }
+
+    /// The packet that the scheduler inside chooses.
+    #[inline]
+    fn choose(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        let inside = self.inside.as_mut()?;
         let packet = inside.dequeue(cx);
         // A shaper may hold back what it has.
         if packet.is_none() && inside.backlog().0 == 0 {
@@ -313,8 +315,9 @@ impl Child {
     }
 
     /// Counts what waits under the scheduler inside.
+    #[inline]
     fn recount(&mut self) {
-        if let Manager::Scheduler(inside) = &self.manager {
+        if let Some(inside) = &self.inside {
             let (packets, bytes) = inside.backlog();
             self.queue.stand_for(packets);
             self.bytes = bytes + u64::from(self.peeked.head_size().unwrap_or(0));
@@ -341,10 +344,7 @@ impl Child {
                 now: cx.now,
                 rng: cx.rng,
             };
-            let Manager::Aqm(aqm) = &mut self.manager else {
-                return None;
-            };
-            match aqm.on_dequeue(&meta, sojourn, &view, judge) {
+            match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => {
                     if let Some(packet) = cx.store.front_mut(&self.queue) {
@@ -396,35 +396,32 @@ impl Child {
 
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
     pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
-        self.catch_up(cx);
+        if self.ticks {
+            self.replay(cx);
+        }
         let packet = self.take_head(cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
-        self.on_evicted();
+        self.aqm.on_evicted(1);
         Some(size)
     }
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
     pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        self.catch_up(cx);
-        cx.drop(packet, DropReason::Overlimit);
-        self.on_evicted();
-    }
-
-    #[inline]
-    fn on_evicted(&mut self) {
-        if let Manager::Aqm(aqm) = &mut self.manager {
-            aqm.on_evicted(1);
+        if self.ticks {
+            self.replay(cx);
         }
+        cx.drop(packet, DropReason::Overlimit);
+        self.aqm.on_evicted(1);
     }
 
     /// The transmitter asked and no queue held a packet.
     #[inline]
     pub fn on_empty(&mut self, now: Time) {
         if self.empty {
-            match &mut self.manager {
-                Manager::Aqm(aqm) => aqm.on_empty(now),
-                Manager::Scheduler(inside) => inside.on_empty(now),
+            match &mut self.inside {
+                None => self.aqm.on_empty(now),
+                Some(inside) => inside.on_empty(now),
             }
         }
     }
@@ -478,26 +475,25 @@ impl Child {
     /// Does the periodic updates that are due, of the AQM or of what the scheduler has inside.
     #[inline]
     pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
-        if self.ticks {
-            self.replay(cx);
+        match &mut self.inside {
+            Some(inside) => inside.catch_up(cx),
+            None if self.ticks => self.replay(cx),
+            None => {}
         }
     }
 
+    /// Replays the periodic updates of the AQM that are due.
     #[inline]
     fn replay(&mut self, cx: &mut SchedulerCx<'_>) {
-        let aqm = match &mut self.manager {
-            Manager::Aqm(aqm) => aqm,
-            Manager::Scheduler(inside) => return inside.catch_up(cx),
-        };
-        while let Some(at) = aqm.next_tick().filter(|at| *at <= cx.now) {
+        while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
-                packets: self.queue.len() + u64::from(self.peeks),
+                packets: self.packets(),
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,
                 waiting: Waiting::Queue(cx.store, &self.queue),
             };
-            aqm.on_tick(
+            self.aqm.on_tick(
                 &view,
                 &mut Cx {
                     now: at,
@@ -510,23 +506,74 @@ impl Child {
 
 impl Inside for Child {
     fn state_names(&self) -> &'static [&'static str] {
-        match &self.manager {
-            Manager::Aqm(aqm) => aqm.state_names(),
-            Manager::Scheduler(inside) => inside.state_names(),
+        match &self.inside {
+            None => self.aqm.state_names(),
+            Some(inside) => inside.state_names(),
         }
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        match &self.manager {
-            Manager::Aqm(aqm) => aqm.state(out),
-            Manager::Scheduler(inside) => inside.state(out),
+        match &self.inside {
+            None => self.aqm.state(out),
+            Some(inside) => inside.state(out),
         }
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
-        if let Manager::Scheduler(inside) = &self.manager {
+        if let Some(inside) = &self.inside {
             inside.queues(show);
         }
+    }
+}
+
+/// What waits in all queues of a scheduler together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Runs `work` on one of the queues and counts what has come and gone by it.
+    #[inline(always)]
+    pub fn keep<R>(&mut self, child: &mut Child, work: impl FnOnce(&mut Child) -> R) -> R {
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let result = work(child);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        result
+    }
+
+    /// The size of the packet that one of the queues sends next, unless its AQM drops it. A scheduler inside chooses it now, as in
+    /// [`Child::peek`].
+    #[inline(always)]
+    pub fn head_size(&mut self, child: &mut Child, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+        match child.chooses() {
+            false => child.head_size(),
+            true => self.keep(child, |child| child.peek(cx)),
+        }
+    }
+
+    /// True if it keeps a limit.
+    #[inline(always)]
+    pub fn keeps(&self, limit: Limit) -> bool {
+        limit.admits(Packets::new(self.packets), Bytes::new(self.bytes))
+    }
+
+    /// True if there is room for a packet of so many bytes below a limit.
+    #[inline(always)]
+    pub fn has_room(&self, limit: Limit, size: u64) -> bool {
+        limit.admits(
+            Packets::new(self.packets + 1),
+            Bytes::new(self.bytes + size),
+        )
+    }
+
+    /// As [`Scheduler::backlog`].
+    pub fn counts(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
     }
 }
 

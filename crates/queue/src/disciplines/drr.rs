@@ -23,7 +23,7 @@
 //! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
 //! with the packet that is sent; it may then fall below zero, which later quanta make good.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -32,7 +32,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
+use sojourn_units::{Bytes, Limit, Spec, choice, params};
 
 choice! {
     /// What is dropped when the limit over all queues is reached.
@@ -94,8 +94,7 @@ pub struct Drr {
     classes: Classifier,
     queues: Vec<Queue>,
     active: Round,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     /// Orders turns: the stamp of a queue grows whenever it goes to the end of the list.
     stamp: u64,
     longest: Longest,
@@ -169,8 +168,7 @@ impl Entry for Drr {
             classes: Classifier::new(params.classify, params.buckets, hash, cx),
             queues: Vec::new(),
             active: Round::default(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             stamp: 0,
             longest: match rules {
                 Rules::Ns2 => Longest::by_tie(),
@@ -195,9 +193,9 @@ impl Scheduler for Drr {
         }
         let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
         let queue = &mut self.queues[at(index)];
-        let before = (queue.child.packets(), queue.child.bytes());
-        if queue.child.enqueue(packet, cx) {
-            if linux && before.0 == 0 {
+        let was_empty = queue.child.is_empty();
+        if self.backlog.keep(&mut queue.child, |child| child.enqueue(packet, cx)) {
+            if linux && was_empty {
                 queue.deficit = quantum;
             }
             if !queue.listed {
@@ -210,8 +208,6 @@ impl Scheduler for Drr {
                 self.active.join(index);
             }
         }
-        self.packets = self.packets + queue.child.packets() - before.0;
-        self.bytes = self.bytes + queue.child.bytes() - before.1;
         if self.limit.is_some() && self.drop != DrrDrop::Arriving {
             let rank = rank(queue, index, self.limit, self.rules);
             self.longest.raise(index, rank);
@@ -235,7 +231,7 @@ impl Scheduler for Drr {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -274,12 +270,7 @@ impl Drr {
                 queue.in_turn = true;
                 queue.deficit += self.quantum;
             }
-            let head = match queue.child.chooses() {
-                false => queue.child.head_size(),
-                true => self.with_child(index, |child| child.peek(cx)),
-            };
-            let queue = &mut self.queues[at(index)];
-            let Some(size) = head else {
+            let Some(size) = self.backlog.head_size(&mut queue.child, cx) else {
                 queue.lose_turn();
                 self.active.retire();
                 continue;
@@ -291,10 +282,7 @@ impl Drr {
                 self.active.rotate();
                 continue;
             }
-            let before = (queue.child.packets(), queue.child.bytes());
-            let sent = queue.child.dequeue(cx);
-            self.packets = self.packets + queue.child.packets() - before.0;
-            self.bytes = self.bytes + queue.child.bytes() - before.1;
+            let sent = self.backlog.keep(&mut queue.child, |child| child.dequeue(cx));
             if let Some(packet) = &sent {
                 queue.deficit -= i64::from(packet.size);
             }
@@ -341,11 +329,8 @@ impl Drr {
         let Some(limit) = self.limit else {
             return true;
         };
-        while !limit.admits(
-            Packets::new(self.packets + 1),
-            Bytes::new(self.bytes + size),
-        ) {
-            let never = !limit.admits(Packets::new(1), Bytes::new(size));
+        while !self.backlog.has_room(limit, size) {
+            let never = !Backlog::default().has_room(limit, size);
             if never || self.drop == DrrDrop::Arriving {
                 return false;
             }
@@ -357,7 +342,7 @@ impl Drr {
     /// Dialect ns2: drops until the limit is kept.
     fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
         let Some(limit) = self.limit else { return };
-        while !limit.admits(Packets::new(self.packets), Bytes::new(self.bytes)) {
+        while !self.backlog.keeps(limit) {
             let index = self.drop_longest(cx);
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() && queue.listed {
@@ -389,12 +374,7 @@ impl Drr {
     /// Runs `work` on a child queue and keeps the totals.
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[at(index)].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[at(index)].child, work)
     }
 
     /// The queue of a packet, made on its first one.

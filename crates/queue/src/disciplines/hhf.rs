@@ -14,14 +14,14 @@
 //! by SplitMix64, of which the upper 32 bits count, with key 0 or, with `perturb`, one of the replication. Linux's jiffies begin anywhere,
 //! here at time zero. `each` is an addition; in Linux buckets are plain.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash, mix};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::DropReason;
-use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
+use sojourn_units::{Bytes, Limit, Span, Spec, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -68,8 +68,7 @@ pub struct Hhf {
     buckets: [Bucket; 2],
     new: VecDeque<usize>,
     old: VecDeque<usize>,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
 }
 
 #[repr(C)]
@@ -149,8 +148,7 @@ impl Entry for Hhf {
             buckets,
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
         })
     }
 
@@ -186,10 +184,7 @@ impl Scheduler for Hhf {
                 _ => self.new.push_back(index),
             }
         }
-        while !self
-            .limit
-            .admits(Packets::new(self.packets), Bytes::new(self.bytes))
-        {
+        while !self.backlog.keeps(self.limit) {
             let victim = usize::from(self.buckets[HEAVY].child.is_empty());
             self.with_child(victim, |child| child.drop_head(DropReason::Evicted, cx));
         }
@@ -235,7 +230,7 @@ impl Scheduler for Hhf {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -276,12 +271,7 @@ impl Hhf {
 
     /// Runs `work` on a bucket and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.buckets[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.buckets[index].child, work)
     }
 }
 

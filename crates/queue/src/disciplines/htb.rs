@@ -17,7 +17,7 @@
 //! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
 //! changes is not here.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -253,8 +253,7 @@ pub struct Htb {
     leaf_of: Vec<usize>,
     /// The time of the last request for a packet, in nanoseconds.
     now: i64,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
 }
 
 struct Class {
@@ -449,8 +448,7 @@ impl Entry for Htb {
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             leaf_of: Vec::new(),
             now: 0,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
         };
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
@@ -532,17 +530,17 @@ impl HtbParams {
 impl Scheduler for Htb {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let number = self.leaf_of(cx.store.packet(&packet));
-        if self.with_leaf(number, |leaf| leaf.child.enqueue(packet, cx))
-            && self.tree[number].activity == 0
-        {
-            let prio = self.with_leaf(number, |leaf| leaf.prio);
-            self.tree[number].activity = 1 << prio;
+        let class = &mut self.tree[number];
+        let leaf = class.leaf.as_mut().expect("a leaf");
+        let kept = self.backlog.keep(&mut leaf.child, |child| child.enqueue(packet, cx));
+        if kept && class.activity == 0 {
+            class.activity = 1 << leaf.prio;
             self.join(number);
         }
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.packets == 0 {
+        if self.backlog.packets == 0 {
             return None;
         }
         self.now = ktime(cx.now);
@@ -580,7 +578,7 @@ impl Scheduler for Htb {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -667,10 +665,7 @@ impl Htb {
             let number = self.leaf_in_turn(level, prio);
             let class = &mut self.tree[number];
             let leaf = class.leaf.as_mut().expect("a leaf");
-            let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
-            let sent = leaf.child.dequeue(cx);
-            self.packets = self.packets + leaf.child.packets() - packets;
-            self.bytes = self.bytes + leaf.child.bytes() - bytes;
+            let sent = self.backlog.keep(&mut leaf.child, |child| child.dequeue(cx));
             let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;
@@ -855,15 +850,6 @@ impl Htb {
         self.leaf_of[index]
     }
 
-    /// Runs `work` on a leaf and keeps the totals.
-    fn with_leaf<R>(&mut self, number: usize, work: impl FnOnce(&mut Leaf) -> R) -> R {
-        let leaf = self.tree[number].leaf.as_mut().expect("a leaf");
-        let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
-        let result = work(leaf);
-        self.packets = self.packets + leaf.child.packets() - packets;
-        self.bytes = self.bytes + leaf.child.bytes() - bytes;
-        result
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is told so when it
 //! is next asked for a packet.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
@@ -59,8 +59,7 @@ pub struct Prio {
     bands: Vec<Band>,
     /// What is inside the bands may hold packets back.
     shapes: bool,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
 }
 
 struct Band {
@@ -109,8 +108,7 @@ impl Entry for Prio {
             by: params.by,
             shapes: bands.iter().any(|band| band.child.shapes()),
             bands,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
         })
     }
 
@@ -183,7 +181,7 @@ impl Scheduler for Prio {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -223,12 +221,7 @@ impl Prio {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.bands[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.bands[index].child, work)
     }
 }
 

@@ -20,7 +20,7 @@
 //! drops at the head: dialect paper counts F with the head as it stands, and charges what is sent; Linux judges the head when it
 //! looks at it, and a flow whose AQM drops all it holds leaves its aggregate. There is no limit over all queues, each has its own.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -79,8 +79,7 @@ pub struct Qfq {
     per_byte: u64,
     /// The aggregate in service (QFQ+).
     serving: Option<usize>,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     each: Each,
 }
 
@@ -229,8 +228,7 @@ impl Entry for Qfq {
             weight_sum: 0,
             per_byte: 0,
             serving: None,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             each,
         })
     }
@@ -302,7 +300,7 @@ impl Scheduler for Qfq {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -341,10 +339,7 @@ impl Qfq {
             let class = self.aggregates[index].active.front()?;
             let sent = self.with_child(class, |child| child.dequeue(cx));
             self.advance(sent.as_ref());
-            let next = match self.classes[class].child.chooses() {
-                false => self.classes[class].child.head_size(),
-                true => self.with_child(class, |child| child.peek(cx)),
-            };
+            let next = self.backlog.head_size(&mut self.classes[class].child, cx);
             let (shift, rounded) = (self.groups[group].shift, self.groups[group].start);
             let aggregate = &mut self.aggregates[index];
             aggregate.start = aggregate.finish;
@@ -393,7 +388,7 @@ impl Qfq {
                 }
                 None => {
                     self.charge(index);
-                    if self.packets == 0 {
+                    if self.backlog.packets == 0 {
                         self.serving = None;
                         return None;
                     }
@@ -655,12 +650,7 @@ impl Qfq {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, class: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.classes[class].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.classes[class].child, work)
     }
 }
 

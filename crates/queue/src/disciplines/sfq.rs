@@ -24,7 +24,7 @@
 //!
 //! Random draws: one key (64 bits) per `perturb_period`, from the stream of the queue.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -33,7 +33,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
+use sojourn_units::{Bytes, Limit, Span, Spec, Time, params};
 
 params! {
     /// Stochastic fairness queueing: conversations hashed to queues that take turns.
@@ -93,8 +93,7 @@ pub struct Sfq {
     queues: Vec<Queue>,
     /// Queues that hold packets, the one whose turn it is first.
     round: Round,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     longest: Longest,
     /// Counts changes of lengths.
     changes: u64,
@@ -160,8 +159,7 @@ impl Entry for Sfq {
             buckets: params.buckets.map_or(1, u64::from),
             queues: Vec::new(),
             round: Round::default(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             longest: match rules {
                 Rules::Linux => Longest::by_tie(),
                 Rules::Paper | Rules::Ns2 => Longest::default(),
@@ -305,7 +303,7 @@ impl Scheduler for Sfq {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -344,7 +342,7 @@ impl Sfq {
                 let Limit::Packets(limit) = self.limit else {
                     return false;
                 };
-                let left = limit.get().saturating_sub(self.packets);
+                let left = limit.get().saturating_sub(self.backlog.packets);
                 let fair_share = limit.get() / self.buckets;
                 held < left / 2 && (left >= self.buckets || held <= fair_share)
             }
@@ -354,21 +352,10 @@ impl Sfq {
     /// Dialect paper: takes packets from the longest queue until the limit admits one more of `size` bytes; false if it never does.
     #[inline]
     fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
-        let admits = |packets, bytes| {
-            self.limit
-                .admits(Packets::new(packets + 1), Bytes::new(bytes + size))
-        };
-        if admits(self.packets, self.bytes) {
-            return true;
-        }
-        if !admits(0, 0) {
-            return false;
-        }
-        let limit = self.limit;
-        while !limit.admits(
-            Packets::new(self.packets + 1),
-            Bytes::new(self.bytes + size),
-        ) {
+        while !self.backlog.has_room(self.limit, size) {
+            if !Backlog::default().has_room(self.limit, size) {
+                return false;
+            }
             self.drop_longest(cx);
         }
         true
@@ -376,8 +363,7 @@ impl Sfq {
 
     #[inline]
     fn within_limit(&self) -> bool {
-        let (packets, bytes) = (Packets::new(self.packets), Bytes::new(self.bytes));
-        self.limit.admits(packets, bytes)
+        self.backlog.keeps(self.limit)
     }
 
     /// A packet joins its queue, unless the AQM drops it.
@@ -480,15 +466,12 @@ impl Sfq {
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
         let queue = &mut self.queues[at(index)];
-        let (packets, bytes) = (queue.child.packets(), queue.child.bytes());
-        let result = work(&mut queue.child);
-        let now = (queue.child.packets(), queue.child.bytes());
-        if now.0 != packets {
+        let packets = queue.child.packets();
+        let result = self.backlog.keep(&mut queue.child, work);
+        if queue.child.packets() != packets {
             self.changes += 1;
             queue.changed = self.changes;
         }
-        self.packets = self.packets + now.0 - packets;
-        self.bytes = self.bytes + now.1 - bytes;
         result
     }
 

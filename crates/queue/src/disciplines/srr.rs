@@ -25,7 +25,7 @@
 //!
 //! With an AQM that drops at the head, the deficit is compared with the head packet and charged with the packet that is sent.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -145,8 +145,7 @@ pub struct Srr {
     term: u32,
     /// Dialect ns2: the queue of the packet in transmission, or [`NONE`].
     sending: u32,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     /// Elements visited and terms read.
     steps: u64,
     longest: Longest,
@@ -236,8 +235,7 @@ impl Entry for Srr {
             at: NONE,
             term: 1,
             sending: NONE,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             steps: 0,
             longest: Longest::default(),
             each,
@@ -273,16 +271,12 @@ impl Scheduler for Srr {
             }
             let node = &self.nodes[at(self.at)];
             let (index, next) = (node.queue, node.next);
-            let child = &self.queues[at(index)].child;
-            let head = match child.chooses() {
-                false => child.head_size(),
-                true => self.with_child(index, |child| child.peek(cx)),
-            };
-            let Some(size) = head.map(i64::from) else {
+            let queue = &mut self.queues[at(index)];
+            let Some(size) = self.backlog.head_size(&mut queue.child, cx) else {
                 self.leave(index);
                 continue;
             };
-            let queue = &mut self.queues[at(index)];
+            let size = i64::from(size);
             if !queue.in_turn {
                 queue.in_turn = true;
                 queue.deficit += self.quantum;
@@ -320,7 +314,7 @@ impl Scheduler for Srr {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -473,9 +467,8 @@ impl Srr {
         let Some(limit) = self.limit else {
             return true;
         };
-        let fits = |packets, bytes| limit.admits(Packets::new(packets), Bytes::new(bytes));
-        while !fits(self.packets + 1, self.bytes + size) {
-            if !fits(1, size) {
+        while !self.backlog.has_room(limit, size) {
+            if !Backlog::default().has_room(limit, size) {
                 return false;
             }
             self.drop_longest(cx);
@@ -499,12 +492,7 @@ impl Srr {
     /// Runs `work` on a child queue and keeps the totals.
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[at(index)].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[at(index)].child, work)
     }
 
     /// The queue of a packet, made on its first one.

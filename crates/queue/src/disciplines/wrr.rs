@@ -12,7 +12,7 @@
 //! The class of a packet, and so its weight, is the number of its flow (node, codepoint, bucket): `weights=4:2:1` gives flow 0
 //! four packets. There is no limit over all queues, each has its own.
 
-use crate::child::{Child, Each};
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -55,8 +55,7 @@ pub struct Wrr {
     /// Those that hold packets and have sent all they may in this cycle (interleaved).
     next: VecDeque<usize>,
     cycle: u64,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     each: Each,
 }
 
@@ -93,8 +92,7 @@ impl Entry for Wrr {
             round: VecDeque::new(),
             next: VecDeque::new(),
             cycle: 0,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             each: Each::ready(params.each, Wrr::NAME, cx)?,
         })
     }
@@ -165,7 +163,7 @@ impl Scheduler for Wrr {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -204,12 +202,7 @@ impl Wrr {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[index].child, work)
     }
 }
 
