@@ -195,7 +195,7 @@ impl Child {
         if self.ticks {
             if let Some(inside) = &mut self.inside {
                 inside.enqueue(packet, cx);
-                self.recount();
+                self.recount(self.peeked.head_size().unwrap_or(0));
                 return !self.is_empty();
             }
             self.replay(cx);
@@ -310,17 +310,17 @@ impl Child {
         if packet.is_none() && inside.backlog().0 == 0 {
             inside.on_empty(cx.now);
         }
-        self.recount();
+        self.recount(0);
         packet
     }
 
-    /// Counts what waits under the scheduler inside.
+    /// Counts what waits under the scheduler inside, and the bytes of the packet that it has let go.
     #[inline]
-    fn recount(&mut self) {
+    fn recount(&mut self, peeked: u32) {
         if let Some(inside) = &self.inside {
             let (packets, bytes) = inside.backlog();
             self.queue.stand_for(packets);
-            self.bytes = bytes + u64::from(self.peeked.head_size().unwrap_or(0));
+            self.bytes = bytes + u64::from(peeked);
         }
     }
 

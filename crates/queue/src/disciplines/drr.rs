@@ -193,9 +193,9 @@ impl Scheduler for Drr {
         }
         let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
         let queue = &mut self.queues[at(index)];
-        let was_empty = queue.child.is_empty();
+        let packets = queue.child.packets();
         if self.backlog.keep(&mut queue.child, |child| child.enqueue(packet, cx)) {
-            if linux && was_empty {
+            if linux && packets == 0 {
                 queue.deficit = quantum;
             }
             if !queue.listed {

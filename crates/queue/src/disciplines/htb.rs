@@ -253,6 +253,8 @@ pub struct Htb {
     leaf_of: Vec<usize>,
     /// The time of the last request for a packet, in nanoseconds.
     now: i64,
+    /// When the state is looked at, or was, in nanoseconds.
+    seen: i64,
     backlog: Backlog,
 }
 
@@ -448,6 +450,7 @@ impl Entry for Htb {
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             leaf_of: Vec::new(),
             now: 0,
+            seen: 0,
             backlog: Backlog::default(),
         };
         for top in params.tops() {
@@ -570,6 +573,7 @@ impl Scheduler for Htb {
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        self.seen = ktime(cx.now);
         for class in &mut self.tree {
             if let Some(leaf) = &mut class.leaf {
                 leaf.child.catch_up(cx);
@@ -597,13 +601,15 @@ impl Scheduler for Htb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
+        // As of now: the mode that is kept changes only when the class is looked at.
+        let mode_of = |class: &Class| class.bucket.look(self.seen.max(class.bucket.checked)).0;
         let count = |mode| {
             let leaves = self.leaves.iter().map(|number| &self.tree[*number]);
-            let found = leaves.filter(|class| class.bucket.mode == mode).count();
+            let found = leaves.filter(|class| mode_of(class) == mode).count();
             f64::from(u32::try_from(found).unwrap_or(u32::MAX))
         };
         let first = &self.tree[0];
-        let root = first.leaf.is_none() && first.bucket.mode == Mode::CanSend;
+        let root = first.leaf.is_none() && mode_of(first) == Mode::CanSend;
         out.extend([
             count(Mode::CanSend),
             count(Mode::MayBorrow),
@@ -880,6 +886,24 @@ mod tests {
     fn about(bytes: u64, kbps: u64, seconds: u64) -> bool {
         let expected = kbps * 125 * seconds;
         bytes.abs_diff(expected) * 100 < expected + 100
+    }
+
+    #[test]
+    fn which_classes_can_send_is_told_as_of_now_and_not_as_of_the_last_packet() {
+        let mut bench = Bench::new("rate=1Mbps classes=100kbps/1Mbps,100kbps/1Mbps");
+        for _ in 0..4 {
+            bench.offer(0, 1000);
+        }
+        while bench.take_later().is_some() {}
+        let mut at = |ms: u64| {
+            bench.now += Span::from_ms(ms);
+            bench.call(|queue, cx| queue.catch_up(cx));
+            bench.state()
+        };
+        // The first has borrowed from the root; a second later all buckets are full.
+        let (then, later) = (at(0), at(1000));
+        assert!(then[0] < 2.0, "{then:?}");
+        assert_eq!(later, [2.0, 0.0, 1.0]);
     }
 
     #[test]

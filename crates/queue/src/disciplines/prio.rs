@@ -57,6 +57,8 @@ params! {
 pub struct Prio {
     by: PrioBy,
     bands: Vec<Band>,
+    /// Each band is under a scheduler.
+    scheduled: bool,
     /// What is inside the bands may hold packets back.
     shapes: bool,
     backlog: Backlog,
@@ -106,6 +108,7 @@ impl Entry for Prio {
         let bands: Vec<Band> = bands.collect();
         Ok(Prio {
             by: params.by,
+            scheduled: each.is_scheduler(),
             shapes: bands.iter().any(|band| band.child.shapes()),
             bands,
             backlog: Backlog::default(),
@@ -168,9 +171,10 @@ impl Scheduler for Prio {
     /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself, but not a scheduler in it.
     fn on_empty(&mut self, now: Time) {
         for band in &mut self.bands {
-            if !std::mem::replace(&mut band.told, true) && band.child.is_scheduled() {
+            if self.scheduled && !band.told {
                 band.child.on_empty(now);
             }
+            band.told = true;
         }
     }
 

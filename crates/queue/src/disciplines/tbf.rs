@@ -59,6 +59,8 @@ pub struct Tbf {
     child: Child,
     /// When the head conforms, if it was held back.
     ready: Time,
+    /// When the state is looked at, or was.
+    seen: Time,
 }
 
 /// A bucket, full at first.
@@ -170,16 +172,19 @@ impl Bucket {
         }
     }
 
-    /// Tokens at the last look, in bytes, for the state series.
+    /// Tokens at `now`, or after the last packet if that came later, in bytes, for the state series.
     #[allow(
         clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "a reading, never compared"
     )]
-    fn bytes(&self) -> f64 {
+    fn bytes(&self, now: Time) -> f64 {
         match *self {
-            Bucket::Exact { tokens, .. } => tokens as f64 / BYTE as f64,
-            Bucket::Linux { cost, tokens, .. } => {
+            Bucket::Exact { checked, .. } => {
+                self.exact_level(now.max(checked)) as f64 / BYTE as f64
+            }
+            Bucket::Linux { cost, checked, .. } => {
+                let tokens = self.linux_level(now.max(time_of(checked)));
                 tokens as f64 * 1e6 / cost.nanoseconds(1_000_000) as f64
             }
         }
@@ -239,6 +244,7 @@ impl Entry for Tbf {
             limit,
             child: Child::in_shaper(&params.each, Tbf::NAME, cx)?,
             ready: Time::ZERO,
+            seen: Time::ZERO,
         })
     }
 
@@ -312,11 +318,19 @@ impl Scheduler for Tbf {
         self.ready
     }
 
+    /// Linux looks for a head before the device is idle, and a scheduler inside learns that there is none.
+    fn on_empty(&mut self, now: Time) {
+        if self.child.is_scheduled() {
+            self.child.on_empty(now);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.child.packets(), self.child.bytes())
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        self.seen = cx.now;
         self.child.catch_up(cx);
     }
 
@@ -329,7 +343,8 @@ impl Scheduler for Tbf {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        let tokens = |index: usize| self.buckets.get(index).map_or(0.0, Bucket::bytes);
+        let bucket = |index: usize| self.buckets.get(index);
+        let tokens = |index| bucket(index).map_or(0.0, |bucket| bucket.bytes(self.seen));
         out.extend([tokens(0), tokens(1)]);
     }
 }
@@ -367,6 +382,43 @@ mod tests {
             bench.arrive(&[1000; 4]);
             assert_eq!(bench.times(), [36_000, 36_000, 40_000, 48_000], "{dialect}");
         }
+    }
+
+    #[test]
+    fn tokens_are_told_as_of_now_and_not_as_of_the_last_packet() {
+        for dialect in ["rfc2215", "linux"] {
+            let mut bench = Bench::new(&format!(
+                "dialect={dialect} rate=1Mbps burst=3000B peakrate=4Mbps mtu=1000B"
+            ));
+            bench.arrive(&[1000]);
+            assert!(bench.take().is_some());
+            let mut at = |us: u64| {
+                bench.now = Time::ZERO + Span::from_us(us);
+                bench.call(|queue, cx| queue.catch_up(cx));
+                bench.state().iter().map(|bytes| bytes.round()).collect::<Vec<f64>>()
+            };
+            assert_eq!(at(0), [2000.0, 0.0], "{dialect}");
+            assert_eq!(at(1000), [2125.0, 500.0], "{dialect}");
+            assert_eq!(at(4000), [2500.0, 1000.0], "{dialect}");
+            assert_eq!(at(20_000), [3000.0, 1000.0], "{dialect}");
+        }
+    }
+
+    /// FQ-CoDel then takes emptied queues off its lists, so that a flow that comes back is a new one.
+    #[test]
+    fn a_scheduler_inside_hears_of_an_idle_link() {
+        let mut bench = Bench::new("rate=8Mbps each=(fq_codel)");
+        bench.arrive(&[1000]);
+        assert!(bench.take().is_some());
+        let listed = |bench: &Bench| {
+            let mut state = Vec::new();
+            bench.queue.queues(&mut |queue| queue.inside.state(&mut state));
+            // New and old queues.
+            state[1] + state[2]
+        };
+        assert_eq!(listed(&bench), 1.0);
+        bench.queue.on_empty(bench.now);
+        assert_eq!(listed(&bench), 0.0);
     }
 
     #[test]
