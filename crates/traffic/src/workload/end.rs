@@ -7,8 +7,8 @@ use crate::registry::Resolved;
 use crate::timed::Timed;
 use sojourn_sim::{Agent, Host, Packet, Stream};
 use sojourn_transport::{
-    Gauges, QuicReceiver, QuicSender, ReceiverReport, SackReceiver, SackSender, SenderReport,
-    TcpReceiver, TcpSender,
+    Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, SackReceiver,
+    SackSender, SenderReport, TcpReceiver, TcpSender,
 };
 use sojourn_units::{ParamError, Spec, Time};
 
@@ -72,6 +72,8 @@ pub(super) enum End {
     TcpReceiver(Box<TcpReceiver>),
     Sack(Box<SackSender<Timed>>),
     SackReceiver(Box<SackReceiver>),
+    Rledbat(Box<RledbatSender<Timed>>),
+    RledbatReceiver(Box<RledbatReceiver>),
     Quic(Box<QuicSender<Timed>>),
     QuicReceiver(Box<QuicReceiver>),
 }
@@ -83,6 +85,8 @@ macro_rules! each {
             End::TcpReceiver($end) => $call,
             End::Sack($end) => $call,
             End::SackReceiver($end) => $call,
+            End::Rledbat($end) => $call,
+            End::RledbatReceiver($end) => $call,
             End::Quic($end) => $call,
             End::QuicReceiver($end) => $call,
         }
@@ -97,6 +101,8 @@ impl End {
             Endpoint::TcpReceiver(end) => Some(End::TcpReceiver(Box::new(end))),
             Endpoint::Sack(end) => Some(End::Sack(end)),
             Endpoint::SackReceiver(end) => Some(End::SackReceiver(end)),
+            Endpoint::Rledbat(end) => Some(End::Rledbat(end)),
+            Endpoint::RledbatReceiver(end) => Some(End::RledbatReceiver(end)),
             _ => None,
         }
     }
@@ -122,8 +128,12 @@ impl End {
         match self {
             End::Tcp(sender) => sender.write(bytes, host),
             End::Sack(sender) => sender.write(bytes, host),
+            End::Rledbat(sender) => sender.write(bytes, host),
             End::Quic(sender) => sender.write(bytes, host),
-            End::TcpReceiver(_) | End::SackReceiver(_) | End::QuicReceiver(_) => {}
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => {}
         }
     }
 
@@ -132,8 +142,12 @@ impl End {
         match self {
             End::Tcp(sender) => sender.is_idle(),
             End::Sack(sender) => sender.is_idle(),
+            End::Rledbat(sender) => sender.is_idle(),
             End::Quic(sender) => sender.is_idle(),
-            End::TcpReceiver(_) | End::SackReceiver(_) | End::QuicReceiver(_) => false,
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => false,
         }
     }
 
@@ -141,8 +155,12 @@ impl End {
         match self {
             End::Tcp(sender) => Some(sender.gauges()),
             End::Sack(sender) => Some(sender.gauges()),
+            End::Rledbat(sender) => Some(sender.gauges()),
             End::Quic(sender) => Some(sender.gauges()),
-            End::TcpReceiver(_) | End::SackReceiver(_) | End::QuicReceiver(_) => None,
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => None,
         }
     }
 
@@ -150,8 +168,12 @@ impl End {
         match self {
             End::Tcp(sender) => Some(sender.report()),
             End::Sack(sender) => Some(sender.report()),
+            End::Rledbat(sender) => Some(sender.report()),
             End::Quic(sender) => Some(sender.report()),
-            End::TcpReceiver(_) | End::SackReceiver(_) | End::QuicReceiver(_) => None,
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => None,
         }
     }
 
@@ -159,8 +181,9 @@ impl End {
         match self {
             End::TcpReceiver(receiver) => Some(receiver.report()),
             End::SackReceiver(receiver) => Some(receiver.report()),
+            End::RledbatReceiver(receiver) => Some(receiver.report()),
             End::QuicReceiver(receiver) => Some(receiver.report()),
-            End::Tcp(_) | End::Sack(_) | End::Quic(_) => None,
+            End::Tcp(_) | End::Sack(_) | End::Rledbat(_) | End::Quic(_) => None,
         }
     }
 }
