@@ -170,10 +170,11 @@ impl Scheduler for Prio {
 
     /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself, but not a scheduler in it.
     fn on_empty(&mut self, now: Time) {
+        if self.scheduled {
+            let untold = self.bands.iter_mut().filter(|band| !band.told);
+            untold.for_each(|band| band.child.on_empty(now));
+        }
         for band in &mut self.bands {
-            if self.scheduled && !band.told {
-                band.child.on_empty(now);
-            }
             band.told = true;
         }
     }
