@@ -425,7 +425,7 @@ name = "codel""#,
             r#"flows = ["reno"]
 [topology]
 queue = "sfq each=(drr)""#,
-            "lab.toml:3: topology.queue: drr is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of drr, htb, prio, qfq, srr, tbf, wrr take schedulers",
+            "lab.toml:3: topology.queue: drr is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of drr, prio, wrr, srr, qfq, tbf, htb take schedulers",
         ),
         (
             r#"flows = ["reno"]
