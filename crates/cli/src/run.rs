@@ -1,7 +1,7 @@
 //! `sojourn run` and `sojourn dumbbell`.
 
 use crate::Failure;
-use crate::args::{DumbbellArgs, RunArgs};
+use crate::args::{DumbbellArgs, MakeArgs, RunArgs};
 use crate::command::Words;
 use crate::interrupt;
 use crate::make::make;
@@ -58,15 +58,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(trace) = &args.trace {
         return traced(&study, &scenario, trace, command, args);
     }
-    match make(
-        &study,
-        args.out.as_deref(),
-        command,
-        None,
-        &args.make,
-        run_plain,
-    )? {
-        Some(results) => show::results(&results, args.make.format),
+    make_whole(&study, args.out.as_deref(), command, &args.make)
+}
+
+/// Runs all of `study` and shows its results.
+fn make_whole(
+    study: &Study,
+    out: Option<&Path>,
+    command: String,
+    args: &MakeArgs,
+) -> Result<(), Failure> {
+    match make(study, out, command, None, args, run_plain)? {
+        Some(results) => show::results(&results, args.format),
         None => Ok(()),
     }
 }
@@ -132,17 +135,7 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
         words = words.word("--deterministic");
     }
     let command = words.option_path("--out", args.out.as_deref()).text();
-    match make(
-        &study,
-        args.out.as_deref(),
-        command,
-        None,
-        &args.make,
-        run_plain,
-    )? {
-        Some(results) => show::results(&results, args.make.format),
-        None => Ok(()),
-    }
+    make_whole(&study, args.out.as_deref(), command, &args.make)
 }
 
 /// Applies `--set PATH=VALUE` options in turn.

@@ -428,31 +428,23 @@ impl<'a> Reader<'a> {
                 let mut params: DumbbellParams = table_params(table.as_ref(), extra)?;
                 self.dumbbell_delays(table.as_ref(), &mut params)?;
                 self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
-                let buffer = params.buffer;
-                self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
-                if let Some(queue) = &params.reverse_queue {
-                    self.queue(table.as_ref(), "reverse_queue", queue, buffer)?;
-                }
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                self.queues(table.as_ref(), queues, params.buffer)?;
                 self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
                 Topology::Dumbbell(params)
             }
             "parking_lot" => {
                 let params: ParkingLotParams = table_params(table.as_ref(), extra)?;
                 self.access_rate(table.as_ref(), params.rate, params.access_rate)?;
-                let buffer = params.buffer;
-                self.queue(table.as_ref(), "queue", &params.queue, buffer)?;
-                if let Some(queue) = &params.reverse_queue {
-                    self.queue(table.as_ref(), "reverse_queue", queue, buffer)?;
-                }
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                self.queues(table.as_ref(), queues, params.buffer)?;
                 self.queue(table.as_ref(), "access_queue", &params.access_queue, None)?;
                 Topology::ParkingLot(params)
             }
             "chain" => {
                 let params: ChainParams = table_params(table.as_ref(), extra)?;
-                self.queue(table.as_ref(), "queue", &params.queue, params.buffer)?;
-                if let Some(queue) = &params.reverse_queue {
-                    self.queue(table.as_ref(), "reverse_queue", queue, params.buffer)?;
-                }
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                self.queues(table.as_ref(), queues, params.buffer)?;
                 Topology::Chain(params)
             }
             "graph" => {
@@ -582,6 +574,20 @@ impl<'a> Reader<'a> {
             links.push(link);
         }
         Ok(links)
+    }
+
+    /// Checks the queue of a topology and that of the way back, if it has its own.
+    fn queues(
+        &mut self,
+        table: Option<&TableRef<'a>>,
+        (there, back): (&Spec, Option<&Spec>),
+        buffer: Option<Limit>,
+    ) -> Result<()> {
+        self.queue(table, "queue", there, buffer)?;
+        match back {
+            Some(back) => self.queue(table, "reverse_queue", back, buffer),
+            None => Ok(()),
+        }
     }
 
     /// Checks a queue down to the last parameter, and notes dialects that fell back.

@@ -1,34 +1,53 @@
-//! A FIFO inside a scheduler, with an AQM of its own.
+//! What is inside one queue of a scheduler: a FIFO with an AQM of its own, or another scheduler with queues of its own.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
-use crate::registry::AnyAqm;
-use crate::scheduler::{Inside, SchedulerCx};
+use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, SpecError};
+use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
-use sojourn_units::Time;
+use sojourn_units::{Bytes, Limit, Packets, Spec, Time};
 
 /// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
 /// queue it is one cache line.
 #[repr(C)]
 pub struct Child {
+    /// Under a scheduler it only stands for what waits there.
     queue: List,
     /// Of `queue` and `peeked`.
     bytes: u64,
     /// As [`Judges::room`]; no list is longer than the greatest.
     room: u32,
-    /// The AQM is asked about departures, or has updates that come before them.
-    judged: bool,
-    /// As [`Judges::ticks`].
+    /// What a departure meets: [`JUDGED`], [`ASIDE`].
+    departures: u8,
+    /// As [`Judges::ticks`]; or a scheduler is inside, which is seen where updates are looked for.
     ticks: bool,
     /// As [`Judges::empty`].
     empty: bool,
     /// There is a packet in `peeked`.
     peeks: bool,
     last_departure: Time,
-    /// At most one packet, let go by the AQM, and not taken yet.
+    /// At most one packet, let go by the AQM or the scheduler, and not taken yet.
     peeked: List,
+    /// A field of its own: in one enum with the AQM, whatever asks that would have to look first.
+    inside: Option<Box<AnyScheduler>>,
+    /// Never asked under a scheduler.
     aqm: AnyAqm,
 }
+
+/// In place of the AQM of a queue that is under a scheduler.
+struct Unasked;
+
+impl Aqm for Unasked {
+    fn on_enqueue(&mut self, _: &Meta, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
+        Verdict::Pass
+    }
+}
+
+/// The AQM is asked about departures, or has updates that come before them.
+const JUDGED: u8 = 1;
+
+/// The next packet is not the first of the queue: it is the one let go before, or what a scheduler chooses.
+const ASIDE: u8 = 2;
 
 impl Child {
     /// An empty queue judged by `aqm`.
@@ -38,14 +57,74 @@ impl Child {
             queue: List::default(),
             bytes: 0,
             room: u32::try_from(judges.room).unwrap_or(u32::MAX),
-            judged: judges.departures || judges.ticks,
+            departures: match judges.departures || judges.ticks {
+                true => JUDGED,
+                false => 0,
+            },
             ticks: judges.ticks,
             empty: judges.empty,
             peeks: false,
             last_departure: Time::ZERO,
             peeked: List::default(),
             aqm,
+            inside: None,
         }
+    }
+
+    /// Empty queues under `scheduler`, which are asked as one.
+    pub fn under(scheduler: AnyScheduler) -> Child {
+        Child {
+            departures: ASIDE,
+            inside: Some(Box::new(scheduler)),
+            ..Child::new(AnyAqm::Custom(Box::new(Unasked)))
+        }
+    }
+
+    /// What a specification describes, an AQM or a scheduler.
+    ///
+    /// # Errors
+    /// As [`registry::build_port`].
+    pub fn build(spec: &Spec, cx: &BuildContext) -> Result<Child, SpecError> {
+        match registry::find(&spec.name)?.kind {
+            DisciplineKind::Aqm => registry::build_aqm(spec, cx).map(Child::new),
+            DisciplineKind::Scheduler => registry::build_scheduler(spec, cx).map(Child::under),
+        }
+    }
+
+    /// As [`Child::build`], for a shaper.
+    ///
+    /// # Errors
+    /// As [`Child::build`], and if it is a shaper too: when the inner one is ready is not known to the outer one.
+    pub fn in_shaper(spec: &Spec, around: &str, cx: &BuildContext) -> Result<Child, SpecError> {
+        let child = Child::build(spec, cx)?;
+        match child.shapes() {
+            false => Ok(child),
+            true => Err(contradiction(
+                around,
+                format!(
+                    "each=({}) holds packets back too, and a shaper has no other inside; give one of them the rates",
+                    spec.name
+                ),
+            )),
+        }
+    }
+
+    /// As [`Scheduler::shapes`].
+    pub fn shapes(&self) -> bool {
+        self.inside.as_ref().is_some_and(|inside| inside.shapes())
+    }
+
+    /// As [`Scheduler::ready_at`].
+    pub fn ready_at(&mut self, now: Time) -> Time {
+        match &mut self.inside {
+            Some(inside) if inside.backlog().0 > 0 => inside.ready_at(now),
+            _ => Time::MAX,
+        }
+    }
+
+    /// True under a scheduler.
+    pub fn is_scheduled(&self) -> bool {
+        self.inside.is_some()
     }
 
     /// Packets that wait.
@@ -66,25 +145,19 @@ impl Child {
         self.bytes
     }
 
-    /// The packet that is sent next, unless the AQM drops it.
-    #[inline]
-    pub fn head<'a>(&self, store: &'a Store) -> Option<&'a Packet> {
-        match self.peeks {
-            false => store.front(&self.queue),
-            true => store.front(&self.peeked),
-        }
+    /// The next packet is not the first of the queue: [`Child::peek`] finds it.
+    #[inline(always)]
+    pub fn chooses(&self) -> bool {
+        self.departures & ASIDE != 0
     }
 
-    /// The size of that packet.
+    /// The size of the first packet of the queue, which is sent next unless the AQM drops it, or [another is](Child::chooses).
     #[inline(always)]
     pub fn head_size(&self) -> Option<u32> {
-        match self.peeks {
-            false => self.queue.head_size(),
-            true => self.peeked.head_size(),
-        }
+        self.queue.head_size()
     }
 
-    /// The [slot](Held::slot) of that packet.
+    /// The [slot](Held::slot) of the packet that is sent next, unless the AQM drops it.
     #[inline(always)]
     pub fn head_slot(&self) -> Option<u32> {
         match self.peeks {
@@ -104,12 +177,8 @@ impl Child {
         store.iter(&self.peeked).chain(store.iter(&self.queue))
     }
 
-    /// The AQM of the queue.
-    pub fn aqm(&self) -> &AnyAqm {
-        &self.aqm
-    }
-
-    /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept.
+    /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept. Under a scheduler, which may drop
+    /// another one, it says whether there is one to send.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
         if self.packets() >= u64::from(self.room) {
@@ -120,10 +189,17 @@ impl Child {
         true
     }
 
-    /// Lets the AQM judge an arriving packet.
+    /// Lets the AQM judge an arriving packet, or the scheduler take it.
     #[inline(never)]
     fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
-        self.tick(cx);
+        if self.ticks {
+            if let Some(inside) = &mut self.inside {
+                inside.enqueue(packet, cx);
+                self.recount(self.peeked.head_size().unwrap_or(0));
+                return !self.is_empty();
+            }
+            self.replay(cx);
+        }
         let meta = Meta::of(cx.store.packet(&packet));
         let view = View {
             packets: self.packets(),
@@ -159,25 +235,34 @@ impl Child {
     }
 
     /// The size of the next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
-    /// queue that drops at its head (qdisc_peek_dequeued).
+    /// queue that drops at its head (qdisc_peek_dequeued). Under a scheduler the one that it chooses now.
     #[inline]
     pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         // Who is not asked does not see whether the packet is still in the queue.
         match self.asks_nothing() {
             true => self.queue.head_size(),
-            false => self.peek_judged(cx),
+            false => self.peek_aside(cx),
         }
     }
 
-    fn peek_judged(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    fn peek_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
         if !self.peeks
-            && let Some(packet) = self.dequeue(cx)
+            && let Some(packet) = self.let_go(cx)
         {
             self.bytes += u64::from(packet.size);
             cx.store.push_back(&mut self.peeked, packet);
             self.peeks = true;
+            self.departures |= ASIDE;
         }
         self.peeked.head_size()
+    }
+
+    /// The next packet, where none was let go before.
+    fn let_go(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        match self.inside {
+            None => self.dequeue(cx),
+            Some(_) => self.choose(cx),
+        }
     }
 
     /// The next packet that the AQM lets go.
@@ -189,8 +274,11 @@ impl Child {
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
     #[inline(always)]
     pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.judged || self.peeks {
-            return self.dequeue_judged(others, cx);
+        if self.departures != 0 {
+            return match self.chooses() {
+                false => self.dequeue_judged(others, cx),
+                true => self.dequeue_aside(cx),
+            };
         }
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
             self.on_empty(cx.now);
@@ -203,14 +291,45 @@ impl Child {
         Some(packet)
     }
 
-    /// The next packet that an AQM lets go that judges them, or let one go before.
+    /// The packet that was let go before, or the one that a scheduler chooses.
     #[inline(never)]
-    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         if let Some(packet) = self.take_peeked(cx.store) {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
-        self.tick(cx);
+        self.choose(cx)
+    }
+
+    /// The packet that the scheduler inside chooses.
+    #[inline]
+    fn choose(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        let inside = self.inside.as_mut()?;
+        let packet = inside.dequeue(cx);
+        // A shaper may hold back what it has.
+        if packet.is_none() && inside.backlog().0 == 0 {
+            inside.on_empty(cx.now);
+        }
+        self.recount(0);
+        packet
+    }
+
+    /// Counts what waits under the scheduler inside, and the bytes of the packet that it has let go.
+    #[inline]
+    fn recount(&mut self, peeked: u32) {
+        if let Some(inside) = &self.inside {
+            let (packets, bytes) = inside.backlog();
+            self.queue.stand_for(packets);
+            self.bytes = bytes + u64::from(peeked);
+        }
+    }
+
+    /// The next packet that an AQM lets go that judges them.
+    #[inline(never)]
+    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        if self.ticks {
+            self.replay(cx);
+        }
         while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
             let sojourn = cx.now.since(head.arrived());
@@ -277,7 +396,9 @@ impl Child {
 
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
     pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
-        self.tick(cx);
+        if self.ticks {
+            self.replay(cx);
+        }
         let packet = self.take_head(cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
@@ -287,7 +408,9 @@ impl Child {
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
     pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        self.tick(cx);
+        if self.ticks {
+            self.replay(cx);
+        }
         cx.drop(packet, DropReason::Overlimit);
         self.aqm.on_evicted(1);
     }
@@ -296,7 +419,10 @@ impl Child {
     #[inline]
     pub fn on_empty(&mut self, now: Time) {
         if self.empty {
-            self.aqm.on_empty(now);
+            match &mut self.inside {
+                None => self.aqm.on_empty(now),
+                Some(inside) => inside.on_empty(now),
+            }
         }
     }
 
@@ -326,13 +452,16 @@ impl Child {
             return None;
         }
         self.peeks = false;
+        if !self.is_scheduled() {
+            self.departures &= JUDGED;
+        }
         store.pop_front(&mut self.peeked)
     }
 
     /// The AQM is never asked, nor told.
     #[inline(always)]
     fn asks_nothing(&self) -> bool {
-        self.room == u32::MAX && !self.judged && !self.empty
+        self.room == u32::MAX && self.departures == 0 && !self.empty
     }
 
     #[cold]
@@ -343,12 +472,19 @@ impl Child {
         }
     }
 
+    /// Does the periodic updates that are due, of the AQM or of what the scheduler has inside.
+    #[inline]
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        match &mut self.inside {
+            Some(inside) => inside.catch_up(cx),
+            None if self.ticks => self.replay(cx),
+            None => {}
+        }
+    }
+
     /// Replays the periodic updates of the AQM that are due.
     #[inline]
-    pub fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
-        if !self.ticks {
-            return;
-        }
+    fn replay(&mut self, cx: &mut SchedulerCx<'_>) {
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
                 packets: self.packets(),
@@ -370,11 +506,164 @@ impl Child {
 
 impl Inside for Child {
     fn state_names(&self) -> &'static [&'static str] {
-        self.aqm.state_names()
+        match &self.inside {
+            None => self.aqm.state_names(),
+            Some(inside) => inside.state_names(),
+        }
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.aqm.state(out);
+        match &self.inside {
+            None => self.aqm.state(out),
+            Some(inside) => inside.state(out),
+        }
+    }
+
+    fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
+        if let Some(inside) = &self.inside {
+            inside.queues(show);
+        }
+    }
+}
+
+/// What waits in all queues of a scheduler together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Runs `work` on one of the queues and counts what has come and gone by it.
+    #[inline(always)]
+    pub fn keep<R>(&mut self, child: &mut Child, work: impl FnOnce(&mut Child) -> R) -> R {
+        let (packets, bytes) = (child.packets(), child.bytes());
+        let result = work(child);
+        self.packets = self.packets + child.packets() - packets;
+        self.bytes = self.bytes + child.bytes() - bytes;
+        result
+    }
+
+    /// The size of the packet that one of the queues sends next, unless its AQM drops it. A scheduler inside chooses it now, as in
+    /// [`Child::peek`].
+    #[inline(always)]
+    pub fn head_size(&mut self, child: &mut Child, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+        match child.chooses() {
+            false => child.head_size(),
+            true => self.keep(child, |child| child.peek(cx)),
+        }
+    }
+
+    /// True if it keeps a limit.
+    #[inline(always)]
+    pub fn keeps(&self, limit: Limit) -> bool {
+        limit.admits(Packets::new(self.packets), Bytes::new(self.bytes))
+    }
+
+    /// True if there is room for a packet of so many bytes below a limit.
+    #[inline(always)]
+    pub fn has_room(&self, limit: Limit, size: u64) -> bool {
+        limit.admits(
+            Packets::new(self.packets + 1),
+            Bytes::new(self.bytes + size),
+        )
+    }
+
+    /// As [`Scheduler::backlog`].
+    pub fn counts(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+}
+
+/// What manages each queue of a scheduler, its parameter `each`, and what that may need to know.
+pub struct Each {
+    spec: Spec,
+    cx: BuildContext,
+    scheduled: bool,
+}
+
+impl Each {
+    /// An AQM for each queue, all of one name.
+    ///
+    /// # Errors
+    /// As [`registry::build_aqm`]: now, not when the first packet comes.
+    pub fn aqm(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
+        registry::build_aqm(&spec, cx)?;
+        Ok(Each {
+            spec,
+            cx: cx.clone(),
+            scheduled: false,
+        })
+    }
+
+    /// An AQM or a scheduler for each queue; what schedulers in different queues draw and hash is their own.
+    ///
+    /// # Errors
+    /// As [`registry::build_port`].
+    pub fn any(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
+        let scheduled = Child::build(&spec, cx)?.is_scheduled();
+        Ok(Each {
+            spec,
+            cx: cx.clone(),
+            scheduled,
+        })
+    }
+
+    /// As [`Each::any`], for a discipline that never waits for a queue which holds packets.
+    ///
+    /// # Errors
+    /// As [`Each::any`], and if `spec` holds packets back.
+    pub fn ready(spec: Spec, around: &str, cx: &BuildContext) -> Result<Each, SpecError> {
+        if Child::build(&spec, cx)?.shapes() {
+            let text = format!(
+                "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
+                spec.name
+            );
+            return Err(contradiction(around, text));
+        }
+        Each::any(spec, cx)
+    }
+
+    /// True if it is a scheduler.
+    pub fn is_scheduler(&self) -> bool {
+        self.scheduled
+    }
+
+    /// Nothing may be dropped out of the middle of what a scheduler holds: only what a limit over all queues refuses.
+    ///
+    /// # Errors
+    /// If it is a scheduler, and `around` `drops` packets that wait in its queues.
+    pub fn keeps_its_own(&self, around: &str, drops: bool, remedy: &str) -> Result<(), SpecError> {
+        if !(self.scheduled && drops) {
+            return Ok(());
+        }
+        let text = format!(
+            "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
+            self.spec.name
+        );
+        Err(contradiction(around, text))
+    }
+
+    /// The queue of this number.
+    ///
+    /// # Panics
+    /// Not after a first one was built: what was built once can be built again.
+    #[cold]
+    pub fn queue(&self, number: usize) -> Child {
+        let built = match self.scheduled {
+            false => Child::build(&self.spec, &self.cx),
+            true => Child::build(&self.spec, &self.cx.inside(number)),
+        };
+        built.expect("what was built once can be built again")
+    }
+}
+
+fn contradiction(discipline: &str, text: String) -> SpecError {
+    SpecError::Contradiction {
+        discipline: discipline.to_owned(),
+        text,
     }
 }
 

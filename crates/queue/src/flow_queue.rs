@@ -8,14 +8,14 @@
 //! The RFC gives new credits at "a negative number of credits (i.e., it has already dequeued at least a quantum of bytes)". A
 //! quantum used up exactly leaves zero; here, as in Linux and ns-3, zero is used up.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child};
 use crate::classify::Classifier;
 use crate::longest::{Longest, Rank};
 use crate::registry::{AnyAqm, SpecError};
 use crate::scheduler::{QueueState, SchedulerCx};
 use crate::store::Held;
 use sojourn_sim::{Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets};
+use sojourn_units::Limit;
 use std::collections::VecDeque;
 
 /// What is dropped when the limit over all queues is reached.
@@ -122,8 +122,7 @@ pub struct FlowQueue {
     queues: Vec<Queue>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     memory: u64,
     longest: Longest,
     places: Places,
@@ -180,8 +179,7 @@ impl FlowQueue {
             queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             memory: 0,
             longest: Longest::default(),
             places: Places::default(),
@@ -242,15 +240,14 @@ impl FlowQueue {
                 self.old.push_back(index);
                 continue;
             }
-            let (packets, bytes) = (queue.child.packets(), queue.child.bytes());
             let others = match self.rules.counts_all {
-                true => self.bytes - bytes,
+                true => self.backlog.bytes - queue.child.bytes(),
                 false => 0,
             };
             let drops = cx.drops.len();
-            let sent = queue.child.dequeue_among(others, cx);
-            self.packets = self.packets + queue.child.packets() - packets;
-            self.bytes = self.bytes + queue.child.bytes() - bytes;
+            let sent = self
+                .backlog
+                .keep(&mut queue.child, |child| child.dequeue_among(others, cx));
             if self.rules.memory.is_some() {
                 let sent = sent.as_ref().map_or(0, |packet| memory_of(packet.size));
                 self.memory -= sent + memory_of_dropped(cx, drops);
@@ -286,13 +283,13 @@ impl FlowQueue {
     /// See [`crate::Scheduler::catch_up`].
     pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     /// See [`crate::Scheduler::backlog`].
     pub fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     /// See [`crate::Scheduler::state`].
@@ -336,15 +333,12 @@ impl FlowQueue {
 
     #[inline]
     fn has_room(&self, size: u32) -> bool {
-        let packets = Packets::new(self.packets + 1);
-        let bytes = Bytes::new(self.bytes + u64::from(size));
-        self.rules.limit.admits(packets, bytes)
+        self.backlog.has_room(self.rules.limit, u64::from(size))
     }
 
     #[inline]
     fn within_limit(&self) -> bool {
-        let (packets, bytes) = (Packets::new(self.packets), Bytes::new(self.bytes));
-        self.rules.limit.admits(packets, bytes)
+        self.backlog.keeps(self.rules.limit)
     }
 
     /// Drops until the limit is kept; for the memory once, as Linux does.
@@ -395,11 +389,8 @@ impl FlowQueue {
         work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
     ) -> R {
         let child = &mut self.queues[at(index)].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
         let drops = cx.drops.len();
-        let result = work(child, cx);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
+        let result = self.backlog.keep(child, |child| work(child, cx));
         if self.rules.memory.is_some() {
             self.memory -= memory_of_dropped(cx, drops);
         }

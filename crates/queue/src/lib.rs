@@ -11,7 +11,6 @@ pub mod child;
 pub mod classify;
 pub mod disciplines;
 pub mod flow_queue;
-pub mod inner;
 pub mod longest;
 pub mod ordered;
 pub mod port;

@@ -25,6 +25,26 @@ pub struct SchedulerPort {
 }
 
 impl SchedulerPort {
+    /// Calls the scheduler at `now`, in front of a link of this rate.
+    #[inline(always)]
+    fn call<R>(
+        &mut self,
+        now: Time,
+        rate: Rate,
+        rng: &mut Stream,
+        work: impl FnOnce(&mut AnyScheduler, &mut SchedulerCx<'_>) -> R,
+    ) -> R {
+        let mut cx = SchedulerCx {
+            now,
+            rate,
+            rng,
+            store: &mut self.store,
+            drops: &mut self.drops,
+            marks: &mut self.marks,
+        };
+        work(&mut self.scheduler, &mut cx)
+    }
+
     /// Nothing is to be handed back.
     #[inline]
     fn is_quiet(&self) -> bool {
@@ -273,14 +293,8 @@ impl Port for QueuePort {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.tick(ring, now),
             Discipline::Scheduler(port) => {
-                port.scheduler.catch_up(&mut SchedulerCx {
-                    now,
-                    rate: self.rate,
-                    rng: &mut self.rng,
-                    store: &mut port.store,
-                    drops: &mut port.drops,
-                    marks: &mut port.marks,
-                });
+                let rng = &mut self.rng;
+                port.call(now, self.rate, rng, |inside, cx| inside.catch_up(cx));
             }
         }
     }
@@ -625,15 +639,8 @@ impl QueuePort {
             uid, size, flow, ..
         } = *port.store.packet(&held);
         self.account.receive(size, flow);
-        let mut cx = SchedulerCx {
-            now,
-            rate: self.rate,
-            rng: &mut self.rng,
-            store: &mut port.store,
-            drops: &mut port.drops,
-            marks: &mut port.marks,
-        };
-        port.scheduler.enqueue(held, &mut cx);
+        let rng = &mut self.rng;
+        port.call(now, self.rate, rng, |inside, cx| inside.enqueue(held, cx));
         if port.is_quiet() {
             self.account.enqueue(size);
         } else {
@@ -673,15 +680,8 @@ impl QueuePort {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return false;
         };
-        let mut cx = SchedulerCx {
-            now,
-            rate: self.rate,
-            rng: &mut self.rng,
-            store: &mut port.store,
-            drops: &mut port.drops,
-            marks: &mut port.marks,
-        };
-        let next = port.scheduler.dequeue(&mut cx);
+        let rng = &mut self.rng;
+        let next = port.call(now, self.rate, rng, |inside, cx| inside.dequeue(cx));
         if !port.is_quiet() {
             hand_back(port, &mut self.account, now, sink);
         }

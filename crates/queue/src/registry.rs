@@ -80,6 +80,14 @@ impl BuildContext {
         }
     }
 
+    /// As this one, for the queue of this number inside: what draws or hashes in it does so on its own.
+    pub fn inside(&self, number: usize) -> BuildContext {
+        BuildContext {
+            name: format!("{}/{number}", self.name),
+            ..self.clone()
+        }
+    }
+
     /// The random stream of this queue for `purpose`.
     pub fn stream(&self, purpose: &str) -> Stream {
         if let Some(number) = self.ns3_number {
@@ -220,7 +228,7 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
         dialect: Some(LINUX.to_owned()),
         ..BuildContext::plain(1, "tc")
     };
-    build_port(spec, &cx)?;
+    build_port(&in_known_dialects(spec), &cx)?;
     let refused = |error| SpecError::Param {
         discipline: entry.name,
         error,
@@ -269,6 +277,25 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
     Ok(Some(line))
 }
 
+/// What Linux does not have, inside what it has, in its own default dialect.
+fn in_known_dialects(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    if let Ok(entry) = find(&spec.name)
+        && let Some(default) = entry.dialects.first()
+        && entry.dialects.iter().all(|info| info.name != LINUX)
+        && spec.get("dialect").is_none()
+    {
+        let default = SpecValue::Text(default.name.to_owned());
+        spec.args.push(("dialect".to_owned(), default));
+    }
+    for (_, value) in &mut spec.args {
+        if let SpecValue::Spec(inside) = value {
+            *inside = in_known_dialects(inside);
+        }
+    }
+    spec
+}
+
 /// Why a queue cannot be built from its specification.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SpecError {
@@ -315,7 +342,7 @@ impl std::fmt::Display for SpecError {
                 let others: Vec<&str> = others.map(|entry| entry.name).collect();
                 write!(
                     f,
-                    "{given} is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers ({}) take schedulers",
+                    "{given} is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of {} take schedulers",
                     others.join(", ")
                 )
             }
@@ -412,7 +439,7 @@ pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
     disciplines::build_aqm(entry.name, &pairs(spec), cx)
 }
 
-/// The scheduler that a specification describes, for a shaper around it.
+/// The scheduler that a specification describes, for a queue of another one.
 ///
 /// # Errors
 /// As [`build_port`].

@@ -115,6 +115,14 @@ impl List {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+
+    /// Counts so many packets that are in other lists; this one is then good for nothing but to be asked for their number.
+    ///
+    /// # Panics
+    /// If they do not fit a store.
+    pub(crate) fn stand_for(&mut self, packets: u64) {
+        self.len = u32::try_from(packets).expect("fewer than 2^32 packets wait");
+    }
 }
 
 impl Store {

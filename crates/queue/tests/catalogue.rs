@@ -55,9 +55,25 @@ fn specs() -> Vec<Spec> {
                 texts.extend(inner(entry, dialect).map(|each| format!("{own} each=({each})")));
             }
             if entry.takes_schedulers {
+                // Without a limit over all queues, which some would have to keep by drops from inside.
+                let limitless = match resolve(&Spec::new(entry.name), Some(dialect.name)) {
+                    Ok((_, resolved)) if entry.name != "tbf" && has(entry, "limit") => {
+                        let limit = resolved.pairs.iter().find(|(key, _)| *key == "limit");
+                        limit.is_some_and(|(_, text)| text != "none")
+                    }
+                    _ => false,
+                };
+                let own = format!("{own}{}", if limitless { " limit=none" } else { "" });
                 let schedulers = catalogue().iter();
                 let schedulers = schedulers.filter(|inner| inner.kind == DisciplineKind::Scheduler);
                 texts.extend(schedulers.map(|each| format!("{own} each=({})", each.name)));
+                // Flows that share a class, and three levels.
+                if has(entry, "classify") {
+                    texts.push(format!("{own} classify=dscp each=(fq_codel limit=25p)"));
+                }
+                texts.push(format!(
+                    "{own} each=(wrr each=(drr limit=20p each=(codel)))"
+                ));
             }
             texts.push(own);
         }
@@ -93,6 +109,12 @@ fn shapers() -> Vec<Spec> {
             format!("tbf rate={rate} each=(fq_codel)"),
             format!("tbf dialect=linux rate={rate} each=(drr each=(codel))"),
             format!("tbf rate={rate} burst=1600B each=(sfq limit=20p)"),
+            format!("prio by=flow bands=2 each=(tbf rate={rate} each=(fq_codel))"),
+            format!(
+                "prio by=flow bands=3 each=(htb rate={rate} classes=100kbps/{rate},100kbps/{rate})"
+            ),
+            format!("prio each=(cake bandwidth={rate} limit=60kB)"),
+            format!("tbf rate={rate} limit=40p each=(prio by=flow bands=2 each=(sfq limit=15p))"),
             format!("cake bandwidth={rate} limit=60kB"),
             format!("cake bandwidth={rate} isolation=flowblind ingress=true"),
         ]
@@ -309,6 +331,11 @@ fn the_state_is_read_as_of_now_though_nothing_has_come_or_gone() {
         ("prio bands=1 each=(pie)", "0/drop_probability"),
         ("htb each=(pi)", "0/drop_probability"),
         ("htb each=(drr each=(pi))", "0/0/drop_probability"),
+        ("prio bands=1 each=(wrr each=(pie))", "0/0/drop_probability"),
+        (
+            "drr limit=none each=(srr each=(pie))",
+            "0/0/drop_probability",
+        ),
         ("dualpi2", "base_probability"),
     ] {
         let spec: Spec = text.parse().expect("a spec");
@@ -494,15 +521,21 @@ fn tc_configures_what_is_inside_and_refuses_what_cannot_be_built() {
         );
     }
     let lines = tc("tbf each=(drr)").expect("lines");
-    assert!(
-        lines
-            .iter()
-            .all(|line| line.starts_with('#') || !line.contains("drr")),
+    let inside = "tc qdisc replace dev eth0 parent 1:1 handle 2: drr";
+    assert!(lines.iter().any(|line| line == inside), "{lines:?}");
+    // DRR++ is not in Linux.
+    let lines = tc("prio each=(drrpp)").expect("lines");
+    assert_eq!(
+        lines.iter().filter(|line| !line.starts_with('#')).count(),
+        1,
         "{lines:?}"
     );
+    let nothing = "# the queue of 1:3: tc has nothing like drrpp";
+    assert!(lines.iter().any(|line| line == nothing), "{lines:?}");
     for wrong in [
         "red min=50p max=20p",
-        "drr each=(drr)",
+        "drr dialect=paper each=(drr)",
+        "sfq each=(drr)",
         "prio bands=2",
         "tbf each=(htb)",
     ] {

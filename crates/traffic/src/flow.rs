@@ -4,7 +4,7 @@
 //! repaired by selective acknowledgement unless it is told otherwise), or plainly `tcp`, which leaves both to its parameters. It
 //! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
 //! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
-//! source. A workload ([`crate::workload`]) is TCP flows that come and go.
+//! source. A workload ([`crate::workload`]) is flows of TCP or QUIC that come and go.
 
 use crate::endpoint::Endpoint;
 use crate::others;
@@ -592,7 +592,7 @@ pub(crate) fn plan_tcp(
             "tcp",
             UnitErrorKind::UnknownChoice,
             name,
-            "a TCP flow",
+            "a TCP flow, or quic",
             remedy,
         ));
     };

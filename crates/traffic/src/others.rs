@@ -10,14 +10,15 @@ use crate::registry::Resolved;
 use crate::srm;
 use crate::timed::Timed;
 use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
+use sojourn_sim::Stream;
 use sojourn_transport::{
     QuicConfig, QuicParams, QuicReceiver, QuicSender, TfrcConfig, TfrcParams, TfrcReceiver,
     TfrcSender,
 };
-use sojourn_units::{ParamError, ParamValue, Params, Spec};
+use sojourn_units::{ParamError, ParamValue, Params, Spec, Time};
 
 const TFRC: &str = "tfrc";
-const QUIC: &str = "quic";
+pub(crate) const QUIC: &str = "quic";
 
 /// The congestion control of a QUIC-like flow (RFC 9002 section 7).
 const DEFAULT_CC: &str = "reno";
@@ -96,11 +97,57 @@ fn build_tfrc(
     })
 }
 
-fn build_quic(
+/// A QUIC-like flow whose parameters have been read: its endpoints can be made as often as they are wanted.
+pub(crate) struct QuicPlan {
+    params: QuicParams,
+    control: cc::Maker,
+    parts: Vec<(&'static str, Resolved)>,
+}
+
+impl QuicPlan {
+    /// The parts, but for the data: each by name, with its dialect and parameters resolved.
+    pub(crate) fn parts(&self) -> &[(&'static str, Resolved)] {
+        &self.parts
+    }
+
+    /// Bytes of headers on the wire.
+    pub(crate) fn headers(&self) -> u32 {
+        u32::try_from(self.params.headers.get()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn sender(
+        &self,
+        flow: u32,
+        source: Timed,
+        rng: Stream,
+        start: Time,
+        stop: Option<Time>,
+    ) -> QuicSender<Timed> {
+        QuicSender::new(QuicConfig {
+            flow,
+            params: self.params.clone(),
+            cc: (self.control)(),
+            source,
+            rng,
+            start,
+            stop,
+        })
+    }
+
+    pub(crate) fn receiver(&self) -> QuicReceiver {
+        QuicReceiver::new(&self.params)
+    }
+}
+
+/// The plan of a QUIC-like flow; `more` are the arguments that are its data.
+///
+/// # Errors
+/// If a parameter does not exist or has a value that is not allowed.
+pub(crate) fn plan_quic(
     args: &[(String, String)],
-    request: &FlowRequest<'_>,
-) -> Result<BuiltFlow, ParamError> {
-    let mut keys = DATA.to_vec();
+    more: &[&'static str],
+) -> Result<QuicPlan, ParamError> {
+    let mut keys = more.to_vec();
     keys.push(CC);
     check_keys(args, &[QuicParams::TABLE], &keys)?;
     let own = pairs_of(args, QuicParams::TABLE);
@@ -113,32 +160,45 @@ fn build_quic(
         })?,
     };
     let algorithm = cc::find(&spec.name).map_err(|error| unknown_control(&error))?;
-    let control = cc::build(algorithm.name, None, &spec.pairs()).map_err(|error| match error {
-        cc::BuildError::Param { error, .. } => error.within(CC),
-        unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
-    })?;
-    if control.traits().ecn != EcnUse::Classic {
+    let control =
+        cc::prepare(algorithm.name, None, &spec.pairs()).map_err(|error| match error {
+            cc::BuildError::Param { error, .. } => error.within(CC),
+            unknown @ cc::BuildError::Unknown { .. } => unknown_control(&unknown),
+        })?;
+    if control().traits().ecn != EcnUse::Classic {
         refuse_without_marks(args, algorithm.name)?;
         params.ecn = true;
     }
     let resolved = Resolved::of_tables(algorithm.params, algorithm.dialects, None, &spec.pairs());
-    let (source, data) = data(args, effective_dialect(args, request), params.mss)?;
-    let receiver = QuicReceiver::new(&params);
-    let quic = Resolved::of(&params);
-    let sender = QuicSender::new(QuicConfig {
-        flow: request.flow,
+    let parts = vec![(QUIC, Resolved::of(&params)), (algorithm.name, resolved)];
+    Ok(QuicPlan {
         params,
-        cc: control,
-        source: Timed::new(source, request.start),
-        rng: request.stream("source"),
-        start: request.start,
-        stop: request.stop,
-    });
+        control,
+        parts,
+    })
+}
+
+fn build_quic(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
+    let plan = plan_quic(args, &DATA)?;
+    let (source, data) = data(args, effective_dialect(args, request), plan.params.mss)?;
+    let sender = plan.sender(
+        request.flow,
+        Timed::new(source, request.start),
+        request.stream("source"),
+        request.start,
+        request.stop,
+    );
+    let receiver = plan.receiver();
+    let mut parts = plan.parts;
+    parts.push(data);
     Ok(BuiltFlow {
         sender: Endpoint::Quic(Box::new(sender)),
         receiver: Some(Endpoint::QuicReceiver(Box::new(receiver))),
         transport: Transport::Tcp,
-        parts: vec![(QUIC, quic), (algorithm.name, resolved), data],
+        parts,
         ns3_numbers: 0,
         connections: 1,
     })

@@ -1,7 +1,7 @@
 //! Flows that come and go: transfers of finite size that arrive at random, requests with responses, pages of many objects.
 //!
 //! A workload is one flow of the scenario and many of the network: it has `connections` places, each a flow of its own to every
-//! queue on the path, and each transfer opens a new TCP connection in a place that is free, the one that has been free for the
+//! queue on the path, and each transfer opens a new connection, of TCP or QUIC, in a place that is free, the one that has been free for the
 //! longest. When all places are taken, transfers wait for one, first come first served, and that wait is part of their completion
 //! time. Everything is made before the run; connections that come and go in it allocate, the packets of a connection do not. A
 //! packet carries the number of its connection, so that what is left over from an earlier one in the same place is ignored.
@@ -32,10 +32,12 @@ pub use client::Client;
 pub use server::{OpenConnections, Server};
 
 use crate::endpoint::Endpoint;
-use crate::flow::{BuiltFlow, FlowRequest, TcpPlan, Transport, check_keys, plan_tcp};
+use crate::flow::{BuiltFlow, CC, FlowRequest, Transport, check_keys};
+use crate::others::QUIC;
 use crate::registry::{Resolved, wrong};
 use arrivals::{Arrivals, Offered};
 use client::{Asks, User};
+use end::Plan;
 use player::{Ladder, Playback, Player, PlayerConfig, PlayerControl};
 use server::ServerConfig;
 use sizes::{Counts, Sizes, spec_of};
@@ -57,9 +59,9 @@ choice! {
 }
 
 params! {
-    /// TCP flows of finite size that arrive one after the other, each over a connection of its own.
+    /// Flows of finite size, over TCP or QUIC, that arrive one after the other, each over a connection of its own.
     pub struct WorkloadParams {
-        /// What carries them: a TCP flow with its parameters.
+        /// What carries them: a TCP flow with its parameters, or `quic` with its own.
         tcp: Spec = "cubic", source "Sojourn's choice";
         /// How large they are: a distribution; none if the arrivals say it.
         sizes: Option<Spec> = "none", source "required unless arrivals are a trace";
@@ -79,7 +81,7 @@ params! {
 params! {
     /// A user who sends a request, waits for the response, thinks, and sends the next.
     pub struct RequestResponseParams {
-        /// What carries the responses: a TCP flow with its parameters.
+        /// What carries the responses: a TCP flow with its parameters, or `quic` with its own.
         tcp: Spec = "cubic", source "Sojourn's choice";
         /// How large responses are: a distribution.
         sizes: Spec = "(exponential mean=20kB)", source "Sojourn's choice";
@@ -99,7 +101,7 @@ params! {
 params! {
     /// A user who loads pages: a first object, then those embedded in it over parallel connections, then a time to read.
     pub struct WebParams {
-        /// What carries the objects: a TCP flow with its parameters.
+        /// What carries the objects: a TCP flow with its parameters, or `quic` with its own.
         tcp: Spec = "cubic", source "Sojourn's choice";
         /// How large the first object of a page is: a distribution.
         first: Spec = "(lognormal median=4316B sigma=1.37 min=100B max=2MB)", source "IEEE 802.16m-08/004r5 section 10 (HTTP, main object)";
@@ -125,7 +127,7 @@ params! {
 params! {
     /// A viewer of a video that is fetched over HTTP segment by segment, each in the quality that the link seems to carry (DASH).
     pub struct DashParams {
-        /// What carries the segments: a TCP flow with its parameters.
+        /// What carries the segments: a TCP flow with its parameters, or `quic` with its own.
         tcp: Spec = "cubic", source "Sojourn's choice";
         /// The rates of the qualities, ascending, with colons between.
         ladder: Ladder = "300kbps:750kbps:1.2Mbps:1.85Mbps:2.85Mbps:4.3Mbps", source "the ladder of Mao et al. 2017 (Pensieve) section 5.1, from memory";
@@ -291,7 +293,7 @@ pub(crate) fn build(
             UnitErrorKind::UnknownChoice,
             given,
             "a parameter of a workload",
-            "write it among those of its TCP, such as tcp=(cubic dialect=linux)",
+            "write it among those of what carries it, such as tcp=(cubic dialect=linux)",
         ));
     }
     let width = connections(kind.name, args);
@@ -440,7 +442,7 @@ fn built(
     }
 }
 
-/// The TCP of a workload.
+/// What carries a workload.
 struct Carrier {
     spec: Spec,
     parts: Vec<(&'static str, Resolved)>,
@@ -453,36 +455,49 @@ impl Carrier {
     }
 
     /// Each end has a plan of its own.
-    fn clone_for(&self, request: &FlowRequest<'_>) -> Result<TcpPlan, ParamError> {
-        plan_tcp(&self.spec.name, &self.spec.pairs(), request.dialect)
+    fn clone_for(&self, request: &FlowRequest<'_>) -> Result<Plan, ParamError> {
+        Plan::of(&self.spec, request.dialect)
     }
 }
 
-/// The TCP that a specification names, and that specification with every parameter.
+/// What a specification names to carry a workload, and that specification with every parameter.
 fn carrier(spec: &Spec, request: &FlowRequest<'_>) -> Result<(Carrier, Spec), ParamError> {
-    let plan = plan_tcp(&spec.name, &spec.pairs(), request.dialect)?;
+    let plan = Plan::of(spec, request.dialect)?;
     let mut full = Spec::new(spec.name.clone());
-    let mut put = |key: &str, text: &str| {
+    let text = |text: &str| SpecValue::Text(text.to_owned());
+    let mut put = |key: &str, value: SpecValue| {
         if full.args.iter().all(|(other, _)| other != key) {
-            let value = SpecValue::Text(text.to_owned());
             full.args.push((key.to_owned(), value));
         }
     };
     if let Some((_, first)) = plan.parts().first() {
-        put("dialect", first.release);
+        put("dialect", text(first.release));
     }
     for (name, part) in plan.parts() {
-        if spec.name == "tcp" && sojourn_cc::registry::find(name).is_ok() {
-            put("cc", name);
+        let controls = sojourn_cc::registry::find(name).is_ok();
+        if spec.name == QUIC && controls {
+            // Its parameters are its own, in its parentheses.
+            let pairs = part.pairs.iter();
+            let control = Spec {
+                name: (*name).to_owned(),
+                args: pairs
+                    .map(|(key, own)| ((*key).to_owned(), text(own)))
+                    .collect(),
+            };
+            put(CC, SpecValue::Spec(control));
+            continue;
         }
-        for (key, text) in &part.pairs {
+        if spec.name == "tcp" && controls {
+            put(CC, text(name));
+        }
+        for (key, own) in &part.pairs {
             if *key != "recovery" || spec.name == "tcp" {
-                put(key, text);
+                put(key, text(own));
             }
         }
     }
     // A release that not every part knows is left to the parameters that it stands for.
-    let known = plan_tcp(&full.name, &full.pairs(), request.dialect);
+    let known = Plan::of(&full, request.dialect);
     if known.is_ok_and(|again| again.parts() != plan.parts()) {
         full = spec.clone();
     }
@@ -494,7 +509,7 @@ fn carrier(spec: &Spec, request: &FlowRequest<'_>) -> Result<(Carrier, Spec), Pa
     Ok((carrier, full))
 }
 
-/// The parameters of a workload, with those of its TCP.
+/// The parameters of a workload, with those of what carries it.
 fn resolved(params: &impl Params, tcp: &Spec) -> Resolved {
     let mut resolved = Resolved::of(params);
     for (key, text) in &mut resolved.pairs {

@@ -63,6 +63,16 @@ impl<S: Source> RledbatSender<S> {
     pub fn phase(&self) -> Phase {
         self.inner.phase()
     }
+
+    /// The application writes more than its source told of.
+    pub fn write<H: Host>(&mut self, bytes: u64, host: &mut H) {
+        self.inner.write(bytes, host);
+    }
+
+    /// Whether all that was written has been acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
 }
 
 impl<S: Source> Agent for RledbatSender<S> {

@@ -302,3 +302,24 @@ fn seconds(ps: u128) -> String {
     let text = format!("{}.{:012}", ps / PS_PER_S, ps % PS_PER_S);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
+
+/// For tests: events, names, lines ignored, faults skipped.
+#[cfg(test)]
+pub(crate) type AllEvents = (Vec<Event>, Names, u64, u64);
+
+/// For tests: what a text says.
+///
+/// # Errors
+/// As [`Events::next_event`].
+#[cfg(test)]
+pub(crate) fn all_events<G: Grammar>(text: &str, grammar: G, lenient: bool) -> Result<AllEvents> {
+    let input = Input::new(std::io::Cursor::new(text.to_owned()), "t.tr", lenient)?;
+    let mut reader = Events::new(input, grammar);
+    let mut events = Vec::new();
+    while let Some(event) = reader.next_event()? {
+        events.push(event);
+    }
+    let (names, ignored) = (reader.names().clone(), reader.ignored());
+    let skipped = reader.into_input().into_skipped().count;
+    Ok((events, names, ignored, skipped))
+}

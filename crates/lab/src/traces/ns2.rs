@@ -289,23 +289,10 @@ fn token<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
     use crate::error::Result;
-    use crate::traces::event::Events;
-    use crate::traces::input::Input;
+    use crate::traces::event::{AllEvents, all_events};
 
-    fn read(text: &str, lenient: bool) -> Result<(Vec<Event>, Names, u64, u64)> {
-        let input = Input::new(std::io::Cursor::new(text.to_owned()), "t.tr", lenient)?;
-        let mut reader = Events::new(input, Ns2::default());
-        let mut events = Vec::new();
-        while let Some(event) = reader.next_event()? {
-            events.push(event);
-        }
-        let (names, ignored) = (reader.names().clone(), reader.ignored());
-        Ok((
-            events,
-            names,
-            ignored,
-            reader.into_input().into_skipped().count,
-        ))
+    fn read(text: &str, lenient: bool) -> Result<AllEvents> {
+        all_events(text, Ns2::default(), lenient)
     }
 
     const LINES: &str = "+ 0.1 2 0 tcp 1040 ------- 1 2.0 3.0 7 21\n\

@@ -425,26 +425,13 @@ fn tcp(headers: &[u8]) -> Option<Tcp> {
 mod tests {
     use super::*;
     use crate::error::Result;
-    use crate::traces::event::Events;
-    use crate::traces::input::Input;
+    use crate::traces::event::{AllEvents, all_events};
 
     const UDP: &str = "ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x3 DSCP Default ECN CE ttl 64 id 7 protocol 17 offset (bytes) 0 flags [none] length: 1052 10.1.1.1 > 10.1.1.2) ns3::UdpHeader (length: 1032 49153 > 9) Payload (size=1024)";
     const TCP: &str = "ns3::PppHeader (Point-to-Point Protocol: IP (0x0021)) ns3::Ipv4Header (tos 0x0 ttl 63 id 3 protocol 6 offset 0 flags [none] length: 576 10.0.0.1 > 10.0.1.2) ns3::TcpHeader (49153 > 5000 [ ACK ] Seq=537 Ack=1 Win=65535) Payload Fragment [0:536]";
 
-    fn read(lines: &str, lenient: bool) -> Result<(Vec<Event>, Names, u64, u64)> {
-        let input = Input::new(std::io::Cursor::new(lines.to_owned()), "t.tr", lenient)?;
-        let mut reader = Events::new(input, Ns3::default());
-        let mut events = Vec::new();
-        while let Some(event) = reader.next_event()? {
-            events.push(event);
-        }
-        let (names, ignored) = (reader.names().clone(), reader.ignored());
-        Ok((
-            events,
-            names,
-            ignored,
-            reader.into_input().into_skipped().count,
-        ))
+    fn read(lines: &str, lenient: bool) -> Result<AllEvents> {
+        all_events(lines, Ns3::default(), lenient)
     }
 
     #[test]

@@ -424,8 +424,14 @@ name = "codel""#,
         (
             r#"flows = ["reno"]
 [topology]
-queue = "drr each=(drr)""#,
-            "lab.toml:3: topology.queue: drr is a scheduler, but a queue inside a scheduler takes an AQM (such as droptail or codel); shapers (tbf, htb) take schedulers",
+queue = "sfq each=(drr)""#,
+            "lab.toml:3: topology.queue: drr is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of drr, prio, wrr, srr, qfq, tbf, htb take schedulers",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "drr each=(sfq)""#,
+            "lab.toml:3: topology.queue: drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving",
         ),
         (
             r#"flows = ["reno"]

@@ -1,26 +1,13 @@
 //! Traces that are cut off, mixed up or damaged: an error with its place, or with `lenient` a counted skip; never a panic, never less
 //! than the truth without a word.
 
-use flate2::read::GzDecoder;
 use sojourn_lab::LabError;
-use sojourn_lab::traces::format::{Family, Format, choose};
-use sojourn_lab::traces::input::Input;
+use sojourn_lab::traces::format::{Family, Format};
 use sojourn_lab::traces::table::Value;
-use sojourn_lab::traces::{Analysis, Options, capture, events};
+use sojourn_lab::traces::{Analysis, Options};
 use sojourn_units::{Span, Time};
-use std::io::{Cursor, Read};
-use std::path::PathBuf;
 
-fn data(name: &str) -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/data")
-        .join(name);
-    let mut bytes = Vec::new();
-    GzDecoder::new(std::fs::File::open(path).unwrap())
-        .read_to_end(&mut bytes)
-        .unwrap();
-    bytes
-}
+use crate::support;
 
 fn analyse(bytes: &[u8], format: Option<Format>, lenient: bool) -> Result<Analysis, LabError> {
     analyse_with(
@@ -34,12 +21,7 @@ fn analyse(bytes: &[u8], format: Option<Format>, lenient: bool) -> Result<Analys
 }
 
 fn analyse_with(bytes: &[u8], options: &Options) -> Result<Analysis, LabError> {
-    let input = Input::new(Cursor::new(bytes.to_vec()), "t", options.lenient)?;
-    let format = choose(&input, options.format)?;
-    match format.family() {
-        Family::Events => events::analyse(input, format, options),
-        Family::Capture => capture::analyse(input, format, None, options),
-    }
+    support::analyse(bytes, "t", options)
 }
 
 #[test]
@@ -129,9 +111,12 @@ fn pcapng(big: bool) -> Vec<u8> {
 
 fn samples() -> Vec<(Format, Vec<u8>)> {
     vec![
-        (Format::Ns2, data("ns2-goldens/tiny-reno-taildrop.tr.gz")),
+        (
+            Format::Ns2,
+            support::bytes("ns2-goldens/tiny-reno-taildrop.tr.gz"),
+        ),
         (Format::Ns3, NS3.as_bytes().to_vec()),
-        (Format::Pcap, data("traces/loopback.pcap.gz")),
+        (Format::Pcap, support::bytes("traces/loopback.pcap.gz")),
         (Format::Pcapng, pcapng(false)),
         (Format::Pcapng, pcapng(true)),
     ]
@@ -246,11 +231,11 @@ fn a_format_that_is_not_the_files_is_told_at_its_first_line_or_byte() {
 #[test]
 fn lines_of_two_traces_in_one_file_are_told() {
     let mixed = [
-        data("ns2-goldens/tiny-cbr-underload.tr.gz"),
+        support::bytes("ns2-goldens/tiny-cbr-underload.tr.gz"),
         NS3.as_bytes().to_vec(),
     ]
     .concat();
-    let lines = data("ns2-goldens/tiny-cbr-underload.tr.gz")
+    let lines = support::bytes("ns2-goldens/tiny-cbr-underload.tr.gz")
         .iter()
         .filter(|byte| **byte == b'\n')
         .count();
@@ -262,7 +247,7 @@ fn lines_of_two_traces_in_one_file_are_told() {
 
 #[test]
 fn a_trace_without_packets_is_told_with_its_end() {
-    let pcap = data("traces/loopback.pcap.gz");
+    let pcap = support::bytes("traces/loopback.pcap.gz");
     for (bytes, format, place) in [
         (&pcap[..24], None, "t: at byte 24: "),
         (&pcapng(false)[..48], None, "t: at byte 48: "),
@@ -318,7 +303,7 @@ fn with_time(format: Format, bytes: &[u8], at: usize, late: bool) -> (Vec<u8>, S
 
 #[test]
 fn one_wrong_time_costs_one_packet() {
-    let ns3 = data("traces/ns3-dumbbell.tr.gz");
+    let ns3 = support::bytes("traces/ns3-dumbbell.tr.gz");
     for (format, bytes) in samples().into_iter().chain([(Format::Ns3, ns3)]) {
         let whole = packets(&analyse(&bytes, Some(format), false).unwrap());
         if format == Format::Pcapng || whole < 100 {
@@ -336,7 +321,7 @@ fn one_wrong_time_costs_one_packet() {
         }
     }
     // Its first time is what a capture counts from, or would be.
-    let pcap = data("traces/loopback.pcap.gz");
+    let pcap = support::bytes("traces/loopback.pcap.gz");
     let (wrong, _) = with_time(Format::Pcap, &pcap, 0, false);
     let lenient = analyse(&wrong, None, true).unwrap();
     assert_eq!((packets(&lenient), skips(&lenient)), (147, 1));
@@ -361,7 +346,7 @@ fn a_wrong_time_does_not_pass_for_the_end_that_was_asked_for() {
 
 #[test]
 fn what_is_read_ahead_does_not_count() {
-    let bytes = data("traces/ns2-newreno-2flows.tr.gz");
+    let bytes = support::bytes("traces/ns2-newreno-2flows.tr.gz");
     let at = |ms| Some(Time::ZERO + Span::from_ms(ms));
     for to in [at(20), at(101), at(3000)] {
         let [strict, lenient] = [false, true].map(|lenient| {
@@ -389,7 +374,7 @@ fn times_that_go_back_in_a_capture_are_told_with_their_byte() {
 
 #[test]
 fn a_link_type_that_is_not_known_is_told() {
-    let mut bytes = data("traces/loopback.pcap.gz");
+    let mut bytes = support::bytes("traces/loopback.pcap.gz");
     bytes[20] = 147;
     let error = analyse(&bytes, None, false).unwrap_err();
     assert!(error.to_string().contains("link type 147"), "{error}");

@@ -1,15 +1,13 @@
 //! No bytes, however broken, are more than an error: what `fuzz/fuzz_targets/trace.rs` claims, of traces of other programs with bytes
 //! replaced, removed, doubled and mixed at random.
 
-use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use sojourn_lab::LabError;
-use sojourn_lab::traces::format::{Family, Format, choose};
-use sojourn_lab::traces::input::Input;
-use sojourn_lab::traces::{Analysis, Options, capture, events};
-use std::io::{Cursor, Read};
-use std::path::Path;
+use sojourn_lab::traces::format::Format;
+use sojourn_lab::traces::{Analysis, Options};
+
+use crate::support;
 
 /// Bytes of each trace that are mutated.
 const LENGTH: usize = 6000;
@@ -23,28 +21,18 @@ const FILES: [&str; 4] = [
 ];
 
 fn data(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/data")
-        .join(name);
-    let mut bytes = Vec::new();
-    GzDecoder::new(std::fs::File::open(path).unwrap())
-        .read_to_end(&mut bytes)
-        .unwrap();
+    let mut bytes = support::bytes(name);
     bytes.truncate(LENGTH);
     bytes
 }
 
 fn analyse(bytes: &[u8], format: Option<Format>, lenient: bool) -> Result<Analysis, LabError> {
-    let input = Input::new(Cursor::new(bytes.to_vec()), "t.tr", lenient)?;
     let options = Options {
         lenient,
+        format,
         ..Options::default()
     };
-    let format = choose(&input, format)?;
-    match format.family() {
-        Family::Events => events::analyse(input, format, &options),
-        Family::Capture => capture::analyse(input, format, None, &options),
-    }
+    support::analyse(bytes, "t.tr", &options)
 }
 
 /// Whatever the format is taken for: an analysis, or an error that names the file; what can be read strictly reads the same leniently.

@@ -23,16 +23,16 @@
 //! With an AQM that drops at the head (dialects paper and ns2), the deficit is compared with the head packet, and charged
 //! with the packet that is sent; it may then fall below zero, which later quanta make good.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Spec, choice, params};
+use sojourn_units::{Bytes, Limit, Spec, choice, params};
 
 choice! {
     /// What is dropped when the limit over all queues is reached.
@@ -61,7 +61,7 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What is dropped when the limit is reached.
         drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990";
-        /// What manages each queue.
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq.
         each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects {
@@ -94,14 +94,11 @@ pub struct Drr {
     classes: Classifier,
     queues: Vec<Queue>,
     active: Round,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     /// Orders turns: the stamp of a queue grows whenever it goes to the end of the list.
     stamp: u64,
     longest: Longest,
-    /// What each queue is managed by, and what that may need to know.
-    each: Spec,
-    cx: BuildContext,
+    each: Each,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,17 +125,20 @@ impl Entry for Drr {
     const NAME: &'static str = "drr";
     const TITLE: &'static str = "DRR";
     const FAIR: bool = true;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Deficit round robin. Each flow has a queue; queues take turns and send a `quantum` of bytes \
         in a turn, what is too little for the next packet is kept for the next turn. When all queues together reach the \
         limit, the longest one gives a packet up.\n\n\
         Expect equal throughput for all backlogged flows whatever their packet sizes, within one quantum and the largest \
-        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own: \
-        `drr each=(codel)`.";
+        packet, and a short wait for a flow that sends less than its share. Each queue may have an AQM of its own, \
+        `drr each=(codel)`, or queues under a scheduler, `drr limit=none classify=dscp each=(sfq)`: the limit is then theirs, or that of \
+        `drop=arriving`.";
     type Params = DrrParams;
 
     fn build(params: DrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        // Faults of the nested specification show now, not when the first packet comes.
-        build_aqm(&params.each, cx)?;
+        let each = Each::ready(params.each, Drr::NAME, cx)?;
+        let drops = params.limit.is_some() && params.drop != DrrDrop::Arriving;
+        each.keeps_its_own(Drr::NAME, drops, "give limit=none or drop=arriving")?;
         let rules = match params.dialect {
             "ns2" => Rules::Ns2,
             "linux" => Rules::Linux,
@@ -168,28 +168,19 @@ impl Entry for Drr {
             classes: Classifier::new(params.classify, params.buckets, hash, cx),
             queues: Vec::new(),
             active: Round::default(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             stamp: 0,
             longest: match rules {
                 Rules::Ns2 => Longest::by_tie(),
                 Rules::Paper | Rules::Linux => Longest::default(),
             },
-            each: params.each,
-            cx: cx.clone(),
+            each,
         })
     }
 
     fn tc(params: &DrrParams) -> Option<Line> {
-        let quantum = params.quantum.get();
-        Some(
-            Line::at("root handle 1:", "drr")
-                .note(&format!(
-                    "a class for each flow N: tc class replace dev DEV parent 1: classid 1:N drr quantum {quantum}"
-                ))
-                .note(&format!("and its queue, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.each))
-                .note("and a filter: tc filter add dev DEV parent 1: protocol all handle 1 flow hash keys src,dst,proto,proto-src,proto-dst divisor CLASSES baseclass 1:1"),
-        )
+        let class = |_: Option<u32>| format!("drr quantum {}", params.quantum.get());
+        Some(Line::with_handle("drr").with_hashed(params.buckets, class, &params.each))
     }
 }
 
@@ -202,9 +193,9 @@ impl Scheduler for Drr {
         }
         let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
         let queue = &mut self.queues[at(index)];
-        let before = (queue.child.packets(), queue.child.bytes());
-        if queue.child.enqueue(packet, cx) {
-            if linux && before.0 == 0 {
+        let packets = queue.child.packets();
+        if self.backlog.keep(&mut queue.child, |child| child.enqueue(packet, cx)) {
+            if linux && packets == 0 {
                 queue.deficit = quantum;
             }
             if !queue.listed {
@@ -217,8 +208,6 @@ impl Scheduler for Drr {
                 self.active.join(index);
             }
         }
-        self.packets = self.packets + queue.child.packets() - before.0;
-        self.bytes = self.bytes + queue.child.bytes() - before.1;
         if self.limit.is_some() && self.drop != DrrDrop::Arriving {
             let rank = rank(queue, index, self.limit, self.rules);
             self.longest.raise(index, rank);
@@ -237,12 +226,12 @@ impl Scheduler for Drr {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -281,7 +270,7 @@ impl Drr {
                 queue.in_turn = true;
                 queue.deficit += self.quantum;
             }
-            let Some(size) = queue.child.head_size() else {
+            let Some(size) = self.backlog.head_size(&mut queue.child, cx) else {
                 queue.lose_turn();
                 self.active.retire();
                 continue;
@@ -293,10 +282,7 @@ impl Drr {
                 self.active.rotate();
                 continue;
             }
-            let before = (queue.child.packets(), queue.child.bytes());
-            let sent = queue.child.dequeue(cx);
-            self.packets = self.packets + queue.child.packets() - before.0;
-            self.bytes = self.bytes + queue.child.bytes() - before.1;
+            let sent = self.backlog.keep(&mut queue.child, |child| child.dequeue(cx));
             if let Some(packet) = &sent {
                 queue.deficit -= i64::from(packet.size);
             }
@@ -343,11 +329,8 @@ impl Drr {
         let Some(limit) = self.limit else {
             return true;
         };
-        while !limit.admits(
-            Packets::new(self.packets + 1),
-            Bytes::new(self.bytes + size),
-        ) {
-            let never = !limit.admits(Packets::new(1), Bytes::new(size));
+        while !self.backlog.has_room(limit, size) {
+            let never = !Backlog::default().has_room(limit, size);
             if never || self.drop == DrrDrop::Arriving {
                 return false;
             }
@@ -359,7 +342,7 @@ impl Drr {
     /// Dialect ns2: drops until the limit is kept.
     fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
         let Some(limit) = self.limit else { return };
-        while !limit.admits(Packets::new(self.packets), Bytes::new(self.bytes)) {
+        while !self.backlog.keeps(limit) {
             let index = self.drop_longest(cx);
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() && queue.listed {
@@ -391,12 +374,7 @@ impl Drr {
     /// Runs `work` on a child queue and keeps the totals.
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[at(index)].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[at(index)].child, work)
     }
 
     /// The queue of a packet, made on its first one.
@@ -411,10 +389,8 @@ impl Drr {
 
     #[cold]
     fn add_queue(&mut self) {
-        let aqm: AnyAqm =
-            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
         self.queues.push(Queue {
-            child: Child::new(aqm),
+            child: self.each.queue(self.queues.len()),
             deficit: 0,
             in_turn: false,
             listed: false,
@@ -478,6 +454,34 @@ mod tests {
         // Flow 0 has 1000, then 200 + 1000; flow 1 has 1000, 300 + 1000, 600 + 1000.
         assert_eq!(bench.send(9), [0, 0, 1, 0, 0, 0, 1, 0, 1]);
         assert_eq!(bench.send(9), [1, 1, 1]);
+    }
+
+    #[test]
+    fn classes_share_by_bytes_whatever_schedules_inside_them() {
+        for dialect in ["paper", "linux"] {
+            for each in ["fq_codel", "sfq", "prio by=flow bands=2"] {
+                let mut bench = Bench::new(&format!(
+                    "dialect={dialect} limit=none classify=dscp quantum=1500B each=({each})"
+                ));
+                for flow in 0..6 {
+                    for _ in 0..60 {
+                        // One flow of class 0, and two that share class 8 with three others.
+                        let tos = if flow == 0 { 0 } else { 32 };
+                        bench.offer_with(flow, 200 + 100 * flow, |packet| packet.tos = tos);
+                    }
+                }
+                let (mut first, mut other) = (0, 0);
+                while first + other < 20_000 {
+                    let packet = bench.take().expect("both classes are backlogged");
+                    match packet.tos {
+                        0 => first += packet.size,
+                        _ => other += packet.size,
+                    }
+                }
+                // By no more than a quantum and the largest packet.
+                assert!(first.abs_diff(other) <= 2200, "{dialect} {each}: {first} {other}");
+            }
+        }
     }
 
     #[test]
@@ -679,7 +683,14 @@ mod tests {
             error("drr each=(codl)")
                 .starts_with("unknown queue discipline \"codl\", did you mean \"codel\"?")
         );
-        assert!(error("drr each=(drr)").starts_with("drr is a scheduler, but"));
+        assert_eq!(
+            error("drr each=(sfq)"),
+            "drr: each=(sfq) keeps queues of its own, of which the limit of drr cannot drop the longest; give limit=none or drop=arriving"
+        );
+        assert_eq!(
+            error("drr limit=none each=(tbf)"),
+            "drr: each=(tbf) holds packets back, for which drr does not wait; put drr inside it, or use prio"
+        );
         assert!(
             error("drr each=(codel target=0s)")
                 .starts_with("codel: target: \"0s\" is out of range")

@@ -14,14 +14,14 @@
 //! by SplitMix64, of which the upper 32 bits count, with key 0 or, with `perturb`, one of the replication. Linux's jiffies begin anywhere,
 //! here at time zero. `each` is an addition; in Linux buckets are plain.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash, mix};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::DropReason;
-use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
+use sojourn_units::{Bytes, Limit, Span, Spec, Time, params};
 use std::collections::VecDeque;
 
 params! {
@@ -68,8 +68,7 @@ pub struct Hhf {
     buckets: [Bucket; 2],
     new: VecDeque<usize>,
     old: VecDeque<usize>,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
 }
 
 #[repr(C)]
@@ -117,14 +116,12 @@ impl Entry for Hhf {
     type Params = HhfParams;
 
     fn build(params: HhfParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let bucket = || -> Result<Bucket, SpecError> {
-            Ok(Bucket {
-                child: Child::new(build_aqm(&params.each, cx)?),
-                deficit: 0,
-                listed: false,
-            })
-        };
-        let buckets = [bucket()?, bucket()?];
+        let each = Each::aqm(params.each, cx)?;
+        let buckets = [HEAVY, LIGHT].map(|number| Bucket {
+            child: each.queue(number),
+            deficit: 0,
+            listed: false,
+        });
         let jiffies = |span: Span| span.as_ps().div_ceil(params.jiffy.as_ps());
         let key = if params.perturb {
             cx.stream("hash").bits()
@@ -151,8 +148,7 @@ impl Entry for Hhf {
             buckets,
             new: VecDeque::new(),
             old: VecDeque::new(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
         })
     }
 
@@ -188,10 +184,7 @@ impl Scheduler for Hhf {
                 _ => self.new.push_back(index),
             }
         }
-        while !self
-            .limit
-            .admits(Packets::new(self.packets), Bytes::new(self.bytes))
-        {
+        while !self.backlog.keeps(self.limit) {
             let victim = usize::from(self.buckets[HEAVY].child.is_empty());
             self.with_child(victim, |child| child.drop_head(DropReason::Evicted, cx));
         }
@@ -232,12 +225,12 @@ impl Scheduler for Hhf {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for bucket in &mut self.buckets {
-            bucket.child.tick(cx);
+            bucket.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -278,12 +271,7 @@ impl Hhf {
 
     /// Runs `work` on a bucket and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.buckets[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.buckets[index].child, work)
     }
 }
 

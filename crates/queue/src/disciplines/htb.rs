@@ -17,8 +17,8 @@
 //! passed over, where Linux warns and tries the next one. The counting in whole jiffies by which Linux ends a long run of mode
 //! changes is not here.
 
+use crate::child::{Backlog, Child};
 use crate::classify::{Classifier, Classify, Hash};
-use crate::inner::Inner;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -253,8 +253,9 @@ pub struct Htb {
     leaf_of: Vec<usize>,
     /// The time of the last request for a packet, in nanoseconds.
     now: i64,
-    packets: u64,
-    bytes: u64,
+    /// When the state is looked at, or was, in nanoseconds.
+    seen: i64,
+    backlog: Backlog,
 }
 
 struct Class {
@@ -269,7 +270,7 @@ struct Class {
 }
 
 struct Leaf {
-    child: Inner,
+    child: Child,
     prio: usize,
     quantum: i64,
     /// For each level that it sends at.
@@ -449,8 +450,8 @@ impl Entry for Htb {
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             leaf_of: Vec::new(),
             now: 0,
-            packets: 0,
-            bytes: 0,
+            seen: 0,
+            backlog: Backlog::default(),
         };
         for top in params.tops() {
             htb.grow(&top, None, &params, cx)?;
@@ -471,23 +472,19 @@ impl Entry for Htb {
         for top in params.tops() {
             number_classes(top, 0, &mut classes);
         }
-        let mut line = Line::at("root handle 1:", "htb")
+        let mut line = Line::with_handle("htb")
             .option("r2q", params.r2q)
             .option("default", format!("{:x}", classes.len()));
         for (number, parent, class) in classes {
-            let above = if parent == 0 {
-                String::new()
-            } else {
-                format!("{parent:x}")
-            };
             let prio = match class.children.is_empty() {
                 true => format!(" prio {}", class.prio),
                 false => String::new(),
             };
             let quantum = class.quantum.or(params.quantum);
             let quantum = quantum.map_or_else(String::new, |q| format!(" quantum {}", q.get()));
-            line = line.then(Line::class(
-                &format!("parent 1:{above} classid 1:{number:x}"),
+            line = line.with_class(
+                parent,
+                number,
                 &format!(
                     "htb rate {}bit ceil {}bit burst {} cburst {}{prio}{quantum}",
                     class.rate.as_bps(),
@@ -495,18 +492,18 @@ impl Entry for Htb {
                     class.burst.unwrap_or(params.burst).get(),
                     class.cburst.unwrap_or(params.cburst).get(),
                 ),
-            ));
+            );
             if class.children.is_empty() {
-                line = line.with_queue(&format!("1:{number:x}"), &params.each);
+                line = line.with_queue(number, &params.each);
             }
         }
-        Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent 1: ..."))
+        Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent HANDLE: ..."))
     }
 }
 
 /// Classes with their numbers from 1 and those of their parents, 0 for none.
-fn number_classes(class: ClassText, parent: usize, classes: &mut Vec<(usize, usize, ClassText)>) {
-    let number = classes.len() + 1;
+fn number_classes(class: ClassText, parent: u32, classes: &mut Vec<(u32, u32, ClassText)>) {
+    let number = u32::try_from(classes.len() + 1).unwrap_or(u32::MAX);
     classes.push((number, parent, class.clone()));
     for child in class.children {
         number_classes(child, number, classes);
@@ -536,17 +533,17 @@ impl HtbParams {
 impl Scheduler for Htb {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let number = self.leaf_of(cx.store.packet(&packet));
-        if self.with_leaf(number, |leaf| leaf.child.enqueue(packet, cx))
-            && self.tree[number].activity == 0
-        {
-            let prio = self.with_leaf(number, |leaf| leaf.prio);
-            self.tree[number].activity = 1 << prio;
+        let class = &mut self.tree[number];
+        let leaf = class.leaf.as_mut().expect("a leaf");
+        let kept = self.backlog.keep(&mut leaf.child, |child| child.enqueue(packet, cx));
+        if kept && class.activity == 0 {
+            class.activity = 1 << leaf.prio;
             self.join(number);
         }
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.packets == 0 {
+        if self.backlog.packets == 0 {
             return None;
         }
         self.now = ktime(cx.now);
@@ -576,6 +573,7 @@ impl Scheduler for Htb {
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        self.seen = ktime(cx.now);
         for class in &mut self.tree {
             if let Some(leaf) = &mut class.leaf {
                 leaf.child.catch_up(cx);
@@ -584,13 +582,13 @@ impl Scheduler for Htb {
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         let leaves = self.tree.iter().filter_map(|class| class.leaf.as_ref());
         for (leaf, number) in leaves.zip(0..) {
-            show(leaf.child.state(number, Some(leaf.deficits[0])));
+            show(QueueState::of(number, &leaf.child, Some(leaf.deficits[0])));
         }
     }
 
@@ -603,13 +601,15 @@ impl Scheduler for Htb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
+        // As of now: the mode that is kept changes only when the class is looked at.
+        let mode_of = |class: &Class| class.bucket.look(self.seen.max(class.bucket.checked)).0;
         let count = |mode| {
             let leaves = self.leaves.iter().map(|number| &self.tree[*number]);
-            let found = leaves.filter(|class| class.bucket.mode == mode).count();
+            let found = leaves.filter(|class| mode_of(class) == mode).count();
             f64::from(u32::try_from(found).unwrap_or(u32::MAX))
         };
         let first = &self.tree[0];
-        let root = first.leaf.is_none() && first.bucket.mode == Mode::CanSend;
+        let root = first.leaf.is_none() && mode_of(first) == Mode::CanSend;
         out.extend([
             count(Mode::CanSend),
             count(Mode::MayBorrow),
@@ -634,7 +634,8 @@ impl Htb {
         let quantum = quantum.map_or(by_rate.clamp(1000, 200_000), Bytes::get);
         let leaf = match text.children.is_empty() {
             true => Some(Leaf {
-                child: self.inner(params, cx)?,
+                // Schedulers in different leaves draw and hash on their own.
+                child: Child::in_shaper(&params.each, Htb::NAME, &cx.inside(self.leaves.len()))?,
                 prio: usize::from(text.prio),
                 quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
                 deficits: [0; LEVELS],
@@ -664,25 +665,13 @@ impl Htb {
         Ok(())
     }
 
-    /// The queue of the next leaf; schedulers in different leaves draw and hash on their own.
-    fn inner(&self, params: &HtbParams, cx: &BuildContext) -> Result<Inner, SpecError> {
-        let own = BuildContext {
-            name: format!("{}/{}", cx.name, self.leaves.len()),
-            ..cx.clone()
-        };
-        Inner::build(&params.each, Htb::NAME, &own)
-    }
-
     /// Sends a packet at this level with this priority, if one can be sent.
     fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
             let class = &mut self.tree[number];
             let leaf = class.leaf.as_mut().expect("a leaf");
-            let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
-            let sent = leaf.child.dequeue(cx);
-            self.packets = self.packets + leaf.child.packets() - packets;
-            self.bytes = self.bytes + leaf.child.bytes() - bytes;
+            let sent = self.backlog.keep(&mut leaf.child, |child| child.dequeue(cx));
             let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;
@@ -867,15 +856,6 @@ impl Htb {
         self.leaf_of[index]
     }
 
-    /// Runs `work` on a leaf and keeps the totals.
-    fn with_leaf<R>(&mut self, number: usize, work: impl FnOnce(&mut Leaf) -> R) -> R {
-        let leaf = self.tree[number].leaf.as_mut().expect("a leaf");
-        let (packets, bytes) = (leaf.child.packets(), leaf.child.bytes());
-        let result = work(leaf);
-        self.packets = self.packets + leaf.child.packets() - packets;
-        self.bytes = self.bytes + leaf.child.bytes() - bytes;
-        result
-    }
 }
 
 #[cfg(test)]
@@ -906,6 +886,24 @@ mod tests {
     fn about(bytes: u64, kbps: u64, seconds: u64) -> bool {
         let expected = kbps * 125 * seconds;
         bytes.abs_diff(expected) * 100 < expected + 100
+    }
+
+    #[test]
+    fn which_classes_can_send_is_told_as_of_now_and_not_as_of_the_last_packet() {
+        let mut bench = Bench::new("rate=1Mbps classes=100kbps/1Mbps,100kbps/1Mbps");
+        for _ in 0..4 {
+            bench.offer(0, 1000);
+        }
+        while bench.take_later().is_some() {}
+        let mut at = |ms: u64| {
+            bench.now += Span::from_ms(ms);
+            bench.call(|queue, cx| queue.catch_up(cx));
+            bench.state()
+        };
+        // The first has borrowed from the root; a second later all buckets are full.
+        let (then, later) = (at(0), at(1000));
+        assert!(then[0] < 2.0, "{then:?}");
+        assert_eq!(later, [2.0, 0.0, 1.0]);
     }
 
     #[test]

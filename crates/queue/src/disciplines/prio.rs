@@ -8,14 +8,15 @@
 //! codepoint of its own that is ECT(0) or CE goes to the last band, one that is Not-ECT or ECT(1) to the middle one.
 //!
 //! There is no limit over all bands, each has its own. An AQM that drops all that its band holds gives the turn to the next
-//! band. As in Linux, a band that has become empty is told so when it is next asked for a packet.
+//! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is told so when it
+//! is next asked for a packet.
 
-use crate::child::Child;
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::child::{Backlog, Child, Each};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
-use sojourn_sim::Packet;
+use sojourn_sim::{Packet, to_usize as at};
 use sojourn_units::{Spec, Time, choice, params};
 
 choice! {
@@ -37,7 +38,7 @@ params! {
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
         bands: u32 = "8", range "1".."64", source "one for each precedence";
-        /// What manages each band.
+        /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=1000p", source "as droptail";
     }
     dialects {
@@ -56,8 +57,11 @@ params! {
 pub struct Prio {
     by: PrioBy,
     bands: Vec<Band>,
-    packets: u64,
-    bytes: u64,
+    /// Each band is under a scheduler.
+    scheduled: bool,
+    /// What is inside the bands may hold packets back.
+    shapes: bool,
+    backlog: Backlog,
 }
 
 struct Band {
@@ -77,8 +81,10 @@ impl Entry for Prio {
     const NAME: &'static str = "prio";
     const TITLE: &'static str = "strict priority";
     const STARVES_NONE: bool = false;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Strict priority. Each packet belongs to a band; the first band that holds a packet sends it. \
-        Each band may have an AQM of its own: `prio each=(codel)`.\n\n\
+        Each band may have an AQM of its own, `prio each=(codel)`, or queues under a scheduler, `prio each=(fq_codel)`; with a \
+        shaper, `prio each=(tbf rate=2Mbps)`, a band that is held back lets those behind it send.\n\n\
         Expect the first band to see an empty link, save for the packet in transmission, and the last one to starve when \
         those before it fill the link. In dialect `linux` the band comes from the TOS bits of 1992, so that ECN-capable \
         packets without a codepoint go to the last band.";
@@ -94,25 +100,24 @@ impl Entry for Prio {
                 ),
             });
         }
-        let bands: Result<Vec<Band>, SpecError> = (0..params.bands)
-            .map(|_| {
-                Ok(Band {
-                    child: Child::new(build_aqm(&params.each, cx)?),
-                    told: true,
-                })
-            })
-            .collect();
+        let each = Each::any(params.each, cx)?;
+        let bands = (0..at(params.bands)).map(|number| Band {
+            child: each.queue(number),
+            told: true,
+        });
+        let bands: Vec<Band> = bands.collect();
         Ok(Prio {
             by: params.by,
-            bands: bands?,
-            packets: 0,
-            bytes: 0,
+            scheduled: each.is_scheduler(),
+            shapes: bands.iter().any(|band| band.child.shapes()),
+            bands,
+            backlog: Backlog::default(),
         })
     }
 
     fn tc(params: &PrioParams) -> Option<Line> {
         let bands = params.bands;
-        let line = Line::at("root handle 1:", "prio").option("bands", bands);
+        let line = Line::with_handle("prio").option("bands", bands);
         let mut line = match params.by {
             PrioBy::Priomap => {
                 let last = bands.saturating_sub(1);
@@ -130,7 +135,7 @@ impl Entry for Prio {
             line = line.note(&format!("bands={bands}: Linux has {LINUX_BANDS} at most"));
         }
         for band in 1..=bands {
-            line = line.with_queue(&format!("1:{band:x}"), &params.each);
+            line = line.with_queue(band, &params.each);
         }
         Some(line)
     }
@@ -153,8 +158,22 @@ impl Scheduler for Prio {
         })
     }
 
-    /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself.
-    fn on_empty(&mut self, _: Time) {
+    fn shapes(&self) -> bool {
+        self.shapes
+    }
+
+    fn ready_at(&mut self, now: Time) -> Time {
+        let bands = self.bands.iter_mut();
+        let ready = bands.map(|band| band.child.ready_at(now));
+        ready.min().unwrap_or(Time::MAX)
+    }
+
+    /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself, but not a scheduler in it.
+    fn on_empty(&mut self, now: Time) {
+        if self.scheduled {
+            let untold = self.bands.iter_mut().filter(|band| !band.told);
+            untold.for_each(|band| band.child.on_empty(now));
+        }
         for band in &mut self.bands {
             band.told = true;
         }
@@ -162,12 +181,12 @@ impl Scheduler for Prio {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for band in &mut self.bands {
-            band.child.tick(cx);
+            band.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -207,12 +226,7 @@ impl Prio {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.bands[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.bands[index].child, work)
     }
 }
 
@@ -278,12 +292,70 @@ mod tests {
     }
 
     #[test]
+    fn what_is_inside_a_band_shares_only_that_band() {
+        for each in ["fq_codel quantum=1kB", "drr quantum=1kB", "sfq"] {
+            let mut bench = Bench::new(&format!("bands=2 each=({each})"));
+            for flow in 0..4 {
+                for _ in 0..3 {
+                    // Flows 2 and 3 have the higher precedence.
+                    bench.arrive(flow, if flow < 2 { 0 } else { 160 });
+                }
+            }
+            let sent = bench.send(100);
+            assert_eq!(sent.len(), 12, "{each}");
+            let (first, last) = sent.split_at(6);
+            // One packet each in the first round of a band, and none of the other band before.
+            for (part, flows) in [(first, [2, 3]), (last, [0, 1])] {
+                let mut begin = part[..2].to_vec();
+                begin.sort_unstable();
+                assert_eq!(begin, flows, "{each}: {sent:?}");
+                assert!(part.iter().all(|flow| flows.contains(flow)), "{each}: {sent:?}");
+            }
+            assert_eq!(bench.queue.backlog(), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_band_that_is_held_back_lets_those_behind_it_send() {
+        let mut bench = Bench::new("by=flow bands=2 each=(tbf rate=1Mbps burst=1000B)");
+        for flow in [0, 0, 1, 1] {
+            bench.arrive(flow, 0);
+        }
+        // A packet of each on the tokens that are there, then one of each every 8 ms.
+        assert_eq!(bench.send(100), [0, 1]);
+        assert_eq!(bench.queue.backlog(), (2, 2000));
+        assert_eq!(bench.queue.ready_at(bench.now), Time::from_ps(8_000_000_000));
+        bench.now = Time::from_ps(8_000_000_000);
+        assert_eq!(bench.send(100), [0, 1]);
+        assert!(bench.queue.shapes());
+        assert!(!Bench::new("each=(fq_codel)").queue.shapes());
+    }
+
+    /// As in Linux, where every band is asked before the device is idle: FQ-CoDel then takes emptied queues off its lists.
+    #[test]
+    fn a_scheduler_in_a_band_hears_of_an_idle_link() {
+        let listed = |idle: bool| {
+            let mut bench = Bench::new("bands=1 each=(fq_codel)");
+            bench.arrive(0, 0);
+            assert_eq!(bench.send(1), [0]);
+            if idle {
+                bench.queue.on_empty(bench.now);
+            }
+            let mut state = Vec::new();
+            bench.queue.queues(&mut |band| band.inside.state(&mut state));
+            // New and old queues.
+            state[1] + state[2]
+        };
+        assert_eq!((listed(false), listed(true)), (1.0, 0.0));
+    }
+
+    #[test]
     fn faults_name_the_remedy() {
         let error = |spec: &str| built::<Prio>(spec).err().expect("an error").to_string();
         assert_eq!(
             error("dialect=linux bands=2"),
             "prio: bands=2, but priomap names three; give at least 3"
         );
-        assert!(error("each=(drr)").starts_with("drr is a scheduler, but"));
+        assert!(error("each=(drr wieghts=1)").starts_with("drr: unknown parameter"));
     }
 }

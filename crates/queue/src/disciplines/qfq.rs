@@ -20,9 +20,9 @@
 //! drops at the head: dialect paper counts F with the head as it stands, and charges what is sent; Linux judges the head when it
 //! looks at it, and a flow whose AQM drops all it holds leaves its aggregate. There is no limit over all queues, each has its own.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
@@ -43,7 +43,7 @@ params! {
         classify: Classify = "flow", source "as drr";
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each";
-        /// What manages each queue.
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=1000p", source "as droptail";
     }
     dialects {
@@ -79,10 +79,8 @@ pub struct Qfq {
     per_byte: u64,
     /// The aggregate in service (QFQ+).
     serving: Option<usize>,
-    packets: u64,
-    bytes: u64,
-    each: Spec,
-    cx: BuildContext,
+    backlog: Backlog,
+    each: Each,
 }
 
 #[repr(C)]
@@ -168,16 +166,18 @@ impl Entry for Qfq {
     const NAME: &'static str = "qfq";
     const TITLE: &'static str = "QFQ";
     const FAIR: bool = true;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Quick fair queueing. Each flow has a queue and a weight, and gets its share of the link as \
         closely as the best schedulers with timestamps do (WF2Q+), at a cost that does not grow with the number of flows. \
         Dialect `linux` is QFQ+, which serves aggregates of up to eight flows of one weight, each flow in turn. Each queue may \
-        have an AQM of its own: `qfq weights=4:1 each=(codel)`.\n\n\
+        have an AQM of its own, `qfq weights=4:1 each=(codel)`, or queues under a scheduler, \
+        `qfq weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
         Expect throughput in the ratio of the weights, within a few packets at any time: a flow of small weight waits less for \
         the bursts of the others than under `drr` or `wrr`.";
     type Params = QfqParams;
 
     fn build(params: QfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
+        let each = Each::ready(params.each, Qfq::NAME, cx)?;
         let plus = params.dialect == "linux";
         let wrong = |text: String| {
             Err(SpecError::Contradiction {
@@ -228,23 +228,20 @@ impl Entry for Qfq {
             weight_sum: 0,
             per_byte: 0,
             serving: None,
-            packets: 0,
-            bytes: 0,
-            each: params.each,
-            cx: cx.clone(),
+            backlog: Backlog::default(),
+            each,
         })
     }
 
     fn tc(params: &QfqParams) -> Option<Line> {
-        Some(
-            Line::at("root handle 1:", "qfq")
-                .note(&format!(
-                    "a class for each flow N: tc class replace dev DEV parent 1: classid 1:N qfq weight WEIGHT maxpkt {}",
-                    params.lmax.get()
-                ))
-                .note(&format!("weights={}; its queue, as each={}: tc qdisc replace dev DEV parent 1:N ...", params.weights, params.each))
-                .note("and a filter: tc filter add dev DEV parent 1: protocol all handle 1 flow hash keys src,dst,proto,proto-src,proto-dst divisor CLASSES baseclass 1:1"),
-        )
+        let class = |class: Option<u32>| {
+            let weight = match class {
+                Some(class) => params.weights.of(class - 1).to_string(),
+                None => format!("WEIGHT (of {})", params.weights),
+            };
+            format!("qfq maxpkt {} weight {weight}", params.lmax.get())
+        };
+        Some(Line::with_handle("qfq").with_hashed(params.buckets, class, &params.each))
     }
 }
 
@@ -298,12 +295,12 @@ impl Scheduler for Qfq {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for class in &mut self.classes {
-            class.child.tick(cx);
+            class.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -342,7 +339,7 @@ impl Qfq {
             let class = self.aggregates[index].active.front()?;
             let sent = self.with_child(class, |child| child.dequeue(cx));
             self.advance(sent.as_ref());
-            let next = self.classes[class].child.head_size();
+            let next = self.backlog.head_size(&mut self.classes[class].child, cx);
             let (shift, rounded) = (self.groups[group].shift, self.groups[group].start);
             let aggregate = &mut self.aggregates[index];
             aggregate.start = aggregate.finish;
@@ -391,7 +388,7 @@ impl Qfq {
                 }
                 None => {
                     self.charge(index);
-                    if self.packets == 0 {
+                    if self.backlog.packets == 0 {
                         self.serving = None;
                         return None;
                     }
@@ -602,11 +599,9 @@ impl Qfq {
         if index == self.classes.len() {
             let number = self.classifier.bucket_of(self.classifier.class_of(packet));
             let weight = self.weights.of(u32::try_from(number).unwrap_or(u32::MAX));
-            let aqm =
-                build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
             let aggregate = self.join_aggregate(weight);
             self.classes.push(Class {
-                child: Child::new(aqm),
+                child: self.each.queue(index),
                 aggregate,
                 deficit: 0,
             });
@@ -655,12 +650,7 @@ impl Qfq {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, class: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.classes[class].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.classes[class].child, work)
     }
 }
 
@@ -789,7 +779,7 @@ mod tests {
         assert!(error("aggregate=8").starts_with("qfq: aggregate is for dialect linux"));
         assert!(error("dialect=linux aggregate=3").ends_with("give 1, 2, 4 or 8"));
         assert!(error("weights=2000").starts_with("qfq: the weight 2000 is above"));
-        assert!(error("each=(qfq)").starts_with("qfq is a scheduler, but"));
+        assert!(error("each=(tbf)").starts_with("qfq: each=(tbf) holds packets back"));
     }
 
     proptest! {

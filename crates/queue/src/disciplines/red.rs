@@ -1229,7 +1229,7 @@ fn contradiction(text: &str) -> SpecError {
 mod tests {
     use super::*;
     use crate::store::{List, Store};
-    use crate::testing::built;
+    use crate::testing::{built, view};
     use sojourn_sim::Stream;
     use sojourn_units::Params;
 
@@ -1258,11 +1258,8 @@ mod tests {
 
         fn offer(&mut self, now: Time, packets: u64, size: u32, tos: u8) -> Verdict {
             let view = View {
-                packets,
-                bytes: packets * u64::from(SIZE),
                 rate: self.rate,
-                last_departure: Time::ZERO,
-                waiting: Waiting::Nothing,
+                ..view(packets)
             };
             let meta = Meta { size, flow: 0, tos };
             let rng = &mut self.rng;
@@ -1296,11 +1293,8 @@ mod tests {
 
         fn tick(&mut self, now: Time) {
             let view = View {
-                packets: 0,
-                bytes: 0,
                 rate: self.rate,
-                last_departure: Time::ZERO,
-                waiting: Waiting::Nothing,
+                ..view(0)
             };
             let rng = &mut self.rng;
             self.red.on_tick(&view, &mut Cx { now, rng });
@@ -1492,11 +1486,10 @@ mod tests {
             bench.hold(4, 1000);
             let before = bench.average();
             let view = View {
-                packets: 0,
-                bytes: 0,
                 rate: bench.rate,
                 last_departure: at(1000),
                 waiting: Waiting::Queue(&Store::default(), &List::default()),
+                ..view(0)
             };
             let (meta, now) = (
                 Meta {

@@ -520,20 +520,10 @@ mod tests {
             self.ms += 1;
             (self.rio.core.waiting, self.rio.core.waiting_in) = (packets, inside);
             let view = View {
-                packets,
-                bytes: packets * 1000,
                 rate: Rate::mbps(10),
-                last_departure: Time::ZERO,
-                waiting: Waiting::Nothing,
+                ..view(packets)
             };
-            let (meta, now) = (
-                Meta {
-                    size: 1000,
-                    flow: 0,
-                    tos,
-                },
-                Time::ZERO + Span::from_ms(self.ms),
-            );
+            let (meta, now) = (meta(0, tos), Time::ZERO + Span::from_ms(self.ms));
             let rng = &mut self.rng;
             self.rio.on_enqueue(&meta, &view, &mut Cx { now, rng })
         }

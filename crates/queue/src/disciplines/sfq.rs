@@ -24,16 +24,16 @@
 //!
 //! Random draws: one key (64 bits) per `perturb_period`, from the stream of the queue.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::round::Round;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Span, Spec, Time, params};
+use sojourn_units::{Bytes, Limit, Span, Spec, Time, params};
 
 params! {
     /// Stochastic fairness queueing: conversations hashed to queues that take turns.
@@ -93,17 +93,15 @@ pub struct Sfq {
     queues: Vec<Queue>,
     /// Queues that hold packets, the one whose turn it is first.
     round: Round,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     longest: Longest,
     /// Counts changes of lengths.
     changes: u64,
     period: Option<Span>,
     perturb_at: Time,
-    each: Spec,
+    each: Each,
     /// The AQM has a state that is to be forgotten.
     managed: bool,
-    cx: BuildContext,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,7 +134,6 @@ impl Entry for Sfq {
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
         let rules = match params.dialect {
             "linux" => Rules::Linux,
             "ns2" => Rules::Ns2,
@@ -162,8 +159,7 @@ impl Entry for Sfq {
             buckets: params.buckets.map_or(1, u64::from),
             queues: Vec::new(),
             round: Round::default(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             longest: match rules {
                 Rules::Linux => Longest::by_tie(),
                 Rules::Paper | Rules::Ns2 => Longest::default(),
@@ -174,8 +170,7 @@ impl Entry for Sfq {
                 .perturb_period
                 .map_or(Time::ZERO, |period| Time::ZERO + period),
             managed: rules == Rules::Linux && params.each.name != "droptail",
-            each: params.each,
-            cx: cx.clone(),
+            each: Each::aqm(params.each, cx)?,
         })
     }
 
@@ -303,12 +298,12 @@ impl Scheduler for Sfq {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -347,7 +342,7 @@ impl Sfq {
                 let Limit::Packets(limit) = self.limit else {
                     return false;
                 };
-                let left = limit.get().saturating_sub(self.packets);
+                let left = limit.get().saturating_sub(self.backlog.packets);
                 let fair_share = limit.get() / self.buckets;
                 held < left / 2 && (left >= self.buckets || held <= fair_share)
             }
@@ -357,21 +352,10 @@ impl Sfq {
     /// Dialect paper: takes packets from the longest queue until the limit admits one more of `size` bytes; false if it never does.
     #[inline]
     fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
-        let admits = |packets, bytes| {
-            self.limit
-                .admits(Packets::new(packets + 1), Bytes::new(bytes + size))
-        };
-        if admits(self.packets, self.bytes) {
-            return true;
-        }
-        if !admits(0, 0) {
-            return false;
-        }
-        let limit = self.limit;
-        while !limit.admits(
-            Packets::new(self.packets + 1),
-            Bytes::new(self.bytes + size),
-        ) {
+        while !self.backlog.has_room(self.limit, size) {
+            if !Backlog::default().has_room(self.limit, size) {
+                return false;
+            }
             self.drop_longest(cx);
         }
         true
@@ -379,15 +363,14 @@ impl Sfq {
 
     #[inline]
     fn within_limit(&self) -> bool {
-        let (packets, bytes) = (Packets::new(self.packets), Bytes::new(self.bytes));
-        self.limit.admits(packets, bytes)
+        self.backlog.keeps(self.limit)
     }
 
     /// A packet joins its queue, unless the AQM drops it.
     #[inline]
     fn insert(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
         if !self.queues[at(index)].listed && self.managed {
-            self.queues[at(index)].child = Child::new(self.make_aqm());
+            self.queues[at(index)].child = self.each.queue(at(index));
         }
         if !self.with_child(index, |child| child.enqueue(packet, cx)) {
             return;
@@ -483,15 +466,12 @@ impl Sfq {
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
         let queue = &mut self.queues[at(index)];
-        let (packets, bytes) = (queue.child.packets(), queue.child.bytes());
-        let result = work(&mut queue.child);
-        let now = (queue.child.packets(), queue.child.bytes());
-        if now.0 != packets {
+        let packets = queue.child.packets();
+        let result = self.backlog.keep(&mut queue.child, work);
+        if queue.child.packets() != packets {
             self.changes += 1;
             queue.changed = self.changes;
         }
-        self.packets = self.packets + now.0 - packets;
-        self.bytes = self.bytes + now.1 - bytes;
         result
     }
 
@@ -500,19 +480,14 @@ impl Sfq {
     fn queue_of(&mut self, packet: &Packet) -> u32 {
         let index = self.classes.queue_of(packet);
         if at(index) == self.queues.len() {
-            let child = Child::new(self.make_aqm());
             self.queues.push(Queue {
-                child,
+                child: self.each.queue(at(index)),
                 allotment: 0,
                 listed: false,
                 changed: 0,
             });
         }
         index
-    }
-
-    fn make_aqm(&self) -> AnyAqm {
-        build_aqm(&self.each, &self.cx).expect("what was built once can be built again")
     }
 }
 

@@ -25,10 +25,10 @@
 //!
 //! With an AQM that drops at the head, the deficit is compared with the head packet and charged with the packet that is sent.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::weights::Weights;
@@ -54,7 +54,7 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What may wait at most in each queue; in dialect ns2 with the packet in transmission.
         queue_limit: Option<Packets> = "none", range "1p".., source "the paper gives none";
-        /// What manages each queue.
+        /// What manages each queue: an AQM, or, with limit=none, a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects {
@@ -145,13 +145,11 @@ pub struct Srr {
     term: u32,
     /// Dialect ns2: the queue of the packet in transmission, or [`NONE`].
     sending: u32,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     /// Elements visited and terms read.
     steps: u64,
     longest: Longest,
-    each: Spec,
-    cx: BuildContext,
+    each: Each,
 }
 
 #[repr(C)]
@@ -188,6 +186,7 @@ impl Entry for Srr {
     const NAME: &'static str = "srr";
     const TITLE: &'static str = "SRR";
     const FAIR: bool = true;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Smoothed round robin. Each flow has a queue and a weight; the bits of the weights form a matrix, and \
         a fixed sequence says which column is visited next, so that the visits of a queue are spread over the round instead of \
         following each other. In a visit a queue sends a `quantum` of bytes, what is too little for the next packet is kept. \
@@ -199,7 +198,8 @@ impl Entry for Srr {
     type Params = SrrParams;
 
     fn build(params: SrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
+        let each = Each::ready(params.each, Srr::NAME, cx)?;
+        each.keeps_its_own(Srr::NAME, params.limit.is_some(), "give limit=none")?;
         let ns2 = params.dialect == "ns2";
         if ns2 && params.weights.greatest() >> NS2_ORDER > 0 {
             return Err(SpecError::Contradiction {
@@ -235,12 +235,10 @@ impl Entry for Srr {
             at: NONE,
             term: 1,
             sending: NONE,
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             steps: 0,
             longest: Longest::default(),
-            each: params.each,
-            cx: cx.clone(),
+            each,
         })
     }
 }
@@ -274,7 +272,7 @@ impl Scheduler for Srr {
             let node = &self.nodes[at(self.at)];
             let (index, next) = (node.queue, node.next);
             let queue = &mut self.queues[at(index)];
-            let Some(size) = queue.child.head_size() else {
+            let Some(size) = self.backlog.head_size(&mut queue.child, cx) else {
                 self.leave(index);
                 continue;
             };
@@ -311,12 +309,12 @@ impl Scheduler for Srr {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -469,9 +467,8 @@ impl Srr {
         let Some(limit) = self.limit else {
             return true;
         };
-        let fits = |packets, bytes| limit.admits(Packets::new(packets), Bytes::new(bytes));
-        while !fits(self.packets + 1, self.bytes + size) {
-            if !fits(1, size) {
+        while !self.backlog.has_room(limit, size) {
+            if !Backlog::default().has_room(limit, size) {
                 return false;
             }
             self.drop_longest(cx);
@@ -495,12 +492,7 @@ impl Srr {
     /// Runs `work` on a child queue and keeps the totals.
     #[inline]
     fn with_child<R>(&mut self, index: u32, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[at(index)].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[at(index)].child, work)
     }
 
     /// The queue of a packet, made on its first one.
@@ -529,12 +521,10 @@ impl Srr {
     /// A new queue with the weight that belongs to its number.
     #[cold]
     fn add_queue(&mut self, number: u32) -> u32 {
-        let aqm: AnyAqm =
-            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
         let index = counted(self.queues.len());
         let weight = self.weights.of(number);
         self.queues.push(Queue {
-            child: Child::new(aqm),
+            child: self.each.queue(self.queues.len()),
             deficit: 0,
             in_turn: false,
             listed: false,

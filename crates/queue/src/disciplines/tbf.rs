@@ -15,7 +15,7 @@
 //! The head is chosen by the scheduler inside and judged by the AQM of its queue when the filter looks at it (Linux's qdisc_peek_dequeued), in both dialects:
 //! while it is held back it is not judged again.
 
-use crate::inner::Inner;
+use crate::child::Child;
 use crate::psched::{PschedRate, ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -56,9 +56,11 @@ pub struct Tbf {
     /// Larger packets are dropped.
     largest: u64,
     limit: Option<Limit>,
-    child: Inner,
+    child: Child,
     /// When the head conforms, if it was held back.
     ready: Time,
+    /// When the state is looked at, or was.
+    seen: Time,
 }
 
 /// A bucket, full at first.
@@ -170,16 +172,19 @@ impl Bucket {
         }
     }
 
-    /// Tokens at the last look, in bytes, for the state series.
+    /// Tokens at `now`, or after the last packet if that came later, in bytes, for the state series.
     #[allow(
         clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "a reading, never compared"
     )]
-    fn bytes(&self) -> f64 {
+    fn bytes(&self, now: Time) -> f64 {
         match *self {
-            Bucket::Exact { tokens, .. } => tokens as f64 / BYTE as f64,
-            Bucket::Linux { cost, tokens, .. } => {
+            Bucket::Exact { checked, .. } => {
+                self.exact_level(now.max(checked)) as f64 / BYTE as f64
+            }
+            Bucket::Linux { cost, checked, .. } => {
+                let tokens = self.linux_level(now.max(time_of(checked)));
                 tokens as f64 * 1e6 / cost.nanoseconds(1_000_000) as f64
             }
         }
@@ -237,15 +242,19 @@ impl Entry for Tbf {
             buckets,
             largest,
             limit,
-            child: Inner::build(&params.each, Tbf::NAME, cx)?,
+            child: Child::in_shaper(&params.each, Tbf::NAME, cx)?,
             ready: Time::ZERO,
+            seen: Time::ZERO,
         })
     }
 
     fn tc(params: &TbfParams) -> Option<Line> {
         let plain = params.each.name == "droptail";
-        let place = if plain { "root" } else { "root handle 1:" };
-        let line = Line::at(place, "tbf")
+        let line = match plain {
+            true => Line::root("tbf"),
+            false => Line::with_handle("tbf"),
+        };
+        let line = line
             .rate("rate", params.rate)
             .bytes("burst", params.burst);
         let line = match params.peakrate {
@@ -254,7 +263,7 @@ impl Entry for Tbf {
         };
         let line = match plain {
             true => line,
-            false => line.with_queue("1:1", &params.each),
+            false => line.with_queue(1, &params.each),
         };
         Some(match (params.latency, params.limit) {
             (Some(latency), _) => line.time("latency", latency),
@@ -309,16 +318,24 @@ impl Scheduler for Tbf {
         self.ready
     }
 
+    /// Linux looks for a head before the device is idle, and a scheduler inside learns that there is none.
+    fn on_empty(&mut self, now: Time) {
+        if self.child.is_scheduled() {
+            self.child.on_empty(now);
+        }
+    }
+
     fn backlog(&self) -> (u64, u64) {
         (self.child.packets(), self.child.bytes())
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        self.seen = cx.now;
         self.child.catch_up(cx);
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
-        show(self.child.state(0, None));
+        show(QueueState::of(0, &self.child, None));
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -326,7 +343,8 @@ impl Scheduler for Tbf {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        let tokens = |index: usize| self.buckets.get(index).map_or(0.0, Bucket::bytes);
+        let bucket = |index: usize| self.buckets.get(index);
+        let tokens = |index| bucket(index).map_or(0.0, |bucket| bucket.bytes(self.seen));
         out.extend([tokens(0), tokens(1)]);
     }
 }
@@ -364,6 +382,43 @@ mod tests {
             bench.arrive(&[1000; 4]);
             assert_eq!(bench.times(), [36_000, 36_000, 40_000, 48_000], "{dialect}");
         }
+    }
+
+    #[test]
+    fn tokens_are_told_as_of_now_and_not_as_of_the_last_packet() {
+        for dialect in ["rfc2215", "linux"] {
+            let mut bench = Bench::new(&format!(
+                "dialect={dialect} rate=1Mbps burst=3000B peakrate=4Mbps mtu=1000B"
+            ));
+            bench.arrive(&[1000]);
+            assert!(bench.take().is_some());
+            let mut at = |us: u64| {
+                bench.now = Time::ZERO + Span::from_us(us);
+                bench.call(|queue, cx| queue.catch_up(cx));
+                bench.state().iter().map(|bytes| bytes.round()).collect::<Vec<f64>>()
+            };
+            assert_eq!(at(0), [2000.0, 0.0], "{dialect}");
+            assert_eq!(at(1000), [2125.0, 500.0], "{dialect}");
+            assert_eq!(at(4000), [2500.0, 1000.0], "{dialect}");
+            assert_eq!(at(20_000), [3000.0, 1000.0], "{dialect}");
+        }
+    }
+
+    /// FQ-CoDel then takes emptied queues off its lists, so that a flow that comes back is a new one.
+    #[test]
+    fn a_scheduler_inside_hears_of_an_idle_link() {
+        let mut bench = Bench::new("rate=8Mbps each=(fq_codel)");
+        bench.arrive(&[1000]);
+        assert!(bench.take().is_some());
+        let listed = |bench: &Bench| {
+            let mut state = Vec::new();
+            bench.queue.queues(&mut |queue| queue.inside.state(&mut state));
+            // New and old queues.
+            state[1] + state[2]
+        };
+        assert_eq!(listed(&bench), 1.0);
+        bench.queue.on_empty(bench.now);
+        assert_eq!(listed(&bench), 0.0);
     }
 
     #[test]

@@ -21,16 +21,16 @@
 //! seconds, as there; of equal ones the flow of the least number goes first. The head of the line is not counted by the
 //! limit of `each`. It knows no weights and stops at 32 flows; here there may be more.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::longest::{Longest, Rank};
 use crate::ordered::Ordered;
-use crate::registry::{AnyAqm, BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List};
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time, choice, params};
+use sojourn_units::{Limit, Rate, Span, Spec, Time, choice, params};
 
 choice! {
     /// What the virtual time follows.
@@ -82,8 +82,7 @@ pub struct Wfq {
     lines: Vec<Line>,
     /// Of each packet that waits, by its slot in the store; not in dialect ns2.
     tags: Vec<Tag>,
-    packets: u64,
-    bytes: u64,
+    backlog: Backlog,
     longest: Longest,
     /// Queues that hold packets, by the tag of the first.
     heads: Ordered,
@@ -92,8 +91,7 @@ pub struct Wfq {
     fluid: Fluid,
     /// Counts the times at which all tags started anew.
     epoch: u64,
-    each: Spec,
-    cx: BuildContext,
+    each: Each,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,7 +166,7 @@ impl Entry for Wfq {
     type Params = WfqParams;
 
     fn build(params: WfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
+        let each = Each::aqm(params.each, cx)?;
         let ns2 = params.dialect == "ns2";
         if ns2 && (params.weights.greatest() > 1 || params.clock == WfqClock::Own) {
             return Err(SpecError::Contradiction {
@@ -199,8 +197,7 @@ impl Entry for Wfq {
             queues: Vec::new(),
             lines: Vec::new(),
             tags: Vec::new(),
-            packets: 0,
-            bytes: 0,
+            backlog: Backlog::default(),
             longest: Longest::default(),
             heads: Ordered::default(),
             virtual_time: 0,
@@ -211,8 +208,7 @@ impl Entry for Wfq {
                 rate: Rate::bps(0),
             },
             epoch: 0,
-            each: params.each,
-            cx: cx.clone(),
+            each,
         })
     }
 }
@@ -265,12 +261,12 @@ impl Scheduler for Wfq {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -335,8 +331,8 @@ impl Wfq {
         line.start += line.service * active;
         let packet = cx.store.pop_front(&mut line.packet)?;
         line.bytes = 0;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(packet.size);
         self.step_up(index, cx);
         Some(packet)
     }
@@ -349,8 +345,8 @@ impl Wfq {
         let Some(packet) = self.with_child(index, cx, |child, cx| child.dequeue(cx)) else {
             return;
         };
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
+        self.backlog.packets += 1;
+        self.backlog.bytes += u64::from(packet.size);
         let line = &mut self.lines[at(index)];
         line.start = line.start.max(cx.now.as_secs_f64());
         line.service = f64::from(packet.size) * (8.0 / cx.rate.as_bps_f64());
@@ -364,11 +360,8 @@ impl Wfq {
         let Some(limit) = self.limit else {
             return true;
         };
-        while !limit.admits(
-            Packets::new(self.packets + 1),
-            Bytes::new(self.bytes + size),
-        ) {
-            if !limit.admits(Packets::new(1), Bytes::new(size)) {
+        while !self.backlog.has_room(limit, size) {
+            if !Backlog::default().has_room(limit, size) {
                 return false;
             }
             self.drop_longest(cx);
@@ -492,10 +485,8 @@ impl Wfq {
         work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
     ) -> R {
         let child = &mut self.queues[at(index)].child;
-        let (packets, bytes, before) = (child.packets(), child.bytes(), child.head_slot());
-        let result = work(child, cx);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
+        let before = child.head_slot();
+        let result = self.backlog.keep(child, |child| work(child, cx));
         let head = child.head_slot();
         if head != before && self.rules != Rules::Ns2 {
             match head {
@@ -522,12 +513,10 @@ impl Wfq {
 
     #[cold]
     fn add_queue(&mut self, packet: &Packet) {
-        let aqm: AnyAqm =
-            build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
         let class = self.classes.bucket_of(self.classes.class_of(packet));
         let number = u32::try_from(class).unwrap_or(u32::MAX);
         self.queues.push(Queue {
-            child: Child::new(aqm),
+            child: self.each.queue(self.queues.len()),
             weight: self.weights.of(number),
             last: 0,
             epoch: self.epoch,

@@ -507,8 +507,7 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
-    use crate::testing::built;
+    use crate::testing::{built, meta, view};
     use sojourn_sim::Stream;
 
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
@@ -518,18 +517,7 @@ mod tests {
     fn hold(spec: &str, dscp: u8, ecn: u8, packets: u64, arrivals: usize) -> Vec<Verdict> {
         let mut wred = built::<Wred>(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
         let mut rng = Stream::derive(1, 0, "wred");
-        let view = View {
-            packets,
-            bytes: packets * 1000,
-            rate: Rate::mbps(10),
-            last_departure: Time::ZERO,
-            waiting: Waiting::Nothing,
-        };
-        let meta = Meta {
-            size: 1000,
-            flow: 0,
-            tos: dscp << 2 | ecn,
-        };
+        let (view, meta) = (view(packets), meta(0, dscp << 2 | ecn));
         let now = Time::ZERO;
         let mut offer = || wred.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut rng });
         (0..arrivals).map(|_| offer()).collect()
@@ -559,20 +547,8 @@ mod tests {
         let mut wred = built::<Wred>(spec).expect("a WRED");
         let mut rng = Stream::derive(1, 0, "wred");
         let mut at = |packets| {
-            let view = View {
-                packets,
-                bytes: packets * 1000,
-                rate: Rate::mbps(10),
-                last_departure: Time::ZERO,
-                waiting: Waiting::Nothing,
-            };
-            let meta = Meta {
-                size: 1000,
-                flow: 0,
-                tos: 0,
-            };
             let now = Time::ZERO;
-            wred.on_enqueue(&meta, &view, &mut Cx { now, rng: &mut rng });
+            wred.on_enqueue(&meta(0, 0), &view(packets), &mut Cx { now, rng: &mut rng });
             let mut state = Vec::new();
             wred.state(&mut state);
             assert_eq!(state.len(), wred.state_names().len());

@@ -12,9 +12,9 @@
 //! The class of a packet, and so its weight, is the number of its flow (node, codepoint, bucket): `weights=4:2:1` gives flow 0
 //! four packets. There is no limit over all queues, each has its own.
 
-use crate::child::Child;
+use crate::child::{Backlog, Child, Each};
 use crate::classify::{Classifier, Classify, Hash};
-use crate::registry::{BuildContext, Entry, SpecError, build_aqm};
+use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::weights::Weights;
@@ -33,7 +33,7 @@ params! {
         classify: Classify = "flow", source "as drr";
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each";
-        /// What manages each queue.
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=1000p", source "as droptail";
     }
     dialects {
@@ -55,10 +55,8 @@ pub struct Wrr {
     /// Those that hold packets and have sent all they may in this cycle (interleaved).
     next: VecDeque<usize>,
     cycle: u64,
-    packets: u64,
-    bytes: u64,
-    each: Spec,
-    cx: BuildContext,
+    backlog: Backlog,
+    each: Each,
 }
 
 #[repr(C)]
@@ -76,15 +74,16 @@ impl Entry for Wrr {
     const NAME: &'static str = "wrr";
     const TITLE: &'static str = "WRR";
     const FAIR: bool = true;
+    const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Weighted round robin. Each flow has a queue; queues take turns and send as many packets in a \
         turn as their weight says. Interleaved, a turn is one packet, and a queue has as many turns in a cycle as its weight. \
-        Each queue may have an AQM of its own: `wrr weights=4:1 each=(codel)`.\n\n\
+        Each queue may have an AQM of its own, `wrr weights=4:1 each=(codel)`, or queues under a scheduler, \
+        `wrr weights=4:1 classify=dscp each=(fq_codel)`.\n\n\
         Expect backlogged flows to share the link in packets as their weights: a flow with packets three times as large gets \
         three times the throughput, which `drr` avoids. A flow may wait for the whole turns of all others.";
     type Params = WrrParams;
 
     fn build(params: WrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        build_aqm(&params.each, cx)?;
         Ok(Wrr {
             weights: params.weights,
             interleaved: params.interleaved,
@@ -93,10 +92,8 @@ impl Entry for Wrr {
             round: VecDeque::new(),
             next: VecDeque::new(),
             cycle: 0,
-            packets: 0,
-            bytes: 0,
-            each: params.each,
-            cx: cx.clone(),
+            backlog: Backlog::default(),
+            each: Each::ready(params.each, Wrr::NAME, cx)?,
         })
     }
 }
@@ -161,12 +158,12 @@ impl Scheduler for Wrr {
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         for queue in &mut self.queues {
-            queue.child.tick(cx);
+            queue.child.catch_up(cx);
         }
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        self.backlog.counts()
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
@@ -192,10 +189,8 @@ impl Wrr {
         let index = usize::try_from(self.classes.queue_of(packet)).unwrap_or(usize::MAX);
         if index == self.queues.len() {
             let class = self.classes.bucket_of(self.classes.class_of(packet));
-            let aqm =
-                build_aqm(&self.each, &self.cx).expect("what was built once can be built again");
             self.queues.push(Queue {
-                child: Child::new(aqm),
+                child: self.each.queue(index),
                 weight: self.weights.of(u32::try_from(class).unwrap_or(u32::MAX)),
                 sent: 0,
                 cycle: 0,
@@ -207,12 +202,7 @@ impl Wrr {
 
     /// Runs `work` on a child queue and keeps the totals.
     fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        let child = &mut self.queues[index].child;
-        let (packets, bytes) = (child.packets(), child.bytes());
-        let result = work(child);
-        self.packets = self.packets + child.packets() - packets;
-        self.bytes = self.bytes + child.bytes() - bytes;
-        result
+        self.backlog.keep(&mut self.queues[index].child, work)
     }
 }
 

@@ -1,11 +1,10 @@
 //! The receiving end of a workload: one endpoint with many connections, and the user who asks for pages, if there is one.
 
-use super::end::End;
+use super::end::{End, Plan};
 use super::player::{Playback, Player};
 use super::sizes::{Counts, Sizes};
 use super::slots::{Alarms, SlotHost};
 use super::{Life, Transfer, TransferKind};
-use crate::flow::TcpPlan;
 use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Side, Stream, to_usize};
 use sojourn_transport::ReceiverReport;
 use sojourn_units::{Span, Time};
@@ -125,7 +124,7 @@ struct Page {
 /// The receiving end of a workload.
 pub struct Client {
     first: u32,
-    plan: TcpPlan,
+    plan: Plan,
     slots: Vec<Slot>,
     user: Option<User>,
     page: Page,
@@ -139,7 +138,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(flows: (u32, u32), plan: TcpPlan, user: Option<User>) -> Client {
+    pub(super) fn new(flows: (u32, u32), plan: Plan, user: Option<User>) -> Client {
         let (first, connections) = flows;
         let slot = || Slot {
             end: None,
@@ -212,7 +211,7 @@ impl Client {
         self.alarms.clear(slot);
         let end = self.plan.receiver();
         let place = &mut self.slots[to_usize(slot)];
-        let old = std::mem::replace(&mut place.end, End::of(end));
+        let old = std::mem::replace(&mut place.end, end);
         place.number = number;
         place.seen = 0;
         place.requests = 0;

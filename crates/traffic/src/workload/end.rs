@@ -1,12 +1,70 @@
 //! One end of one connection of a workload.
 
 use crate::endpoint::Endpoint;
+use crate::flow::{TcpPlan, plan_tcp};
+use crate::others::{QUIC, QuicPlan, plan_quic};
+use crate::registry::Resolved;
 use crate::timed::Timed;
-use sojourn_sim::{Agent, Host, Packet};
+use sojourn_sim::{Agent, Host, Packet, Stream};
 use sojourn_transport::{
-    Gauges, ReceiverReport, SackReceiver, SackSender, SenderReport, TcpReceiver, TcpSender,
+    Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, SackReceiver,
+    SackSender, SenderReport, TcpReceiver, TcpSender,
 };
-use sojourn_units::Time;
+use sojourn_units::{ParamError, Spec, Time};
+
+/// What carries a workload: the ends of a connection can be made as often as they are wanted.
+pub(super) enum Plan {
+    Tcp(TcpPlan),
+    Quic(QuicPlan),
+}
+
+impl Plan {
+    /// What a specification names.
+    ///
+    /// # Errors
+    /// If there is no such flow, or a parameter does not exist or has a value that is not allowed.
+    pub(super) fn of(spec: &Spec, dialect: Option<&str>) -> Result<Plan, ParamError> {
+        match spec.name.as_str() {
+            QUIC => plan_quic(&spec.pairs(), &[]).map(Plan::Quic),
+            name => plan_tcp(name, &spec.pairs(), dialect).map(Plan::Tcp),
+        }
+    }
+
+    /// The parts: each by name, with its dialect and parameters resolved.
+    pub(super) fn parts(&self) -> &[(&'static str, Resolved)] {
+        match self {
+            Plan::Tcp(plan) => plan.parts(),
+            Plan::Quic(plan) => plan.parts(),
+        }
+    }
+
+    /// Bytes of headers on the wire.
+    pub(super) fn headers(&self) -> u32 {
+        match self {
+            Plan::Tcp(plan) => plan.headers(),
+            Plan::Quic(plan) => plan.headers(),
+        }
+    }
+
+    /// The sending end of a connection that is opened at `start`.
+    pub(super) fn sender(&self, flow: u32, source: Timed, rng: Stream, start: Time) -> Option<End> {
+        match self {
+            Plan::Tcp(plan) => End::of(plan.sender(flow, source, rng, start, None)),
+            Plan::Quic(plan) => {
+                let sender = plan.sender(flow, source, rng, start, None);
+                Some(End::Quic(Box::new(sender)))
+            }
+        }
+    }
+
+    /// The receiving end.
+    pub(super) fn receiver(&self) -> Option<End> {
+        match self {
+            Plan::Tcp(plan) => End::of(plan.receiver()),
+            Plan::Quic(plan) => Some(End::QuicReceiver(Box::new(plan.receiver()))),
+        }
+    }
+}
 
 /// The endpoints that connections are made of: those of [`Endpoint`] that are no workload themselves.
 pub(super) enum End {
@@ -14,6 +72,10 @@ pub(super) enum End {
     TcpReceiver(Box<TcpReceiver>),
     Sack(Box<SackSender<Timed>>),
     SackReceiver(Box<SackReceiver>),
+    Rledbat(Box<RledbatSender<Timed>>),
+    RledbatReceiver(Box<RledbatReceiver>),
+    Quic(Box<QuicSender<Timed>>),
+    QuicReceiver(Box<QuicReceiver>),
 }
 
 macro_rules! each {
@@ -23,18 +85,24 @@ macro_rules! each {
             End::TcpReceiver($end) => $call,
             End::Sack($end) => $call,
             End::SackReceiver($end) => $call,
+            End::Rledbat($end) => $call,
+            End::RledbatReceiver($end) => $call,
+            End::Quic($end) => $call,
+            End::QuicReceiver($end) => $call,
         }
     };
 }
 
 impl End {
     /// The end that an endpoint is; `None` for what no plan of a TCP flow makes.
-    pub(super) fn of(endpoint: Endpoint) -> Option<End> {
+    fn of(endpoint: Endpoint) -> Option<End> {
         match endpoint {
             Endpoint::Tcp(end) => Some(End::Tcp(Box::new(end))),
             Endpoint::TcpReceiver(end) => Some(End::TcpReceiver(Box::new(end))),
             Endpoint::Sack(end) => Some(End::Sack(end)),
             Endpoint::SackReceiver(end) => Some(End::SackReceiver(end)),
+            Endpoint::Rledbat(end) => Some(End::Rledbat(end)),
+            Endpoint::RledbatReceiver(end) => Some(End::RledbatReceiver(end)),
             _ => None,
         }
     }
@@ -60,7 +128,12 @@ impl End {
         match self {
             End::Tcp(sender) => sender.write(bytes, host),
             End::Sack(sender) => sender.write(bytes, host),
-            End::TcpReceiver(_) | End::SackReceiver(_) => {}
+            End::Rledbat(sender) => sender.write(bytes, host),
+            End::Quic(sender) => sender.write(bytes, host),
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => {}
         }
     }
 
@@ -69,7 +142,12 @@ impl End {
         match self {
             End::Tcp(sender) => sender.is_idle(),
             End::Sack(sender) => sender.is_idle(),
-            End::TcpReceiver(_) | End::SackReceiver(_) => false,
+            End::Rledbat(sender) => sender.is_idle(),
+            End::Quic(sender) => sender.is_idle(),
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => false,
         }
     }
 
@@ -77,7 +155,12 @@ impl End {
         match self {
             End::Tcp(sender) => Some(sender.gauges()),
             End::Sack(sender) => Some(sender.gauges()),
-            End::TcpReceiver(_) | End::SackReceiver(_) => None,
+            End::Rledbat(sender) => Some(sender.gauges()),
+            End::Quic(sender) => Some(sender.gauges()),
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => None,
         }
     }
 
@@ -85,7 +168,12 @@ impl End {
         match self {
             End::Tcp(sender) => Some(sender.report()),
             End::Sack(sender) => Some(sender.report()),
-            End::TcpReceiver(_) | End::SackReceiver(_) => None,
+            End::Rledbat(sender) => Some(sender.report()),
+            End::Quic(sender) => Some(sender.report()),
+            End::TcpReceiver(_)
+            | End::SackReceiver(_)
+            | End::RledbatReceiver(_)
+            | End::QuicReceiver(_) => None,
         }
     }
 
@@ -93,7 +181,9 @@ impl End {
         match self {
             End::TcpReceiver(receiver) => Some(receiver.report()),
             End::SackReceiver(receiver) => Some(receiver.report()),
-            End::Tcp(_) | End::Sack(_) => None,
+            End::RledbatReceiver(receiver) => Some(receiver.report()),
+            End::QuicReceiver(receiver) => Some(receiver.report()),
+            End::Tcp(_) | End::Sack(_) | End::Rledbat(_) | End::Quic(_) => None,
         }
     }
 }

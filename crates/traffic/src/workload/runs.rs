@@ -192,6 +192,31 @@ fn a_response_begins_two_round_trips_after_its_request_and_one_on_an_open_connec
     assert!((0..3).all(|index| (outcome.seconds(index) - first).abs() < 1e-9));
 }
 
+/// A handshake of one packet each way, and the ten packets of the first window.
+#[test]
+fn a_transfer_over_quic_takes_the_time_that_can_be_worked_out() {
+    let spec = "workload tcp=(quic) arrivals=deterministic sizes=(fixed bytes=11600B) interval=1s transfers=3";
+    let outcome = Pair::of(spec).run();
+    assert_eq!(outcome.transfers.len(), 3);
+    // Each of 1228 bytes.
+    let expected = 0.03 + 12.0 * 1228.0 * 8.0 / 1e7;
+    for index in 0..3 {
+        let took = outcome.seconds(index);
+        assert!((took - expected).abs() < 1e-9, "{took} against {expected}");
+    }
+    assert_eq!(outcome.receiver.goodput_bytes, 34_800);
+    assert_eq!(outcome.sender.bytes_acked, 34_800);
+}
+
+/// Its ends were once none of those that a workload had, and nothing was sent.
+#[test]
+fn a_workload_whose_receiver_bounds_it_is_carried() {
+    let spec = "workload tcp=(cubic rledbat=true) arrivals=deterministic sizes=(fixed bytes=20kB) interval=1s transfers=3";
+    let outcome = Pair::of(spec).run();
+    assert_eq!(outcome.receiver.goodput_bytes, 60_000);
+    assert!((0..3).all(|index| outcome.seconds(index) < 0.3));
+}
+
 #[test]
 fn a_page_is_its_first_object_and_then_the_others_in_parallel() {
     let page = |connections: u32| -> f64 {
@@ -276,6 +301,10 @@ fn every_transfer_arrives_whole_whatever_the_network_does_and_in_both_modes() {
         "request_response sizes=(exponential mean=20kB) think=50ms life=request requests=60",
         "request_response tcp=newreno sizes=(exponential mean=20kB) think=50ms requests=60",
         "web think=100ms pages=20",
+        "request_response tcp=(cubic rledbat=true) sizes=(exponential mean=20kB) think=50ms requests=60",
+        "workload tcp=(quic cc=(cubic)) sizes=(exponential mean=20kB) interval=50ms connections=8 transfers=200",
+        "request_response tcp=quic sizes=(exponential mean=20kB) think=50ms life=request requests=60",
+        "web tcp=(quic cc=(bbr)) think=100ms pages=20 life=session",
         "web tcp=(reno) think=100ms pages=20 life=session",
         "dash segment=2s buffer=10s reservoir=3s resume=2s variation=0.2 segments=40",
     ] {

@@ -1,9 +1,8 @@
 //! The sending end of a workload: one endpoint with many connections.
 
 use super::arrivals::Arrivals;
-use super::end::End;
+use super::end::{End, Plan};
 use super::slots::{Alarms, SlotHost};
-use crate::flow::TcpPlan;
 use crate::sources::AnySource;
 use crate::sources::bulk::Bulk;
 use crate::timed::Timed;
@@ -31,7 +30,7 @@ struct Slot {
 /// The sending end of a workload.
 pub struct Server {
     first: u32,
-    plan: TcpPlan,
+    plan: Plan,
     slots: Vec<Slot>,
     /// Places without a connection, that of the longest ago first.
     free: VecDeque<u32>,
@@ -67,7 +66,7 @@ pub struct OpenConnections {
 pub(super) struct ServerConfig {
     /// The number of its first flow in the network, and how many there are.
     pub(super) flows: (u32, u32),
-    pub(super) plan: TcpPlan,
+    pub(super) plan: Plan,
     /// When transfers arrive, where the sender decides it; otherwise the receiver asks for them.
     pub(super) arrivals: Option<Arrivals>,
     /// Most transfers.
@@ -190,8 +189,7 @@ impl Server {
         let source = Timed::new(AnySource::Bulk(Bulk::of(bytes)), now);
         // A transfer draws nothing.
         let rng = Stream::derive(0, 0, "");
-        let end = self.plan.sender(self.first + slot, source, rng, now, None);
-        let Some(mut end) = End::of(end) else {
+        let Some(mut end) = self.plan.sender(self.first + slot, source, rng, now) else {
             return;
         };
         let place = &mut self.slots[to_usize(slot)];
