@@ -194,7 +194,10 @@ impl Scheduler for Drr {
         let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
         let queue = &mut self.queues[at(index)];
         let packets = queue.child.packets();
-        if self.backlog.keep(&mut queue.child, |child| child.enqueue(packet, cx)) {
+        if self
+            .backlog
+            .keep(&mut queue.child, |child| child.enqueue(packet, cx))
+        {
             if linux && packets == 0 {
                 queue.deficit = quantum;
             }
@@ -282,7 +285,9 @@ impl Drr {
                 self.active.rotate();
                 continue;
             }
-            let sent = self.backlog.keep(&mut queue.child, |child| child.dequeue(cx));
+            let sent = self
+                .backlog
+                .keep(&mut queue.child, |child| child.dequeue(cx));
             if let Some(packet) = &sent {
                 queue.deficit -= i64::from(packet.size);
             }
@@ -479,7 +484,10 @@ mod tests {
                     }
                 }
                 // By no more than a quantum and the largest packet.
-                assert!(first.abs_diff(other) <= 2200, "{dialect} {each}: {first} {other}");
+                assert!(
+                    first.abs_diff(other) <= 2200,
+                    "{dialect} {each}: {first} {other}"
+                );
             }
         }
     }

@@ -535,7 +535,9 @@ impl Scheduler for Htb {
         let number = self.leaf_of(cx.store.packet(&packet));
         let class = &mut self.tree[number];
         let leaf = class.leaf.as_mut().expect("a leaf");
-        let kept = self.backlog.keep(&mut leaf.child, |child| child.enqueue(packet, cx));
+        let kept = self
+            .backlog
+            .keep(&mut leaf.child, |child| child.enqueue(packet, cx));
         if kept && class.activity == 0 {
             class.activity = 1 << leaf.prio;
             self.join(number);
@@ -671,7 +673,9 @@ impl Htb {
             let number = self.leaf_in_turn(level, prio);
             let class = &mut self.tree[number];
             let leaf = class.leaf.as_mut().expect("a leaf");
-            let sent = self.backlog.keep(&mut leaf.child, |child| child.dequeue(cx));
+            let sent = self
+                .backlog
+                .keep(&mut leaf.child, |child| child.dequeue(cx));
             let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;
@@ -855,7 +859,6 @@ impl Htb {
         }
         self.leaf_of[index]
     }
-
 }
 
 #[cfg(test)]

@@ -309,7 +309,10 @@ mod tests {
                 let mut begin = part[..2].to_vec();
                 begin.sort_unstable();
                 assert_eq!(begin, flows, "{each}: {sent:?}");
-                assert!(part.iter().all(|flow| flows.contains(flow)), "{each}: {sent:?}");
+                assert!(
+                    part.iter().all(|flow| flows.contains(flow)),
+                    "{each}: {sent:?}"
+                );
             }
             assert_eq!(bench.queue.backlog(), (0, 0));
         }
@@ -324,7 +327,10 @@ mod tests {
         // A packet of each on the tokens that are there, then one of each every 8 ms.
         assert_eq!(bench.send(100), [0, 1]);
         assert_eq!(bench.queue.backlog(), (2, 2000));
-        assert_eq!(bench.queue.ready_at(bench.now), Time::from_ps(8_000_000_000));
+        assert_eq!(
+            bench.queue.ready_at(bench.now),
+            Time::from_ps(8_000_000_000)
+        );
         bench.now = Time::from_ps(8_000_000_000);
         assert_eq!(bench.send(100), [0, 1]);
         assert!(bench.queue.shapes());
@@ -342,7 +348,9 @@ mod tests {
                 bench.queue.on_empty(bench.now);
             }
             let mut state = Vec::new();
-            bench.queue.queues(&mut |band| band.inside.state(&mut state));
+            bench
+                .queue
+                .queues(&mut |band| band.inside.state(&mut state));
             // New and old queues.
             state[1] + state[2]
         };

@@ -254,9 +254,7 @@ impl Entry for Tbf {
             true => Line::root("tbf"),
             false => Line::with_handle("tbf"),
         };
-        let line = line
-            .rate("rate", params.rate)
-            .bytes("burst", params.burst);
+        let line = line.rate("rate", params.rate).bytes("burst", params.burst);
         let line = match params.peakrate {
             Some(peak) => line.rate("peakrate", peak).bytes("mtu", params.mtu),
             None => line,
@@ -395,7 +393,11 @@ mod tests {
             let mut at = |us: u64| {
                 bench.now = Time::ZERO + Span::from_us(us);
                 bench.call(|queue, cx| queue.catch_up(cx));
-                bench.state().iter().map(|bytes| bytes.round()).collect::<Vec<f64>>()
+                bench
+                    .state()
+                    .iter()
+                    .map(|bytes| bytes.round())
+                    .collect::<Vec<f64>>()
             };
             assert_eq!(at(0), [2000.0, 0.0], "{dialect}");
             assert_eq!(at(1000), [2125.0, 500.0], "{dialect}");
@@ -412,7 +414,9 @@ mod tests {
         assert!(bench.take().is_some());
         let listed = |bench: &Bench| {
             let mut state = Vec::new();
-            bench.queue.queues(&mut |queue| queue.inside.state(&mut state));
+            bench
+                .queue
+                .queues(&mut |queue| queue.inside.state(&mut state));
             // New and old queues.
             state[1] + state[2]
         };
