@@ -2,45 +2,31 @@
 
 use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::run::run;
-use sojourn_lab::study::Study;
+
+use crate::support::{goodput_mbps, point, shipped};
 
 /// The first replication of the point with these levels.
 fn outcome(experiment: &str, flows: &str, queue: &str, rtt: &str) -> RunOutcome {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/l4s/study.toml");
-    let study = Study::read(path.as_ref()).expect("the study");
-    let points = study.points.iter().filter(|point| {
-        let levels = &point.levels;
-        let same = levels["flows"] == flows && levels["queue"] == queue && levels["rtt"] == rtt;
-        point.experiment == experiment && same
-    });
-    let found: Vec<_> = points.collect();
-    assert_eq!(found.len(), 1, "{experiment} {flows} {queue} {rtt}");
-    run(&found[0].scenario, 0).expect("a run")
-}
-
-/// Mbps of each flow, in their order.
-fn goodput(outcome: &RunOutcome) -> Vec<f64> {
-    let seconds = outcome.measured.as_secs_f64();
-    let flows = outcome.flows.iter();
-    let bytes = flows.map(|flow| u32::try_from(flow.goodput_bytes / 1000).expect("kilobytes"));
-    bytes
-        .map(|kilobytes| f64::from(kilobytes) * 8e-3 / seconds)
-        .collect()
+    let study = shipped("l4s");
+    let levels = [("flows", flows), ("queue", queue), ("rtt", rtt)];
+    run(&point(&study, experiment, &levels).scenario, 0).expect("a run")
 }
 
 #[test]
 fn prague_starves_cubic_in_a_single_queue_with_classic_ecn_and_not_elsewhere() {
-    let shares = |queue| goodput(&outcome("pairs", "Prague, CUBIC", queue, "20"));
+    let shares = |queue| {
+        let outcome = outcome("pairs", "Prague, CUBIC", queue, "20");
+        (
+            goodput_mbps(&outcome, "one"),
+            goodput_mbps(&outcome, "other"),
+        )
+    };
     for queue in ["CoDel", "PIE"] {
-        let [prague, cubic] = shares(queue)[..] else {
-            panic!("two flows")
-        };
+        let (prague, cubic) = shares(queue);
         assert!(prague > 6.0 * cubic, "{queue}: {prague} and {cubic}");
     }
     for queue in ["FQ-CoDel", "FQ-CoDel 1 ms", "DualPI2"] {
-        let [prague, cubic] = shares(queue)[..] else {
-            panic!("two flows")
-        };
+        let (prague, cubic) = shares(queue);
         assert!(
             (0.5..2.0).contains(&(prague / cubic)),
             "{queue}: {prague} and {cubic}"
@@ -51,26 +37,21 @@ fn prague_starves_cubic_in_a_single_queue_with_classic_ecn_and_not_elsewhere() {
 #[test]
 fn a_prague_flow_of_a_short_round_trip_leaves_little_of_the_l4s_queue() {
     let of = |queue| {
-        goodput(&outcome(
-            "round-trips",
-            "Prague, Prague",
-            queue,
-            "10 and 160 ms",
-        ))
+        let outcome = outcome("round-trips", "Prague, Prague", queue, "10 and 160 ms");
+        (
+            goodput_mbps(&outcome, "short"),
+            goodput_mbps(&outcome, "long"),
+        )
     };
-    let [short, long] = of("DualPI2")[..] else {
-        panic!("two flows")
-    };
+    let (short, long) = of("DualPI2");
     assert!(short > 20.0 * long, "{short} and {long}");
-    let [short, long] = of("FQ-CoDel")[..] else {
-        panic!("two flows")
-    };
+    let (short, long) = of("FQ-CoDel");
     assert!((0.9..1.1).contains(&(short / long)), "{short} and {long}");
 }
 
 #[test]
 fn immediate_marking_fails_on_a_link_that_sends_in_bursts() {
-    let of = |queue| goodput(&outcome("bursts", "Prague", queue, "20"))[0];
+    let of = |queue| goodput_mbps(&outcome("bursts", "Prague", queue, "20"), "one");
     for queue in ["DualPI2", "FQ-CoDel 1 ms"] {
         assert!(of(queue) < 10.0, "{queue}: {}", of(queue));
     }

@@ -7,14 +7,12 @@ use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::results::metrics::{Level, Subject, find};
 use sojourn_lab::run::run;
 use sojourn_lab::stats::mean;
-use sojourn_lab::study::{Point, Study};
+use sojourn_lab::study::Study;
+
+use crate::support::{point, shipped};
 
 fn the_study() -> Study {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../studies/rfc7928/study.toml"
-    );
-    Study::read(path.as_ref()).expect("the study")
+    shipped("rfc7928")
 }
 
 /// The outcomes of the first replications of the point with these levels.
@@ -24,15 +22,8 @@ fn outcomes(
     levels: &[(&str, &str)],
     replications: u64,
 ) -> Vec<RunOutcome> {
-    let has = |point: &&Point| {
-        point.experiment == experiment
-            && levels
-                .iter()
-                .all(|(factor, label)| point.levels[*factor] == *label)
-    };
-    let found: Vec<&Point> = study.points.iter().filter(has).collect();
-    assert_eq!(found.len(), 1, "{experiment} {levels:?}");
-    let runs = (0..replications).map(|replication| run(&found[0].scenario, replication));
+    let found = point(study, experiment, levels);
+    let runs = (0..replications).map(|replication| run(&found.scenario, replication));
     runs.map(|outcome| outcome.expect("a run")).collect()
 }
 

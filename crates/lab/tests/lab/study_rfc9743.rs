@@ -2,30 +2,13 @@
 
 use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::run::run;
-use sojourn_lab::study::Study;
+
+use crate::support::{goodput_mbps as goodput, point, shipped};
 
 /// The first replication of the point with these levels.
 fn outcome(experiment: &str, levels: &[(&str, &str)]) -> RunOutcome {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../studies/rfc9743/study.toml"
-    );
-    let study = Study::read(path.as_ref()).expect("the study");
-    let points = study.points.iter().filter(|point| {
-        let same = |(factor, label): &(&str, &str)| point.levels[*factor] == *label;
-        point.experiment == experiment && levels.iter().all(same)
-    });
-    let found: Vec<_> = points.collect();
-    assert_eq!(found.len(), 1, "{experiment} {levels:?}");
-    run(&found[0].scenario, 0).expect("a run")
-}
-
-/// Mbps of the flows with this label, together.
-fn goodput(outcome: &RunOutcome, label: &str) -> f64 {
-    let flows = outcome.flows.iter().filter(|flow| flow.label == label);
-    let kilobytes: u64 = flows.map(|flow| flow.goodput_bytes / 1000).sum();
-    let kilobytes = f64::from(u32::try_from(kilobytes).expect("kilobytes"));
-    kilobytes * 8e-3 / outcome.measured.as_secs_f64()
+    let study = shipped("rfc9743");
+    run(&point(&study, experiment, levels).scenario, 0).expect("a run")
 }
 
 #[test]

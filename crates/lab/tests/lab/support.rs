@@ -3,7 +3,9 @@
 use sojourn_lab::LabError;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
-use sojourn_lab::study::Study;
+use sojourn_lab::outcome::RunOutcome;
+use sojourn_lab::stats::to_f64;
+use sojourn_lab::study::{Point, Study};
 use sojourn_lab::traces::format::{Family, choose};
 use sojourn_lab::traces::input::Input;
 use sojourn_lab::traces::{Analysis, Options, capture, events};
@@ -13,6 +15,33 @@ use std::io::{Cursor, Read};
 pub(crate) fn study(text: &str) -> Study {
     let document = Document::parse(text, "study.toml").expect("TOML");
     Study::from_document(&document).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A study that comes with the command.
+pub(crate) fn shipped(name: &str) -> Study {
+    let path = format!(
+        "{}/../../studies/{name}/study.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    Study::read(path.as_ref()).expect("the study")
+}
+
+/// The point of an experiment that has these levels of its factors.
+pub(crate) fn point<'a>(study: &'a Study, experiment: &str, levels: &[(&str, &str)]) -> &'a Point {
+    let has = |point: &&Point| {
+        let same = |(factor, label): &(&str, &str)| point.levels[*factor] == *label;
+        point.experiment == experiment && levels.iter().all(same)
+    };
+    let found: Vec<&Point> = study.points.iter().filter(has).collect();
+    assert_eq!(found.len(), 1, "{experiment} {levels:?}");
+    found[0]
+}
+
+/// Goodput of the flows with this label together, Mbps.
+pub(crate) fn goodput_mbps(outcome: &RunOutcome, label: &str) -> f64 {
+    let flows = outcome.flows.iter().filter(|flow| flow.label == label);
+    let bytes: u64 = flows.map(|flow| flow.goodput_bytes).sum();
+    to_f64(bytes) * 8e-6 / outcome.measured.as_secs_f64()
 }
 
 /// The scenario of a text.
