@@ -56,7 +56,7 @@ pub const RULES: [(&str, &str); 13] = [
     ),
     (
         "paced-beside-bursts",
-        "Flows that are paced share a DropTail queue with others, and nothing else passes.",
+        "Paced flows share a DropTail queue with others, and nothing random passes.",
     ),
     (
         "one-ecn",
@@ -528,7 +528,7 @@ fn paced_beside_bursts(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
     let decided_by_phase = |point: &Seen<'_>| {
         let fifo = bottleneck(&point.compiled).is_some_and(|l| l.discipline.name == "droptail");
         let flows = || point.compiled.flows.iter();
-        let long = || flows().filter(|flow| has(flow, "bulk"));
+        let long = || flows().filter(|flow| flow.forward && has(flow, "bulk"));
         let random = |flow: &FlowInfo| !NOT_RANDOM.iter().any(|source| has(flow, source));
         fifo && long().any(paced) && !long().all(paced) && !flows().any(random)
     };

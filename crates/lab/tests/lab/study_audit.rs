@@ -155,6 +155,7 @@ fn paced_flows_beside_others_in_a_full_droptail_queue_are_told() {
     assert!(rule("reno\", \"bbr"));
     assert!(rule("2*sack\", \"sack pacing=true"));
     assert!(!rule("2*bbr"));
+    assert!(!rule("2*reno\", \"bbr direction=reverse"));
     assert!(!rule("2*sack"));
     assert!(!rule("reno\", \"bbr\", \"poisson rate=50kbps size=100B"));
 }

@@ -140,7 +140,8 @@ impl Breaker {
     fn is_congested(&mut self, now: Time, told: &Told, sent: &Sent, trip: Span) -> bool {
         let lost = f64::from(told.fraction) / 256.0;
         self.losses.push_back((now, lost, sent.packets, sent.bytes));
-        let needed = usize::try_from(Breaker::reports(sent, trip)).unwrap_or(usize::MAX);
+        let reports = Breaker::reports(sent, trip);
+        let needed = usize::try_from(reports).unwrap_or(usize::MAX);
         while self.losses.len() > needed.saturating_add(1) {
             self.losses.pop_front();
         }
@@ -151,7 +152,7 @@ impl Breaker {
         let bytes = real(sent.bytes - bytes);
         let seconds = now.saturating_since(begun).as_secs_f64();
         let lost: f64 = self.losses.iter().skip(1).map(|report| report.1).sum();
-        let lost = lost / real(Breaker::reports(sent, trip));
+        let lost = lost / real(reports);
         let enough = self.losses.len() > needed && self.trip.is_some();
         if !enough || lost <= 0.0 || seconds <= 0.0 || packets <= 0.0 {
             return false;
