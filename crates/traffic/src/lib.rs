@@ -3,6 +3,7 @@
 pub mod endpoint;
 pub mod flow;
 pub mod media;
+mod num;
 mod others;
 pub mod registry;
 pub mod sources;

@@ -5,6 +5,7 @@ use crate::flow::{
     BuiltFlow, FlowKind, FlowRequest, SOURCE, Transport, check_keys, data, effective_dialect,
     pairs_of,
 };
+use crate::num::real;
 use crate::registry::{AnySource, Resolved, wrong};
 use crate::sources::video::VideoParams;
 use crate::timed::Timed;
@@ -334,11 +335,6 @@ fn nominal(
     let per_second = (bytes + packets * real(params.headers.get())) * per_second;
     let rate = Rate::bps(8).scale(per_second);
     (rate > Rate::ZERO).then_some(rate)
-}
-
-/// A count as a number.
-fn real(count: u64) -> f64 {
-    Rate::bps(count).as_bps_f64()
 }
 
 /// The congestion control that parameters name, which are completed by its own and by the feedback that it needs.

@@ -2,6 +2,7 @@
 
 use super::cbr::missing_rate;
 use super::pacer::Pacer;
+use crate::num::real;
 use crate::registry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
@@ -104,12 +105,6 @@ const MOST: u64 = 1 << 30;
 )]
 fn whole(bytes: f64) -> u64 {
     bytes.ceil() as u64
-}
-
-/// A size as a real number; exact.
-#[allow(clippy::as_conversions, reason = "at most a million")]
-fn real(bytes: u64) -> f64 {
-    bytes as f64
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! not above its own. A higher one is taken only when the rate is above it by a margin, so that a rate near it does not switch with
 //! every frame. A switch begins with a key frame. The rate itself follows the target whatever the level.
 
+use crate::num::real;
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
@@ -425,15 +426,6 @@ impl Source for Video {
     fn adapt(&mut self, bits_per_second: f64, now: Time) {
         self.0.adapt(bits_per_second, now);
     }
-}
-
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "a number of frames is far below 2^53"
-)]
-fn real(count: u64) -> f64 {
-    count as f64
 }
 
 #[allow(

@@ -1,7 +1,8 @@
 //! When transfers arrive.
 
 use super::points;
-use super::sizes::{Sizes, real, unknown, unread};
+use super::sizes::{Sizes, unknown, unread};
+use crate::num::real;
 use crate::registry::wrong;
 use sojourn_sim::Stream;
 use sojourn_units::{ParamError, Params, Rate, Span, Spec, UnitErrorKind, params};

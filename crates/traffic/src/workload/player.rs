@@ -11,7 +11,8 @@
 //! 2012, section 3): the harmonic mean of the throughputs of the last segments, times a factor, without its gradual and delayed
 //! switching. Both are from memory of the papers.
 
-use super::sizes::{real, whole};
+use super::sizes::whole;
+use crate::num::real;
 use sojourn_sim::Stream;
 use sojourn_units::{
     Kind, ParamError, ParamValue, Rate, Span, Time, UnitError, UnitErrorKind, choice,

@@ -7,6 +7,7 @@
 //! 12 658 199 bytes.
 
 use super::points;
+use crate::num::real;
 use crate::registry::wrong;
 use sojourn_sim::Stream;
 use sojourn_units::{
@@ -504,15 +505,6 @@ pub(super) fn whole(bytes: f64) -> u64 {
 )]
 fn floor(value: f64) -> u64 {
     value.clamp(0.0, 1e6) as u64
-}
-
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "sizes are below 2^53, or need not be exact"
-)]
-pub(super) fn real(value: u64) -> f64 {
-    value as f64
 }
 
 /// A spec in the text of a parameter.
