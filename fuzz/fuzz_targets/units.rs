@@ -8,7 +8,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_units::{Bytes, FlowSpec, Limit, Packets, Rate, Ratio, Span, Spec, Time};
+use sojourn_units::{Bytes, FlowSpec, Limit, Packets, Rate, Ratio, Span, Spec, Specs, Time};
 
 fn reads_back<T: FromStr + Display + PartialEq + Debug>(text: &str)
 where
@@ -36,5 +36,6 @@ fuzz_target!(|text: &str| {
     reads_back::<Limit>(text);
     reads_back::<Ratio>(text);
     reads_back::<Spec>(text);
+    reads_back::<Specs>(text);
     reads_back::<FlowSpec>(text);
 });

@@ -21,7 +21,7 @@ use sojourn_sim::{
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::FlowRequest;
 use sojourn_traffic::media::RTP;
-use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Time};
+use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Specs, Time};
 use std::sync::Arc;
 
 /// A network and what a run needs to know of it.
@@ -806,14 +806,16 @@ pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
         let text = registry::resolve(&spec, None)
             .ok()
             .and_then(|(_, resolved)| resolved.pairs.into_iter().find(|(key, _)| *key == "each"));
-        if let Some(mut each) = text.and_then(|(_, text)| text.parse::<Spec>().ok()) {
+        if let Some(each) = text.and_then(|(_, text)| text.parse::<Specs>().ok()) {
             // A limit that was written stays; that of the default gives way.
-            if spec.get("each").is_none() {
-                each.args.retain(|(key, _)| key != "limit");
-            }
-            let each = SpecValue::Spec(with_buffer(&each, buffer));
+            let is_default = spec.get("each").is_none();
+            let each = each.map(|inner| {
+                let mut inner = inner.clone();
+                inner.args.retain(|(key, _)| !is_default || key != "limit");
+                with_buffer(&inner, buffer)
+            });
             spec.args.retain(|(key, _)| key != "each");
-            spec.args.push(("each".to_owned(), each));
+            spec.args.push(("each".to_owned(), SpecValue::Specs(each)));
         }
     } else if has("limit") && spec.get("limit").is_none() {
         spec.args

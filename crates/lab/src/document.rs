@@ -10,7 +10,7 @@
 use std::io;
 use std::path::Path;
 
-use sojourn_units::{FlowSpec, Kind, ParamError, Params, Spec, SpecValue, build, nearest};
+use sojourn_units::{FlowSpec, Kind, ParamError, Params, Spec, SpecValue, Specs, build, nearest};
 
 use crate::error::{LabError, LabErrorKind, Place, Result};
 
@@ -712,10 +712,8 @@ impl<'a> ValueRef<'a> {
         }
         let wanted = format!("one value ({})", kind.unit_text());
         match (&self.node.value, kind) {
-            (Value::Table(_), Kind::Spec) => Ok(self.spec()?.to_string()),
-            (Value::Table(_), Kind::Optional(inner)) if **inner == Kind::Spec => {
-                Ok(self.spec()?.to_string())
-            }
+            (Value::Table(_), kind) if kind.holds_specs() => Ok(self.spec()?.to_string()),
+            (Value::List(_), Kind::Specs) => Ok(self.specs()?.to_string()),
             (Value::List(_), _) => Err(self.wrong_type(
                 &wanted,
                 "a parameter takes one; to compare several, make it a factor of a study",
@@ -746,7 +744,8 @@ impl<'a> ValueRef<'a> {
                 let mut spec = Spec::new(name);
                 for (key, value) in table.values().filter(|&(key, _)| key != "kind") {
                     let argument = match &value.node.value {
-                        Value::Table(_) => SpecValue::Spec(value.spec()?),
+                        Value::Table(_) => value.spec()?.into(),
+                        Value::List(nodes) if are_specs(nodes) => SpecValue::Specs(value.specs()?),
                         _ => SpecValue::Text(value.scalar()?),
                     };
                     spec.args.push((key.to_owned(), argument));
@@ -758,6 +757,17 @@ impl<'a> ValueRef<'a> {
                 "write \"codel target=5ms\" or { kind = \"codel\", target = \"5ms\" }",
             )),
         }
+    }
+
+    /// The specifications of a list, each a text or a table.
+    ///
+    /// # Errors
+    /// As [`ValueRef::spec`], for each, and if there is none.
+    pub fn specs(&self) -> Result<Specs> {
+        let list = self.list("[\"codel\", { kind = \"red\" }]")?;
+        let specs: Result<Vec<Spec>> = list.iter().map(ValueRef::spec).collect();
+        Specs::of_list(specs?)
+            .ok_or_else(|| self.error(LabErrorKind::BadValue, "an empty list; name at least one"))
     }
 
     /// An error about the value.
@@ -966,6 +976,14 @@ fn open(node: &mut Node, among_flows: bool) {
     }
 }
 
+/// True for a list of specifications, right or wrong ones: with tables, or of texts that are some.
+fn are_specs(nodes: &[Node]) -> bool {
+    let is_table = |node: &Node| matches!(node.value, Value::Table(_));
+    let is_spec =
+        |node: &Node| matches!(&node.value, Value::Text(text) if text.parse::<Spec>().is_ok());
+    !nodes.is_empty() && (nodes.iter().any(is_table) || nodes.iter().all(is_spec))
+}
+
 fn spec_table(spec: &Spec, place: &Place) -> Table {
     let node = |value| Node {
         value,
@@ -976,7 +994,15 @@ fn spec_table(spec: &Spec, place: &Place) -> Table {
     for (key, value) in &spec.args {
         let value = match value {
             SpecValue::Text(text) => Value::Text(text.clone()),
-            SpecValue::Spec(inner) => Value::Table(spec_table(inner, place)),
+            SpecValue::Specs(inner) => match inner.all()[..] {
+                [one] => Value::Table(spec_table(one, place)),
+                ref several => {
+                    let tables = several
+                        .iter()
+                        .map(|one| node(Value::Table(spec_table(one, place))));
+                    Value::List(tables.collect())
+                }
+            },
         };
         table.insert(key, node(value));
     }
@@ -1343,6 +1369,31 @@ spec = "2*cbr 1Mbps size=1000B"
 
     fn document() -> Document {
         Document::parse(TEXT, "t.toml").unwrap()
+    }
+
+    #[test]
+    fn a_list_of_tables_and_texts_is_one_specification_for_each() {
+        let written = "prio bands=2 each=(codel target=5ms),(drr each=(red)),(sfq)";
+        let tables = "queue = { kind = \"prio\", bands = 2, each = [{ kind = \"codel\", target = \"5ms\" }, \
+                      { kind = \"drr\", each = \"red\" }, \"sfq\"] }";
+        let read = |text: &str| {
+            let document = Document::parse(text, "t.toml").unwrap();
+            document.get("queue").unwrap().unwrap().spec().unwrap()
+        };
+        let spec = read(tables);
+        assert_eq!(spec.to_string(), written.replace("each=(red)", "each=red"));
+        let list = |spec: &Spec| {
+            let table = spec_table(spec, &Place::Line(1));
+            matches!(table.entry("each").unwrap().node.value, Value::List(_))
+        };
+        assert!(list(&spec) && list(&read(&format!("queue = \"{written}\""))));
+        let refused = Document::parse(
+            "queue = { kind = \"prio\", each = [{ kind = \"red\" }, 3] }",
+            "t.toml",
+        );
+        let error = refused.unwrap().get("queue").unwrap().unwrap().spec();
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("queue.each[1]"), "{error}");
     }
 
     fn text_at(document: &Document, path: &str) -> Option<String> {

@@ -302,7 +302,19 @@ fn queue(entry: &CatalogueEntry) -> Value {
     names.extend(entry.aliases);
     table["properties"]["kind"] = json!({ "enum": names, "description": entry.title });
     for info in entry.params.iter().filter(|info| holds_spec(info)) {
-        table["properties"][info.name]["anyOf"] = json!([{ "type": "string" }, reference("aqm")]);
+        let inside = if entry.takes_schedulers {
+            "queue"
+        } else {
+            "aqm"
+        };
+        let one = json!([{ "type": "string" }, reference(inside)]);
+        let mut forms = one.clone();
+        if (info.kind)() == Kind::Specs
+            && let Some(forms) = forms.as_array_mut()
+        {
+            forms.push(json!({ "type": "array", "minItems": 1, "items": { "anyOf": one } }));
+        }
+        table["properties"][info.name]["anyOf"] = forms;
         if let Some(property) = table["properties"][info.name].as_object_mut() {
             property.remove("type");
         }
@@ -433,11 +445,7 @@ fn property(info: &ParamInfo) -> Value {
 }
 
 fn holds_spec(info: &ParamInfo) -> bool {
-    match (info.kind)() {
-        Kind::Spec => true,
-        Kind::Optional(inner) => *inner == Kind::Spec,
-        _ => false,
-    }
+    (info.kind)().holds_specs()
 }
 
 /// What a parameter is, for whoever points at it in an editor.

@@ -5,7 +5,7 @@ use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, 
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
-use sojourn_units::{Bytes, Limit, Packets, Spec, Time};
+use sojourn_units::{Bytes, Limit, Packets, Spec, Specs, Time};
 
 /// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
 /// queue it is one cache line.
@@ -579,8 +579,9 @@ impl Backlog {
 
 /// What manages each queue of a scheduler, its parameter `each`, and what that may need to know.
 pub struct Each {
-    spec: Spec,
+    specs: Specs,
     cx: BuildContext,
+    /// Schedulers are among them.
     scheduled: bool,
 }
 
@@ -592,7 +593,7 @@ impl Each {
     pub fn aqm(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
         registry::build_aqm(&spec, cx)?;
         Ok(Each {
-            spec,
+            specs: spec.into(),
             cx: cx.clone(),
             scheduled: false,
         })
@@ -602,10 +603,13 @@ impl Each {
     ///
     /// # Errors
     /// As [`registry::build_port`].
-    pub fn any(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
-        let scheduled = Child::build(&spec, cx)?.is_scheduled();
+    pub fn any(specs: Specs, cx: &BuildContext) -> Result<Each, SpecError> {
+        let mut scheduled = false;
+        for spec in specs.all() {
+            scheduled |= Child::build(spec, cx)?.is_scheduled();
+        }
         Ok(Each {
-            spec,
+            specs,
             cx: cx.clone(),
             scheduled,
         })
@@ -614,47 +618,64 @@ impl Each {
     /// As [`Each::any`], for a discipline that never waits for a queue which holds packets.
     ///
     /// # Errors
-    /// As [`Each::any`], and if `spec` holds packets back.
-    pub fn ready(spec: Spec, around: &str, cx: &BuildContext) -> Result<Each, SpecError> {
-        if Child::build(&spec, cx)?.shapes() {
-            let text = format!(
-                "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
-                spec.name
-            );
-            return Err(contradiction(around, text));
+    /// As [`Each::any`], and if one of `specs` holds packets back.
+    pub fn ready(specs: Specs, around: &str, cx: &BuildContext) -> Result<Each, SpecError> {
+        for spec in specs.all() {
+            if Child::build(spec, cx)?.shapes() {
+                let text = format!(
+                    "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
+                    spec.name
+                );
+                return Err(contradiction(around, text));
+            }
         }
-        Each::any(spec, cx)
+        Each::any(specs, cx)
     }
 
-    /// True if it is a scheduler.
-    pub fn is_scheduler(&self) -> bool {
+    /// True if a scheduler is among them.
+    pub fn has_schedulers(&self) -> bool {
         self.scheduled
     }
 
     /// Nothing may be dropped out of the middle of what a scheduler holds: only what a limit over all queues refuses.
     ///
     /// # Errors
-    /// If it is a scheduler, and `around` `drops` packets that wait in its queues.
+    /// If a scheduler is among them, and `around` `drops` packets that wait in its queues.
     pub fn keeps_its_own(&self, around: &str, drops: bool, remedy: &str) -> Result<(), SpecError> {
-        if !(self.scheduled && drops) {
-            return Ok(());
+        let is_scheduler = |spec: &&Spec| {
+            registry::find(&spec.name).is_ok_and(|entry| entry.kind == DisciplineKind::Scheduler)
+        };
+        match self.specs.all().into_iter().find(is_scheduler) {
+            Some(spec) if drops => {
+                let text = format!(
+                    "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
+                    spec.name
+                );
+                Err(contradiction(around, text))
+            }
+            _ => Ok(()),
         }
-        let text = format!(
-            "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
-            self.spec.name
-        );
-        Err(contradiction(around, text))
     }
 
-    /// The queue of this number.
+    /// The queue of this number, which is that of the class of the same number.
     ///
     /// # Panics
     /// Not after a first one was built: what was built once can be built again.
     #[cold]
     pub fn queue(&self, number: usize) -> Child {
+        self.queue_of(number, number)
+    }
+
+    /// The queue of this number, of the class (or bucket) of that number.
+    ///
+    /// # Panics
+    /// Not after a first one was built: what was built once can be built again.
+    #[cold]
+    pub fn queue_of(&self, class: usize, number: usize) -> Child {
+        let spec = self.specs.of(class);
         let built = match self.scheduled {
-            false => Child::build(&self.spec, &self.cx),
-            true => Child::build(&self.spec, &self.cx.inside(number)),
+            false => Child::build(spec, &self.cx),
+            true => Child::build(spec, &self.cx.inside(number)),
         };
         built.expect("what was built once can be built again")
     }

@@ -289,8 +289,8 @@ fn in_known_dialects(spec: &Spec) -> Spec {
         spec.args.push(("dialect".to_owned(), default));
     }
     for (_, value) in &mut spec.args {
-        if let SpecValue::Spec(inside) = value {
-            *inside = in_known_dialects(inside);
+        if let SpecValue::Specs(inside) = value {
+            *inside = inside.map(in_known_dialects);
         }
     }
     spec
@@ -484,7 +484,7 @@ fn pairs(spec: &Spec) -> Vec<(String, String)> {
         .map(|(key, value)| {
             let text = match value {
                 SpecValue::Text(text) => text.clone(),
-                SpecValue::Spec(spec) => spec.to_string(),
+                SpecValue::Specs(specs) => specs.to_string(),
             };
             (key.clone(), text)
         })

@@ -4,7 +4,8 @@
 //! has, whatever its default, so that the line means the same on every release.
 
 use crate::registry;
-use sojourn_units::{Bytes, Limit, Rate, Span, Spec};
+use sojourn_sim::to_usize as at;
+use sojourn_units::{Bytes, Limit, Rate, Span, Spec, Specs};
 use std::fmt::{Display, Write};
 
 /// One line of `tc`, and those that follow from it: a qdisc, its classes, and the qdiscs in these.
@@ -136,7 +137,7 @@ impl Line {
         self,
         buckets: Option<u32>,
         words: impl Fn(Option<u32>) -> String,
-        each: &Spec,
+        each: &Specs,
     ) -> Line {
         let filter = |divisor: &str| {
             format!(
@@ -148,13 +149,31 @@ impl Line {
             let line = self.note(&filter(&buckets.to_string()));
             return (1..=buckets).fold(line, |line, class| {
                 line.with_class(0, class, &words(Some(class)))
-                    .with_queue(class, each)
+                    .with_queue(class, each.of(at(class - 1)))
             });
         }
         let line = self.note(&format!(
             "a class for each flow N: tc class replace dev DEV parent HANDLE: classid HANDLE:N {}",
             words(None)
         ));
+        let several = each.all();
+        let last = several.len() - 1;
+        let line = several
+            .into_iter()
+            .enumerate()
+            .fold(line, |line, (number, spec)| {
+                let whose = match (last, number == last) {
+                    (0, _) => "its queue".to_owned(),
+                    (_, false) => format!("the queue of class {number}"),
+                    (_, true) => format!("the queue of class {number} and of those beyond"),
+                };
+                line.note_inside(&whose, spec)
+            });
+        line.note(&filter("CLASSES"))
+    }
+
+    /// What is to be written for the queue of a class that is not known by number.
+    fn note_inside(self, whose: &str, each: &Spec) -> Line {
         let inside = match registry::tc_line(each) {
             Ok(Some(inside)) => {
                 let mut text = String::new();
@@ -177,14 +196,13 @@ impl Line {
                 let lines = text
                     .lines()
                     .map(|line| line.trim_start_matches("# ").to_owned());
-                std::iter::once(format!("and its queue{own}:"))
+                std::iter::once(format!("and {whose}{own}:"))
                     .chain(lines)
                     .collect()
             }
-            Ok(None) | Err(_) => vec![format!("its queue: tc has nothing like {each}")],
+            Ok(None) | Err(_) => vec![format!("{whose}: tc has nothing like {each}")],
         };
-        let line = inside.iter().fold(line, |line, text| line.note(text));
-        line.note(&filter("CLASSES"))
+        inside.iter().fold(self, |line, text| line.note(text))
     }
 
     /// A word of its own.

@@ -67,6 +67,12 @@ fn specs() -> Vec<Spec> {
                 let schedulers = catalogue().iter();
                 let schedulers = schedulers.filter(|inner| inner.kind == DisciplineKind::Scheduler);
                 texts.extend(schedulers.map(|each| format!("{own} each=({})", each.name)));
+                // Queues of different kinds.
+                if entry.name != "tbf" {
+                    texts.push(format!(
+                        "{own} each=(codel),(fq_codel limit=25p),(droptail limit=15p)"
+                    ));
+                }
                 // Flows that share a class, and three levels.
                 if has(entry, "classify") {
                     texts.push(format!("{own} classify=dscp each=(fq_codel limit=25p)"));
@@ -260,6 +266,38 @@ fn the_queues_that_a_scheduler_shows_hold_what_it_holds() {
             }
             bench.port.finish(&bench.ring, now, &mut bench.sink);
         }
+    }
+}
+
+#[test]
+fn each_class_may_have_a_queue_of_its_own_kind() {
+    for text in [
+        "prio by=flow bands=3",
+        "wrr",
+        "drr limit=none",
+        "drr dialect=linux",
+        "qfq",
+        "srr limit=none",
+    ] {
+        let spec = format!("{text} each=(droptail limit=1p),(codel limit=3p),(fq_codel limit=2p)");
+        let mut bench = Bench::new(port(&spec.parse().expect("a spec"), 1, "each"));
+        // By the number of the class, not in the order in which they come; the last is for all beyond.
+        for flow in [2, 1, 0, 3].repeat(5) {
+            bench.offer(flow, 1000, 0, Time::ZERO);
+        }
+        let lost = |flow| {
+            bench
+                .sink
+                .dropped
+                .iter()
+                .filter(|drop| drop.0 == flow)
+                .count()
+        };
+        let bands = text.starts_with("prio");
+        // With three bands flow 3 shares the last.
+        let expected = if bands { [4, 2, 4, 4] } else { [4, 2, 3, 3] };
+        assert_eq!([0, 1, 2, 3].map(lost), expected, "{text}");
+        bench.port.finish(&bench.ring, Time::ZERO, &mut bench.sink);
     }
 }
 

@@ -484,7 +484,7 @@ fn carrier(spec: &Spec, request: &FlowRequest<'_>) -> Result<(Carrier, Spec), Pa
                     .map(|(key, own)| ((*key).to_owned(), text(own)))
                     .collect(),
             };
-            put(CC, SpecValue::Spec(control));
+            put(CC, control.into());
             continue;
         }
         if spec.name == "tcp" && controls {

@@ -36,5 +36,5 @@ pub use param::{
 };
 pub use rate::Rate;
 pub use size::{Bytes, Limit, Packets, Ratio};
-pub use spec::{FlowSpec, Spec, SpecError, SpecValue};
+pub use spec::{FlowSpec, Spec, SpecError, SpecValue, Specs};
 pub use time::{Span, Time};

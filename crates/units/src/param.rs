@@ -9,7 +9,7 @@ use core::fmt;
 use crate::error::{UnitError, UnitErrorKind, nearest};
 use crate::rate::Rate;
 use crate::size::{Bytes, Limit, Packets, Ratio};
-use crate::spec::Spec;
+use crate::spec::{Spec, SpecError, Specs};
 use crate::text;
 use crate::time::{Span, Time};
 
@@ -38,6 +38,8 @@ pub enum Kind {
     Choice(&'static [(&'static str, &'static str)]),
     /// A name with parameters.
     Spec,
+    /// Names with parameters, one or several.
+    Specs,
     /// Any text.
     Text,
     /// A value, or `none`.
@@ -61,6 +63,10 @@ impl Kind {
                 format!("one of {}", list(choices.iter().map(|choice| choice.0)))
             }
             Kind::Spec => "name with parameters, such as (codel target=5ms)".to_owned(),
+            Kind::Specs => {
+                "name with parameters, such as (codel target=5ms), or one for each, such as (codel),(droptail)"
+                    .to_owned()
+            }
             Kind::Text => "text".to_owned(),
             Kind::Optional(inner) => format!("{}; or none", inner.unit_text()),
         }
@@ -106,7 +112,18 @@ impl Kind {
                 None if !inner.json_types().contains(&"string") => Some("^none$".to_owned()),
                 None => None,
             },
-            Kind::Integer | Kind::Number | Kind::Flag | Kind::Spec | Kind::Text => None,
+            Kind::Integer | Kind::Number | Kind::Flag | Kind::Spec | Kind::Specs | Kind::Text => {
+                None
+            }
+        }
+    }
+
+    /// True for a name with parameters, or several.
+    pub fn holds_specs(&self) -> bool {
+        match self {
+            Kind::Spec | Kind::Specs => true,
+            Kind::Optional(inner) => inner.holds_specs(),
+            _ => false,
         }
     }
 
@@ -1177,20 +1194,41 @@ impl ParamValue for String {
     }
 }
 
+fn no_spec(text: &str, error: &SpecError, several: bool) -> UnitError {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let remedy = if !several && text.parse::<Specs>().is_ok() {
+        "one is for all of them here; leave the others out".to_owned()
+    } else if several && parts.len() > 1 && parts.iter().all(|part| part.parse::<Spec>().is_ok()) {
+        format!("several stand in parentheses: ({})", parts.join("),("))
+    } else {
+        format!("column {}: {}", error.column(), error.problem())
+    };
+    UnitError::new(
+        UnitErrorKind::Malformed,
+        text,
+        "a name with parameters",
+        remedy,
+    )
+}
+
 impl ParamValue for Spec {
     fn kind() -> Kind {
         Kind::Spec
     }
     fn parse_text(text: &str) -> Result<Self, UnitError> {
-        text.parse::<Spec>().map_err(|error| {
-            let remedy = format!("column {}: {}", error.column(), error.problem());
-            UnitError::new(
-                UnitErrorKind::Malformed,
-                text,
-                "a name with parameters",
-                remedy,
-            )
-        })
+        text.parse().map_err(|error| no_spec(text, &error, false))
+    }
+    fn to_text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl ParamValue for Specs {
+    fn kind() -> Kind {
+        Kind::Specs
+    }
+    fn parse_text(text: &str) -> Result<Self, UnitError> {
+        text.parse().map_err(|error| no_spec(text, &error, true))
     }
     fn to_text(&self) -> String {
         self.to_string()

@@ -4,7 +4,7 @@
 //! ```text
 //! spec  = name {key=value}                  one or more spaces between, none around "="
 //! flow  = [N*]name [rate] {key=value}
-//! value = bare word | "quoted text" | (spec)
+//! value = bare word | "quoted text" | (spec) {,(spec)}
 //! ```
 //!
 //! A name or key is letters, digits, `_`, `-`, `.` and `+` (`ledbat++`), the first a letter or `_`. A bare word holds no space, quote,
@@ -38,13 +38,85 @@ pub struct Spec {
     pub args: Vec<(String, SpecValue)>,
 }
 
-/// The value of a parameter: text for the parameter to read, or a specification inside.
+/// One specification, or several where there are several things to specify: what the first is, the second, and so on; the last
+/// is what all beyond it are.
+///
+/// ```
+/// use sojourn_units::Specs;
+///
+/// let specs: Specs = "(codel target=5ms),(droptail)".parse()?;
+/// assert_eq!([0, 1, 2].map(|number| specs.of(number).name.as_str()), ["codel", "droptail", "droptail"]);
+/// assert_eq!("codel target=5ms".parse::<Specs>()?.all().len(), 1);
+/// # Ok::<(), sojourn_units::SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Specs {
+    /// Those before the last.
+    first: Vec<Spec>,
+    last: Box<Spec>,
+}
+
+impl Specs {
+    /// The specification of the thing of this number, counted from 0.
+    pub fn of(&self, number: usize) -> &Spec {
+        self.first.get(number).unwrap_or(&self.last)
+    }
+
+    /// All that are given.
+    pub fn all(&self) -> Vec<&Spec> {
+        self.first.iter().chain([&*self.last]).collect()
+    }
+
+    /// As many, each as `change` says.
+    #[must_use]
+    pub fn map(&self, mut change: impl FnMut(&Spec) -> Spec) -> Specs {
+        Specs {
+            first: self.first.iter().map(&mut change).collect(),
+            last: Box::new(change(&self.last)),
+        }
+    }
+
+    /// As many, each as `change` says; or its first error.
+    ///
+    /// # Errors
+    /// Those of `change`.
+    pub fn try_map<E>(&self, mut change: impl FnMut(&Spec) -> Result<Spec, E>) -> Result<Specs, E> {
+        let first: Result<Vec<Spec>, E> = self.first.iter().map(&mut change).collect();
+        Ok(Specs {
+            first: first?,
+            last: Box::new(change(&self.last)?),
+        })
+    }
+
+    /// Those of a list, unless it is empty.
+    pub fn of_list(mut specs: Vec<Spec>) -> Option<Specs> {
+        let last = Box::new(specs.pop()?);
+        Some(Specs { first: specs, last })
+    }
+}
+
+impl From<Spec> for SpecValue {
+    fn from(spec: Spec) -> SpecValue {
+        SpecValue::Specs(spec.into())
+    }
+}
+
+impl From<Spec> for Specs {
+    fn from(spec: Spec) -> Specs {
+        Specs {
+            first: Vec::new(),
+            last: Box::new(spec),
+        }
+    }
+}
+
+/// The value of a parameter: text for the parameter to read, or specifications inside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpecValue {
     /// A word or a quoted text, without its quotes.
     Text(String),
-    /// What stood in parentheses.
-    Spec(Spec),
+    /// What stood in parentheses: one specification, or several with commas between.
+    Specs(Specs),
 }
 
 /// One or several like flows: how many, of what, at which rate if it has one.
@@ -122,6 +194,14 @@ impl Spec {
         }
     }
 
+    /// The same with one more parameter.
+    #[must_use]
+    pub fn with(&self, key: &str, value: SpecValue) -> Spec {
+        let mut spec = self.clone();
+        spec.args.push((key.to_owned(), value));
+        spec
+    }
+
     /// The value of a parameter, if it is given.
     pub fn get(&self, key: &str) -> Option<&SpecValue> {
         self.args
@@ -147,7 +227,7 @@ impl SpecValue {
     pub fn to_text(&self) -> String {
         match self {
             SpecValue::Text(text) => text.clone(),
-            SpecValue::Spec(_) => self.to_string(),
+            SpecValue::Specs(_) => self.to_string(),
         }
     }
 }
@@ -175,6 +255,26 @@ impl FromStr for Spec {
         };
         reader.end()?;
         Ok(spec)
+    }
+}
+
+/// The text of one specification, or of several in parentheses with commas between.
+impl FromStr for Specs {
+    type Err = SpecError;
+    fn from_str(text: &str) -> Result<Specs, SpecError> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+        };
+        reader.skip_spaces();
+        let specs = if reader.peek() == Some('(') {
+            reader.listed(true)?
+        } else {
+            reader.spec()?.into()
+        };
+        reader.end()?;
+        Ok(specs)
     }
 }
 
@@ -208,6 +308,16 @@ impl fmt::Display for Spec {
     }
 }
 
+/// One as it stands by itself; several in parentheses.
+impl fmt::Display for Specs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.first.is_empty() {
+            true => write!(f, "{}", self.last),
+            false => write_listed(f, self),
+        }
+    }
+}
+
 impl fmt::Display for FlowSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.count != 1 {
@@ -225,7 +335,7 @@ impl fmt::Display for FlowSpec {
 impl fmt::Display for SpecValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SpecValue::Spec(spec) => write!(f, "({spec})"),
+            SpecValue::Specs(specs) => write_listed(f, specs),
             SpecValue::Text(text) if !text.is_empty() && text.chars().all(is_bare) => {
                 f.write_str(text)
             }
@@ -234,6 +344,14 @@ impl fmt::Display for SpecValue {
             }
         }
     }
+}
+
+fn write_listed(f: &mut fmt::Formatter<'_>, specs: &Specs) -> fmt::Result {
+    specs
+        .first
+        .iter()
+        .try_for_each(|spec| write!(f, "({spec}),"))?;
+    write!(f, "({})", specs.last)
 }
 
 fn write_args(f: &mut fmt::Formatter<'_>, args: &[(String, SpecValue)]) -> fmt::Result {
@@ -351,6 +469,25 @@ impl<'a> Reader<'a> {
         Ok(spec)
     }
 
+    /// Specifications in parentheses with commas between, behind which there may be spaces where the text says `spaced`.
+    fn listed(&mut self, spaced: bool) -> Result<Specs, SpecError> {
+        let mut specs = Specs::from(self.nested()?);
+        while self.skip(',') {
+            if spaced {
+                self.skip_spaces();
+            }
+            if self.peek() != Some('(') {
+                return self.error(format!(
+                    "expected another specification in parentheses behind the comma, found {}",
+                    self.found()
+                ));
+            }
+            let before = core::mem::replace(&mut *specs.last, self.nested()?);
+            specs.first.push(before);
+        }
+        Ok(specs)
+    }
+
     /// The parameters up to the end or the closing parenthesis.
     fn args(&mut self) -> Result<Vec<(String, SpecValue)>, SpecError> {
         let mut args: Vec<(String, SpecValue)> = Vec::new();
@@ -408,7 +545,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self, key: &str) -> Result<SpecValue, SpecError> {
         match self.peek() {
-            Some('(') => self.nested().map(SpecValue::Spec),
+            Some('(') => self.listed(false).map(SpecValue::Specs),
             Some('"') => self.quoted().map(SpecValue::Text),
             Some(c) if is_bare(c) => Ok(SpecValue::Text(self.take_while(is_bare).to_owned())),
             _ => self.error(format!(
@@ -529,7 +666,7 @@ mod tests {
         };
         assert_eq!(spec.name, "drr");
         assert_eq!(spec.get("quantum"), Some(&text("1500B")));
-        assert_eq!(spec.get("each"), Some(&SpecValue::Spec(codel)));
+        assert_eq!(spec.get("each"), Some(&codel.into()));
         assert_eq!(spec.get("limit"), None);
         assert_eq!("droptail".parse(), Ok(Spec::new("droptail")));
     }
@@ -539,6 +676,37 @@ mod tests {
         assert_eq!(
             "(codel target=5ms)".parse::<Spec>(),
             "codel target=5ms".parse::<Spec>()
+        );
+    }
+
+    #[test]
+    fn several_specifications_stand_in_parentheses_with_commas_between() {
+        let spec: Spec = "prio bands=3 each=(codel target=2ms),(sfq each=(red)),(tbf) x=1"
+            .parse()
+            .unwrap();
+        let Some(SpecValue::Specs(each)) = spec.get("each") else {
+            panic!("{spec:?}");
+        };
+        let names: Vec<&str> = each.all().iter().map(|spec| spec.name.as_str()).collect();
+        assert_eq!(names, ["codel", "sfq", "tbf"]);
+        assert_eq!(
+            (each.of(1).name.as_str(), &*each.of(9).name),
+            ("sfq", "tbf")
+        );
+        assert_eq!(
+            spec.pairs()[1].1,
+            "(codel target=2ms),(sfq each=(red)),(tbf)"
+        );
+        // Spaces behind the commas only where they cannot end a parameter.
+        assert_eq!("(codel), (tbf)".parse::<Specs>().unwrap().all().len(), 2);
+        let expected = "expected another specification in parentheses behind the comma, found";
+        assert_eq!(
+            refused("prio each=(codel), (tbf)"),
+            (19, format!("{expected} ' '"))
+        );
+        assert_eq!(
+            refused("prio each=(codel),tbf"),
+            (19, format!("{expected} 't'"))
         );
     }
 
@@ -654,10 +822,10 @@ mod tests {
         let spec: Spec = "tcp cc=westwood+".parse().unwrap();
         assert_eq!(spec.get("cc"), Some(&text("westwood+")));
         let spec: Spec = "tcp cc=(westwood+ filter=0.9)".parse().unwrap();
-        let SpecValue::Spec(inner) = &spec.args[0].1 else {
+        let SpecValue::Specs(inner) = &spec.args[0].1 else {
             panic!("{spec:?}");
         };
-        assert_eq!(inner.name, "westwood+");
+        assert_eq!(inner.of(0).name, "westwood+");
         assert_eq!(refused("+codel").0, 1);
     }
 
@@ -717,11 +885,13 @@ mod tests {
                     .collect(),
             });
         leaf.prop_recursive(3, 12, 3, move |inner| {
-            (name, prop::collection::btree_map(name, inner, 0..3)).prop_map(|(name, args)| Spec {
+            let several = prop::collection::vec(inner, 1..4)
+                .prop_map(|list| Specs::of_list(list).expect("not empty"));
+            (name, prop::collection::btree_map(name, several, 0..3)).prop_map(|(name, args)| Spec {
                 name,
                 args: args
                     .into_iter()
-                    .map(|(key, value)| (key, SpecValue::Spec(value)))
+                    .map(|(key, value)| (key, SpecValue::Specs(value)))
                     .collect(),
             })
         })
@@ -731,7 +901,12 @@ mod tests {
         #[test]
         fn a_printed_spec_reads_back(spec in specs(), count in 1..1000_u64, bps in prop::option::of(any::<u64>())) {
             prop_assert_eq!(spec.to_string().parse(), Ok(spec.clone()));
-            prop_assert_eq!(SpecValue::Spec(spec.clone()).to_text().parse(), Ok(spec.clone()));
+            prop_assert_eq!(SpecValue::from(spec.clone()).to_text().parse(), Ok(spec.clone()));
+            let pair = Specs::of_list(vec![spec.clone(), Spec::new("droptail")]).expect("two");
+            for specs in [pair, spec.clone().into()] {
+                prop_assert_eq!(specs.to_string().parse(), Ok(specs.clone()));
+                prop_assert_eq!(SpecValue::Specs(specs.clone()).to_text().parse(), Ok(specs));
+            }
             let flow = FlowSpec { count, name: spec.name, rate: bps.map(Rate::bps), args: spec.args };
             prop_assert_eq!(flow.to_string().parse(), Ok(flow));
         }
@@ -740,6 +915,7 @@ mod tests {
         fn any_text_is_read_or_refused_with_a_column_inside_it(given in "\\PC*|[a-c =()\"\\\\0-9*µ]{0,24}") {
             for column in [
                 given.parse::<Spec>().err().map(|error| error.column()),
+                given.parse::<Specs>().err().map(|error| error.column()),
                 given.parse::<FlowSpec>().err().map(|error| error.column()),
             ].into_iter().flatten() {
                 prop_assert!((1..=given.chars().count() + 1).contains(&column));

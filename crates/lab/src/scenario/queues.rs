@@ -1,7 +1,7 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
-use sojourn_units::{Kind, ParamError, Spec, SpecValue};
+use sojourn_units::{Kind, ParamError, Spec, SpecValue, Specs};
 
 use crate::document::ValueRef;
 
@@ -82,17 +82,25 @@ pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
         entry.is_some_and(|entry| entry.params.iter().any(|info| info.name == key))
     };
     spec.args.iter().find_map(|(outer, value)| {
-        let mut inner = match value {
-            SpecValue::Spec(inner) => inner.clone(),
-            SpecValue::Text(name) => Spec::new(name.clone()),
+        let given = spec.get(key)?;
+        let inner = match value {
+            SpecValue::Specs(inner) => inner.clone(),
+            SpecValue::Text(name) => Spec::new(name.clone()).into(),
         };
-        if !takes(&inner) || inner.get(key).is_some() {
-            return None;
-        }
-        inner.args.push((key.clone(), spec.get(key)?.clone()));
-        let name = &inner.name;
+        let lacks = |inner: &Spec| takes(inner) && inner.get(key).is_none();
+        let name = inner
+            .all()
+            .into_iter()
+            .find(|inner| lacks(inner))?
+            .name
+            .clone();
+        let right = inner.map(|inner| match lacks(inner) {
+            true => inner.with(key, given.clone()),
+            false => inner.clone(),
+        });
         Some(format!(
-            "what is {name}'s stands in parentheses with it: {outer}=({inner})"
+            "what is {name}'s stands in parentheses with it: {outer}={}",
+            SpecValue::Specs(right)
         ))
     })
 }
@@ -110,8 +118,11 @@ fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec,
         full.args.push(("dialect".to_owned(), text));
     }
     for (key, text) in resolved.pairs {
-        let value = match nested_spec(entry, key, &text) {
-            Some(inner) => SpecValue::Spec(resolve(&inner, dialect, entry.takes_schedulers)?),
+        let value = match nested_specs(entry, key, &text) {
+            Some(inner) => {
+                let inner = inner.try_map(|inner| resolve(inner, dialect, entry.takes_schedulers));
+                SpecValue::Specs(inner?)
+            }
             None => SpecValue::Text(text),
         };
         full.args.push((key.to_owned(), value));
@@ -119,15 +130,15 @@ fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec,
     Ok(full)
 }
 
-/// The specification that a parameter of a discipline holds, if it holds one.
-fn nested_spec(entry: &CatalogueEntry, key: &str, text: &str) -> Option<Spec> {
+/// The specifications that a parameter of a discipline holds, if it holds any.
+fn nested_specs(entry: &CatalogueEntry, key: &str, text: &str) -> Option<Specs> {
     let info = entry.params.iter().find(|info| info.name == key)?;
-    let holds = match (info.kind)() {
-        Kind::Spec => true,
-        Kind::Optional(inner) => *inner == Kind::Spec && text != "none",
-        _ => false,
-    };
-    if holds { text.parse().ok() } else { None }
+    let kind = (info.kind)();
+    let none = matches!(kind, Kind::Optional(_)) && text == "none";
+    match kind.holds_specs() && !none {
+        true => text.parse().ok(),
+        false => None,
+    }
 }
 
 fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
@@ -139,8 +150,8 @@ fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
         notes.push(super::fallback(entry.name, resolved.release));
     }
     for (key, text) in &resolved.pairs {
-        if let Some(inner) = nested_spec(entry, key, text) {
-            collect_notes(&inner, notes);
+        for inner in nested_specs(entry, key, text).iter().flat_map(Specs::all) {
+            collect_notes(inner, notes);
         }
     }
 }

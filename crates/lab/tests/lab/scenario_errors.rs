@@ -435,6 +435,30 @@ queue = "drr each=(sfq)""#,
         ),
         (
             r#"flows = ["reno"]
+[topology]
+queue = { kind = "prio", each = [{ kind = "codel", targt = "5ms" }, "sfq"] }"#,
+            "lab.toml:3: topology.queue: codel: unknown parameter \"targt\", did you mean \"target\"? (parameters: [...])",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = { kind = "sfq", each = [{ kind = "codel" }, { kind = "red" }] }"#,
+            "lab.toml:3: topology.queue.each: sfq: each: \"(codel),(red)\" is not a name with parameters: one is for all of them here; leave the others out",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "prio each=(codel), (sfq)""#,
+            "lab.toml:3: topology.queue: \"prio each=(codel), (sfq)\" is not a name with parameters: column 19: expected another specification in parentheses behind the comma, found ' '",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "prio each=codel,sfq""#,
+            "lab.toml:3: topology.queue: prio: each: \"codel,sfq\" is not a name with parameters: several stand in parentheses: (codel),(sfq)",
+        ),
+        (
+            r#"flows = ["reno"]
 schema_version = 2"#,
             "lab.toml:2: schema_version: form 2 of scenario files is not known (known: 1); a later version of Sojourn may read it",
         ),

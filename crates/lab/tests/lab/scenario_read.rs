@@ -145,7 +145,13 @@ fn every_file_makes_a_network() {
         let resolved = sojourn_lab::compile::compile(&scenario.resolved(), 0).unwrap();
         for (given, resolved) in given.links.iter().zip(&resolved.links) {
             assert_eq!((given.rate, given.delay), (resolved.rate, resolved.delay));
-            assert_eq!(given.resolved, resolved.resolved, "{name}: {}", given.name);
+            // What is inside a queue is written in full in the resolved one alone.
+            let own = |link: &sojourn_lab::compile::LinkInfo| {
+                let mut own = link.resolved.clone();
+                own.pairs.retain(|(key, _)| *key != "each");
+                own
+            };
+            assert_eq!(own(given), own(resolved), "{name}: {}", given.name);
         }
         for (given, resolved) in given.flows.iter().zip(&resolved.flows) {
             assert_eq!(given.parts, resolved.parts, "{name}: {}", given.name);

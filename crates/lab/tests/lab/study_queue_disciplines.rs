@@ -34,6 +34,10 @@ fn a_buffer_goes_to_the_queues_of_a_scheduler_without_a_limit_of_its_own() {
     assert_eq!(with("prio"), "prio each=(droptail limit=20p)");
     assert_eq!(with("prio each=(codel)"), "prio each=(codel limit=20p)");
     assert_eq!(with("wrr each=(red limit=9p)"), "wrr each=(red limit=9p)");
+    assert_eq!(
+        with("prio each=(red limit=9p),(wrr),(codel)"),
+        "prio each=(red limit=9p),(wrr each=(droptail limit=20p)),(codel limit=20p)"
+    );
 }
 
 #[test]

@@ -32,7 +32,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
-use sojourn_units::{Bytes, Limit, Spec, choice, params};
+use sojourn_units::{Bytes, Limit, Specs, choice, params};
 
 choice! {
     /// What is dropped when the limit over all queues is reached.
@@ -61,8 +61,9 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What is dropped when the limit is reached.
         drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq.
-        each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq; or one for each class, from class
+        /// 0 on, the last for all beyond.
+        each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects {
         /// Shreedhar and Varghese.
@@ -387,15 +388,16 @@ impl Drr {
     fn queue_of(&mut self, packet: &Packet) -> u32 {
         let index = self.classes.queue_of(packet);
         if at(index) == self.queues.len() {
-            self.add_queue();
+            let class = self.classes.bucket_of(self.classes.class_of(packet));
+            self.add_queue(usize::try_from(class).unwrap_or(usize::MAX));
         }
         index
     }
 
     #[cold]
-    fn add_queue(&mut self) {
+    fn add_queue(&mut self, class: usize) {
         self.queues.push(Queue {
-            child: self.each.queue(self.queues.len()),
+            child: self.each.queue_of(class, self.queues.len()),
             deficit: 0,
             in_turn: false,
             listed: false,
@@ -444,7 +446,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use sojourn_sim::{Flags, Stream};
-    use sojourn_units::{Params, build};
+    use sojourn_units::{Params, Spec, build};
     use std::collections::VecDeque;
 
     type Bench = crate::testing::Bench<Drr>;

@@ -25,7 +25,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{Packet, to_usize as at};
-use sojourn_units::{Bytes, Kind, ParamValue, Rate, Spec, Time, UnitError, UnitErrorKind, params};
+use sojourn_units::{Bytes, Kind, ParamValue, Rate, Specs, Time, UnitError, UnitErrorKind, params};
 
 params! {
     /// Hierarchical token bucket: each class has a rate of its own, and borrows up to its ceil what others leave.
@@ -44,8 +44,9 @@ params! {
         quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class";
         /// What divides a rate for the quantum.
         r2q: u32 = "10", range "1".."100000", source "tc htb: r2q 10";
-        /// What manages the queue of each class: an AQM, or a scheduler with queues of its own, such as fq_codel.
-        each: Spec = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";
+        /// What manages the queue of each class: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each in the
+        /// order of the classes with a queue, the last for all beyond.
+        each: Specs = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";
     }
     dialects {
         /// Linux's sch_htb.
@@ -431,7 +432,8 @@ impl Entry for Htb {
         `htb rate=10Mbps classes=2Mbps/10Mbps@0,8Mbps/10Mbps@1` has two classes: flow 0 is in the first, all others in the second. \
         `classify=dscp classes=46+34:2Mbps/10Mbps@0,8Mbps/10Mbps@1` puts EF and AF41 into the first. \
         `classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps` has two classes under one: what one of them leaves goes to the other \
-        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`, or queues under a scheduler, such as `each=(fq_codel)`.\n\n\
+        before the third sees it. Each class without others below it has a queue with an AQM of its own, such as `each=(codel)`, or queues under a scheduler, such as `each=(fq_codel)`; \
+        `each=(droptail limit=50p),(fq_codel)` is a FIFO for the first of them and flow queues for the others.\n\n\
         Expect each class to have at least its rate if the rates do not add up to more than the root's; otherwise HTB \
         gives more than the root has, as every class that has tokens may send.";
     const TAKES_SCHEDULERS: bool = true;
@@ -475,6 +477,7 @@ impl Entry for Htb {
         let mut line = Line::with_handle("htb")
             .option("r2q", params.r2q)
             .option("default", format!("{:x}", classes.len()));
+        let mut leaves = 0;
         for (number, parent, class) in classes {
             let prio = match class.children.is_empty() {
                 true => format!(" prio {}", class.prio),
@@ -494,7 +497,8 @@ impl Entry for Htb {
                 ),
             );
             if class.children.is_empty() {
-                line = line.with_queue(number, &params.each);
+                line = line.with_queue(number, params.each.of(leaves));
+                leaves += 1;
             }
         }
         Some(line.note("which packets a class takes is for filters to say: tc filter add dev DEV parent HANDLE: ..."))
@@ -637,7 +641,10 @@ impl Htb {
         let leaf = match text.children.is_empty() {
             true => Some(Leaf {
                 // Schedulers in different leaves draw and hash on their own.
-                child: Child::in_shaper(&params.each, Htb::NAME, &cx.inside(self.leaves.len()))?,
+                child: {
+                    let number = self.leaves.len();
+                    Child::in_shaper(params.each.of(number), Htb::NAME, &cx.inside(number))?
+                },
                 prio: usize::from(text.prio),
                 quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
                 deficits: [0; LEVELS],

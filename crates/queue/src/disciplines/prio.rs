@@ -17,7 +17,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::tc::Line;
 use sojourn_sim::{Packet, to_usize as at};
-use sojourn_units::{Spec, Time, choice, params};
+use sojourn_units::{Specs, Time, choice, params};
 
 choice! {
     /// What makes the band of a packet.
@@ -38,8 +38,9 @@ params! {
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
         bands: u32 = "8", range "1".."64", source "one for each precedence";
-        /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel.
-        each: Spec = "droptail limit=1000p", source "as droptail";
+        /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each, from band 0 on,
+        /// the last for all beyond.
+        each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects {
         /// Bands by precedence.
@@ -84,7 +85,8 @@ impl Entry for Prio {
     const TAKES_SCHEDULERS: bool = true;
     const ABOUT: &'static str = "Strict priority. Each packet belongs to a band; the first band that holds a packet sends it. \
         Each band may have an AQM of its own, `prio each=(codel)`, or queues under a scheduler, `prio each=(fq_codel)`; with a \
-        shaper, `prio each=(tbf rate=2Mbps)`, a band that is held back lets those behind it send.\n\n\
+        shaper, `prio each=(tbf rate=2Mbps)`, a band that is held back lets those behind it send. \
+        `prio bands=3 each=(droptail limit=50p),(fq_codel)` gives the first band a short FIFO and both others flow queues.\n\n\
         Expect the first band to see an empty link, save for the packet in transmission, and the last one to starve when \
         those before it fill the link. In dialect `linux` the band comes from the TOS bits of 1992, so that ECN-capable \
         packets without a codepoint go to the last band.";
@@ -108,7 +110,7 @@ impl Entry for Prio {
         let bands: Vec<Band> = bands.collect();
         Ok(Prio {
             by: params.by,
-            scheduled: each.is_scheduler(),
+            scheduled: each.has_schedulers(),
             shapes: bands.iter().any(|band| band.child.shapes()),
             bands,
             backlog: Backlog::default(),
@@ -135,7 +137,7 @@ impl Entry for Prio {
             line = line.note(&format!("bands={bands}: Linux has {LINUX_BANDS} at most"));
         }
         for band in 1..=bands {
-            line = line.with_queue(band, &params.each);
+            line = line.with_queue(band, params.each.of(at(band - 1)));
         }
         Some(line)
     }

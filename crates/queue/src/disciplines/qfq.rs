@@ -28,7 +28,7 @@ use crate::store::Held;
 use crate::tc::Line;
 use crate::weights::Weights;
 use sojourn_sim::{Packet, to_usize};
-use sojourn_units::{Bytes, Spec, Time, params};
+use sojourn_units::{Bytes, Specs, Time, params};
 
 params! {
     /// Quick fair queueing: each flow gets its share of the link, at a constant cost.
@@ -43,8 +43,9 @@ params! {
         classify: Classify = "flow", source "as drr";
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
-        each: Spec = "droptail limit=1000p", source "as droptail";
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each class, from class
+        /// 0 on, the last for all beyond.
+        each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects {
         /// QFQ.
@@ -601,7 +602,9 @@ impl Qfq {
             let weight = self.weights.of(u32::try_from(number).unwrap_or(u32::MAX));
             let aggregate = self.join_aggregate(weight);
             self.classes.push(Class {
-                child: self.each.queue(index),
+                child: self
+                    .each
+                    .queue_of(usize::try_from(number).unwrap_or(usize::MAX), index),
                 aggregate,
                 deficit: 0,
             });

@@ -34,7 +34,7 @@ use crate::store::Held;
 use crate::weights::Weights;
 use sojourn_sim::{DropReason, Packet, to_usize as at};
 use sojourn_units::{
-    Bytes, Kind, Limit, Packets, ParamValue, Spec, UnitError, UnitErrorKind, params,
+    Bytes, Kind, Limit, Packets, ParamValue, Specs, UnitError, UnitErrorKind, params,
 };
 
 params! {
@@ -54,8 +54,9 @@ params! {
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What may wait at most in each queue; in dialect ns2 with the packet in transmission.
         queue_limit: Option<Packets> = "none", range "1p".., source "the paper gives none";
-        /// What manages each queue: an AQM, or, with limit=none, a scheduler with queues of its own, such as fq_codel.
-        each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
+        /// What manages each queue: an AQM, or, with limit=none, a scheduler with queues of its own, such as fq_codel; or one for each number, from
+        /// 0 on, the last for all beyond.
+        each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
     dialects {
         /// Guo.
@@ -524,7 +525,7 @@ impl Srr {
         let index = counted(self.queues.len());
         let weight = self.weights.of(number);
         self.queues.push(Queue {
-            child: self.each.queue(self.queues.len()),
+            child: self.each.queue_of(at(number), self.queues.len()),
             deficit: 0,
             in_turn: false,
             listed: false,
@@ -569,7 +570,7 @@ fn counted(length: usize) -> u32 {
 mod tests {
     use super::*;
 
-    use sojourn_units::{Time, build};
+    use sojourn_units::{Spec, Time, build};
 
     type Bench = crate::testing::Bench<Srr>;
 

@@ -19,7 +19,7 @@ use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use crate::weights::Weights;
 use sojourn_sim::Packet;
-use sojourn_units::{Spec, params};
+use sojourn_units::{Specs, params};
 use std::collections::VecDeque;
 
 params! {
@@ -33,8 +33,9 @@ params! {
         classify: Classify = "flow", source "as drr";
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "one queue each";
-        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
-        each: Spec = "droptail limit=1000p", source "as droptail";
+        /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each class, from class
+        /// 0 on, the last for all beyond.
+        each: Specs = "droptail limit=1000p", source "as droptail";
     }
     dialects {
         /// A turn is the weight.
@@ -189,8 +190,9 @@ impl Wrr {
         let index = usize::try_from(self.classes.queue_of(packet)).unwrap_or(usize::MAX);
         if index == self.queues.len() {
             let class = self.classes.bucket_of(self.classes.class_of(packet));
+            let number = usize::try_from(class).unwrap_or(usize::MAX);
             self.queues.push(Queue {
-                child: self.each.queue(index),
+                child: self.each.queue_of(number, index),
                 weight: self.weights.of(u32::try_from(class).unwrap_or(u32::MAX)),
                 sent: 0,
                 cycle: 0,
