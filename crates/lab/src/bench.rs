@@ -435,6 +435,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         let receiver = built.receiver.map(|agent| add("receiver", sink, agent));
         spec.flows.push(FlowSpec {
             name,
+            dscp: 0,
             source,
             sink,
             sender,

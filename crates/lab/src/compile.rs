@@ -994,6 +994,7 @@ fn add_flow(
         groups::seat_source(network, to, place, sender, start);
         groups::introduce(network, to, sender);
     }
+    let dscp = u8::try_from(group.place.dscp).unwrap_or_default();
     for connection in 1..=built.connections {
         let member = usize::try_from(connection)
             .ok()
@@ -1004,6 +1005,7 @@ fn add_flow(
         };
         network.flows.push(FlowSpec {
             name,
+            dscp,
             source: member.map_or(place.source, |member| network.agents[member].node),
             sink: place.sink,
             sender: u32::try_from(member.unwrap_or(sender)).expect("fewer than 2^32 agents"),

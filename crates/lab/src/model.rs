@@ -267,6 +267,8 @@ params! {
         stagger: Span = "0s", source "Sojourn's choice";
         /// When the flows stop sending.
         stop: Option<Span> = "none", source "the end of the run";
+        /// Differentiated services codepoint of the flows' packets, both ways.
+        dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
         /// Base round trip of the flows (dumbbell only): access delays are chosen for it.
         rtt: Option<Span> = "none", source "the topology's";
     }

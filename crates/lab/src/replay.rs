@@ -418,6 +418,7 @@ fn prepare(
         flows: (0..count)
             .map(|flow| FlowSpec {
                 name: format!("flow/{flow}"),
+                dscp: 0,
                 source: 0,
                 sink: 1,
                 sender: 0,

@@ -112,6 +112,8 @@ pub struct AgentSpec<A> {
 pub struct FlowSpec {
     /// Stable name, such as `flow/reno-1`.
     pub name: String,
+    /// Differentiated services codepoint of its packets, both ways: 0 to 63.
+    pub dscp: u8,
     /// Node of the sender.
     pub source: u32,
     /// Node of the receiver; or a group, as the number of nodes and its index.
@@ -329,6 +331,8 @@ struct Way {
     node: u32,
     /// The agent that gets them, [`NONE`] for a passive sink.
     receiver: u32,
+    /// As [`Seat::tos`].
+    tos: u8,
 }
 
 #[derive(Clone, Copy)]
@@ -452,6 +456,8 @@ struct Seat {
     outlet: u32,
     /// It is the receiver of its flow: what it sends travels back.
     answers: bool,
+    /// The codepoint of its flow, where packets have it: above the two bits of ECN.
+    tos: u8,
 }
 
 impl Seat {
@@ -812,6 +818,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 .map(|i| {
                     let only = ends_of[i].filter(|_| count_of[i] == 1);
                     let (flow, peer, answers) = only.unwrap_or((NONE, NONE, false));
+                    let tos = flows.get(to_usize(flow)).map_or(0, |flow| flow.dscp << 2);
                     let node = agents[i].node;
                     Seat {
                         wakes: Time::MAX,
@@ -824,6 +831,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                         node,
                         outlet: outlets[i],
                         answers,
+                        tos,
                     }
                 })
                 .collect(),
@@ -838,6 +846,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                             counts: FlowCounts::default(),
                             node,
                             receiver,
+                            tos: f.dscp << 2,
                         };
                         Flow {
                             ways: [
@@ -1363,9 +1372,9 @@ impl<P: Port, T: Tracer> Core<P, T> {
     }
 
     /// Counts a packet of an endpoint that has several flows, or sends for one that is not its own. Says where the packet
-    /// goes, whether it travels back, and over which link it leaves.
+    /// goes, whether it travels back, over which link it leaves, and its codepoint.
     #[cold]
-    fn address(&mut self, agent: u32, flow: u32, bytes: u32) -> (u32, bool, u32) {
+    fn address(&mut self, agent: u32, flow: u32, bytes: u32) -> (u32, bool, u32, u8) {
         let ways = &mut self.frame.flows[to_usize(flow)].ways;
         // A sender sends forward; whoever else sends for the flow answers.
         let reverse = ways[1].receiver != agent;
@@ -1373,7 +1382,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         way.counts.sent_packets += 1;
         way.counts.sent_bytes += u64::from(bytes);
         let node = self.seats[to_usize(agent)].node;
-        (way.node, reverse, self.routes.next(node, way.node))
+        (way.node, reverse, self.routes.next(node, way.node), way.tos)
     }
 
     fn settle(&mut self, link: usize) {
@@ -1517,10 +1526,10 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
         let core = &mut *self.core;
         let now = core.key.time;
         let seat = &mut core.seats[to_usize(self.agent)];
-        let (dst, reverse, next) = if seat.flow == flow {
+        let (dst, reverse, next, tos) = if seat.flow == flow {
             seat.sent.0 += 1;
             seat.sent.1 += u64::from(out.size);
-            (seat.peer, seat.answers, seat.exit)
+            (seat.peer, seat.answers, seat.exit, seat.tos)
         } else {
             core.address(self.agent, flow, out.size)
         };
@@ -1542,7 +1551,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
             uid,
             size: out.size,
             kind: out.kind,
-            tos: out.tos,
+            tos: out.tos | tos,
             flags,
             hops_left,
         };

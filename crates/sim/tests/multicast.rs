@@ -115,6 +115,7 @@ impl Case {
             }],
             flows: vec![FlowSpec {
                 name: "flow/beat".to_owned(),
+                dscp: 0,
                 source: 0,
                 sink: 6,
                 sender: 0,
@@ -493,6 +494,7 @@ fn members_with_agents_get_each_packet_of_others_once() {
     case.spec.flows = [0_u32, 1, 2]
         .map(|flow| FlowSpec {
             name: format!("flow/beat-{flow}"),
+            dscp: u8::try_from(flow % 64).expect("six bits"),
             source: nodes[usize::try_from(flow).expect("small")],
             sink: 6,
             sender: flow,

@@ -270,6 +270,7 @@ impl Path {
             }
             flows.push(FlowSpec {
                 name,
+                dscp: 0,
                 source: 0,
                 sink: 1,
                 sender: 2 * number,

@@ -75,8 +75,6 @@ params! {
             where control is "none";
         /// Units of the timestamp in a second; none is what the source's format has: 8000 for voice, 48000 for Opus, 90000 else.
         clock_rate: Option<u32> = "none", range "1000".."1000000", source "RFC 3551 sections 4.1 and 5";
-        /// Differentiated services codepoint.
-        dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
         /// Whether packets of media are ECN-capable.
         ecn: bool = "false", source "RFC 6679 (optional)";
         /// Whether both ends send RTCP.
@@ -252,10 +250,9 @@ impl RtpParams {
         })
     }
 
-    /// The byte of DSCP and ECN of media.
+    /// The bits of ECN of media.
     fn tos(&self) -> u8 {
-        let ecn = if self.ecn { 2 } else { 0 };
-        u8::try_from(self.dscp & 63).unwrap_or_default() << 2 | ecn
+        if self.ecn { 2 } else { 0 }
     }
 }
 

@@ -12,8 +12,6 @@ params! {
     pub struct UdpParams {
         /// Bytes of headers on the wire beside the payload.
         headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
-        /// Differentiated services codepoint.
-        dscp: u32 = "0", range "0".."63", source "RFC 2474 section 4.1 (default forwarding)";
     }
     dialects {
         /// RFC 768.
@@ -36,7 +34,6 @@ pub struct UdpSender<S> {
     sent: u64,
     flow: u32,
     headers: u32,
-    tos: u8,
     report: SenderReport,
 }
 
@@ -61,7 +58,6 @@ impl<S: Source> UdpSender<S> {
             sent: 0,
             flow,
             headers: narrow(params.headers.get()),
-            tos: u8::try_from(params.dscp & 63).unwrap_or_default() << 2,
             report: SenderReport::default(),
         }
     }
@@ -107,7 +103,7 @@ impl<S: Source> UdpSender<S> {
             size: self.headers.saturating_add(narrow(bytes)),
             seq: self.sent,
             kind: Kind::Datagram,
-            tos: self.tos,
+            tos: 0,
             ..Outgoing::default()
         };
         if self.sent == 0 {
@@ -204,12 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn dialect_ns2_adds_no_headers_and_the_dscp_is_carried() {
-        let mut params = UdpParams::in_dialect("ns2").unwrap();
-        params.set("dscp", "46").unwrap();
+    fn dialect_ns2_adds_no_headers() {
+        let params = UdpParams::in_dialect("ns2").unwrap();
         let mut udp = sender(&params, &[(Time::ZERO, 1000)]);
         let mut bench = Bench::default();
         udp.on_start(&mut bench);
-        assert_eq!((bench.sent[0].size, bench.sent[0].tos), (1000, 46 << 2));
+        assert_eq!(bench.sent[0].size, 1000);
     }
 }

@@ -1,6 +1,7 @@
 //! What the lab promises, in one binary: linking each file of claims on its own took longer than running it.
 
 mod changes;
+mod codepoints;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;

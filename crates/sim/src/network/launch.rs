@@ -187,7 +187,7 @@ fn launch<P: Port, A: Agent, T: Tracer>(
         uid: frame.census.next_uid(),
         size: packet.size,
         kind: packet.kind,
-        tos: packet.tos,
+        tos: packet.tos | seat.tos,
         flags: packet.flags,
         hops_left: MAX_HOPS - 1,
     });

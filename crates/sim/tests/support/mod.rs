@@ -80,7 +80,9 @@ impl Agent for Endpoint {
         }
     }
 
-    fn on_packet<H: Host>(&mut self, _: &Packet, host: &mut H) {
+    fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+        // Each flow has a codepoint of its own, both ways, and the bits of ECN are the sender's.
+        assert_eq!(u32::from(packet.dscp()), packet.flow % 64);
         if self.rng.chance(self.answers) {
             let packet = self.packet();
             host.send(self.flow, packet);
@@ -252,6 +254,7 @@ pub fn plan_with<P>(
         }
         flows.push(FlowSpec {
             name: format!("flow/{flow}"),
+            dscp: u8::try_from(flow % 64).expect("six bits"),
             source,
             sink,
             sender,

@@ -103,6 +103,7 @@ impl Pair {
             flows: (0..built.connections)
                 .map(|number| FlowSpec {
                     name: format!("flow/{number}"),
+                    dscp: 0,
                     source: 0,
                     sink: 1,
                     sender: 0,

@@ -143,6 +143,7 @@ impl Dumbbell {
             let receiver = receiver.map(|agent| add("receiver", sink, agent));
             flows.push(FlowSpec {
                 name,
+                dscp: 0,
                 source,
                 sink,
                 sender,
