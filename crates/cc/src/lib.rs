@@ -199,7 +199,7 @@ registry::algorithms! {
     dctcp = Dctcp(DctcpParams), ns3 = Ns3;
     vegas = Vegas(VegasParams), ns3 = Ns3, linux = Linux;
     ledbat = Ledbat(LedbatParams);
-    westwood ["westwood+", "westwood_plus"] = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
+    westwood ["westwood+", "westwood_plus", "westwoodplus", "tcpwestwood"] = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
     highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
     scalable ["stcp"] = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
     htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
@@ -210,7 +210,7 @@ registry::algorithms! {
     yeah = Yeah(YeahParams), ns3 = Ns3, linux = Linux;
     lp ["tcp_lp"] = Lp(LpParams), ns3 = Ns3, linux = Linux;
     compound ["ctcp"] = Compound(CompoundParams);
-    ledbat_plus ["ledbat++", "ledbat_plus_plus", "ledbatpp"] = LedbatPlus(LedbatPlusParams);
+    ledbat_plus ["ledbat++", "ledbat_plus_plus", "ledbatplusplus", "ledbatpp"] = LedbatPlus(LedbatPlusParams);
     copa = Copa(CopaParams);
     prague = Prague(PragueParams);
 }

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         eprintln!("sojourn: note: {note}");
     }
     let mut scenario = reading.scenario;
+    scenario.refuse_vain_replications(&document)?;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
         scenario.run.replications = 1;

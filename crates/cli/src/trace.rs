@@ -32,6 +32,9 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
         receiver: args.receiver.as_deref(),
     };
     let options: Options = texts.options(|name| format!("--{name}"))?;
+    if let Some(dir) = &args.out {
+        files::check_place(dir)?;
+    }
     let analysis = read(&args.file, &options)?;
     for skipped in &analysis.skipped {
         eprintln!(

@@ -210,12 +210,12 @@ pub fn find(name: &str) -> Result<Entry, LabError> {
         None => (None, name),
     };
     let all = entries();
+    let called = |entry: &&Entry| entry.name == plain || entry.aliases.contains(&plain);
     let fits = |entry: &&Entry| {
-        (entry.name == plain || entry.aliases.contains(&plain))
-            && family.is_none_or(|family| entry.family.name().starts_with(family))
+        called(entry) && family.is_none_or(|family| entry.family.name().starts_with(family))
     };
     all.iter().find(fits).cloned().ok_or_else(|| {
-        if let (Some(family), Some(other)) = (family, all.iter().find(|e| e.name == plain)) {
+        if let (Some(family), Some(other)) = (family, all.iter().find(called)) {
             let problem = format!("no {family} is called {plain:?}");
             let remedy = format!("{plain:?} is a {}", other.family.name());
             return LabError::new(LabErrorKind::UnknownName, problem).remedy(remedy);

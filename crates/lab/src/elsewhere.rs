@@ -1,8 +1,8 @@
 //! Names of the field that are no entries of the catalogue, and where to look for them.
 
-/// What goes by a name of its own in the field and is a part of an entry here, or another name of one: names in lower case
-/// without signs between, and where to look.
-const ELSEWHERE: [(&[&str], &str); 13] = [
+/// What goes by a name of its own in the field and is a part of an entry here, or one that is not meant alone: names in lower case
+/// without signs between, and where to look. Another name of an entry is its alias.
+const ELSEWHERE: [(&[&str], &str); 11] = [
     (
         &["udp"],
         "UDP is what a source sends on its own: cbr, poisson, exponential, pareto, periodic, on_off, voice, video; see sojourn list sources",
@@ -47,14 +47,6 @@ const ELSEWHERE: [(&[&str], &str); 13] = [
     (
         &["bbrv2", "bbr2"],
         "version 3 is called bbr3; see sojourn show bbr3",
-    ),
-    (
-        &["westwoodplus", "tcpwestwood"],
-        "it is called westwood; see sojourn show westwood",
-    ),
-    (
-        &["ledbatplusplus"],
-        "it is called ledbat_plus; see sojourn show ledbat_plus",
     ),
     (
         &["iperf"],

@@ -182,7 +182,12 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
 }
 
 fn read(document: &Document) -> Result<Scenario> {
-    Scenario::from_document(document).map_err(|error| error.reworded(in_options))
+    let read = || {
+        let scenario = Scenario::from_document(document)?;
+        scenario.refuse_vain_replications(document)?;
+        Ok(scenario)
+    };
+    read().map_err(|error: LabError| error.reworded(in_options))
 }
 
 fn no_dumbbell() -> LabError {

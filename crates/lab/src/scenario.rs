@@ -34,7 +34,7 @@ use sojourn_units::{
 
 use crate::attributes;
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef, read_text};
-use crate::error::{LabError, LabErrorKind, Result};
+use crate::error::{LabError, LabErrorKind, Place, Result};
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
     LinkParams, MemberParams, ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams,
@@ -117,6 +117,28 @@ impl Scenario {
     /// contradict each other.
     pub fn from_document(document: &Document) -> Result<Scenario> {
         Scenario::read(document, &[]).map(|reading| reading.scenario)
+    }
+
+    /// Refuses a number of replications that an argument asks for where nothing is random, so that one run is made. In one file the
+    /// two may stand together: then nobody asks for either just now, and the results say that there was one run.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn refuse_vain_replications(&self, document: &Document) -> Result<()> {
+        let asked = document.get("run.replications")?;
+        let argument = |value: &ValueRef<'_>| matches!(value.place(), Place::Argument { .. });
+        match asked.filter(argument) {
+            Some(asked) if self.run.deterministic && self.run.replications > 1 => {
+                let problem = format!(
+                    "nothing is random with run.deterministic = true, so that one run is made and not {}",
+                    self.run.replications
+                );
+                Err(asked
+                    .error(LabErrorKind::Contradiction, problem)
+                    .remedy("leave out one of the two"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The scenario of a document in which others read the top-level keys `other`, with what goes beside it.

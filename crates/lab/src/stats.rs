@@ -16,24 +16,30 @@ pub const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the 95 % interval; `None` where there is none: a single value, or a deterministic run.
+    /// Half the width of the 95 % interval; `None` where there is none: a single value, values that are all equal, or a
+    /// deterministic run.
     pub half_width: Option<f64>,
     /// Values that went in.
     pub n: u64,
     /// The replications are one and the same, so that there is nothing to estimate.
     pub deterministic: bool,
+    /// Two or more replications, which need not be the same in all else, have exactly this value. Their sample deviation of zero
+    /// says nothing of how far the next one may lie: an interval of "± 0" would not be precision.
+    pub equal: bool,
 }
 
 impl Estimate {
-    /// The mean of `values`, with an interval if there are two or more; `None` if there are none. Values that are not
-    /// finite are left out.
+    /// The mean of `values`, with an interval if there are two or more that are not all equal; `None` if there are none.
+    /// Values that are not finite are left out.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+        let equal = values.len() > 1 && values.iter().all(|value| *value == values[0]);
         Some(Estimate {
             mean: mean(&values)?,
-            half_width: half_width(&values),
+            half_width: half_width(&values).filter(|_| !equal),
             n: count(&values),
             deterministic: false,
+            equal,
         })
     }
 
@@ -44,6 +50,25 @@ impl Estimate {
             half_width: None,
             n,
             deterministic: true,
+            equal: false,
+        }
+    }
+
+    /// The same with an interval no narrower than this, which is what the values themselves are known to. Values that came out
+    /// equal within that are not known to be equal.
+    #[must_use]
+    pub fn at_least(self, half_width: f64) -> Estimate {
+        match self.half_width {
+            Some(half) => Estimate {
+                half_width: Some(half.max(half_width)),
+                ..self
+            },
+            None if self.equal && half_width > 0.0 => Estimate {
+                half_width: Some(half_width),
+                equal: false,
+                ..self
+            },
+            None => self,
         }
     }
 
@@ -238,7 +263,8 @@ mod tests {
     #[test]
     fn equal_values_have_an_interval_without_width() {
         let estimate = Estimate::of(&[0.1, 0.1, 0.1]).expect("three values");
-        assert_eq!((estimate.mean, estimate.half_width), (0.1, Some(0.0)));
+        assert_eq!((estimate.mean, estimate.half_width), (0.1, None));
+        assert!(estimate.equal && !estimate.deterministic);
     }
 
     #[test]

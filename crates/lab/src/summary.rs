@@ -525,10 +525,7 @@ impl<'a> Wanted<'a> {
         }
         let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
         let estimate = self.of_values(point, &values)?;
-        Some(at_least(
-            estimate,
-            asked.metric.resolution() * estimate.mean.abs(),
-        ))
+        Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
     }
 
     /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
@@ -557,7 +554,7 @@ impl<'a> Wanted<'a> {
                     mean(&values).unwrap_or(0.0).abs()
                 });
                 let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
-                Some(at_least(difference, resolution))
+                Some(difference.at_least(resolution))
             }
         }
     }
@@ -576,17 +573,10 @@ fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
             half_width: estimate.half_width.map(|half| unit.show(half)),
             n: Some(estimate.n),
             deterministic: estimate.deterministic.then_some(true),
+            equal: estimate.equal.then_some(true),
             ..Shown::default()
         })
     })
-}
-
-/// An estimate whose interval, if it has one, is no narrower than what its values are known to.
-fn at_least(estimate: Estimate, half_width: f64) -> Estimate {
-    Estimate {
-        half_width: estimate.half_width.map(|half| half.max(half_width)),
-        ..estimate
-    }
 }
 
 impl Asked {

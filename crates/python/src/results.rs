@@ -136,6 +136,7 @@ pub(crate) fn run(
             }
         }
         let scenario = Scenario::from_document(&document)?;
+        scenario.refuse_vain_replications(&document)?;
         let queues: Vec<Spec> = queues
             .iter()
             .map(|queue| read_queue(queue))

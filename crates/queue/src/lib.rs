@@ -19,6 +19,7 @@ pub mod registry;
 pub mod round;
 pub mod scheduler;
 pub mod store;
+mod synonyms;
 pub mod tc;
 #[cfg(test)]
 mod testing;

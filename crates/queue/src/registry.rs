@@ -3,6 +3,7 @@
 
 use crate::disciplines;
 use crate::port::QueuePort;
+use crate::synonyms::hinted;
 use crate::tc::Line;
 use sojourn_sim::Stream;
 use sojourn_units::{
@@ -474,7 +475,7 @@ fn build_params<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
-    sojourn_units::build(dialect, pairs)
+    sojourn_units::build(dialect, pairs).map_err(hinted)
 }
 
 /// The arguments of a specification as texts.

@@ -36,7 +36,7 @@
 //!                  columns: [{key, title, unit?, align?: "left" | "center" | "right"}],
 //!                  rows: [[Cell, one per column]], footnotes?: [Markdown]}
 //! Cell            null | text | number
-//!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool}
+//!                 | {value, half_width?, n?, digits?, note?, deterministic?: bool, equal?: bool}
 //!
 //! Figure          {id, title, caption?: Markdown, kind, x: Axis, y: Axis,
 //!                  series?: {field, title?, order?: [label]}, facet?: {field, title?},
@@ -49,8 +49,8 @@
 //! - An `id` names files and anchors: lower-case letters, digits, `-`, `_`; unique among tables, and among figures.
 //! - A field is a letter followed by letters, digits and underscores, and is in at least one row.
 //! - A cell with a `half_width` prints two significant digits of it, and the value to the same place: `12.35 ± 0.42`.
-//!   `digits` (after the point) overrides that. With `n` below 2 or `deterministic`, the value stands alone and the
-//!   table says why.
+//!   `digits` (after the point) overrides that. With `n` below 2, `deterministic` or `equal` (every replication has this
+//!   value), it stands alone and the table says why.
 //! - A row with `published: true`, and every row of a series called `published` or `published ...`, is drawn hollow;
 //!   such a series is grey.
 //! - `y_low` and `y_high` come together. They are the whiskers of `bars`, `points` and `scatter`, the band of `lines`,

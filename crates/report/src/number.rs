@@ -50,9 +50,11 @@ pub(crate) fn cell(cell: &Cell) -> Printed {
     }
 }
 
-/// The half width that a reader is shown: none from a single or a deterministic run.
+/// The half width that a reader is shown: none from a single or a deterministic run, or where all have the value.
 pub(crate) fn shown_half_width(estimate: &Estimate) -> Option<f64> {
-    let single = estimate.n.is_some_and(|n| n < 2) || estimate.deterministic == Some(true);
+    let single = estimate.n.is_some_and(|n| n < 2)
+        || estimate.deterministic == Some(true)
+        || estimate.equal == Some(true);
     estimate.half_width.filter(|_| !single)
 }
 

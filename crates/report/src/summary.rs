@@ -242,6 +242,9 @@ pub struct Estimate {
     /// Whether the run had nothing random in it, so that there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deterministic: Option<bool>,
+    /// Whether every replication has exactly this value, though they are not the same in all else, so that there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal: Option<bool>,
 }
 
 impl<'de> Deserialize<'de> for Cell {

@@ -60,6 +60,7 @@ pub(crate) fn header(column: &Column) -> String {
 /// Reasons for a value to have no interval.
 const ONCE: &str = "deterministic: one run, nothing random in it";
 const SAME: &str = "deterministic: all replications came out the same";
+const EQUAL: &str = "the same in all replications: no interval";
 const SINGLE: &str = "one run: no interval";
 
 /// Why a value has no interval, for the reader who looks for one.
@@ -72,6 +73,7 @@ pub(crate) fn why_no_interval(cell: &Cell) -> Option<&'static str> {
             })
         }
         Cell::Estimate(estimate) if estimate.n.is_some_and(|n| n < 2) => Some(SINGLE),
+        Cell::Estimate(estimate) if estimate.equal == Some(true) => Some(EQUAL),
         _ => None,
     }
 }
@@ -327,25 +329,37 @@ fn mark_for(note: &str, notes: &mut Vec<(String, String)>) -> String {
 
 fn interval_note(table: &Table) -> Option<&'static str> {
     let cells = || table.rows.iter().flatten().filter_map(why_no_interval);
-    let (mut single, mut once, mut same) = (false, false, false);
+    let (mut single, mut once, mut same, mut equal) = (false, false, false, false);
     for why in cells() {
         match why {
             SINGLE => single = true,
             SAME => same = true,
+            EQUAL => equal = true,
             _ => once = true,
         }
     }
-    match (once, same, single) {
+    let deterministic = once || same;
+    match (deterministic, single, equal) {
         (false, false, false) => None,
-        (false, false, true) => Some("Values without ± come from one run and have no interval."),
-        (true, false, false) => {
+        (false, true, false) => Some("Values without ± come from one run and have no interval."),
+        (true, false, false) if !same => {
             Some("Values without ± are deterministic: one run, nothing random in it.")
         }
-        (false, true, false) => {
+        (true, false, false) if !once => {
             Some("Values without ± are deterministic: all replications came out the same.")
         }
-        (true, true, false) => Some("Values without ± are deterministic: nothing random in them."),
-        (_, _, true) => Some("Values without ± are deterministic, or come from one run."),
+        (true, false, false) => Some("Values without ± are deterministic: nothing random in them."),
+        (true, true, false) => Some("Values without ± are deterministic, or come from one run."),
+        (false, false, true) => Some("Values without ± are the same in all replications."),
+        (false, true, true) => {
+            Some("Values without ± come from one run, or are the same in all replications.")
+        }
+        (true, false, true) => {
+            Some("Values without ± are deterministic, or the same in all replications.")
+        }
+        (true, true, true) => Some(
+            "Values without ± are deterministic, come from one run, or are the same in all replications.",
+        ),
     }
 }
 

@@ -293,6 +293,21 @@ fn replications_that_came_out_the_same_are_said_to_be_deterministic() {
 }
 
 #[test]
+fn a_value_that_all_replications_have_though_they_differ_stands_alone_and_says_why() {
+    let mut summary = sample();
+    summary["blocks"] = json!([{
+        "type": "table", "id": "t", "title": "T", "columns": [{"key": "a", "title": "A"}],
+        "rows": [[{"value": 0.0, "n": 10, "equal": true}], [{"value": 4.0, "half_width": 0.5, "n": 10}]]
+    }]);
+    let html = rendered(&summary);
+    assert!(
+        html.contains("title=\"the same in all replications: no interval\">0<"),
+        "{html}"
+    );
+    assert!(html.contains("Values without ± are the same in all replications."));
+}
+
+#[test]
 fn folded_figures_that_follow_each_other_lie_in_one_fold() {
     let figure = |id: &str, folded: bool| {
         json!({

@@ -170,6 +170,33 @@ fn list_and_show_print_what_is_declared() {
 }
 
 #[test]
+fn show_of_another_name_shows_the_entry_whose_page_names_it() {
+    let place = Place::new();
+    for (given, name) in [
+        ("westwoodplus", "westwood"),
+        ("tcpwestwood", "westwood"),
+        ("ledbatplusplus", "ledbat_plus"),
+        ("pfifo", "droptail"),
+        ("flow:westwoodplus", "flow:westwood"),
+        ("congestion:ledbatplusplus", "congestion:ledbat_plus"),
+    ] {
+        let page = place.ok(&format!("show {given}"));
+        assert_eq!(page, place.ok(&format!("show {name}")));
+        let alias = given.rsplit(':').next().unwrap();
+        let also = page.lines().nth(1).unwrap();
+        assert!(
+            also.starts_with("also: ") && also.contains(alias),
+            "{given}: {also}"
+        );
+    }
+    let told = place.refused(place.sojourn("show queue:westwoodplus"));
+    assert!(
+        told.contains("no queue is called \"westwoodplus\""),
+        "{told}"
+    );
+}
+
+#[test]
 fn names_with_plus_signs_work_wherever_a_name_does() {
     let place = Place::new();
     for (given, name) in [("westwood+", "westwood"), ("ledbat++", "ledbat_plus")] {
@@ -302,6 +329,24 @@ fn one_run_has_no_interval_and_says_why() {
         .unwrap();
     assert!(!values.contains('±'), "{table}");
     assert!(why.starts_with(": one run"), "{table}");
+}
+
+#[test]
+fn replications_that_a_command_asks_for_where_nothing_is_random_are_refused() {
+    let place = Place::new();
+    let refused = |line: &str| place.refused(place.sojourn(line));
+    let line = "dumbbell --duration 3s --warmup 1s --flow reno --deterministic --replications";
+    assert_eq!(
+        refused(&format!("{line} 5")),
+        "--replications 5: nothing is random with run.deterministic = true, so that one run is made and not 5; leave out one of the two"
+    );
+    let told = refused("run tiny.toml --set run.deterministic=true --replications 5");
+    assert!(told.starts_with("--replications 5: "), "{told}");
+    let told = refused("run tiny.toml --set run.deterministic=true --set run.replications=5");
+    assert!(told.contains("one run is made and not 5"), "{told}");
+    // One is what is made, and a number in the file is not asked for just now.
+    place.ok(&format!("{line} 1"));
+    place.ok("run tiny.toml --set run.deterministic=true");
 }
 
 #[test]

@@ -195,6 +195,26 @@ fn a_directory_gets_every_table_and_a_report() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_written_is_told_before_the_trace_is_read() {
+    let place = place();
+    let whole = place.read("run.tr");
+    place.write("cut.tr", &whole[..whole.len() - 5]);
+    // The trace is cut off, too: who reads it first says that.
+    for out in ["run.tr", "run.tr/analysis"] {
+        let line = format!("trace analyse cut.tr --out {out}");
+        let told = place.refused(place.sojourn(&line));
+        assert!(
+            told.starts_with(&format!("{out}/data: cannot make the directory: ")),
+            "{told}"
+        );
+        assert!(told.contains("name a directory"), "{told}");
+    }
+    // What can be written is left alone when the trace cannot be read.
+    place.refused(place.sojourn("trace analyse cut.tr --out new/analysis"));
+    assert!(!place.path("new").exists());
+}
+
+#[test]
 fn what_is_wrong_is_told_and_lenient_goes_on() {
     let place = place();
     let whole = place.read("run.tr");

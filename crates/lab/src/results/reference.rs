@@ -88,6 +88,11 @@ where n is the number of replications that have a value, s the sample standard d
 of Student's distribution. Values that are compared with each other come from runs with the same random starts; their \
 difference is taken replication by replication, and the interval is that of the differences.
 
+A value that all replications have alike, such as no loss in any of them, stands without an interval: a sample deviation of \
+zero says nothing of how far the next replication may lie, and \"± 0\" would not be precision. The remark below the table says so; \
+in CSV and JSON its `half_width` is empty and `deterministic` is false. Where whole replications came out the same, nothing is \
+random and `deterministic` is true.
+
 A percentile in a table is the mean of each replication's own percentile. The name with `_pooled` behind it is the percentile of \
 the packets of all replications together; it has no interval. Percentiles are read from histograms with 32 steps per octave, \
 as the middle of a step, or the least or greatest value where it is nearer: the error is at most 1/64 (1.6 %), and no interval of a percentile is narrower than that. Means, least \

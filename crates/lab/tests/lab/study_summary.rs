@@ -179,21 +179,18 @@ fn a_comparison_has_metrics_down_queues_across_and_paired_differences() {
     // Replications 0, 1, 2 have means of 42.5, 44.5 and 46.5 ms: s = 2, t(2) = 4.3027, half width 4.968.
     assert_eq!(
         row("Sojourn, mean"),
-        "Sojourn, mean (ms) 44.5 ± 5.0 14.5 ± 5.0 30 ± 0"
+        "Sojourn, mean (ms) 44.5 ± 5.0 14.5 ± 5.0 30"
     );
     assert_eq!(
         row("Utilization"),
-        "Utilization (%) 96 ± 0 80.08 ± 0.20 15.92 ± 0.20"
+        "Utilization (%) 96 80.08 ± 0.20 15.92 ± 0.20"
     );
     assert_eq!(
         row("Drop rate"),
-        "Drop rate (packets/s) 5 ± 0 2.10 ± 0.25 2.90 ± 0.25"
+        "Drop rate (packets/s) 5 2.10 ± 0.25 2.90 ± 0.25"
     );
-    assert_eq!(
-        row("Goodput, reno"),
-        "Goodput, reno (Mbps) 0.48 ± 0 0.48 ± 0 0 ± 0"
-    );
-    assert_eq!(row("Jain index"), "Jain index, reno 0.9 ± 0 0.9 ± 0 0 ± 0");
+    assert_eq!(row("Goodput, reno"), "Goodput, reno (Mbps) 0.48 0.48 0");
+    assert_eq!(row("Jain index"), "Jain index, reno 0.9 0.9 0");
     assert!(text.contains("DropTail − CoDel"), "{text}");
     assert!(text.contains("Means over 3 replications; ± is the half width of the 95 % interval."));
 }
@@ -252,7 +249,7 @@ fn records_say_the_same_in_csv_and_json() {
     let value = difference["value"].as_f64().expect("a number");
     assert!((value * 1000.0 - shown.value).abs() < 1e-9, "{value}");
     assert_eq!(number(line.split(',').nth(4).expect("a value")), value);
-    assert!(difference["half_width"].as_f64().is_some() && difference["difference"] == true);
+    assert_eq!(difference["difference"], true);
     assert_eq!(found["difference"], false);
 }
 
@@ -320,6 +317,48 @@ fn replications_that_are_all_the_same_are_deterministic_and_not_plus_minus_zero(
         "{header}"
     );
     assert!(rows.lines().all(|row| row.ends_with(",,3,true")), "{rows}");
+}
+
+#[test]
+fn a_value_that_all_replications_have_though_they_differ_has_no_interval_and_says_so() {
+    let results = results(&study(COMPARISON));
+    let summary = summarize(&results).expect("a summary");
+    let printed = text_table(tables(&summary)[0]);
+    assert!(
+        !printed.contains("± 0 ") && !printed.contains("± 0\n"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("\nValues without ± are the same in all replications.\n"),
+        "{printed}"
+    );
+    let comparison = comparison(&results);
+    let json: serde_json::Value = serde_json::from_str(&comparison.json()).expect("JSON");
+    let records = json["results"].as_array().expect("records");
+    let of = |metric: &str, difference: bool| {
+        records
+            .iter()
+            .find(|record| record["metric"] == metric && record["difference"] == difference)
+            .expect("a record")
+    };
+    for (metric, difference) in [
+        ("goodput_bps_sum of reno", false),
+        ("goodput_bps_sum of reno", true),
+        ("sojourn_s_mean", true),
+    ] {
+        let record = of(metric, difference);
+        assert!(record["half_width"].is_null(), "{record}");
+        assert_eq!(record["deterministic"], false, "{record}");
+        assert_eq!(record["n"], 3, "{record}");
+    }
+    // A percentile is known to a step of its histogram, and equal ones to no more than that.
+    assert!(of("sojourn_s_p95", false)["half_width"].as_f64() > Some(0.0));
+    let csv = comparison.csv();
+    let equal = csv
+        .lines()
+        .find(|line| line.starts_with("queues,CoDel,goodput_bps_sum of reno,"))
+        .expect("a record");
+    assert!(equal.ends_with(",480000,,3,false"), "{equal}");
 }
 
 fn grid(folder: &Path) -> Summary {

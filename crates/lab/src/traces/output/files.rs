@@ -13,6 +13,26 @@ use std::path::{Path, PathBuf};
 /// Folder of the tables with all their rows; the report's own, which may be cut, are in `tables`.
 const FOLDER: &str = "data";
 
+/// Finds out whether the files of an analysis can be written to a directory, before a trace is read that may take long. Nothing is
+/// made: the nearest directory that exists is tried with an empty file.
+///
+/// # Errors
+/// When it is no directory, or nothing can be written in it.
+pub fn check_place(dir: &Path) -> Result<()> {
+    let folder = dir.join(FOLDER);
+    let exists = folder.ancestors().find(|path| path.exists());
+    // A path of one part lies where the command runs.
+    let place = exists.unwrap_or(Path::new("."));
+    if !place.is_dir() {
+        let error = std::io::ErrorKind::NotADirectory.into();
+        return Err(LabError::io(&folder, "make the directory", &error));
+    }
+    let trial = place.join(format!(".sojourn-{}", std::process::id()));
+    fs::File::create(&trial)
+        .and_then(|_| fs::remove_file(&trial))
+        .map_err(|error| LabError::io(dir, "write in the directory", &error))
+}
+
 /// Writes `data/NAME.csv` and `data/NAME.parquet` of every table, `summary.json`, the figures and `report.html`; gives the report.
 ///
 /// # Errors
