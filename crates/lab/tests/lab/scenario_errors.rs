@@ -80,7 +80,7 @@ queue = "drr each=(codel targt=5ms)""#,
             r#"[[flows]]
 kind = "reno"
 cuont = 2"#,
-            r#"lab.toml:3: flows[0].cuont: unknown key, did you mean "count"? (allowed: count, label, direction, from, to, start, stagger, stop, rtt, [...])"#,
+            r#"lab.toml:3: flows[0].cuont: unknown key, did you mean "count"? (allowed: count, label, direction, from, to, start, stagger, stop, dscp, rtt, [...])"#,
         ),
     ]);
 }
