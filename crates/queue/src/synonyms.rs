@@ -5,7 +5,7 @@
 use sojourn_units::ParamError;
 
 /// Names elsewhere, in lower case without signs between, and the parameters that they may stand for: the first that a discipline has.
-/// `tc`'s names are those of its manual pages, ns-3's those of `GetTypeId` (3.44), ns-2's those of `ns-default.tcl` (2.35).
+/// `tc`'s names, those of ns-3's attributes and of ns-2's variables are from memory: one that is missing gives no hint.
 const ELSEWHERE: &[(&[&str], &[&str])] = &[
     (
         &["flows", "divisor", "queues", "maxqueues", "buckets"],
@@ -130,7 +130,7 @@ mod tests {
     use crate::registry::{SpecError, catalogue, resolve, tc};
     use sojourn_units::Spec;
 
-    /// Options of `tc`'s manual pages, attributes of ns-3 and variables of ns-2 that are called otherwise here.
+    /// Options of `tc`, attributes of ns-3 and variables of ns-2 that are called otherwise here.
     const CALLED: &[(&str, &[(&str, &str)])] = &[
         ("droptail", &[("MaxSize", "limit")]),
         (
