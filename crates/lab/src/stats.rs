@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_an_interval_without_width() {
+    fn equal_values_have_no_interval() {
         let estimate = Estimate::of(&[0.1, 0.1, 0.1]).expect("three values");
         assert_eq!((estimate.mean, estimate.half_width), (0.1, None));
         assert!(estimate.equal && !estimate.deterministic);
