@@ -1094,6 +1094,17 @@ fn flow_metrics() -> Vec<Metric> {
             ),
             |flows, _| transfers(flows, |transfer| transfer.completed.is_none()),
         ),
+        flow(
+            declared(
+                "responsiveness_rpm",
+                "Responsiveness (RPM)",
+                Unit::Index,
+                "Round trips per minute (draft-ietf-ippm-responsiveness) of requests whose responses are small, one after the other, \
+                 at their mean completion time.",
+                "60 s / fct_s_mean",
+            ),
+            |flows, _| responsiveness_rpm(flows.iter().flat_map(|flow| &flow.transfers)),
+        ),
     ]);
     let measures = [
         (
@@ -1152,6 +1163,16 @@ fn flow_metrics() -> Vec<Metric> {
         }
     }
     all
+}
+
+/// Round trips per minute: 60 s over the mean completion time.
+fn responsiveness_rpm<'a>(transfers: impl Iterator<Item = &'a TransferOutcome>) -> Option<f64> {
+    let times: Vec<f64> = transfers
+        .filter_map(|transfer| Measure::Completion.of(transfer))
+        .collect();
+    mean(&times)
+        .filter(|seconds| *seconds > 0.0)
+        .map(|seconds| 60.0 / seconds)
 }
 
 fn transfers(flows: &[&FlowOutcome], counted: fn(&TransferOutcome) -> bool) -> Option<f64> {
@@ -1363,6 +1384,7 @@ fn share_text(suffix: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Time;
     use std::collections::BTreeSet;
 
     #[test]
@@ -1373,6 +1395,28 @@ mod tests {
             assert!(metric.doc.ends_with('.'), "{}", metric.name);
             assert!(!metric.formula.is_empty(), "{}", metric.name);
         }
+    }
+
+    /// A transfer of a workload that took this long, or has not arrived.
+    fn transfer(took_ms: Option<u64>) -> TransferOutcome {
+        TransferOutcome {
+            kind: TransferKind::Response,
+            bytes: 1,
+            asked: Time::ZERO,
+            completed: took_ms.map(|ms| Time::ZERO + Span::from_ms(ms)),
+            ideal: None,
+        }
+    }
+
+    #[test]
+    fn round_trips_per_minute_are_a_minute_over_the_mean_of_those_that_arrived() {
+        let of = |transfers: Vec<TransferOutcome>| responsiveness_rpm(transfers.iter());
+        let rpm = of(vec![transfer(Some(40)), transfer(Some(60)), transfer(None)]);
+        assert!(
+            rpm.is_some_and(|rpm| (rpm - 1200.0).abs() < 1e-9),
+            "{rpm:?}"
+        );
+        assert_eq!(of(vec![transfer(None)]), None);
     }
 
     #[test]

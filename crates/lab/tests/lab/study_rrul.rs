@@ -1,0 +1,63 @@
+//! What the study `rrul` shows of queues at both ends of an access link: what people measure with Flent.
+
+use sojourn_lab::outcome::RunOutcome;
+use sojourn_lab::run::run;
+
+use crate::support::{goodput_mbps, point, shipped};
+
+/// The first replication of four downloads and four uploads at 50 and 10 Mbps.
+fn outcome(queue: &str) -> RunOutcome {
+    let study = shipped("rrul");
+    let mut scenario = point(&study, "rrul-be", &[("queue", queue), ("rates", "50/10")])
+        .scenario
+        .clone();
+    scenario.run.duration = sojourn_units::Span::from_secs(30);
+    run(&scenario, 0).expect("a run")
+}
+
+/// Times of the requests and responses of the probes, ascending, milliseconds.
+fn round_trips(outcome: &RunOutcome) -> Vec<f64> {
+    let flows = outcome.flows.iter().filter(|flow| flow.label == "rr");
+    let mut all: Vec<f64> = flows
+        .flat_map(|flow| &flow.transfers)
+        .filter_map(|transfer| Some(transfer.took()?.as_secs_f64() * 1e3))
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+#[test]
+fn a_large_buffer_takes_ten_times_the_idle_round_trip_and_fair_queues_a_few_milliseconds() {
+    let median = |queue| {
+        let all = round_trips(&outcome(queue));
+        all[all.len() / 2]
+    };
+    assert!(median("DropTail") > 250.0, "{}", median("DropTail"));
+    for queue in ["CoDel", "PIE"] {
+        let of = median(queue);
+        assert!((55.0..160.0).contains(&of), "{queue}: {of}");
+    }
+    for queue in ["FQ-CoDel", "FQ-PIE", "CAKE"] {
+        let of = median(queue);
+        assert!((40.0..45.0).contains(&of), "{queue}: {of}");
+    }
+}
+
+#[test]
+fn fair_queues_with_aqm_fill_the_link_both_ways_and_share_it_evenly() {
+    for queue in ["FQ-CoDel", "FQ-PIE", "CAKE"] {
+        let outcome = outcome(queue);
+        let (down, up) = (goodput_mbps(&outcome, "down"), goodput_mbps(&outcome, "up"));
+        assert!(down > 45.0 && up > 8.3, "{queue}: {down} and {up}");
+        let bytes = |label: &str| -> Vec<u64> {
+            let flows = outcome.flows.iter().filter(|flow| flow.label == label);
+            flows.map(|flow| flow.goodput_bytes).collect()
+        };
+        for label in ["down", "up"] {
+            let of = bytes(label);
+            let (least, most) = (of.iter().min(), of.iter().max());
+            let (least, most) = (least.expect("flows"), most.expect("flows"));
+            assert!(least * 10 > most * 9, "{queue}, {label}: {of:?}");
+        }
+    }
+}
