@@ -714,6 +714,16 @@ impl Study {
                 )
                 .remedy("write linear or log"));
         }
+        // The report would refuse it, but only when the runs are done.
+        if params.kind == FigureKind::Bars && params.y_scale == AxisScale::Log {
+            return Err(table
+                .error_on(
+                    "y_scale",
+                    LabErrorKind::Contradiction,
+                    "bars start at zero, which a logarithmic axis does not have",
+                )
+                .remedy("write kind = \"points\", or a linear axis"));
+        }
         let title = params.title.clone().unwrap_or_else(|| {
             let shown = y
                 .as_deref()

@@ -279,6 +279,15 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         )
     );
     assert_eq!(
+        with(
+            "[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nkind = \"bars\"\nx = \"rate\"\ny = \"sojourn_s_mean\"\ny_scale = \"log\""
+        ),
+        at(
+            6,
+            "figure[0].y_scale: bars start at zero, which a logarithmic axis does not have; write kind = \"points\", or a linear axis"
+        )
+    );
+    assert_eq!(
         with("[[figure]]\nid = \"A b\"\n"),
         at(
             1,
