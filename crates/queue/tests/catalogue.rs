@@ -301,6 +301,27 @@ fn each_class_may_have_a_queue_of_its_own_kind() {
     }
 }
 
+#[test]
+fn each_class_of_htb_with_a_queue_may_have_one_of_its_own_kind() {
+    // Flow 0 is in the first class with a queue, flow 1 in the second, both below one, all others in the third.
+    let text = "htb rate=10Mbps classes=6Mbps/10Mbps{2Mbps/10Mbps,4Mbps/10Mbps},4Mbps/10Mbps \
+                each=(droptail limit=1p),(codel limit=3p),(fq_codel limit=2p)";
+    let mut bench = Bench::new(port(&text.parse().expect("a spec"), 1, "each"));
+    for flow in [2, 1, 0].repeat(5) {
+        bench.offer(flow, 1000, 0, Time::ZERO);
+    }
+    let lost = |flow| {
+        bench
+            .sink
+            .dropped
+            .iter()
+            .filter(|drop| drop.0 == flow)
+            .count()
+    };
+    assert_eq!([0, 1, 2].map(lost), [4, 2, 3]);
+    bench.port.finish(&bench.ring, Time::ZERO, &mut bench.sink);
+}
+
 /// The internal state of a port and of all that is inside it, by name.
 fn states(port: &QueuePort) -> Vec<(String, f64)> {
     let mut values = Vec::new();

@@ -103,7 +103,6 @@ impl<S: Source> UdpSender<S> {
             size: self.headers.saturating_add(narrow(bytes)),
             seq: self.sent,
             kind: Kind::Datagram,
-            tos: 0,
             ..Outgoing::default()
         };
         if self.sent == 0 {

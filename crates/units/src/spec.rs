@@ -242,12 +242,7 @@ fn pairs(args: &[(String, SpecValue)]) -> Vec<(String, String)> {
 impl FromStr for Spec {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<Spec, SpecError> {
-        let mut reader = Reader {
-            text,
-            at: 0,
-            depth: 0,
-        };
-        reader.skip_spaces();
+        let mut reader = Reader::of(text);
         let spec = if reader.peek() == Some('(') {
             reader.nested()?
         } else {
@@ -262,12 +257,7 @@ impl FromStr for Spec {
 impl FromStr for Specs {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<Specs, SpecError> {
-        let mut reader = Reader {
-            text,
-            at: 0,
-            depth: 0,
-        };
-        reader.skip_spaces();
+        let mut reader = Reader::of(text);
         let specs = if reader.peek() == Some('(') {
             reader.listed(true)?
         } else {
@@ -281,12 +271,7 @@ impl FromStr for Specs {
 impl FromStr for FlowSpec {
     type Err = SpecError;
     fn from_str(text: &str) -> Result<FlowSpec, SpecError> {
-        let mut reader = Reader {
-            text,
-            at: 0,
-            depth: 0,
-        };
-        reader.skip_spaces();
+        let mut reader = Reader::of(text);
         let count = reader.count()?;
         let name = reader.name("the name of a source or congestion control, such as reno")?;
         let rate = reader.rate()?;
@@ -378,6 +363,17 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// At the first character that is no space.
+    fn of(text: &'a str) -> Reader<'a> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+        };
+        reader.skip_spaces();
+        reader
+    }
+
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
