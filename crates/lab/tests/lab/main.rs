@@ -32,6 +32,7 @@ mod study_rmcat_wired;
 mod study_rrul;
 mod study_rtp_codel_drr;
 mod study_summary;
+mod study_tcpeval;
 mod support;
 mod traces_bad;
 mod traces_foreign;
