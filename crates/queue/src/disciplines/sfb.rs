@@ -105,21 +105,17 @@ pub struct Sfb(Box<Core>);
 struct Core {
     rules: Rules,
     params: SfbParams,
-    /// A bin with so many packets is full.
-    full: u64,
-    /// Size of steps, in units of `top`.
-    up: f64,
-    down: f64,
-    /// Probability 1: 1, or 65535 in dialect linux.
-    top: f64,
+    steps: Steps,
     sets: [Set; 2],
     current: usize,
     keys: Stream,
     /// The other set is told of flows that do not respond.
     doubled: bool,
     rehashed: Time,
-    /// What waits, head first, and in which sets it is counted.
+    /// What waits, head first, and in which sets it is counted; nothing where `still` has it.
     counted: VecDeque<Counted>,
+    /// The same where the hashes stay and there are two levels, as in the paper: the bins of each packet.
+    still: Option<VecDeque<Pair>>,
     /// When the last packet of a flow that does not respond was let in.
     boxed: Option<Time>,
     tokens: u64,
@@ -156,6 +152,23 @@ struct Bin {
     changed: Time,
 }
 
+/// How the probability of a bin changes.
+#[derive(Clone, Copy)]
+struct Steps {
+    /// A bin with so many packets is full.
+    full: u64,
+    /// More than this lies between changes.
+    hold: Option<Span>,
+    /// Size of steps, in units of `top`.
+    up: f64,
+    down: f64,
+    /// Probability 1: 1, or 65535 in dialect linux.
+    top: f64,
+}
+
+/// The bins of a flow in a set of two levels.
+type Pair = [u32; 2];
+
 /// A waiting packet: its flow, and the number of the key of each set in which it is counted, or [`NONE`].
 struct Counted {
     flow: u32,
@@ -182,16 +195,20 @@ impl Entry for Sfb {
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
         Ok(Sfb(Box::new(Core {
             rules: if linux { Rules::Linux } else { Rules::Paper },
-            full: params.bin_size.get() + u64::from(!linux),
-            up: step(params.increment),
-            down: step(params.decrement),
-            top,
+            steps: Steps {
+                full: params.bin_size.get() + u64::from(!linux),
+                hold: params.hold,
+                up: step(params.increment),
+                down: step(params.decrement),
+                top,
+            },
             sets: [(); 2].map(|()| Set::new(keys.bits(), &params, cx)),
             current: 0,
             keys,
             doubled: false,
             rehashed: Time::ZERO,
             counted: VecDeque::new(),
+            still: (params.rehash.is_none() && params.levels == 2).then(VecDeque::new),
             boxed: None,
             tokens: params.penalty_burst.map_or(0, Packets::get),
             token_ms: 0,
@@ -256,7 +273,7 @@ impl Aqm for Sfb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.state_among(count(&self.0.counted), out);
+        self.state_among(self.0.counted(), out);
     }
 
     fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
@@ -266,7 +283,36 @@ impl Aqm for Sfb {
         let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
         let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
         let number = float(u64::try_from(bins.len()).unwrap_or(u64::MAX));
-        out.extend([most / core.top, sum / number / core.top, float(fullest)]);
+        out.extend([most / core.steps.top, sum / number / core.steps.top, float(fullest)]);
+    }
+}
+
+impl Bin {
+    /// Grows if it is full, shrinks if it is empty, and adds what it says to `seen`.
+    #[inline(always)]
+    fn look(&mut self, steps: &Steps, now: Time, seen: &mut Seen) {
+        let grows = self.packets >= steps.full;
+        if grows || self.packets == 0 {
+            self.step(grows, steps, now);
+        }
+        if self.probability < seen.probability {
+            seen.probability = self.probability;
+        }
+        seen.least = seen.least.min(self.packets);
+        seen.fullest = seen.fullest.max(self.packets);
+    }
+
+    #[inline(never)]
+    fn step(&mut self, grows: bool, steps: &Steps, now: Time) {
+        let since = now.since(self.changed);
+        if steps.hold.is_some_and(|hold| since <= hold) {
+            return;
+        }
+        self.changed = now;
+        self.probability = match grows {
+            true => (self.probability + steps.up).min(steps.top),
+            false => (self.probability - steps.down).max(0.0),
+        };
     }
 }
 
@@ -277,6 +323,14 @@ struct Seen {
     /// Packets in the least full of them, and in the fullest.
     least: u64,
     fullest: u64,
+}
+
+impl Seen {
+    const NOTHING: Seen = Seen {
+        probability: f64::INFINITY,
+        least: u64::MAX,
+        fullest: 0,
+    };
 }
 
 impl Set {
@@ -324,6 +378,28 @@ impl Set {
         }
     }
 
+    /// The bins of a flow in a set of two levels whose key is the first one.
+    #[inline(always)]
+    fn pair(&mut self, flow: u32) -> Pair {
+        let start = at(flow) * 2;
+        match self.known.get(start..start + 2) {
+            Some(&[first, second]) if first != NONE => [first, second],
+            _ => self.unknown_pair(flow),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unknown_pair(&mut self, flow: u32) -> Pair {
+        if flow < MOST_KNOWN {
+            self.learn(flow);
+        }
+        [0, 1].map(|level| {
+            let place = self.position(flow, self.key, level);
+            u32::try_from(place).unwrap_or(NONE)
+        })
+    }
+
     #[cold]
     fn visit_unknown(&mut self, flow: u32, key: u32, mut see: impl FnMut(&mut Bin)) {
         if key == self.key_number && flow < MOST_KNOWN {
@@ -359,7 +435,7 @@ impl Set {
 
 impl Core {
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        if count(&self.counted) > view.packets {
+        if self.counted() > view.packets {
             match view.waiting {
                 Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
                 Waiting::Queue(..) => self.count_anew(view),
@@ -371,36 +447,66 @@ impl Core {
         if self.rules == Rules::Linux && !fits {
             return Verdict::Drop(DropReason::Overlimit);
         }
+        match self.still.is_some() {
+            true => self.judge_still(meta, fits, cx),
+            false => self.judge_moving(meta, fits, cx),
+        }
+    }
+
+    #[inline(always)]
+    fn judge_still(&mut self, meta: &Meta, fits: bool, cx: &mut Cx<'_>) -> Verdict {
+        let set = &mut self.sets[0];
+        let pair = set.pair(meta.flow);
+        let mut seen = Seen::NOTHING;
+        for place in pair {
+            set.bins[at(place)].look(&self.steps, cx.now, &mut seen);
+        }
+        let verdict = self.decide(&seen, fits, meta, cx);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.enter_still(pair);
+        }
+        verdict
+    }
+
+    #[inline(never)]
+    fn judge_moving(&mut self, meta: &Meta, fits: bool, cx: &mut Cx<'_>) -> Verdict {
         self.move_hash(cx.now);
         let current = self.current & 1;
         let seen = self.look(current, meta.flow, cx.now);
-        if let Some(reason) = self.overfull(&seen) {
-            return Verdict::Drop(reason);
-        }
         let mut counted = Counted {
             flow: meta.flow,
             keys: [NONE; 2],
         };
         counted.keys[current] = self.sets[current].key_number;
-        let mut verdict = Verdict::Pass;
-        if seen.probability >= self.top {
-            if self.doubled {
-                let other = 1 - current;
-                counted.keys[other] = self.look_also(other, meta.flow, cx.now);
-            }
-            if self.is_limited(cx.now) {
-                return Verdict::Drop(DropReason::Penalty);
-            }
-        } else {
-            verdict = self.draw(seen.probability, meta, cx);
+        if self.doubled && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
+            let other = 1 - current;
+            counted.keys[other] = self.look_also(other, meta.flow, cx.now);
         }
-        if !fits && !matches!(verdict, Verdict::Drop(_)) {
-            verdict = Verdict::Drop(DropReason::Overlimit);
-        }
+        let verdict = self.decide(&seen, fits, meta, cx);
         if !matches!(verdict, Verdict::Drop(_)) {
             self.enter(counted);
         }
         verdict
+    }
+
+    /// The verdict on a packet whose bins say this.
+    #[inline(always)]
+    fn decide(&mut self, seen: &Seen, fits: bool, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
+        if let Some(reason) = self.overfull(seen) {
+            return Verdict::Drop(reason);
+        }
+        let verdict = if seen.probability < self.steps.top {
+            self.draw(seen.probability, meta, cx)
+        } else if self.is_limited(cx.now) {
+            Verdict::Drop(DropReason::Penalty)
+        } else {
+            Verdict::Pass
+        };
+        match verdict {
+            Verdict::Drop(_) => verdict,
+            _ if fits => verdict,
+            _ => Verdict::Drop(DropReason::Overlimit),
+        }
     }
 
     /// Tells the other set of a flow that does not respond; returns the number of its key.
@@ -414,30 +520,10 @@ impl Core {
     /// Looks at the bins of a flow: full ones grow, empty ones shrink.
     #[inline(always)]
     fn look(&mut self, which: usize, flow: u32, now: Time) -> Seen {
-        let (full, hold) = (self.full, self.params.hold);
-        let (up, down, top) = (self.up, self.down, self.top);
-        let mut seen = Seen {
-            probability: f64::INFINITY,
-            least: u64::MAX,
-            fullest: 0,
-        };
+        let mut seen = Seen::NOTHING;
         let set = &mut self.sets[which];
         set.visit(flow, set.key_number, |bin| {
-            let grows = bin.packets >= full;
-            let held = || hold.is_some_and(|hold| now.since(bin.changed) <= hold);
-            if (grows || bin.packets == 0) && !held() {
-                bin.changed = now;
-                bin.probability = if grows {
-                    (bin.probability + up).min(top)
-                } else {
-                    (bin.probability - down).max(0.0)
-                };
-            }
-            if bin.probability < seen.probability {
-                seen.probability = bin.probability;
-            }
-            seen.least = seen.least.min(bin.packets);
-            seen.fullest = seen.fullest.max(bin.packets);
+            bin.look(&self.steps, now, &mut seen);
         });
         seen
     }
@@ -456,7 +542,7 @@ impl Core {
     }
 
     /// The random decision.
-    #[inline]
+    #[inline(always)]
     fn draw(&self, probability: f64, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
         let capable = self.params.ecn && meta.ecn().is_capable();
         let marks = match self.rules {
@@ -534,24 +620,55 @@ impl Core {
         self.counted.push_back(counted);
     }
 
+    #[inline(always)]
+    fn enter_still(&mut self, pair: Pair) {
+        for place in pair {
+            self.sets[0].bins[at(place)].packets += 1;
+        }
+        if let Some(waiting) = &mut self.still {
+            waiting.push_back(pair);
+        }
+    }
+
     /// Nothing waits any more.
     #[cold]
     fn forget(&mut self) {
         self.leave_all_but(0);
     }
 
+    /// Packets that are counted as waiting.
+    #[inline(always)]
+    fn counted(&self) -> u64 {
+        let packets = match &self.still {
+            Some(waiting) => waiting.len(),
+            None => self.counted.len(),
+        };
+        u64::try_from(packets).unwrap_or(u64::MAX)
+    }
+
     /// The head of the queue has left.
     #[inline(always)]
     fn leave(&mut self) {
-        if let Some(counted) = self.counted.pop_front() {
-            self.add(&counted, |packets| packets.saturating_sub(1));
+        if let Some(waiting) = &mut self.still {
+            if let Some(pair) = waiting.pop_front() {
+                for place in pair {
+                    self.sets[0].bins[at(place)].packets -= 1;
+                }
+            }
+        } else if let Some(counted) = self.counted.pop_front() {
+            self.leave_sets(&counted);
         }
+    }
+
+    #[inline(never)]
+    fn leave_sets(&mut self, counted: &Counted) {
+        self.add(counted, |packets| packets.saturating_sub(1));
     }
 
     /// So many packets still wait.
     #[inline(always)]
     fn leave_all_but(&mut self, packets: u64) {
-        while count(&self.counted) > packets {
+        while self.counted() > packets {
             self.leave();
         }
     }
@@ -560,7 +677,12 @@ impl Core {
     fn bins_among(&self, packets: u64) -> Vec<Bin> {
         let set = &self.sets[self.current];
         let mut bins = set.bins.clone();
-        let left = count(&self.counted).saturating_sub(packets);
+        let left = self.counted().saturating_sub(packets);
+        for (_, pair) in (0..left).zip(self.still.iter().flatten()) {
+            for place in pair {
+                bins[at(*place)].packets -= 1;
+            }
+        }
         for (_, counted) in (0..left).zip(&self.counted) {
             let key = counted.keys[self.current];
             if key == NONE {
@@ -595,7 +717,13 @@ impl Core {
             .map(|meta| meta.flow)
             .collect();
         for flow in flows {
-            self.enter(Counted { flow, keys });
+            match self.still.is_some() {
+                true => {
+                    let pair = self.sets[0].pair(flow);
+                    self.enter_still(pair);
+                }
+                false => self.enter(Counted { flow, keys }),
+            }
         }
     }
 }
@@ -609,10 +737,6 @@ const LINUX_TOP: f64 = 65535.0;
 const PS_PER_MS: u64 = 1_000_000_000;
 /// 10 HZ.
 const LONGEST_AGE_MS: u64 = 10_000;
-
-fn count(counted: &VecDeque<Counted>) -> u64 {
-    u64::try_from(counted.len()).unwrap_or(u64::MAX)
-}
 
 fn index(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
@@ -801,6 +925,29 @@ mod tests {
                 told.sfb.state(&mut state);
                 untold.sfb.state_among(count_of(&untold.waiting), &mut seen);
                 assert_eq!(state, seen, "{spec}, packet {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn hashes_that_stay_give_what_those_that_would_move_much_later_give() {
+        for dialect in ["paper", "linux"] {
+            let spec = format!("dialect={dialect} levels=2 buckets=5 increment=0.05 bin_size=4p");
+            let mut still = Bench::new(&format!("{spec} rehash=none"));
+            let mut moving = Bench::new(&format!("{spec} rehash=1000s warmup=0s"));
+            assert!(still.sfb.0.still.is_some() && moving.sfb.0.still.is_none());
+            for n in 0..5000_u64 {
+                // Flow 0 has a number above those whose bins are remembered.
+                let flow = match u32::try_from(n * n % 7).expect("small") {
+                    0 => MOST_KNOWN,
+                    flow => flow,
+                };
+                let now = us(n * 700);
+                assert_eq!(still.offer(now, flow, 0), moving.offer(now, flow, 0));
+                let (mut state, mut expected) = (Vec::new(), Vec::new());
+                still.sfb.state(&mut state);
+                moving.sfb.state(&mut expected);
+                assert_eq!(state, expected, "{spec}, packet {n}");
             }
         }
     }
