@@ -183,6 +183,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             delay: edge.delay,
             rounding: conventions.rounding,
             device_queue: conventions.device_queue,
+            opportunities: None,
             impairments: ImpairmentSpec::default(),
             port,
         });

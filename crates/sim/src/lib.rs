@@ -13,6 +13,7 @@ pub mod mrg32k3a;
 pub mod network;
 mod ns2_time;
 pub mod ns3_time;
+pub mod opportunities;
 pub mod packet;
 pub mod port;
 pub mod ring;
@@ -32,6 +33,7 @@ pub use network::{
     AgentSpec, BuildError, Census, DelayCounts, FlowCounts, FlowSpec, Key, LinkSpec, Network,
     NetworkSpec, ReceiverCounts,
 };
+pub use opportunities::{Opportunities, ScheduleError};
 pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
 pub use port::{DropReason, MarkReason, Port, PortSink};
 pub use ring::Ring;

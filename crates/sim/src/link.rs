@@ -35,6 +35,7 @@ use crate::impair::{Impairments, LossAt};
 use crate::network::Key;
 use crate::ns2_time;
 use crate::ns3_time;
+use crate::opportunities::{Opportunities, Transmitter};
 use crate::packet::{Flags, Packet};
 use crate::port::{DropReason, Port, PortSink};
 use crate::ring::Ring;
@@ -75,7 +76,7 @@ const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
 /// Packets that a [calm](Link::calm) link launches before it lets those in flight run ahead.
 pub(crate) const AT_ONCE: u64 = 16;
 
-/// Serialization times of one rate.
+/// Serialization times of one rate, or of a schedule.
 #[derive(Debug)]
 struct Serializer {
     /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
@@ -83,15 +84,18 @@ struct Serializer {
     remainder: u64,
     rate: u64,
     rounding: TxRounding,
+    /// In place of the rate.
+    schedule: Option<Box<Transmitter>>,
 }
 
 impl Serializer {
-    fn new(rate: Rate, rounding: TxRounding) -> Self {
+    fn new(rate: Rate, rounding: TxRounding, schedule: Option<Opportunities>) -> Self {
         let mut serializer = Serializer {
             rate: 0,
             whole: 0,
             remainder: 0,
             rounding,
+            schedule: schedule.map(|plan| Box::new(Transmitter::new(plan))),
         };
         serializer.set_rate(rate);
         serializer
@@ -102,7 +106,7 @@ impl Serializer {
         assert!(bps > 0, "a link needs a rate above zero");
         self.rate = bps;
         self.remainder = 0;
-        let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps);
+        let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps) && self.schedule.is_none();
         self.whole = if exact && self.rounding == TxRounding::Carry {
             BIT_PICOSECONDS_PER_BYTE / bps
         } else {
@@ -110,19 +114,20 @@ impl Serializer {
         };
     }
 
+    /// How long so many bytes take that start at `start`.
     #[inline]
-    fn span(&mut self, bytes: u32) -> Span {
+    fn span(&mut self, bytes: u32, start: Time) -> Span {
         if self.whole != 0 {
             return Span::from_ps(u64::from(bytes) * self.whole);
         }
-        self.rounded(bytes)
+        self.rounded(bytes, start)
     }
 
     /// As [`Serializer::span`], without a look at the serializer where the caller has the time of a byte at hand, or 0.
     #[inline(always)]
-    fn next_span(&mut self, per_byte: u64, bytes: u32) -> Span {
+    fn next_span(&mut self, per_byte: u64, bytes: u32, start: Time) -> Span {
         match per_byte {
-            0 => self.span(bytes),
+            0 => self.span(bytes, start),
             per_byte => Span::from_ps(u64::from(bytes) * per_byte),
         }
     }
@@ -130,13 +135,16 @@ impl Serializer {
     /// The span after the transmitter was idle, be it for no time at all.
     #[cold]
     #[inline(never)]
-    fn first_span(&mut self, bytes: u32) -> Span {
+    fn first_span(&mut self, bytes: u32, start: Time) -> Span {
         self.clear();
-        self.span(bytes)
+        self.span(bytes, start)
     }
 
     #[inline(never)]
-    fn rounded(&mut self, bytes: u32) -> Span {
+    fn rounded(&mut self, bytes: u32, start: Time) -> Span {
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.sent(bytes, start).since(start);
+        }
         match self.rounding {
             TxRounding::Carry => {
                 // A packet of 2^20 bytes still fits: 8.4e18 < 1.8e19.
@@ -155,6 +163,9 @@ impl Serializer {
     #[inline]
     fn clear(&mut self) {
         self.remainder = 0;
+        if let Some(schedule) = &mut self.schedule {
+            schedule.clear();
+        }
     }
 }
 
@@ -201,7 +212,7 @@ struct Impaired {
 }
 
 /// Everything that a link needs to be built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LinkShape {
     pub(crate) id: u32,
     pub(crate) index: u32,
@@ -221,6 +232,7 @@ pub(crate) struct LinkShape {
     pub(crate) source: u32,
     pub(crate) onward: u32,
     pub(crate) device_queue: u32,
+    pub(crate) opportunities: Option<Opportunities>,
 }
 
 impl LinkShape {
@@ -314,11 +326,11 @@ impl<P: Port> Link<P> {
                 lost: 0,
             })
         });
-        let serializer = Serializer::new(shape.rate, shape.rounding);
         let shapes = port.shapes();
         let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
         let waived = plain && port.waives();
         let foresees = plain && shape.foresees && port.foresees();
+        let serializer = Serializer::new(shape.rate, shape.rounding, shape.opportunities);
         Link {
             ring: Ring::new(),
             id: shape.id,
@@ -401,7 +413,7 @@ impl<P: Port> Link<P> {
             return None;
         }
         self.last_start = start;
-        self.free_at = start + self.serializer.next_span(self.per_byte, bytes);
+        self.free_at = start + self.serializer.next_span(self.per_byte, bytes, start);
         Some((start, self.free_at + self.delay))
     }
 
@@ -457,7 +469,7 @@ impl<P: Port> Link<P> {
         }
         self.last_start = now;
         let serialization = match self.per_byte {
-            0 => self.serializer.first_span(bytes),
+            0 => self.serializer.first_span(bytes, now),
             per_byte => Span::from_ps(u64::from(bytes) * per_byte),
         };
         self.free_at = now + serialization;
@@ -621,7 +633,7 @@ impl<P: Port> Link<P> {
             true => self.ring.launch_waiting(),
             false => self.ring.launch(),
         };
-        let serialization = self.serializer.next_span(self.per_byte, packet.size);
+        let serialization = self.serializer.next_span(self.per_byte, packet.size, now);
         packet.launched = now;
         self.last_start = now;
         self.free_at = now + serialization;
@@ -878,7 +890,7 @@ impl<P: Port> Link<P> {
         self.ring.given_up().chain(air)
     }
 
-    /// Applies a new rate from the next start of transmission on.
+    /// Applies a new rate from the next start of transmission on; a link with a schedule has it for its queue only.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);
         self.per_byte = self.serializer.whole;
@@ -949,16 +961,16 @@ mod tests {
 
     #[test]
     fn odd_rates_carry_their_remainder() {
-        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry);
-        let total: u64 = (0..3).map(|_| serializer.span(1).as_ps()).sum();
+        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry, None);
+        let total: u64 = (0..3).map(|_| serializer.span(1, Time::ZERO).as_ps()).sum();
         assert_eq!(total, BIT_PICOSECONDS_PER_BYTE);
     }
 
     #[test]
     fn ns3_rounding_cuts_to_nanoseconds() {
-        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs);
+        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs, None);
         // 1500 B at 3 Mbps is 4 ms; 1000 B is 2.666666666... ms.
-        assert_eq!(serializer.span(1500), Span::from_ms(4));
-        assert_eq!(serializer.span(1000), Span::from_ns(2_666_666));
+        assert_eq!(serializer.span(1500, Time::ZERO), Span::from_ms(4));
+        assert_eq!(serializer.span(1000, Time::ZERO), Span::from_ns(2_666_666));
     }
 }

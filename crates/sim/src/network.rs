@@ -18,6 +18,7 @@ use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
 use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
 use crate::ns2_time;
+use crate::opportunities::Opportunities;
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
 use crate::port::{DropReason, MarkReason, Port, PortSink};
 use crate::routing::Routes;
@@ -90,6 +91,8 @@ pub struct LinkSpec<P> {
     pub rounding: TxRounding,
     /// Packets that the device takes from the discipline ahead of their transmission.
     pub device_queue: u32,
+    /// When it may send, in place of the rate; not on the clock of ns-2. The rate is what the queue is told.
+    pub opportunities: Option<Opportunities>,
     /// What the wire does to packets.
     pub impairments: ImpairmentSpec,
     /// The queue.
@@ -891,6 +894,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 ties,
                 eager: eager || link.impairments.reorder,
                 device_queue: link.device_queue,
+                opportunities: link.opportunities,
             };
             let impairments = (!link.impairments.is_none())
                 .then(|| Impairments::new(link.impairments, seed, replication, &link.name));

@@ -92,6 +92,7 @@ impl Case {
             delay: edge.delay,
             rounding: TxRounding::Carry,
             device_queue: 0,
+            opportunities: None,
             impairments: ImpairmentSpec::default(),
             port: Fifo::new(100),
         });
@@ -548,6 +549,7 @@ fn groups(seed: u64, shape: Shape) -> Plan<Fifo> {
                 delay: like.delay,
                 rounding: like.rounding,
                 device_queue: like.device_queue,
+                opportunities: None,
                 impairments: like.impairments.clone(),
                 port: Fifo::new(12),
             };

@@ -285,6 +285,7 @@ impl Path {
             delay: self.delay,
             rounding: TxRounding::Carry,
             device_queue: 0,
+            opportunities: None,
             impairments: impair.clone(),
             port,
         };

@@ -11,7 +11,8 @@ use sojourn_sim::topology::{Graph, Line};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
     Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch, LinkSpec, Loss, LossAt,
-    Network, NetworkSpec, Outgoing, Packet, Port, PortSink, Ring, Side, Stream, Ties, TxRounding,
+    Network, NetworkSpec, Opportunities, Outgoing, Packet, Port, PortSink, Ring, Side, Stream,
+    Ties, TxRounding,
 };
 use sojourn_units::{Rate, Span, Time};
 
@@ -278,6 +279,8 @@ pub fn plan_with<P>(
                     TxRounding::Carry
                 },
                 device_queue: shape.device_queue,
+                opportunities: (shape.ties != Ties::Ns2Clock && rng.chance(0.15))
+                    .then(|| opportunities(rng, grid)),
                 impairments: if shape.impaired && rng.chance(0.6) {
                     impairments(rng)
                 } else {
@@ -319,6 +322,20 @@ pub fn plan_with<P>(
         replication: 0,
     };
     Plan { spec, changes }
+}
+
+/// A few opportunities in some milliseconds, at whole ones in a grid.
+fn opportunities(rng: &mut Stream, grid: bool) -> Opportunities {
+    let mut time = |ms: u64| match grid {
+        true => Span::from_ms(rng.below(ms + 1)),
+        false => Span::from_ps(rng.below(ms * 1_000_000_000)),
+    };
+    let mut offsets: Vec<Span> = (0..12).map(|_| time(10)).collect();
+    let (beyond, ahead) = (time(3), time(20));
+    offsets.sort_unstable();
+    let bytes = u32::try_from(300 + rng.below(3000)).expect("few");
+    let period = offsets[11] + beyond + Span::from_ms(1);
+    Opportunities::new(offsets, period, bytes, ahead).expect("a schedule")
 }
 
 fn impairments(rng: &mut Stream) -> ImpairmentSpec {

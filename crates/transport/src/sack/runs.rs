@@ -210,6 +210,7 @@ impl Path {
                 delay: self.delay,
                 rounding: TxRounding::Carry,
                 device_queue: self.device_queue,
+                opportunities: None,
                 impairments: impairments.clone(),
                 port,
             };
