@@ -138,6 +138,7 @@ class Common(TypedDict, total=False):
     groups: Sequence[Mapping[str, Any]]
     members: Sequence[Mapping[str, Any]]
     impairments: Sequence[Mapping[str, Any]]
+    opportunities: Sequence[Mapping[str, Any]]
     changes: Sequence[Mapping[str, Any]]
     series: Mapping[str, Any]
 
@@ -235,12 +236,12 @@ _RUN = (
     "deterministic",
     "eager",
 )
-_TABLES = ("flows", "groups", "members", "links", "wire", "impairments", "changes", "series")
+_TABLES = ("flows", "groups", "members", "links", "wire", "impairments", "opportunities", "changes", "series")
 
 
 def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
     given = _plain(keywords, "")
-    for key in ("flows", "groups", "members", "links", "impairments", "changes"):
+    for key in ("flows", "groups", "members", "links", "impairments", "opportunities", "changes"):
         if isinstance(given.get(key, []), (str, Mapping)):
             raise TypeError(f"{key}: a list is wanted, such as [{given[key]!r}]")
     whole: dict[str, Any] = {key: given.pop(key) for key in _TOP if key in given}

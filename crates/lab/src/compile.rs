@@ -10,13 +10,14 @@ use crate::model::{
     Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, Streams,
     TieRule, Topology,
 };
+use crate::opportunities;
 use sojourn_queue::registry::{self, BuildContext, Resolved};
 use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec, Stream,
-    Ties, TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec,
+    Opportunities, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::FlowRequest;
@@ -62,8 +63,10 @@ pub struct LinkInfo {
     pub role: Role,
     /// Its queue is reported.
     pub observed: bool,
-    /// Rate at the start.
+    /// Rate at the start; the mean where it sends at opportunities.
     pub rate: Rate,
+    /// When it may send, in place of the rate.
+    pub opportunities: Option<Opportunities>,
     /// Propagation delay at the start.
     pub delay: Span,
     /// The discipline.
@@ -192,12 +195,14 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             role: edge.role,
             observed: queue.observed,
             rate: edge.rate,
+            opportunities: None,
             delay: edge.delay,
             discipline: entry,
             resolved,
         });
     }
     apply_impairments(scenario, &mut compiled)?;
+    apply_opportunities(scenario, replication, &mut compiled)?;
     apply_changes(scenario, &mut compiled)?;
     if let Some(next) = &mut numbers {
         next.take_nodes(graph.nodes.len());
@@ -899,10 +904,53 @@ fn impairment(
     })
 }
 
+/// Gives links their schedules, and the mean rate of those.
+fn apply_opportunities(
+    scenario: &Scenario,
+    replication: u64,
+    compiled: &mut Compiled,
+) -> Result<(), LabError> {
+    for (given, i) in scenario.opportunities.iter().zip(0..) {
+        let key = |key: &str| format!("opportunities[{i}].{key}");
+        let link = link_index(scenario, compiled, &key("link"), &given.link)?;
+        if compiled.network.ties == Ties::Ns2Clock {
+            return Err(bad(
+                scenario,
+                &key("link"),
+                "the clock of ns-2 has no links that send at opportunities",
+                "leave out dialect = \"ns2\", or set run.ties = \"departures_first\"",
+            ));
+        }
+        let name = format!("link/{}/opportunities", given.link);
+        let mut stream = Stream::derive(scenario.run.seed, replication, &name);
+        let schedule = opportunities::schedule(given, given.random_offset.then_some(&mut stream))
+            .map_err(|(wrong, problem)| {
+            bad(scenario, &key(wrong), &problem, "see [[opportunities]]")
+        })?;
+        let (spec, info) = (&mut compiled.network.links[link], &mut compiled.links[link]);
+        spec.rate = schedule.rate();
+        info.rate = spec.rate;
+        info.opportunities = Some(schedule.clone());
+        spec.opportunities = Some(schedule);
+    }
+    Ok(())
+}
+
 fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), LabError> {
     for (change, i) in scenario.changes.iter().zip(0..) {
         let key = format!("changes[{i}].link");
         let link = link_index(scenario, compiled, &key, &change.link)?;
+        if change.rate.is_some() && compiled.links[link].opportunities.is_some() {
+            return Err(bad(
+                scenario,
+                &format!("changes[{i}].rate"),
+                &format!(
+                    "{} sends at the opportunities of its schedule, not at a rate",
+                    change.link
+                ),
+                "change its delay only, or leave out its [[opportunities]]",
+            ));
+        }
         let (at, every) = (Time::ZERO + change.at, change.every);
         let end = Time::ZERO + scenario.run.duration;
         let times = std::iter::successors(Some(at), |at| at.checked_add(every?));

@@ -11,6 +11,7 @@ pub mod error;
 pub mod expect;
 pub mod model;
 pub mod oneline;
+pub mod opportunities;
 pub mod outcome;
 pub mod reference;
 pub mod replay;

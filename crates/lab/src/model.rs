@@ -232,6 +232,28 @@ params! {
 }
 
 params! {
+    /// When a link direction may send, in place of its rate: table `[[opportunities]]`. At each opportunity up to `size` bytes of what
+    /// waits are sent; what is larger goes on at the next ones, and what is not used by what waits is lost.
+    pub struct OpportunityParams {
+        /// The link direction, such as `left-right`.
+        link: String = "", source "required";
+        /// File of a packet delivery trace as Mahimahi has them, beside this file: a line for each opportunity, its time in
+        /// milliseconds; after the last it begins anew.
+        file: Option<String> = "none", source "one of file, gaps and every is required";
+        /// The same in one line: milliseconds from one opportunity to the next, with commas between, the first from the beginning.
+        gaps: Option<String> = "none", source "one of file, gaps and every is required";
+        /// Time between opportunities that come regularly.
+        every: Option<Span> = "none", range "1us".."1h", source "one of file, gaps and every is required";
+        /// Bytes that each opportunity is good for.
+        size: Bytes = "1500B", range "1B".."100MB", source "mm-link(1): an opportunity is 1500 bytes";
+        /// How far into the schedule a run begins.
+        offset: Span = "0s", range "0s".."200h", source "mm-link(1): at the first line";
+        /// Each replication begins at a random place of the schedule.
+        random_offset: bool = "false", source "mm-link(1): at the first line";
+    }
+}
+
+params! {
     /// A timed change of a link: table `[[changes]]`.
     pub struct ChangeParams {
         /// When.
@@ -369,6 +391,8 @@ pub struct Scenario {
     pub members: Vec<MemberParams>,
     /// What links do to packets.
     pub impairments: Vec<ImpairmentParams>,
+    /// Links that send when they may.
+    pub opportunities: Vec<OpportunityParams>,
     /// Timed changes, in the order of time.
     pub changes: Vec<ChangeParams>,
     /// Time series to record.

@@ -11,7 +11,7 @@ use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{BuildError, DropReason, FlowCounts, Network};
+use sojourn_sim::{BuildError, DropReason, FlowCounts, Network, Opportunities};
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
@@ -157,12 +157,15 @@ fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
 struct Capacity {
     /// Per link: rate now, since when, bit-picoseconds so far.
     links: Vec<(Rate, Time, u128)>,
+    /// Per link, in place of that.
+    schedules: Vec<Option<Opportunities>>,
 }
 
 impl Capacity {
     fn new(links: &[LinkInfo]) -> Capacity {
         Capacity {
             links: links.iter().map(|l| (l.rate, Time::ZERO, 0)).collect(),
+            schedules: links.iter().map(|l| l.opportunities.clone()).collect(),
         }
     }
 
@@ -180,6 +183,9 @@ impl Capacity {
 
     fn bits(&self, link: usize, end: Time) -> u128 {
         let (rate, since, sum) = self.links[link];
+        if let Some(schedule) = &self.schedules[link] {
+            return schedule.bits(since, end);
+        }
         (sum + product(rate, end.since(since))) / 1_000_000_000_000
     }
 }

@@ -37,9 +37,10 @@ use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef, read_te
 use crate::error::{LabError, LabErrorKind, Place, Result};
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
-    LinkParams, MemberParams, ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams,
-    Topology, WireParams,
+    LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
+    Scenario, SeriesParams, Topology, WireParams,
 };
+use crate::opportunities;
 
 pub use crate::compile::with_buffer;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
@@ -78,6 +79,7 @@ pub const TABLE_KEYS: &[&str] = &[
     "groups",
     "members",
     "impairments",
+    "opportunities",
     "changes",
     "series",
 ];
@@ -237,6 +239,12 @@ impl Scenario {
                 list(&self.impairments, |impairment| written(impairment, None)),
             );
         }
+        if !self.opportunities.is_empty() {
+            root.put(
+                "opportunities",
+                list(&self.opportunities, |schedule| written(schedule, None)),
+            );
+        }
         if !self.changes.is_empty() {
             root.put(
                 "changes",
@@ -354,6 +362,7 @@ impl<'a> Reader<'a> {
         self.groups = groups.iter().map(|group| group.name.clone()).collect();
         let flows = self.flows(&topology, &run)?;
         let impairments = self.impairments(&topology)?;
+        let opportunities = self.opportunities(&topology)?;
         let changes = self.changes(&topology, &run)?;
         let series = self.series(&run)?;
         let scenario = Scenario {
@@ -366,6 +375,7 @@ impl<'a> Reader<'a> {
             groups,
             members,
             impairments,
+            opportunities,
             changes,
             series,
         };
@@ -1014,6 +1024,53 @@ impl<'a> Reader<'a> {
         Ok(impairments)
     }
 
+    fn opportunities(&self, topology: &Topology) -> Result<Vec<OpportunityParams>> {
+        let mut all: Vec<OpportunityParams> = Vec::new();
+        for table in self.root.tables("opportunities")? {
+            let mut schedule: OpportunityParams = table.params(Extra::default())?;
+            link_name(&table, topology)?;
+            if all.iter().any(|other| other.link == schedule.link) {
+                let problem = format!("the link {} has a schedule already", schedule.link);
+                return Err(table
+                    .error_on("link", LabErrorKind::Contradiction, problem)
+                    .remedy("keep one of the two"));
+            }
+            let ways = ["file", "gaps", "every"];
+            let given: Vec<&str> = ways.into_iter().filter(|key| table.has(key)).collect();
+            match given[..] {
+                [_] => {}
+                [] => {
+                    return Err(table.missing(
+                        "file",
+                        "say when the link may send with file, gaps or every, such as every = \"8ms\"",
+                    ));
+                }
+                [first, second, ..] => {
+                    let problem = format!("{first} and {second} are two schedules");
+                    return Err(table
+                        .error_on(second, LabErrorKind::Contradiction, problem)
+                        .remedy("keep one of them"));
+                }
+            }
+            if let Some(file) = schedule.file.take() {
+                let path = Path::new(self.document.file()).with_file_name(&file);
+                let content = (self.files)(&path).map_err(|error| {
+                    let error = LabError::io(&path, "read the file", &error);
+                    table.error_on("file", LabErrorKind::Io, error.to_string())
+                })?;
+                let gaps = opportunities::gaps_of_file(&content).map_err(|problem| {
+                    let problem = format!("{file}: {problem}");
+                    table.error_on("file", LabErrorKind::BadValue, problem)
+                })?;
+                schedule.gaps = Some(gaps);
+            }
+            opportunities::schedule(&schedule, None)
+                .map_err(|(key, problem)| table.error_on(key, LabErrorKind::BadValue, problem))?;
+            all.push(schedule);
+        }
+        Ok(all)
+    }
+
     fn changes(&self, topology: &Topology, run: &RunParams) -> Result<Vec<ChangeParams>> {
         let mut changes: Vec<ChangeParams> = Vec::new();
         for table in self.root.tables("changes")? {
@@ -1299,6 +1356,11 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
             "[[impairments]]",
             ImpairmentParams::DOC,
             ImpairmentParams::TABLE,
+        ),
+        (
+            "[[opportunities]]",
+            OpportunityParams::DOC,
+            OpportunityParams::TABLE,
         ),
         ("[[changes]]", ChangeParams::DOC, ChangeParams::TABLE),
         ("[series]", SeriesParams::DOC, SeriesParams::TABLE),

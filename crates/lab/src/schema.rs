@@ -9,7 +9,8 @@ use sojourn_units::{DialectInfo, Kind, ParamInfo, Params};
 
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, GroupParams, ImpairmentParams, LinkParams,
-    MemberParams, ParkingLotParams, PlaceParams, RunParams, SeriesParams, WireParams,
+    MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams, SeriesParams,
+    WireParams,
 };
 use crate::scenario::{FlowKindInfo, SCHEMA_VERSION, TOP_KEYS, TOPOLOGY_KINDS, flow_kinds};
 use crate::series::QUANTITIES;
@@ -54,6 +55,10 @@ pub fn schema(sections: &[Section]) -> Value {
         (
             "impairments",
             tables_of("impairment", "What links do to packets."),
+        ),
+        (
+            "opportunities",
+            tables_of("opportunity", "Links that send when they may."),
         ),
         ("changes", tables_of("change", "Timed changes of links.")),
         ("series", series()),
@@ -193,6 +198,10 @@ fn definitions() -> Map<String, Value> {
     define(
         "impairment",
         with_required(table::<ImpairmentParams>(), &["link"]),
+    );
+    define(
+        "opportunity",
+        with_required(table::<OpportunityParams>(), &["link"]),
     );
     define(
         "change",

@@ -108,6 +108,7 @@ pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
         ("Groups", "groups", "name"),
         ("Members", "members", "node"),
         ("Impairments", "impairments", "link"),
+        ("Opportunities", "opportunities", "link"),
         ("Changes", "changes", "link"),
     ] {
         let rows = entries(manifest, key, name);
