@@ -38,6 +38,16 @@ pub fn gaps_of_file(text: &str) -> Result<String, String> {
     Ok(gaps)
 }
 
+/// A list of gaps in short, for tables of settings.
+pub(crate) fn extent(gaps: &str) -> Option<String> {
+    let offsets = offsets(gaps).ok()?;
+    let period = offsets.last()?;
+    Some(match offsets.len() {
+        1..=20 => gaps.to_owned(),
+        number => format!("({number} opportunities in {period})"),
+    })
+}
+
 /// The times of a list of gaps, in a period that ends with the last.
 fn offsets(gaps: &str) -> Result<Vec<Span>, String> {
     let mut offsets = Vec::new();

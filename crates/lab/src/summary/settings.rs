@@ -4,6 +4,7 @@ use serde_json::Value;
 use sojourn_report::SettingGroup;
 use sojourn_units::Spec;
 
+use crate::opportunities;
 use crate::results::directory::ResultSet;
 use crate::results::manifest::{Manifest, PointInfo};
 
@@ -168,7 +169,7 @@ fn entries(manifest: &Manifest, key: &str, name: &str) -> Vec<[String; 2]> {
 }
 
 /// Keys of entries that are shown; every parameter of what runs is listed with the algorithms.
-const SHOWN: [&str; 29] = [
+const SHOWN: [&str; 32] = [
     "label",
     "count",
     "direction",
@@ -191,6 +192,9 @@ const SHOWN: [&str; 29] = [
     "loss",
     "jitter",
     "at",
+    "every",
+    "gaps",
+    "offset",
     "tree",
     "rendezvous_point",
     "encapsulation",
@@ -209,10 +213,10 @@ fn entry_text(entry: &Value, without: &str) -> String {
         .filter(|key| **key != without)
         .filter_map(|key| {
             let value = text(entry.get(*key)?);
-            let value = if key.ends_with("queue") {
-                queue_text(&value)
-            } else {
-                value
+            let value = match *key {
+                "queue" | "reverse_queue" => queue_text(&value),
+                "gaps" => opportunities::extent(&value).unwrap_or(value),
+                _ => value,
             };
             let plain = ["none", "0s", "0"].contains(&value.as_str());
             (!plain).then(|| format!("{key}={value}"))

@@ -725,3 +725,73 @@ link = "a""#,
         ),
     ]);
 }
+
+#[test]
+fn a_schedule_of_opportunities_that_says_nothing_or_too_much_is_refused() {
+    check(&[
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right""#,
+            r#"lab.toml:2: opportunities[0].file: this key is required; say when the link may send with file, gaps or every, such as every = "8ms""#,
+        ),
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right"
+every = "4ms"
+gaps = "1""#,
+            "lab.toml:4: opportunities[0].every: gaps and every are two schedules; keep one of them",
+        ),
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right"
+gaps = "1,x""#,
+            r#"lab.toml:4: opportunities[0].gaps: "x" is not a whole number of milliseconds"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right"
+gaps = "0,0""#,
+            "lab.toml:4: opportunities[0].gaps: all opportunities are at 0 ms, so that there is no time after which they repeat",
+        ),
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right"
+file = "no-such.down""#,
+            "lab.toml:4: opportunities[0].file: no-such.down: cannot read the file: [...]; check the path",
+        ),
+        (
+            r#"flows = ["reno"]
+[[opportunities]]
+link = "left-right"
+every = "4ms"
+[[opportunities]]
+link = "left-right"
+every = "5ms""#,
+            "lab.toml:6: opportunities[1].link: the link left-right has a schedule already; keep one of the two",
+        ),
+    ]);
+}
+
+#[test]
+fn a_link_with_a_schedule_has_no_rate_to_change_and_no_clock_of_ns2() {
+    let wrong = |text: &str| {
+        let document = Document::parse(text, "lab.toml").expect("TOML");
+        let scenario = Scenario::from_document(&document).expect("a scenario");
+        let error = sojourn_lab::run::run(&scenario, 0).expect_err("a mistake");
+        document.locate(error).to_string()
+    };
+    let schedule = "[[opportunities]]\nlink = \"left-right\"\nevery = \"4ms\"\n";
+    assert!(
+        wrong(&format!("flows = [\"reno\"]\n{schedule}[[changes]]\nat = \"2s\"\nlink = \"left-right\"\nrate = \"1Mbps\"\n"))
+            .starts_with("lab.toml:8: changes[0].rate: left-right sends at the opportunities of its schedule, not at a rate;")
+    );
+    assert!(
+        wrong(&format!("dialect = \"ns2\"\nflows = [\"reno\"]\n{schedule}"))
+            .starts_with("lab.toml:4: opportunities[0].link: the clock of ns-2 has no links that send at opportunities;")
+    );
+}
