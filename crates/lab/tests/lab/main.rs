@@ -8,6 +8,7 @@ mod linux_windows;
 mod media;
 mod multicast;
 mod ns3_24_ten_nodes;
+mod probes;
 mod quic_shares;
 mod results_directory;
 mod results_reference;
