@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use sojourn_cc::CongestionControl;
 use sojourn_report::{Note, Severity};
+use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec};
 
 use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
@@ -513,8 +514,8 @@ fn phase_effects(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
     }
 }
 
-/// Sources of long flows and of constant rates: what they send is not random.
-const NOT_RANDOM: [&str; 3] = ["bulk", "cbr", "periodic"];
+/// Sources of long flows and of constant rates, and requests that follow an answer or a clock: what they send is not random.
+const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
 
 fn paced_beside_bursts(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
     let has = |flow: &FlowInfo, name: &str| flow.parts.iter().any(|(part, _)| *part == name);

@@ -6,8 +6,8 @@ use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{Census, DropReason, MarkReason};
 use sojourn_traffic::workload::TransferKind;
 use sojourn_traffic::workload::player::Playback;
-use sojourn_transport::SrmCounts;
 use sojourn_transport::rtp::{PlayoutCounts, RtpAccount, emodel};
+use sojourn_transport::{ExchangeCounts, SrmCounts};
 use sojourn_units::{Rate, Span, Time};
 
 /// One run.
@@ -142,8 +142,10 @@ pub struct FlowOutcome {
     pub started: Time,
     /// When its last byte was acknowledged, if it has an end and reached it.
     pub completed: Option<Time>,
-    /// Transfers of a workload that were asked for after the warm-up, in that order.
+    /// Transfers of a workload, or responses of `udp_rr`, that were asked for after the warm-up, in that order.
     pub transfers: Vec<TransferOutcome>,
+    /// How many exchanges were begun after the warm-up, and what became of them; only of `udp_rr`.
+    pub exchanges: Option<ExchangeCounts>,
     /// What the viewer of a video got; only of adaptive streaming.
     pub playback: Option<Playback>,
     /// What its reports say and what its receiver made of the packets; only of a flow of RTP.

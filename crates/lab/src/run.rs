@@ -13,6 +13,7 @@ use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
 use sojourn_sim::{BuildError, DropReason, FlowCounts, Network, Opportunities};
 use sojourn_traffic::Endpoint;
+use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
@@ -276,7 +277,11 @@ impl Ideal {
         Ideal {
             one_way: flow.base_rtt / 2,
             rate: flow.slowest,
-            mss: parameter("mss").unwrap_or(1460).max(1),
+            mss: match flow.kind == UDP_RR {
+                // A response is one datagram.
+                true => u64::MAX,
+                false => parameter("mss").unwrap_or(1460).max(1),
+            },
             headers: parameter("headers").unwrap_or(0),
         }
     }
@@ -296,7 +301,7 @@ impl Ideal {
     }
 }
 
-/// The transfers of a workload that were asked for from `from` on.
+/// The transfers of a workload, or the responses of `udp_rr`, that were asked for from `from` on.
 fn transfers_of<T: Tracer>(
     network: &LabNetwork<T>,
     flow: &FlowInfo,
@@ -383,6 +388,8 @@ fn flow_outcomes<T: Tracer>(
             started: sent.started.unwrap_or(flow.start),
             completed: sent.completed,
             transfers: transfers_of(network, flow, from),
+            exchanges: (network.agent(flow.sender).requester())
+                .map(|requester| requester.counts(from, network.now())),
             playback: workload::playback(
                 flow.receiver.map(|receiver| network.agent(receiver)),
                 network.now(),
@@ -452,6 +459,7 @@ fn receiver_outcomes<T: Tracer>(
                 started: flow.start,
                 completed: None,
                 transfers: Vec::new(),
+                exchanges: None,
                 playback: None,
                 media: media.map(|(media, _)| media),
                 last_active: None,

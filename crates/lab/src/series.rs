@@ -41,7 +41,7 @@ pub const QUANTITIES: [(&str, &str); 14] = [
     (
         "rtt",
         "smoothed round-trip time and retransmission timeout of each flow that has them; of a flow of many connections the mean round \
-         trip of those that are open",
+         trip of those that are open; the last round trip of each `udp_rr`",
     ),
     (
         "packets",
@@ -229,6 +229,8 @@ struct ObservedFlow {
     has_window: bool,
     /// A workload: connections that come and go.
     has_connections: bool,
+    /// It measures round trips by requests and responses.
+    is_requester: bool,
     paces: bool,
     has_phase: bool,
     /// The receiver of media; of a group, its first member.
@@ -392,6 +394,10 @@ impl Recorder {
                 recorder.open("cwnd", &flow.name, &sums, first);
                 recorder.open("rtt", &flow.name, &["srtt_s"], first);
             }
+            let is_requester = sender.requester().is_some();
+            if is_requester {
+                recorder.open("rtt", &flow.name, &["rtt_s"], first);
+            }
             recorder.open("packets", &flow.name, &OF_PACKETS, first);
             let mut control = Vec::new();
             if let Some(own) = sender.control() {
@@ -421,6 +427,7 @@ impl Recorder {
                 first_series,
                 has_window,
                 has_connections,
+                is_requester,
                 paces,
                 has_phase,
                 media,
@@ -566,6 +573,13 @@ impl Recorder {
                 if wants("rtt") {
                     values.push(open.srtt.map_or(f64::NAN, Span::as_secs_f64));
                 }
+            }
+            if flow.is_requester
+                && wants("rtt")
+                && let Some(requester) = sender.requester()
+            {
+                let last = requester.last_round_trip();
+                values.push(last.map_or(f64::NAN, Span::as_secs_f64));
             }
             if wants("packets") {
                 let packets = packets_of(network, flow.network.clone());

@@ -12,7 +12,8 @@ use sojourn_transport::rtp::{Announced, PlayoutCounts};
 use sojourn_transport::{
     Gauges, QuicReceiver, QuicSender, ReceiverReport, RledbatReceiver, RledbatSender, RtpAccount,
     RtpGauges, RtpMember, RtpReceiver, RtpSender, SackReceiver, SackSender, SenderReport,
-    SrmCounts, SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpSender,
+    SrmCounts, SrmMember, TcpReceiver, TcpSender, TfrcReceiver, TfrcSender, UdpRequester,
+    UdpResponder, UdpSender,
 };
 use sojourn_units::{Rate, Span, Time};
 
@@ -21,6 +22,10 @@ use sojourn_units::{Rate, Span, Time};
 pub enum Endpoint {
     /// Sender of datagrams.
     Udp(UdpSender<Timed>),
+    /// The side of requests and responses over UDP that asks.
+    UdpRequester(Box<UdpRequester>),
+    /// The side that answers.
+    UdpResponder(UdpResponder),
     /// Sender of TCP.
     Tcp(TcpSender<Timed>),
     /// Its receiver.
@@ -69,6 +74,8 @@ macro_rules! each {
     ($any:expr, $endpoint:ident => $call:expr) => {
         match $any {
             Endpoint::Udp($endpoint) => $call,
+            Endpoint::UdpRequester($endpoint) => $call,
+            Endpoint::UdpResponder($endpoint) => $call,
             Endpoint::Tcp($endpoint) => $call,
             Endpoint::TcpReceiver($endpoint) => $call,
             Endpoint::Sack($endpoint) => $call,
@@ -126,6 +133,7 @@ impl Endpoint {
     pub fn sender_report(&self) -> Option<SenderReport> {
         match self {
             Endpoint::Udp(sender) => Some(*sender.report()),
+            Endpoint::UdpRequester(requester) => Some(*requester.report()),
             Endpoint::Tcp(sender) => Some(sender.report()),
             Endpoint::Sack(sender) => Some(sender.report()),
             Endpoint::Ns2(sender) => Some(*sender.report()),
@@ -143,6 +151,7 @@ impl Endpoint {
     /// What a receiver has got; `None` for a sender.
     pub fn receiver_report(&self) -> Option<ReceiverReport> {
         match self {
+            Endpoint::UdpResponder(responder) => Some(*responder.report()),
             Endpoint::TcpReceiver(receiver) => Some(receiver.report()),
             Endpoint::SackReceiver(receiver) => Some(receiver.report()),
             Endpoint::Ns2Sink(sink) => Some(*sink.report()),
@@ -203,6 +212,14 @@ impl Endpoint {
     pub fn open_connections(&self) -> Option<OpenConnections> {
         match self {
             Endpoint::Server(server) => Some(server.open_connections()),
+            _ => None,
+        }
+    }
+
+    /// It measures round trips by requests and responses over UDP; `None` for others.
+    pub fn requester(&self) -> Option<&UdpRequester> {
+        match self {
+            Endpoint::UdpRequester(requester) => Some(requester),
             _ => None,
         }
     }

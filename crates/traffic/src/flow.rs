@@ -428,7 +428,10 @@ fn build_udp(
 }
 
 /// UDP has no dialects of its own account: one that it lacks is the source's business.
-fn udp_params(args: &[(String, String)], dialect: Option<&str>) -> Result<UdpParams, ParamError> {
+pub(crate) fn udp_params(
+    args: &[(String, String)],
+    dialect: Option<&str>,
+) -> Result<UdpParams, ParamError> {
     let known = |d: &&str| {
         UdpParams::DIALECTS
             .iter()
@@ -1333,6 +1336,7 @@ mod tests {
             "poisson",
             "exponential",
             "pareto",
+            "udp_rr",
         ] {
             assert!(names.contains(&name), "{name}");
         }

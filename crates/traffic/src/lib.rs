@@ -9,6 +9,7 @@ pub mod registry;
 pub mod sources;
 pub mod srm;
 pub mod timed;
+pub mod udp_rr;
 pub mod workload;
 
 pub use endpoint::Endpoint;

@@ -1,4 +1,5 @@
-//! Flows that are neither TCP nor plain datagrams: TFRC, a QUIC-like one, media over RTP (`media`), and SRM.
+//! Flows that are neither TCP nor plain datagrams: requests and responses over UDP (`udp_rr`), TFRC, a QUIC-like one, media over RTP
+//! (`media`), and SRM.
 
 use crate::endpoint::Endpoint;
 use crate::flow::{
@@ -9,6 +10,7 @@ use crate::media;
 use crate::registry::Resolved;
 use crate::srm;
 use crate::timed::Timed;
+use crate::udp_rr;
 use sojourn_cc::{CongestionControl, EcnUse, registry as cc};
 use sojourn_sim::Stream;
 use sojourn_transport::{
@@ -27,8 +29,9 @@ const DEFAULT_CC: &str = "reno";
 type Build = fn(&[(String, String)], &FlowRequest<'_>) -> Result<BuiltFlow, ParamError>;
 
 /// The kinds of these flows.
-pub(crate) fn flow_kinds() -> [FlowKind; 4] {
+pub(crate) fn flow_kinds() -> [FlowKind; 5] {
     [
+        udp_rr::flow_kind(),
         FlowKind {
             name: TFRC,
             aliases: &[],
@@ -53,6 +56,7 @@ pub(crate) fn flow_kinds() -> [FlowKind; 4] {
 /// What builds the flow of that name.
 pub(crate) fn find(name: &str) -> Option<Build> {
     match name {
+        udp_rr::UDP_RR => Some(udp_rr::build),
         TFRC => Some(build_tfrc),
         QUIC => Some(build_quic),
         media::RTP => Some(media::build),

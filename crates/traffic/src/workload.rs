@@ -35,6 +35,7 @@ use crate::endpoint::Endpoint;
 use crate::flow::{BuiltFlow, CC, FlowRequest, Transport, check_keys};
 use crate::others::QUIC;
 use crate::registry::{Resolved, wrong};
+use crate::udp_rr;
 use arrivals::{Arrivals, Offered};
 use client::{Asks, User};
 use end::Plan;
@@ -249,8 +250,13 @@ pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
     }
 }
 
-/// The transfers of a workload, in the order in which they were asked for; none of other flows.
+/// The transfers of a workload, or the responses of `udp_rr`, in the order in which they were asked for; none of other flows.
 pub fn transfers(sender: &Endpoint, receiver: Option<&Endpoint>) -> Vec<Transfer> {
+    if let (Some(requester), Some(Endpoint::UdpResponder(responder))) =
+        (sender.requester(), receiver)
+    {
+        return udp_rr::transfers(requester, responder.payload());
+    }
     let (Endpoint::Server(server), Some(Endpoint::Client(client))) = (sender, receiver) else {
         return Vec::new();
     };

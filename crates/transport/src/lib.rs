@@ -16,6 +16,7 @@ pub mod srm;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
+pub mod udp_rr;
 
 pub use app::{Source, Write};
 pub use quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
@@ -27,6 +28,7 @@ pub use srm::{SrmConfig, SrmCounts, SrmMember, SrmParams};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 pub use tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};
 pub use udp::{UdpParams, UdpSender};
+pub use udp_rr::{Exchange, ExchangeCounts, UdpRequester, UdpResponder, UdpRrConfig, UdpRrParams};
 
 #[cfg(test)]
 mod paths;

@@ -3,7 +3,7 @@
 //! Source: RFC 3550 and RFC 3551. `interval` and `timer` are sections 6.2 and 6.3 with appendix A.7, `members` section 6.3.3,
 //! `reception` appendices A.1, A.3 and A.8, `report` section 6.4, `session` a participant made of these, however its packets travel;
 //! `sender` and `receiver` are the two ends of a flow, `sender` and any number of `member`s those of a session over a multicast
-//! group. Beside it: early and reduced-size feedback (RFC 4585, RFC 5506), congestion
+//! group. Beside it: early and reduced-size feedback, and a least time between reports (RFC 4585, RFC 5506), congestion
 //! control feedback (RFC 8888, `recorder`), circuit breakers (RFC 8083, `breaker`), requests for key frames (RFC 4585 section 6.3.1,
 //! `picture`) and for packets (section 6.2.1, `nack`), which are sent again (RFC 4588), the playout buffer (`playout`) and voice quality (`emodel`).
 //!
@@ -46,7 +46,7 @@ pub use receiver::RtpReceiver;
 pub use reception::Reception;
 pub use report::{Arrived, Block, Feedback, MediaHeader, Report, Rtcp, SenderInfo, Sizes};
 pub use sender::{RtpConfig, RtpSender};
-pub use session::{Session, SessionConfig, Told};
+pub use session::{Session, SessionConfig, Told, Turn};
 pub use timer::{Census, Due, RtcpTimer};
 
 use crate::num::real;
@@ -97,6 +97,10 @@ params! {
             where rtcp is "true";
         /// Least time before the first report.
         rtcp_first: Span = "2.5s", range "0s".."1h", source "RFC 3550 section 6.2 (half)",
+            where rtcp is "true";
+        /// Least time between regular reports of AVPF (T_rr_interval), each time multiplied by a number between 1/2 and 3/2: a report that is due
+        /// before is left out, feedback that waits for it is not. It leaves the bandwidth of reports to feedback.
+        trr_int: Span = "0s", range "0s".."1h", source "RFC 4585 sections 3.5.3 and 4.2 (trr-int; optional)",
             where rtcp is "true";
         /// Whether the least time is at most 360 s by the kilobits of the bandwidth, and half of that before the first report; in a group,
         /// that of its senders.
@@ -212,6 +216,7 @@ impl RtpParams {
             least: least(self.rtcp_least, 1.0),
             // Half of the least time, whatever that is (appendix A.7).
             first: least(self.rtcp_first, 0.5),
+            between: self.trr_int,
             senders: self.rtcp_senders.get(),
             always_split: self.rtcp_always_split,
             random: self.rtcp_random,
@@ -262,3 +267,5 @@ mod crowd;
 mod requests;
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod spacing;

@@ -1,6 +1,7 @@
 //! The columns of result files, each declared once: name, unit, meaning, how it is read from an outcome. Schemas, files,
 //! Arrow tables and `docs/reference/results.md` come from these lists; [`read_run`] goes the way back.
 
+mod exchanges;
 mod playback;
 
 use std::collections::BTreeSet;
@@ -697,6 +698,7 @@ fn flow_columns() -> Columns<FlowOutcome> {
         |flow| flow.last_active.map(Time::as_ps),
     );
     playback::declare(&mut all);
+    exchanges::declare(&mut all);
     all.wide(
         "delay_ps_sum",
         "ps",
@@ -1282,6 +1284,7 @@ fn read_flow(reader: &Reader<'_>, row: usize) -> Result<FlowOutcome, String> {
         started: Time::from_ps(integer("started_ps")?),
         completed: optional("completed_ps")?.map(Time::from_ps),
         transfers: Vec::new(),
+        exchanges: exchanges::read(reader, row)?,
         playback: playback::read(reader, row)?,
         media: None,
         last_active: optional("last_active_ps")?.map(Time::from_ps),

@@ -5,6 +5,7 @@
 //! are those of all its packets together and counts are sums, so that "the four Reno flows" is a subject like "Reno flow 1".
 //! The distributions of all replications together are such a group, too: the metrics called `..._pooled`.
 
+mod exchanges;
 mod media;
 mod playback;
 
@@ -346,6 +347,7 @@ pub fn metrics() -> &'static [Metric] {
         let mut all = queue_metrics();
         all.extend(flow_metrics());
         all.extend(playback::metrics());
+        all.extend(exchanges::metrics());
         all.extend(media::metrics());
         all.extend(group_metrics());
         all.extend(run_metrics());
@@ -1078,7 +1080,7 @@ fn flow_metrics() -> Vec<Metric> {
                 "transfers_count",
                 "Transfers",
                 Unit::Count,
-                "Transfers of a workload that were asked for after the warm-up and have arrived; of pages, the pages.",
+                "Transfers of a workload, and responses of `udp_rr`, that were asked for after the warm-up and have arrived; of pages, the pages.",
                 "count",
             ),
             |flows, _| transfers(flows, |transfer| transfer.completed.is_some()),
@@ -1088,8 +1090,8 @@ fn flow_metrics() -> Vec<Metric> {
                 "unfinished_count",
                 "Unfinished",
                 Unit::Count,
-                "Transfers of a workload that were asked for after the warm-up and had not arrived at the end: the times of \
-                 those that have are too short a sample where there are many.",
+                "Transfers of a workload, and responses of `udp_rr`, that were asked for after the warm-up and had not arrived at the \
+                 end: the times of those that have are too short a sample where there are many.",
                 "count",
             ),
             |flows, _| transfers(flows, |transfer| transfer.completed.is_none()),

@@ -5,11 +5,13 @@ use sojourn_traffic::flow::{self, BuiltFlow, FlowRequest, Transport};
 use sojourn_traffic::media::RTP;
 use sojourn_traffic::registry as sources;
 use sojourn_traffic::srm::SRM;
+use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload;
 use sojourn_transport::ns2::Ns2Params;
 use sojourn_transport::ns3::Ns3Params;
 use sojourn_transport::{
     QuicParams, RledbatParams, RtpParams, SackParams, SrmParams, TcpParams, TfrcParams, UdpParams,
+    UdpRrParams,
 };
 use sojourn_units::{
     DialectInfo, ParamError, ParamInfo, Params, Rate, Spec, SpecValue, Time, nearest,
@@ -108,7 +110,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             })
             .collect(),
         more: match (kind.transport, kind.name) {
-            (_, name) if workload::find(name).is_some() => &[],
+            (_, name) if workload::find(name).is_some() || name == UDP_RR => &[],
             (Transport::Tcp, "tcp" | "quic") => &DATA_AND_CC,
             (Transport::Tcp, "rtp") => &MEDIA,
             (Transport::Tcp, _) => &DATA_AND_CC[..DATA],
@@ -160,6 +162,7 @@ fn part(name: &'static str, params: &'static [ParamInfo]) -> FlowPart {
         "tcp" => declared::<TcpParams>("TCP"),
         "sack" => declared::<SackParams>("Selective acknowledgement"),
         "udp" => declared::<UdpParams>("UDP"),
+        UDP_RR => declared::<UdpRrParams>("UDP request and response"),
         "tfrc" => declared::<TfrcParams>("TFRC"),
         "quic" => declared::<QuicParams>("QUIC"),
         RTP => declared::<RtpParams>("RTP"),

@@ -185,26 +185,28 @@ fn usual(wanted: &Wanted<'_>) -> Result<Vec<FigureSpec>> {
 }
 
 /// The quantities that stay in sight where there are too many figures over time.
-const MAIN: [&str; 6] = [
+const MAIN: [&str; 7] = [
     "sojourn_s",
     "backlog_packets",
     "throughput_bps",
     "carried_bps",
     SHOWN_WITH_THRESHOLD,
     "srtt_s",
+    "rtt_s",
 ];
 /// Other figures over time that a report shows without folding them away.
 const MOST_OPEN: usize = 6;
 
 /// The quantities that are drawn over time first, where they were recorded, and the titles of their figures: the main ones before
 /// the others.
-const OVER_TIME: [(&str, &str); 16] = [
+const OVER_TIME: [(&str, &str); 17] = [
     ("sojourn_s", "Sojourn time over time"),
     ("backlog_packets", "Backlog over time"),
     ("throughput_bps", "Throughput over time"),
     ("carried_bps", "Throughput at the link over time"),
     (SHOWN_WITH_THRESHOLD, "Congestion windows over time"),
     ("srtt_s", "Round-trip times over time"),
+    ("rtt_s", "Round trips of probes over time"),
     ("backlog_bytes", "Backlog in bytes over time"),
     ("queue_packets", "Packets in single queues over time"),
     ("queue_bytes", "Bytes in single queues over time"),
@@ -811,6 +813,7 @@ fn quantity_title(quantity: &str) -> (String, Unit) {
     let name = match name {
         "cwnd" => "congestion window".to_owned(),
         "srtt" => "RTT, smoothed".to_owned(),
+        "rtt" => "RTT".to_owned(),
         "rto" => "RTO".to_owned(),
         "ssthresh" => "slow start threshold".to_owned(),
         "pacing" => "pacing rate".to_owned(),

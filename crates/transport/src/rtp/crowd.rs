@@ -20,6 +20,7 @@ fn rules(reconsider: bool) -> Rules {
         bandwidth: BANDWIDTH,
         least: Span::from_secs(5),
         first: Span::from_ms(2500),
+        between: Span::ZERO,
         senders: 0.25,
         always_split: false,
         random: true,
@@ -93,7 +94,7 @@ impl Crowd {
             }
             let census = self.census(member);
             match self.timers[member].expire(now, census, &mut self.rng) {
-                Due::Later => {}
+                Due::Later | Due::Feedback => {}
                 Due::Report => {
                     self.timers[member].reported(now, SIZE, census, &mut self.rng);
                     if !std::mem::replace(&mut self.spoken[member], true) {

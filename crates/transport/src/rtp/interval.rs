@@ -12,6 +12,7 @@ const COMPENSATION: f64 = 1.21828;
 
 /// The least time that those who have fallen silent are given, whatever the least time between reports: section 6.2 has everybody use
 /// the fixed minimum for timeouts, so that who reports seldom is not given up by who may report often.
+/// RFC 4585 section 3.5.4 puts T_rr_interval in its place; here the longer of both counts, so that a few lost reports are no silence.
 const TIMEOUT_LEAST_S: f64 = 5.0;
 
 /// How the wait follows from the size of a session.
@@ -23,6 +24,8 @@ pub struct Rules {
     pub least: Span,
     /// The same before a participant's first report.
     pub first: Span,
+    /// The least time between regular reports of RFC 4585 (T_rr_interval): what is due before it has passed is left out. None if zero.
+    pub between: Span,
     /// Share of the bandwidth that senders have to themselves while they are no more than this share of the members.
     pub senders: f64,
     /// Senders and receivers share the bandwidth so whatever their numbers (ns-2).
@@ -90,14 +93,22 @@ impl Rules {
         })
     }
 
-    /// The wait without chance by which silence is judged, seconds: that of a participant that has reported, and five seconds at
-    /// least (section 6.2).
+    /// The time that has to have passed since the last regular report for the next one, drawn anew each time: that of RFC 4585 section 3.5.3
+    /// (T_rr_current_interval); `uniform` is a draw from 0..1.
+    pub fn dithered_between(&self, uniform: f64) -> Span {
+        Span::round_from_secs(self.between.as_secs_f64() * (uniform + 0.5))
+    }
+
+    /// The wait without chance by which silence is judged, seconds: that of a participant that has reported, and five seconds (section
+    /// 6.2) or the least time between regular reports (RFC 4585 section 3.5.4) at least.
     pub fn timeout(&self, load: &Load) -> f64 {
         let load = Load {
             initial: false,
             ..*load
         };
-        self.deterministic(&load).max(TIMEOUT_LEAST_S)
+        self.deterministic(&load)
+            .max(TIMEOUT_LEAST_S)
+            .max(self.between.as_secs_f64())
     }
 
     /// The wait that members who have fallen silent are judged by (section 6.3.5): that of a receiver.
@@ -118,6 +129,7 @@ mod tests {
             bandwidth: 400.0,
             least: Span::from_secs(5),
             first: Span::from_ms(2500),
+            between: Span::ZERO,
             senders: 0.25,
             always_split: false,
             random: true,
@@ -170,6 +182,13 @@ mod tests {
             ..load(2, 1, true)
         };
         assert_eq!(rules().timeout(&first), 5.0);
+        // Nor by less than the least time between regular reports.
+        let seldom = Rules {
+            between: Span::from_secs(8),
+            ..often
+        };
+        assert_eq!(seldom.deterministic(&load(2, 1, true)), 0.5);
+        assert_eq!(seldom.patience(&load(2, 1, true)), 8.0);
         assert_eq!(often.patience(&load(100, 1, true)), 33.0);
     }
 

@@ -222,7 +222,7 @@ impl Agent for RtpMember {
             if timer == TURN {
                 self.come_and_go(host);
             } else if let Some(session) = &mut self.session {
-                let report = session.expire(now);
+                let report = session.expire(now).report();
                 self.send_rtcp(report, host);
                 self.arm(host);
             }

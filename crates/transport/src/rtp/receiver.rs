@@ -9,7 +9,7 @@ use super::playout::PlayoutCounts;
 use super::recorder::Recorder;
 use super::report::{MediaHeader, PICTURE_LOSS_BYTES, Report, Rtcp, original};
 use super::sender::rtcp_packet;
-use super::session::Session;
+use super::session::{Session, Turn};
 use crate::num::low16;
 use crate::report::ReceiverReport;
 use sojourn_sim::{Agent, Host, Packet, Stream, Timers};
@@ -149,27 +149,27 @@ impl RtpReceiver {
     }
 
     /// Asks for a key frame if the picture is lost, until it is whole: the request, or the key frame, may be lost. Where packets come
-    /// again, the picture is not lost before they would be too late. A request goes early, or along with a report.
-    fn ask_for_picture<H: Host>(&mut self, with_report: bool, host: &mut H) {
+    /// again, the picture is not lost before they would be too late. A request goes early, or in the time of a report.
+    fn ask_for_picture<H: Host>(&mut self, in_turn: bool, host: &mut H) {
         let now = host.now();
         let Some(pictures) = &mut self.pictures else {
             return;
         };
-        if pictures.due(now, &self.answers) && (with_report || self.session.early()) {
+        if pictures.due(now, &self.answers) && (in_turn || self.session.early()) {
             pictures.ask(now);
             self.send_early(&Rtcp::PictureLoss, PICTURE_LOSS_BYTES, host);
             self.arm(host);
         }
     }
 
-    /// Asks for what is missing, if it may now, or has just reported: then a request goes along (RFC 4585 section 3.5.2).
-    fn ask<H: Host>(&mut self, with_report: bool, host: &mut H) {
+    /// Asks for what is missing, if it may now, or a report is due: then a request goes along (RFC 4585 section 3.5.2), or alone (3.5.3).
+    fn ask<H: Host>(&mut self, in_turn: bool, host: &mut H) {
         let now = host.now();
         let Some(wanted) = &mut self.wanted else {
             return;
         };
         let missing = wanted.due(now, self.answers.wait());
-        if missing.is_empty() || !(with_report || self.session.early()) {
+        if missing.is_empty() || !(in_turn || self.session.early()) {
             return;
         }
         let (nack, count) = Nack::of(&missing);
@@ -208,11 +208,16 @@ impl RtpReceiver {
             let stays = !report.bye;
             self.send_small(&Rtcp::Report(report), size, host);
             if stays {
-                self.ask_for_picture(true, host);
-                self.ask(true, host);
+                self.ask_in_turn(host);
             }
         }
         self.arm(host);
+    }
+
+    /// Sends what waits for the time of the next report.
+    fn ask_in_turn<H: Host>(&mut self, host: &mut H) {
+        self.ask_for_picture(true, host);
+        self.ask(true, host);
     }
 
     fn arm<H: Host>(&mut self, host: &mut H) {
@@ -264,8 +269,12 @@ impl Agent for RtpReceiver {
             match timer {
                 FEEDBACK => self.send_feedback(host),
                 RTCP => {
-                    let report = self.session.expire(now);
-                    self.send_rtcp(report, host);
+                    let turn = self.session.expire(now);
+                    let alone = turn == Turn::Feedback;
+                    self.send_rtcp(turn.report(), host);
+                    if alone {
+                        self.ask_in_turn(host);
+                    }
                 }
                 _ if self.rtcp && !self.session.is_leaving() => {
                     let bye = self.session.leave(now);

@@ -231,3 +231,39 @@ fn a_packet_is_asked_for_again_only_after_a_round_trip_whatever_nack_again_says(
     let late = asked.iter().filter(|(when, _)| *when > at(3000)).count();
     assert!((92..=94).contains(&late), "{late}");
 }
+
+#[test]
+fn where_reports_have_a_least_time_between_them_requests_go_as_often_as_before_and_alone() {
+    // A picture that never comes back is asked for every second; reports may go every half second.
+    let video = |trr| {
+        let pairs = [
+            ("dialect", "avpf"),
+            ("bandwidth", "64kbps"),
+            ("picture_loss", "true"),
+            ("trr_int", trr),
+        ];
+        let mut video = Video::new(&pairs, |frame, _| frame == 100, |frame| frame == 0);
+        video.run(2500);
+        let reports = video.wire.sent.iter();
+        let reports = reports.filter(|(_, rtcp)| matches!(rtcp, Rtcp::Report(_)));
+        let reports: Vec<Time> = reports.map(|(when, _)| *when).collect();
+        (video.asked(), reports)
+    };
+    let (asked, reports) = video("0s");
+    let (asked_too, seldom) = video("10s");
+    assert!(reports.len() > 60, "{}", reports.len());
+    assert!((7..=21).contains(&seldom.len()), "{}", seldom.len());
+    let gaps = seldom.windows(2).map(|pair| pair[1].since(pair[0]));
+    assert!(gaps.clone().all(|gap| gap >= Span::from_secs(5)));
+    assert!(asked_too.len() > 50 && asked_too.len() * 10 >= asked.len() * 9);
+    // Most of them are nowhere near a report.
+    let alone = asked_too.iter().filter(|ms| !seldom.contains(&at(**ms)));
+    assert!(alone.count() > 40);
+    // Where nothing is lost, nothing is sent between reports.
+    let pairs = [("dialect", "avpf"), ("trr_int", "10s")];
+    let mut whole = Video::new(&pairs, |_, _| false, |frame| frame == 0);
+    whole.run(2500);
+    let sent = &whole.wire.sent;
+    assert!(sent.iter().all(|(_, rtcp)| matches!(rtcp, Rtcp::Report(_))));
+    assert!((7..=21).contains(&sent.len()), "{}", sent.len());
+}

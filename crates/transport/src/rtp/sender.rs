@@ -553,7 +553,7 @@ impl<S: Source> Agent for RtpSender<S> {
                 APPLICATION => self.on_application(host),
                 SEND => self.send(host),
                 RTCP => {
-                    let report = self.session.expire(now);
+                    let report = self.session.expire(now).report();
                     self.send_rtcp(report, host);
                 }
                 STOP => self.leave(host),

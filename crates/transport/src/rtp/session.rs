@@ -50,6 +50,27 @@ pub struct Told {
     pub round_trip: Option<Span>,
 }
 
+/// What a participant does when its time has come.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Turn {
+    /// Nothing yet.
+    Wait,
+    /// It sends this report, of so many bytes on the wire.
+    Report(Report, u32),
+    /// It sends the feedback that waits, and no report.
+    Feedback,
+}
+
+impl Turn {
+    /// The report, if one is sent.
+    pub fn report(self) -> Option<(Report, u32)> {
+        match self {
+            Turn::Report(report, size) => Some((report, size)),
+            Turn::Wait | Turn::Feedback => None,
+        }
+    }
+}
+
 /// A source that is heard.
 #[derive(Clone, Debug)]
 struct Heard {
@@ -259,23 +280,27 @@ impl Session {
         })
     }
 
-    /// Its time has come: the report that is sent now, if one is, and its bytes on the wire.
-    pub fn expire(&mut self, now: Time) -> Option<(Report, u32)> {
+    /// Its time has come.
+    pub fn expire(&mut self, now: Time) -> Turn {
         let patience = self.timer.patience(self.census());
         if self.members.expire(now, patience) {
             self.timer.fewer(now, self.members.count());
         }
         let census = self.census();
         match self.timer.expire(now, census, &mut self.rng) {
-            Due::Later => None,
-            Due::Bye => Some(self.bye()),
+            Due::Later => Turn::Wait,
+            Due::Bye => {
+                let (bye, size) = self.bye();
+                Turn::Report(bye, size)
+            }
+            Due::Feedback => Turn::Feedback,
             Due::Report => {
                 let report = self.report(now);
                 let size = self.sizes.of(&report);
                 self.reported = [Some(now), self.reported[0]];
                 let counted = f64::from(size + self.counted);
                 self.timer.reported(now, counted, census, &mut self.rng);
-                Some((report, size + self.lower))
+                Turn::Report(report, size + self.lower)
             }
         }
     }

@@ -2,7 +2,8 @@
 //! back-off before BYE. It knows the numbers of a session, no packets and no network.
 //!
 //! Source: RFC 3550 sections 6.3.2 to 6.3.7 and appendix A.7 (`OnExpire`, `OnReceive`); early feedback: RFC 4585 section 3.5.2, for
-//! two participants, where nobody has to be waited for (the dithering of section 3.5.2 step 2 is zero).
+//! two participants, where nobody has to be waited for (the dithering of section 3.5.2 step 2 is zero); the least time between
+//! regular reports: section 3.5.3.
 
 use super::interval::{Load, Rules};
 use crate::num::real;
@@ -30,6 +31,8 @@ pub enum Due {
     Later,
     /// A report is sent.
     Report,
+    /// The report is left out, since the last one is too recent (RFC 4585 section 3.5.3). Feedback that waits for it is sent.
+    Feedback,
     /// BYE is sent, and nothing after it.
     Bye,
 }
@@ -50,6 +53,8 @@ pub struct RtcpTimer {
     leaving: Option<u64>,
     /// An early packet may go before the next report (RFC 4585).
     may_be_early: bool,
+    /// When the last report was sent (t_rr_last of RFC 4585).
+    regular: Option<Time>,
 }
 
 impl RtcpTimer {
@@ -64,6 +69,7 @@ impl RtcpTimer {
             next: Time::MAX,
             leaving: None,
             may_be_early: true,
+            regular: None,
         }
     }
 
@@ -103,19 +109,20 @@ impl RtcpTimer {
         }
     }
 
-    /// The wait without chance.
+    /// The wait between reports without chance.
     pub fn deterministic(&self, census: Census) -> Span {
-        Span::round_from_secs(self.rules.deterministic(&self.load(census)))
+        let wait = Span::round_from_secs(self.rules.deterministic(&self.load(census)));
+        wait.max(self.rules.between)
     }
 
-    /// The wait without chance of another participant, which sends no media and has reported.
+    /// The wait between reports without chance of another participant, which sends no media and has reported.
     pub fn of_receiver(&self, census: Census) -> Span {
         let load = Load {
             initial: false,
             we_sent: false,
             ..self.load(census)
         };
-        Span::round_from_secs(self.rules.deterministic(&load))
+        Span::round_from_secs(self.rules.deterministic(&load)).max(self.rules.between)
     }
 
     /// The wait by which reports that stay away are judged.
@@ -129,12 +136,15 @@ impl RtcpTimer {
     }
 
     fn draw(&self, census: Census, rng: &mut Stream) -> Span {
-        let uniform = if self.rules.random {
-            rng.uniform()
-        } else {
-            0.5
-        };
+        let uniform = self.uniform(rng);
         self.rules.interval(&self.load(census), uniform)
+    }
+
+    fn uniform(&self, rng: &mut Stream) -> f64 {
+        match self.rules.random {
+            true => rng.uniform(),
+            false => 0.5,
+        }
     }
 
     /// It joins (section 6.3.2).
@@ -144,7 +154,8 @@ impl RtcpTimer {
         self.next = now.saturating_add(self.draw(census, rng));
     }
 
-    /// The timer has fired (section 6.3.6). After [`Due::Report`] comes [`RtcpTimer::reported`].
+    /// The timer has fired (section 6.3.6). After [`Due::Report`] comes [`RtcpTimer::reported`]; after [`Due::Feedback`] the next wait
+    /// is drawn.
     pub fn expire(&mut self, now: Time, census: Census, rng: &mut Stream) -> Due {
         if self.rules.reconsider {
             let next = self.last.saturating_add(self.draw(census, rng));
@@ -159,15 +170,33 @@ impl RtcpTimer {
                 self.next = Time::MAX;
                 Due::Bye
             }
+            None if self.is_too_soon(now, rng) => {
+                self.wait_anew(now, census, rng);
+                Due::Feedback
+            }
             None => Due::Report,
         }
+    }
+
+    /// A report now would follow the last one before the least time between them has passed, which is drawn anew each time.
+    fn is_too_soon(&self, now: Time, rng: &mut Stream) -> bool {
+        let Some(last) = self.regular.filter(|_| self.rules.between > Span::ZERO) else {
+            return false;
+        };
+        let uniform = self.uniform(rng);
+        last.saturating_add(self.rules.dithered_between(uniform)) > now
     }
 
     /// A report of `size` bytes was sent: the next wait is drawn.
     pub fn reported(&mut self, now: Time, size: f64, census: Census, rng: &mut Stream) {
         self.count(size);
-        self.last = now;
         self.initial = false;
+        self.regular = Some(now);
+        self.wait_anew(now, census, rng);
+    }
+
+    fn wait_anew(&mut self, now: Time, census: Census, rng: &mut Stream) {
+        self.last = now;
         self.may_be_early = true;
         self.next = now.saturating_add(self.draw(census, rng));
     }
