@@ -40,6 +40,7 @@ use crate::model::{
     LinkParams, MemberParams, ParkingLotParams, PlaceParams, RunParams, Scenario, SeriesParams,
     Topology, WireParams,
 };
+use crate::study::ask;
 
 pub use crate::compile::with_buffer;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
@@ -724,6 +725,7 @@ impl<'a> Reader<'a> {
             args,
             place,
         };
+        label(&given, &group.place)?;
         self.placed(&given, &group, topology, run)?;
         self.endpoints(&given, &group)?;
         Ok(group)
@@ -1226,6 +1228,27 @@ impl<'a> Given<'a> {
         let value = table.as_ref().unwrap_or(value);
         value.error(error.kind(), "").with_text_of(error).key(path)
     }
+}
+
+/// Refuses a label by which tables and figures could not ask for the flows.
+fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
+    let Some(label) = &place.label else {
+        return Ok(());
+    };
+    let (problem, remedy) = if label.trim() != label || label.is_empty() {
+        let problem = format!("{label:?} is not a label");
+        (problem, "write it without spaces around, and not empty")
+    } else if ask::reserved().any(|word| word == label) {
+        let problem =
+            format!("{label:?} means something else where a study says of what a metric is");
+        (problem, "give the flows another label")
+    } else {
+        return Ok(());
+    };
+    let error = LabError::new(LabErrorKind::BadValue, problem).remedy(remedy);
+    let reserved = ask::reserved().collect::<Vec<_>>().join(", ");
+    let error = error.allowed("any text but", reserved);
+    Err(given.error_on("label", &error))
 }
 
 fn table_params<P: Params>(table: Option<&TableRef<'_>>, extra: Extra<'_>) -> Result<P> {
