@@ -354,6 +354,7 @@ impl<'a> Reader<'a> {
         let (groups, members) = self.groups(&topology, &run)?;
         self.groups = groups.iter().map(|group| group.name.clone()).collect();
         let flows = self.flows(&topology, &run)?;
+        self.shared_round_trip(&topology, &flows)?;
         let impairments = self.impairments(&topology)?;
         let changes = self.changes(&topology, &run)?;
         let series = self.series(&run)?;
@@ -526,15 +527,38 @@ impl<'a> Reader<'a> {
             }
             return Ok(());
         }
-        if !resolve::delays_fit(params) {
-            let key = match params.bottleneck_delay {
-                Some(_) => "bottleneck_delay",
-                None => "access_delay",
-            };
-            let problem = format!("this is more than an rtt of {} leaves", params.rtt);
-            return error(key, problem, "make it shorter, or rtt longer");
+        // Whether a bottleneck leaves room is seen when the round trips of the flows are known.
+        match params.bottleneck_delay {
+            None => Self::delays_within_rtt(table, params),
+            Some(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    fn delays_within_rtt(table: &TableRef<'a>, params: &DumbbellParams) -> Result<()> {
+        if resolve::delays_fit(params) {
+            return Ok(());
+        }
+        let key = match params.bottleneck_delay {
+            Some(_) => "bottleneck_delay",
+            None => "access_delay",
+        };
+        let problem = format!("this is more than an rtt of {} leaves", params.rtt);
+        Err(table
+            .error_on(key, LabErrorKind::Contradiction, problem)
+            .remedy("make it shorter, or rtt longer"))
+    }
+
+    /// Refuses a bottleneck that leaves a flow no room in the round trip of the topology. Those with one of their own were compared
+    /// with that.
+    fn shared_round_trip(&self, topology: &Topology, flows: &[FlowGroup]) -> Result<()> {
+        match (topology, self.root.table("topology")?) {
+            (Topology::Dumbbell(params), Some(table))
+                if flows.iter().any(|flow| flow.place.rtt.is_none()) =>
+            {
+                Self::delays_within_rtt(&table, params)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Access links are faster than the bottleneck unless they are given, and have to be possible.
