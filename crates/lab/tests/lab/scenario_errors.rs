@@ -752,3 +752,27 @@ label = "voice ""#,
         assert!(Scenario::from_document(&document).is_err(), "{label:?}");
     }
 }
+
+#[test]
+fn a_switch_of_tc_is_answered_with_what_to_write() {
+    check(&[
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "red noecn""#,
+            r#"lab.toml:3: topology.queue: "red noecn" is not a name with parameters: column 5: expected key=value, found "noecn" alone (no spaces around "="); write ecn=false"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = { kind = "drr", each = "pie limit=100p bytemode" }"#,
+            r#"lab.toml:3: topology.queue.each: drr: each: "pie limit=100p bytemode" is not a name with parameters: column 16: expected key=value, found "bytemode" alone (no spaces around "="); write byte_mode=true"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "sfq perturb=10""#,
+            r#"lab.toml:3: topology.queue: sfq: perturb: "10" is not true or false: tc's perturb is perturb_period: perturb_period=10s"#,
+        ),
+    ]);
+}
