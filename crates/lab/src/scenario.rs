@@ -443,6 +443,9 @@ impl<'a> Reader<'a> {
                 )
                 .remedy("write kind = \"graph\" in [topology], or leave out [[links]]"));
         }
+        if let Some(table) = &table {
+            self.keys_of_kind(table, name)?;
+        }
         let extra = Extra {
             keys: &["kind"],
             dialect: None,
@@ -492,6 +495,52 @@ impl<'a> Reader<'a> {
             }
         };
         Ok(topology)
+    }
+
+    /// Refuses what topologies of other kinds have. In a study the kind may be set far from the key, by an experiment.
+    fn keys_of_kind(&self, table: &TableRef<'a>, kind: &str) -> Result<()> {
+        let keys = |kind: &str| -> &[ParamInfo] {
+            match kind {
+                "dumbbell" => DumbbellParams::TABLE,
+                "parking_lot" => ParkingLotParams::TABLE,
+                "chain" => ChainParams::TABLE,
+                _ => &[],
+            }
+        };
+        let has = |kind: &str, key: &str| keys(kind).iter().any(|info| info.name == key);
+        if TOPOLOGY_KINDS.iter().all(|known| known.0 != kind) {
+            return Ok(());
+        }
+        for (key, value) in table.values() {
+            let kinds = TOPOLOGY_KINDS.iter().map(|known| known.0);
+            let others: Vec<&str> = kinds.filter(|kind| has(kind, key)).collect();
+            if others.is_empty() || has(kind, key) {
+                continue;
+            }
+            let set = table.get("kind");
+            let place = match set.as_ref().map(ValueRef::place) {
+                Some(Place::Line(line)) => format!(" (line {line})"),
+                Some(Place::Argument { text, .. }) => format!(" ({text})"),
+                _ => String::new(),
+            };
+            let problem = format!(
+                "{key} is of kind {}, and the kind is {kind}{place}",
+                others.join(", ")
+            );
+            let mut allowed = vec!["kind"];
+            allowed.extend(keys(kind).iter().map(|info| info.name));
+            let remedy = match self.root.has("experiment") {
+                true => {
+                    "leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+                }
+                false => "leave it out, or write another kind",
+            };
+            return Err(value
+                .error(LabErrorKind::Contradiction, problem)
+                .allowed("allowed", allowed.join(", "))
+                .remedy(remedy));
+        }
+        Ok(())
     }
 
     /// Makes delays and round trip of a dumbbell agree, or says that they cannot.

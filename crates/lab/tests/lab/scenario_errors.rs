@@ -776,3 +776,22 @@ queue = "sfq perturb=10""#,
         ),
     ]);
 }
+
+#[test]
+fn a_key_of_another_kind_of_topology_is_told_with_the_kind() {
+    check(&[
+        (
+            r#"flows = ["reno"]
+[topology]
+kind = "graph"
+rate = "1Mbps""#,
+            "lab.toml:4: topology.rate: rate is of kind dumbbell, parking_lot, chain, and the kind is graph (line 3) (allowed: kind); leave it out, or write another kind",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+hops = 3"#,
+            "lab.toml:3: topology.hops: hops is of kind parking_lot, chain, and the kind is dumbbell (allowed: [...]); leave it out, or write another kind",
+        ),
+    ]);
+}
