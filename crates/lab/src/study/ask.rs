@@ -1,5 +1,7 @@
 //! What a table or figure asks for: a metric, and of what.
 
+use std::collections::BTreeSet;
+
 use sojourn_units::nearest;
 
 use crate::compile::Compiled;
@@ -91,11 +93,8 @@ impl Names {
     /// Takes up the names of another run of the same experiment.
     pub(crate) fn join(&mut self, other: Names) {
         fn add(all: &mut Vec<String>, new: Vec<String>) {
-            for name in new {
-                if !all.contains(&name) {
-                    all.push(name);
-                }
-            }
+            let mut known: BTreeSet<String> = all.iter().cloned().collect();
+            all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
         }
         add(&mut self.links, other.links);
         add(&mut self.labels, other.labels);

@@ -169,7 +169,7 @@ fn every_file_makes_a_network() {
             assert_eq!((given.rate, given.delay), (resolved.rate, resolved.delay));
             // What is inside a queue is written in full in the resolved one alone.
             let own = |link: &sojourn_lab::compile::LinkInfo| {
-                let mut own = link.resolved.clone();
+                let mut own = sojourn_queue::registry::Resolved::clone(&link.resolved);
                 own.pairs.retain(|(key, _)| *key != "each");
                 own
             };
