@@ -15,6 +15,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<(), Failure> {
         .queue
         .parse()
         .map_err(|error: sojourn_units::SpecError| {
+            let error = sojourn_queue::registry::advised(error);
             option("--queue", &args.queue, error.to_string())
         })?;
     let rate: Rate = args

@@ -12,9 +12,7 @@ pub(crate) fn tc(args: &TcArgs) -> Result<(), Failure> {
     let spec: Spec = args
         .queue
         .parse()
-        .map_err(|error: sojourn_units::SpecError| {
-            LabError::new(LabErrorKind::BadValue, error.to_string()).in_file(&place)
-        })?;
+        .map_err(|error| LabError::from_spec(error).in_file(&place))?;
     // As the kernel's dev_valid_name(), and nothing that a shell would take for its own.
     let named = |c: char| !c.is_whitespace() && !"/:;&|$`'\"\\<>()*?#~!".contains(c);
     if args.dev.is_empty() || args.dev.len() > 15 || !args.dev.chars().all(named) {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use sojourn_cc::CongestionControl;
 use sojourn_report::{Note, Severity};
+use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec};
 
@@ -519,18 +520,17 @@ const NOT_RANDOM: [&str; 4] = ["bulk", "cbr", "periodic", UDP_RR];
 
 fn paced_beside_bursts(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
     let has = |flow: &FlowInfo, name: &str| flow.parts.iter().any(|(part, _)| *part == name);
-    let paced = |flow: &FlowInfo| {
-        flow.parts.iter().any(|(part, resolved)| {
-            let control = || sojourn_cc::registry::build(part, None, &[]);
-            value(&resolved.pairs, "pacing") == Some("true")
-                || control().is_ok_and(|control| control.traits().paces)
-        })
+    let paced = |point: &Seen<'_>, flow: &FlowInfo| {
+        let control = || point.compiled.network.agents[flow.sender].agent.control();
+        let asked = |(_, part): &(&str, Resolved)| value(&part.pairs, "pacing") == Some("true");
+        control().is_some_and(|control| control.traits().paces) || flow.parts.iter().any(asked)
     };
     let decided_by_phase = |point: &Seen<'_>| {
         let fifo = bottleneck(&point.compiled).is_some_and(|l| l.discipline.name == "droptail");
         let flows = || point.compiled.flows.iter();
         let long = || flows().filter(|flow| flow.forward && has(flow, "bulk"));
         let random = |flow: &FlowInfo| !NOT_RANDOM.iter().any(|source| has(flow, source));
+        let paced = |flow: &FlowInfo| paced(point, flow);
         fifo && long().any(paced) && !long().all(paced) && !flows().any(random)
     };
     let found: Vec<&&Seen<'_>> = points.iter().filter(|p| decided_by_phase(p)).collect();

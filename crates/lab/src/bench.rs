@@ -334,10 +334,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
         Ok::<(), LabError>(())
     };
     let entry = queue_entry(&case.queue)?;
-    let given: Spec = case
-        .queue
-        .parse()
-        .map_err(|error: SpecError| LabError::new(LabErrorKind::BadValue, error.to_string()))?;
+    let given: Spec = case.queue.parse().map_err(LabError::from_spec)?;
     let has = |key| entry.params.iter().any(|info| info.name == key) && given.get(key).is_none();
     let mut queue = case.queue.to_string();
     if has("limit") {

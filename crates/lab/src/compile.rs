@@ -20,7 +20,7 @@ use sojourn_sim::{
     Opportunities, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
-use sojourn_traffic::flow::FlowRequest;
+use sojourn_traffic::flow::{FlowBuilder, FlowRequest};
 use sojourn_traffic::media::RTP;
 use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Specs, Time};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub struct LinkInfo {
     /// The discipline.
     pub discipline: &'static CatalogueEntry,
     /// Its parameters, resolved.
-    pub resolved: Resolved,
+    pub resolved: Arc<Resolved>,
 }
 
 /// A flow.
@@ -159,6 +159,8 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             "write a number from 1 to 4294944442, or streams = \"names\"",
         ));
     }
+    // Access links are many and their queues alike.
+    let mut last: Option<(&Spec, &CatalogueEntry, Arc<Resolved>)> = None;
     for (edge, queue) in graph.edges.iter().zip(&plan.queues) {
         let name = graph.edge_name(edge);
         let cx = BuildContext {
@@ -175,8 +177,16 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
                 .in_file(&scenario.name)
                 .key(&queue.key)
         };
-        let (entry, resolved) =
-            registry::resolve(&queue.spec, scenario.dialect.as_deref()).map_err(at)?;
+        let (entry, resolved) = match &last {
+            Some((spec, entry, resolved)) if **spec == queue.spec => (*entry, Arc::clone(resolved)),
+            _ => {
+                let dialect = scenario.dialect.as_deref();
+                let (entry, resolved) = registry::resolve(&queue.spec, dialect).map_err(at)?;
+                let resolved = Arc::new(resolved);
+                last = Some((&queue.spec, entry, Arc::clone(&resolved)));
+                (entry, resolved)
+            }
+        };
         let port = registry::build_port(&queue.spec, &cx).map_err(at)?;
         compiled.network.links.push(LinkSpec {
             name: format!("link/{name}"),
@@ -213,12 +223,13 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             compiled.links[edge].role = Role::Bottleneck;
         }
     }
+    let mut builder = FlowBuilder::default();
     for place in places {
         let sinks = place.sinks(&compiled.groups);
         let path = paths.of(&graph, place.source, &sinks);
         let number = numbers.as_ref().map(|next| next.0);
         let request = (replication, number);
-        let taken = add_flow(scenario, request, &place, path, &mut compiled)?;
+        let taken = add_flow(scenario, request, &place, path, &mut builder, &mut compiled)?;
         if let Some(next) = &mut numbers {
             next.0 += taken;
         }
@@ -991,6 +1002,7 @@ fn add_flow(
     (replication, ns3_number): (u64, Option<u64>),
     place: &Place,
     (base_rtt, slowest): (Span, Rate),
+    builder: &mut FlowBuilder,
     compiled: &mut Compiled,
 ) -> Result<u64, LabError> {
     let group = &scenario.flows[place.group];
@@ -1009,15 +1021,16 @@ fn add_flow(
         capacity: slowest,
         shares: group.place.count,
     };
-    let (built, endpoints) = groups::build(group, compiled, place, &request).map_err(|error| {
-        let key = match error.key() {
-            "flow" => format!("flows[{}]", place.group),
-            key => format!("flows[{}].{key}", place.group),
-        };
-        LabError::from_param(&error)
-            .in_file(&scenario.name)
-            .key(key)
-    })?;
+    let (built, endpoints) =
+        groups::build(group, compiled, place, &request, builder).map_err(|error| {
+            let key = match error.key() {
+                "flow" => format!("flows[{}]", place.group),
+                key => format!("flows[{}].{key}", place.group),
+            };
+            LabError::from_param(&error)
+                .in_file(&scenario.name)
+                .key(key)
+        })?;
     let session = place.to_group.filter(|_| groups::has_session(&group.kind));
     let joins = session.and_then(|to| groups::first_of_session(&group.kind, compiled, to));
     let members = match (session, joins) {

@@ -729,6 +729,7 @@ impl<'a> ValueRef<'a> {
     pub fn spec(&self) -> Result<Spec> {
         match &self.node.value {
             Value::Text(text) => text.parse().map_err(|error: sojourn_units::SpecError| {
+                let error = sojourn_queue::registry::advised(error);
                 self.error(LabErrorKind::BadValue, error.to_string())
             }),
             Value::Table(_) => {

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sojourn_queue::registry;
-use sojourn_units::{ParamError, UnitError};
+use sojourn_units::{ParamError, SpecError, Specs, UnitError};
 
 /// Shorthand for what this crate returns.
 pub type Result<T, E = LabError> = std::result::Result<T, E>;
@@ -279,7 +279,26 @@ impl LabError {
 
     /// The error that a text makes which is not the value wanted.
     pub fn from_unit(error: &UnitError) -> LabError {
-        LabError::new(LabErrorKind::BadValue, error.to_string())
+        let plain = |error: &UnitError| LabError::new(LabErrorKind::BadValue, error.to_string());
+        let Err(spec) = error.given().parse::<Specs>() else {
+            return plain(error);
+        };
+        let remedy = |spec: &SpecError| format!("column {}: {}", spec.column(), spec.problem());
+        match error.remedy() == remedy(&spec) {
+            true => plain(&UnitError::new(
+                error.kind(),
+                error.given(),
+                error.expected(),
+                remedy(&registry::advised(spec)),
+            )),
+            false => plain(error),
+        }
+    }
+
+    /// The error that a text makes which is no specification of a queue.
+    pub fn from_spec(error: SpecError) -> LabError {
+        let advised = registry::advised(error);
+        LabError::new(LabErrorKind::BadValue, advised.to_string())
     }
 
     /// The error that the specification of a queue makes.

@@ -41,6 +41,7 @@ use crate::model::{
     Scenario, SeriesParams, Topology, WireParams,
 };
 use crate::opportunities;
+use crate::study::ask;
 
 pub use crate::compile::with_buffer;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
@@ -361,6 +362,7 @@ impl<'a> Reader<'a> {
         let (groups, members) = self.groups(&topology, &run)?;
         self.groups = groups.iter().map(|group| group.name.clone()).collect();
         let flows = self.flows(&topology, &run)?;
+        self.shared_round_trip(&topology, &flows)?;
         let impairments = self.impairments(&topology)?;
         let opportunities = self.opportunities(&topology)?;
         let changes = self.changes(&topology, &run)?;
@@ -451,6 +453,9 @@ impl<'a> Reader<'a> {
                 )
                 .remedy("write kind = \"graph\" in [topology], or leave out [[links]]"));
         }
+        if let Some(table) = &table {
+            self.keys_of_kind(table, name)?;
+        }
         let extra = Extra {
             keys: &["kind"],
             dialect: None,
@@ -502,6 +507,52 @@ impl<'a> Reader<'a> {
         Ok(topology)
     }
 
+    /// Refuses what topologies of other kinds have. In a study the kind may be set far from the key, by an experiment.
+    fn keys_of_kind(&self, table: &TableRef<'a>, kind: &str) -> Result<()> {
+        let keys = |kind: &str| -> &[ParamInfo] {
+            match kind {
+                "dumbbell" => DumbbellParams::TABLE,
+                "parking_lot" => ParkingLotParams::TABLE,
+                "chain" => ChainParams::TABLE,
+                _ => &[],
+            }
+        };
+        let has = |kind: &str, key: &str| keys(kind).iter().any(|info| info.name == key);
+        if TOPOLOGY_KINDS.iter().all(|known| known.0 != kind) {
+            return Ok(());
+        }
+        for (key, value) in table.values() {
+            let kinds = TOPOLOGY_KINDS.iter().map(|known| known.0);
+            let others: Vec<&str> = kinds.filter(|kind| has(kind, key)).collect();
+            if others.is_empty() || has(kind, key) {
+                continue;
+            }
+            let set = table.get("kind");
+            let place = match set.as_ref().map(ValueRef::place) {
+                Some(Place::Line(line)) => format!(" (line {line})"),
+                Some(Place::Argument { text, .. }) => format!(" ({text})"),
+                _ => String::new(),
+            };
+            let problem = format!(
+                "{key} is of kind {}, and the kind is {kind}{place}",
+                others.join(", ")
+            );
+            let mut allowed = vec!["kind"];
+            allowed.extend(keys(kind).iter().map(|info| info.name));
+            let remedy = match self.root.has("experiment") {
+                true => {
+                    "leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+                }
+                false => "leave it out, or write another kind",
+            };
+            return Err(value
+                .error(LabErrorKind::Contradiction, problem)
+                .allowed("allowed", allowed.join(", "))
+                .remedy(remedy));
+        }
+        Ok(())
+    }
+
     /// Makes delays and round trip of a dumbbell agree, or says that they cannot.
     fn dumbbell_delays(
         &self,
@@ -535,15 +586,38 @@ impl<'a> Reader<'a> {
             }
             return Ok(());
         }
-        if !resolve::delays_fit(params) {
-            let key = match params.bottleneck_delay {
-                Some(_) => "bottleneck_delay",
-                None => "access_delay",
-            };
-            let problem = format!("this is more than an rtt of {} leaves", params.rtt);
-            return error(key, problem, "make it shorter, or rtt longer");
+        // Whether a bottleneck leaves room is seen when the round trips of the flows are known.
+        match params.bottleneck_delay {
+            None => Self::delays_within_rtt(table, params),
+            Some(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    fn delays_within_rtt(table: &TableRef<'a>, params: &DumbbellParams) -> Result<()> {
+        if resolve::delays_fit(params) {
+            return Ok(());
+        }
+        let key = match params.bottleneck_delay {
+            Some(_) => "bottleneck_delay",
+            None => "access_delay",
+        };
+        let problem = format!("this is more than an rtt of {} leaves", params.rtt);
+        Err(table
+            .error_on(key, LabErrorKind::Contradiction, problem)
+            .remedy("make it shorter, or rtt longer"))
+    }
+
+    /// Refuses a bottleneck that leaves a flow no room in the round trip of the topology. Those with one of their own were compared
+    /// with that.
+    fn shared_round_trip(&self, topology: &Topology, flows: &[FlowGroup]) -> Result<()> {
+        match (topology, self.root.table("topology")?) {
+            (Topology::Dumbbell(params), Some(table))
+                if flows.iter().any(|flow| flow.place.rtt.is_none()) =>
+            {
+                Self::delays_within_rtt(&table, params)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Access links are faster than the bottleneck unless they are given, and have to be possible.
@@ -734,6 +808,7 @@ impl<'a> Reader<'a> {
             args,
             place,
         };
+        label(&given, &group.place)?;
         self.placed(&given, &group, topology, run)?;
         self.endpoints(&given, &group)?;
         Ok(group)
@@ -1283,6 +1358,27 @@ impl<'a> Given<'a> {
         let value = table.as_ref().unwrap_or(value);
         value.error(error.kind(), "").with_text_of(error).key(path)
     }
+}
+
+/// Refuses a label by which tables and figures could not ask for the flows.
+fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
+    let Some(label) = &place.label else {
+        return Ok(());
+    };
+    let (problem, remedy) = if label.trim() != label || label.is_empty() {
+        let problem = format!("{label:?} is not a label");
+        (problem, "write it without spaces around, and not empty")
+    } else if ask::reserved().any(|word| word == label) {
+        let problem =
+            format!("{label:?} means something else where a study says of what a metric is");
+        (problem, "give the flows another label")
+    } else {
+        return Ok(());
+    };
+    let error = LabError::new(LabErrorKind::BadValue, problem).remedy(remedy);
+    let reserved = ask::reserved().collect::<Vec<_>>().join(", ");
+    let error = error.allowed("any text but", reserved);
+    Err(given.error_on("label", &error))
 }
 
 fn table_params<P: Params>(table: Option<&TableRef<'_>>, extra: Extra<'_>) -> Result<P> {

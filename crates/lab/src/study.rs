@@ -34,7 +34,7 @@
 //! numbers), so that levels of a factor with `compare` can be compared replication by replication. A scenario without
 //! experiments is a study of one point.
 
-mod ask;
+pub(crate) mod ask;
 mod execute;
 mod keys;
 mod published;

@@ -7,6 +7,7 @@ use arrow_schema::ArrowError;
 use pyo3::prelude::*;
 use sojourn_lab::replay::{Arrival, Decision, read_arrivals};
 use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_queue::registry;
 use sojourn_units::{Rate, Spec, Time};
 use std::fs::File;
 use std::io::BufReader;
@@ -29,7 +30,9 @@ pub(crate) fn replay(
     seed: u64,
 ) -> PyResult<Table> {
     let decide = || {
-        let queue: Spec = queue.parse().map_err(|error| bad("queue", queue, &error))?;
+        let queue: Spec = queue
+            .parse()
+            .map_err(|error| bad("queue", queue, &registry::advised(error)))?;
         let parsed: Rate = rate.parse().map_err(|error| bad("rate", rate, &error))?;
         if parsed.as_bps() == 0 {
             return Err(bad("rate", rate, &"a link needs a rate above zero"));

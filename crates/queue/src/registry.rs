@@ -13,6 +13,7 @@ use sojourn_units::{
 use std::sync::Arc;
 
 pub use crate::disciplines::{AnyAqm, AnyScheduler};
+pub use crate::synonyms::advised;
 
 /// What a discipline declares of itself, beside its parameters.
 pub trait Entry: Sized {
@@ -475,7 +476,7 @@ fn build_params<P: Params>(
     dialect: Option<&str>,
     pairs: &[(String, String)],
 ) -> Result<P, ParamError> {
-    sojourn_units::build(dialect, pairs).map_err(hinted)
+    sojourn_units::build(dialect, pairs).map_err(|error| hinted(error, P::TABLE))
 }
 
 /// The arguments of a specification as texts.

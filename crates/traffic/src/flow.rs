@@ -235,11 +235,11 @@ impl TcpKind {
         self.recovery.is_none_or(|recovery| recovery == SACK)
     }
 
-    /// Whether ns-3.24's socket can be this flow.
     fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 
+    /// Whether ns-3.24's socket can be this flow.
     fn is_ns3s(&self) -> bool {
         self.name == TAHOE
     }
@@ -359,18 +359,55 @@ pub fn build_flow(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
-        return build_tcp(&kind, args, request);
+    FlowBuilder::default().build(name, args, request)
+}
+
+/// Builds one flow after the other. The parameters of TCP flows that are alike are read once, and not for each of thousands.
+#[derive(Default)]
+pub struct FlowBuilder {
+    tcp: Option<KnownTcp>,
+}
+
+/// A TCP flow whose parameters have been read, and what was given for it.
+struct KnownTcp {
+    name: &'static str,
+    given: Vec<(String, String)>,
+    dialect: Option<String>,
+    /// What was given, with what the name adds to it.
+    args: Vec<(String, String)>,
+    plan: TcpPlan,
+}
+
+impl KnownTcp {
+    fn is(&self, kind: &TcpKind, given: &[(String, String)], dialect: Option<&str>) -> bool {
+        self.name == kind.name && self.given == given && self.dialect.as_deref() == dialect
     }
-    if let Some(build) = others::find(name) {
-        return build(args, request);
-    }
-    if let Some(kind) = workload::find(name) {
-        return workload::build(kind, args, request);
-    }
-    match registry::find(name).filter(|source| carries_datagrams(source)) {
-        Some(source) => build_udp(source, args, request),
-        None => Err(unknown(name)),
+}
+
+impl FlowBuilder {
+    /// As [`build_flow`].
+    ///
+    /// # Errors
+    /// As [`build_flow`].
+    pub fn build(
+        &mut self,
+        name: &str,
+        args: &[(String, String)],
+        request: &FlowRequest<'_>,
+    ) -> Result<BuiltFlow, ParamError> {
+        if let Some(kind) = tcp_kinds().find(|kind| kind.is_called(name)) {
+            return build_tcp(&kind, args, request, &mut self.tcp);
+        }
+        if let Some(build) = others::find(name) {
+            return build(args, request);
+        }
+        if let Some(kind) = workload::find(name) {
+            return workload::build(kind, args, request);
+        }
+        match registry::find(name).filter(|source| carries_datagrams(source)) {
+            Some(source) => build_udp(source, args, request),
+            None => Err(unknown(name)),
+        }
     }
 }
 
@@ -442,11 +479,17 @@ pub(crate) fn udp_params(
 
 fn build_tcp(
     kind: &TcpKind,
-    args: &[(String, String)],
+    given: &[(String, String)],
     request: &FlowRequest<'_>,
+    known: &mut Option<KnownTcp>,
 ) -> Result<BuiltFlow, ParamError> {
-    let dialect = effective_dialect(args, request);
-    let mut args = args.to_vec();
+    let dialect = effective_dialect(given, request);
+    if let Some(known) = known
+        && known.is(kind, given, dialect)
+    {
+        return from_plan(known, request);
+    }
+    let mut args = given.to_vec();
     if let Some(recovery) = kind.recovery {
         if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
             return Err(fixed_by_name("recovery", given));
@@ -472,7 +515,20 @@ fn build_tcp(
         return build_ns2(&args, dialect, request);
     }
     let plan = plan(kind, &mut args, &DATA, dialect)?;
-    let (mut source, data) = data(&args, dialect, plan.params.mss)?;
+    let read = KnownTcp {
+        name: kind.name,
+        given: given.to_vec(),
+        dialect: dialect.map(str::to_owned),
+        args,
+        plan,
+    };
+    from_plan(known.insert(read), request)
+}
+
+fn from_plan(known: &KnownTcp, request: &FlowRequest<'_>) -> Result<BuiltFlow, ParamError> {
+    let plan = &known.plan;
+    let dialect = known.dialect.as_deref();
+    let (mut source, data) = data(&known.args, dialect, plan.params.mss)?;
     let ns3_numbers = request.number(&mut source);
     let mut parts = plan.parts.clone();
     parts.push(data);
@@ -1136,12 +1192,11 @@ pub(crate) fn check_keys(
 mod tests {
     use super::*;
 
-    fn build(spec: &str, dialect: Option<&str>) -> Result<BuiltFlow, String> {
-        let spec: Spec = spec.parse().unwrap();
-        let request = FlowRequest {
+    fn request() -> FlowRequest<'static> {
+        FlowRequest {
             flow: 0,
             name: "flow/test-1",
-            dialect,
+            dialect: None,
             seed: 1,
             replication: 0,
             start: Time::ZERO,
@@ -1149,8 +1204,47 @@ mod tests {
             ns3_number: None,
             capacity: Rate::mbps(10),
             shares: 1,
+        }
+    }
+
+    fn build(spec: &str, dialect: Option<&str>) -> Result<BuiltFlow, String> {
+        let spec: Spec = spec.parse().unwrap();
+        let request = FlowRequest {
+            dialect,
+            ..request()
         };
         build_flow(&spec.name, &spec.pairs(), &request).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_builder_reads_anew_what_differs_from_the_flow_before() {
+        let mut builder = FlowBuilder::default();
+        let mut read = Vec::new();
+        for (spec, dialect) in [
+            ("sack", None),
+            ("sack", None),
+            ("sack window=64kB", None),
+            ("newreno window=64kB", None),
+            ("sack window=64kB", None),
+            ("sack window=64kB", Some("linux")),
+            ("sack window=64kB dialect=ns3", Some("linux")),
+            ("sack window=64kB bytes=10kB dialect=ns3", Some("linux")),
+            ("sack", Some("ns2")),
+            ("cbr rate=1Mbps", None),
+            ("sack window=64kB", None),
+        ] {
+            let alone = build(spec, dialect).unwrap();
+            let spec: Spec = spec.parse().unwrap();
+            let request = FlowRequest {
+                dialect,
+                ..request()
+            };
+            let built = builder.build(&spec.name, &spec.pairs(), &request).unwrap();
+            assert_eq!(built.parts, alone.parts, "{spec} in {dialect:?}");
+            read.push(built.parts);
+        }
+        assert_eq!(read[0], read[1]);
+        assert!((1..7).all(|at| read[at] != read[at + 1]));
     }
 
     fn refused(spec: &str, dialect: Option<&str>) -> String {

@@ -13,5 +13,5 @@ pub mod udp_rr;
 pub mod workload;
 
 pub use endpoint::Endpoint;
-pub use flow::{BuiltFlow, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};
+pub use flow::{BuiltFlow, FlowBuilder, FlowKind, FlowRequest, Transport, build_flow, flow_kinds};
 pub use registry::{AnySource, CatalogueEntry, Entry, build_source, catalogue};

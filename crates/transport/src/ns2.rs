@@ -39,7 +39,7 @@ sojourn_units::params! {
     pub struct Ns2Params {
         /// What the sender does about a loss.
         recovery: Ns2Recovery = "reno", source "ns-2.35 Agent/TCP/Reno";
-        /// Receiver window (window_).
+        /// Receiver window (window_), and the slow start threshold to begin with: ns-2 has no other for it.
         window: Packets = "20p", range "1p".."1000000000p", source "ns-2.35 ns-default.tcl window_";
         /// Congestion window after the first acknowledgement (windowInit_).
         initial_window: Packets = "2p", range "1p".."1000000p", source "ns-2.35 ns-default.tcl windowInit_";

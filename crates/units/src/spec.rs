@@ -154,6 +154,17 @@ pub struct SpecError {
     given: String,
     column: usize,
     problem: String,
+    lone: Option<Box<Lone>>,
+}
+
+/// A word that stands alone where a parameter should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lone {
+    /// The name whose parameter it should be.
+    of: String,
+    word: String,
+    /// What is wrong, without what to write.
+    problem: String,
 }
 
 impl SpecError {
@@ -170,6 +181,21 @@ impl SpecError {
     /// What is wrong there, and what to write.
     pub fn problem(&self) -> &str {
         &self.problem
+    }
+
+    /// A word that stands alone where a parameter should, behind the name whose parameter it should be.
+    pub fn lone_word(&self) -> Option<(&str, &str)> {
+        let lone = self.lone.as_ref()?;
+        Some((&lone.of, &lone.word))
+    }
+
+    /// With other advice on what to write for a lone word, of one who knows what the name takes.
+    #[must_use]
+    pub fn advised(mut self, advice: &str) -> SpecError {
+        if let Some(lone) = &self.lone {
+            self.problem = format!("{}; {advice}", lone.problem);
+        }
+        self
     }
 }
 
@@ -275,7 +301,7 @@ impl FromStr for FlowSpec {
         let count = reader.count()?;
         let name = reader.name("the name of a source or congestion control, such as reno")?;
         let rate = reader.rate()?;
-        let args = reader.args()?;
+        let args = reader.args(&name)?;
         reader.end()?;
         Ok(FlowSpec {
             count,
@@ -409,6 +435,7 @@ impl<'a> Reader<'a> {
             given: self.text.to_owned(),
             column,
             problem: problem.into(),
+            lone: None,
         })
     }
 
@@ -445,7 +472,7 @@ impl<'a> Reader<'a> {
     fn spec(&mut self) -> Result<Spec, SpecError> {
         self.skip_spaces();
         let name = self.name("a name, such as codel")?;
-        let args = self.args()?;
+        let args = self.args(&name)?;
         Ok(Spec { name, args })
     }
 
@@ -484,8 +511,8 @@ impl<'a> Reader<'a> {
         Ok(specs)
     }
 
-    /// The parameters up to the end or the closing parenthesis.
-    fn args(&mut self) -> Result<Vec<(String, SpecValue)>, SpecError> {
+    /// The parameters of `of` up to the end or the closing parenthesis.
+    fn args(&mut self, of: &str) -> Result<Vec<(String, SpecValue)>, SpecError> {
         let mut args: Vec<(String, SpecValue)> = Vec::new();
         loop {
             let before = self.at;
@@ -500,7 +527,7 @@ impl<'a> Reader<'a> {
             let word = self.take_while(is_bare);
             if !self.skip('=') {
                 self.at = start;
-                return self.lone_word(word, args.last());
+                return self.lone_word(of, word, args.last());
             }
             self.at = start;
             let key = self.name("the name of a parameter")?;
@@ -518,25 +545,42 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Something without `=` where a parameter should stand.
+    /// Something without `=` where a parameter of `of` should stand.
     fn lone_word<T>(
         &self,
+        of: &str,
         word: &str,
         before: Option<&(String, SpecValue)>,
     ) -> Result<T, SpecError> {
-        let mut problem = if word.is_empty() {
-            format!("expected key=value, found {}", self.found())
-        } else {
-            format!("expected key=value, found {word:?} alone (no spaces around \"=\")")
-        };
-        if let Some((key, SpecValue::Text(text))) = before
-            && !word.is_empty()
-        {
-            problem = format!(
-                "{problem}; a value with a space in it stands in quotes: {key}=\"{text} {word}\""
-            );
+        if word.is_empty() {
+            return self.error(format!("expected key=value, found {}", self.found()));
         }
-        self.error(problem)
+        let problem = format!("expected key=value, found {word:?} alone (no spaces around \"=\")");
+        let rest = self.rest().get(word.len()..).unwrap_or_default();
+        let next = rest.split_whitespace().next().unwrap_or_default();
+        let next = next.trim_end_matches(')');
+        let advice = match before {
+            _ if word.starts_with(char::is_alphabetic)
+                && next.starts_with(|c: char| c.is_ascii_digit())
+                && next.chars().all(is_bare) =>
+            {
+                Some(format!("write {word}={next}"))
+            }
+            Some((key, SpecValue::Text(text))) => Some(format!(
+                "a value with a space in it stands in quotes: {key}=\"{text} {word}\""
+            )),
+            _ => None,
+        };
+        let full = advice.map_or(problem.clone(), |advice| format!("{problem}; {advice}"));
+        let lone = Lone {
+            of: of.to_owned(),
+            word: word.to_owned(),
+            problem,
+        };
+        self.error(full).map_err(|error: SpecError| SpecError {
+            lone: Some(Box::new(lone)),
+            ..error
+        })
     }
 
     fn value(&mut self, key: &str) -> Result<SpecValue, SpecError> {
@@ -779,6 +823,34 @@ mod tests {
             problem.ends_with("stands in quotes: target=\"5 ms\""),
             "{problem}"
         );
+    }
+
+    #[test]
+    fn a_value_behind_a_space_is_answered_with_the_pair() {
+        for (given, advice) in [
+            ("pie limit 100p target=5ms", "write limit=100p"),
+            ("drr each=(codel target 5ms)", "write target=5ms"),
+            ("codel target=5ms interval 1s", "write interval=1s"),
+        ] {
+            let (_, problem) = refused(given);
+            assert!(problem.ends_with(&format!("; {advice}")), "{problem}");
+        }
+        assert!(refused("codel target 5ms=3").1.ends_with('"'));
+    }
+
+    #[test]
+    fn a_lone_word_is_known_with_the_name_before_it() {
+        let error = |given: &str| given.parse::<Specs>().unwrap_err();
+        let inner = error("drr each=(codel target=5ms noecn)");
+        assert_eq!(inner.lone_word(), Some(("codel", "noecn")));
+        assert_eq!(
+            inner.advised("write ecn=false").to_string(),
+            "\"drr each=(codel target=5ms noecn)\", column 28: expected key=value, found \"noecn\" alone (no spaces around \
+             \"=\"); write ecn=false"
+        );
+        let other = error("codel target=");
+        assert_eq!(other.lone_word(), None);
+        assert_eq!(other.clone().advised("write nothing"), other);
     }
 
     #[test]

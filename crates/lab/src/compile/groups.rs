@@ -6,7 +6,7 @@ use sojourn_sim::{AgentSpec, DenseSpec, GroupSpec, MemberSpec, NetworkSpec, Stay
 use sojourn_traffic::media::{self, RTP};
 use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::srm::{self, SRM};
-use sojourn_traffic::{BuiltFlow, Endpoint, FlowRequest, build_flow};
+use sojourn_traffic::{BuiltFlow, Endpoint, FlowBuilder, FlowRequest};
 use sojourn_units::{Bytes, ParamError, Span, Time};
 
 use super::{Compiled, FlowInfo, Place, unknown};
@@ -235,9 +235,10 @@ pub(super) fn build(
     compiled: &Compiled,
     place: &Place,
     request: &FlowRequest<'_>,
+    builder: &mut FlowBuilder,
 ) -> Result<(BuiltFlow, Vec<Endpoint>), ParamError> {
     let Some(to) = place.to_group.filter(|_| has_session(&flow.kind)) else {
-        let built = build_flow(&flow.kind, &flow.args, request);
+        let built = builder.build(&flow.kind, &flow.args, request);
         return built.map(|built| (built, Vec::new()));
     };
     let members = compiled.groups[to].members.iter();

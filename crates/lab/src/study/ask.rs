@@ -1,5 +1,7 @@
 //! What a table or figure asks for: a metric, and of what.
 
+use std::collections::BTreeSet;
+
 use sojourn_units::nearest;
 
 use crate::compile::Compiled;
@@ -91,11 +93,8 @@ impl Names {
     /// Takes up the names of another run of the same experiment.
     pub(crate) fn join(&mut self, other: Names) {
         fn add(all: &mut Vec<String>, new: Vec<String>) {
-            for name in new {
-                if !all.contains(&name) {
-                    all.push(name);
-                }
-            }
+            let mut known: BTreeSet<String> = all.iter().cloned().collect();
+            all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
         }
         add(&mut self.links, other.links);
         add(&mut self.labels, other.labels);
@@ -118,6 +117,11 @@ const WORDS: [&str; 3] = ["forward", "reverse", "all"];
 const BOTTLENECK: &str = "bottleneck";
 const QUEUES: &str = "queues";
 const RUN: &str = "run";
+
+/// Words that say of what a metric is, and that no flows can have as their label.
+pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
+    WORDS.into_iter().chain([BOTTLENECK, QUEUES, RUN])
+}
 
 impl Asked {
     /// What a text asks for: `sojourn_s_p95`, or `goodput_bps_sum of reno`; without "of", it is of `default`, or else of
@@ -221,10 +225,20 @@ impl Names {
     /// The level of metrics that can be of what is called so.
     fn level(&self, of: &str) -> Result<Level> {
         let is = |names: &[String]| names.iter().any(|name| name == of);
+        let label = is(&self.labels);
+        let other = match (is(&self.links), label && is(&self.flows)) {
+            (true, _) => Some("a link direction"),
+            (_, true) => Some("the name of a flow"),
+            _ => None,
+        };
+        if let Some(other) = other.filter(|_| label) {
+            let problem = format!("{of:?} is the label of flows and {other}");
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .remedy("give the flows another label"));
+        }
         if of == BOTTLENECK || of == QUEUES || is(&self.links) {
             Ok(Level::Queue)
-        } else if WORDS.contains(&of) || is(&self.labels) || is(&self.flows) || is(&self.receivers)
-        {
+        } else if WORDS.contains(&of) || label || is(&self.flows) || is(&self.receivers) {
             Ok(Level::Flow)
         } else if of == RUN {
             Ok(Level::Run)
@@ -373,6 +387,26 @@ mod tests {
         let level = |text| Asked::parse(text, None, &names()).expect(text).metric.level;
         assert_eq!(level("loss_ratio of left-right"), Level::Queue);
         assert_eq!(level("loss_ratio of reno-2"), Level::Flow);
+    }
+
+    #[test]
+    fn a_name_that_means_two_things_is_refused() {
+        let mut names = names();
+        names
+            .labels
+            .extend(["right-left", "reno-2"].map(str::to_owned));
+        let error = |text: &str| {
+            let asked = Asked::parse(text, None, &names);
+            asked.map(|asked| asked.title()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error("loss_ratio of right-left"),
+            "\"right-left\" is the label of flows and a link direction; give the flows another label"
+        );
+        assert_eq!(
+            error("goodput_bps_sum of reno-2"),
+            "\"reno-2\" is the label of flows and the name of a flow; give the flows another label"
+        );
     }
 
     #[test]

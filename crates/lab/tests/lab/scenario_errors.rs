@@ -727,6 +727,76 @@ link = "a""#,
 }
 
 #[test]
+fn a_label_cannot_be_a_word_by_which_a_study_means_other_flows() {
+    check(&[
+        (
+            r#"[[flows]]
+kind = "reno"
+label = "all""#,
+            r#"lab.toml:3: flows[0].label: "all" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run); give the flows another label"#,
+        ),
+        (
+            r#"flows = ["cbr 1Mbps", "2*reno label=run"]"#,
+            r#"lab.toml:1: flows[1].label: "run" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run); give the flows another label"#,
+        ),
+        (
+            r#"[[flows]]
+kind = "reno"
+label = "voice ""#,
+            r#"lab.toml:3: flows[0].label: "voice " is not a label (any text but: forward, reverse, all, bottleneck, queues, run); write it without spaces around, and not empty"#,
+        ),
+    ]);
+    for label in ["forward", "reverse", "bottleneck", "queues", ""] {
+        let text = format!("[[flows]]\nkind = \"reno\"\nlabel = \"{label}\"");
+        let document = Document::parse(&text, "lab.toml").unwrap();
+        assert!(Scenario::from_document(&document).is_err(), "{label:?}");
+    }
+}
+
+#[test]
+fn a_switch_of_tc_is_answered_with_what_to_write() {
+    check(&[
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "red noecn""#,
+            r#"lab.toml:3: topology.queue: "red noecn" is not a name with parameters: column 5: expected key=value, found "noecn" alone (no spaces around "="); write ecn=false"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = { kind = "drr", each = "pie limit=100p bytemode" }"#,
+            r#"lab.toml:3: topology.queue.each: drr: each: "pie limit=100p bytemode" is not a name with parameters: column 16: expected key=value, found "bytemode" alone (no spaces around "="); write byte_mode=true"#,
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+queue = "sfq perturb=10""#,
+            r#"lab.toml:3: topology.queue: sfq: perturb: "10" is not true or false: tc's perturb is perturb_period: perturb_period=10s"#,
+        ),
+    ]);
+}
+
+#[test]
+fn a_key_of_another_kind_of_topology_is_told_with_the_kind() {
+    check(&[
+        (
+            r#"flows = ["reno"]
+[topology]
+kind = "graph"
+rate = "1Mbps""#,
+            "lab.toml:4: topology.rate: rate is of kind dumbbell, parking_lot, chain, and the kind is graph (line 3) (allowed: kind); leave it out, or write another kind",
+        ),
+        (
+            r#"flows = ["reno"]
+[topology]
+hops = 3"#,
+            "lab.toml:3: topology.hops: hops is of kind parking_lot, chain, and the kind is dumbbell (allowed: [...]); leave it out, or write another kind",
+        ),
+    ]);
+}
+
+#[test]
 fn a_schedule_of_opportunities_that_says_nothing_or_too_much_is_refused() {
     check(&[
         (

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::{Direction, Scenario, TieRule, Topology};
 use sojourn_units::{Rate, Span};
@@ -107,6 +108,27 @@ fn delays_of_a_dumbbell_make_its_round_trip() {
 }
 
 #[test]
+fn a_bottleneck_has_to_leave_room_only_in_round_trips_that_flows_have() {
+    let with = |flows: &str| {
+        let text = format!("[topology]\nbottleneck_delay = \"50ms\"\n{flows}");
+        let document = Document::parse(&text, "lab.toml").unwrap();
+        Scenario::from_document(&document).map_err(|error| error.to_string())
+    };
+    let own = "[[flows]]\nkind = \"reno\"\nrtt = \"200ms\"\n";
+    let scenario = with(own).unwrap();
+    let compiled = compile(&scenario, 0).unwrap();
+    assert_eq!(compiled.flows[0].base_rtt, Span::from_ms(200));
+    for written in [scenario.to_document_as_given(), scenario.to_document()] {
+        let again = Scenario::from_document(&written).unwrap();
+        assert_eq!(again.resolved(), scenario.resolved());
+    }
+    assert_eq!(
+        with(&format!("{own}[[flows]]\nkind = \"reno\"\n")).unwrap_err(),
+        "lab.toml:2: topology.bottleneck_delay: this is more than an rtt of 40ms leaves; make it shorter, or rtt longer"
+    );
+}
+
+#[test]
 fn a_scenario_survives_being_written_as_given() {
     for name in every_file() {
         let scenario = read(&name);
@@ -147,7 +169,7 @@ fn every_file_makes_a_network() {
             assert_eq!((given.rate, given.delay), (resolved.rate, resolved.delay));
             // What is inside a queue is written in full in the resolved one alone.
             let own = |link: &sojourn_lab::compile::LinkInfo| {
-                let mut own = link.resolved.clone();
+                let mut own = sojourn_queue::registry::Resolved::clone(&link.resolved);
                 own.pairs.retain(|(key, _)| *key != "each");
                 own
             };

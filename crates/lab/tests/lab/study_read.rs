@@ -165,6 +165,17 @@ fn overrides_reach_every_point() {
 }
 
 #[test]
+fn an_experiment_of_another_topology_is_told_which_key_it_inherits_and_who_sets_the_kind() {
+    let text = "flows = [\"reno\"]\n[topology]\nrtt = \"40ms\"\n[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"b\"\n\
+                [experiment.set]\n\"topology.kind\" = \"chain\"";
+    assert_eq!(
+        error(text),
+        "study.toml:3: topology.rtt: rtt is of kind dumbbell, and the kind is chain (line 9) (allowed: kind, hops, rate, delay, buffer, \
+         queue, reverse_queue); leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+    );
+}
+
+#[test]
 fn mistakes_in_factors_are_told_with_their_line() {
     let factor = |text: &str| {
         error(&format!(
