@@ -283,7 +283,11 @@ impl Aqm for Sfb {
         let sum: f64 = bins.iter().map(|bin| bin.probability).sum();
         let fullest = bins.iter().map(|bin| bin.packets).max().unwrap_or(0);
         let number = float(u64::try_from(bins.len()).unwrap_or(u64::MAX));
-        out.extend([most / core.steps.top, sum / number / core.steps.top, float(fullest)]);
+        out.extend([
+            most / core.steps.top,
+            sum / number / core.steps.top,
+            float(fullest),
+        ]);
     }
 }
 
