@@ -236,7 +236,17 @@ _RUN = (
     "deterministic",
     "eager",
 )
-_TABLES = ("flows", "groups", "members", "links", "wire", "impairments", "opportunities", "changes", "series")
+_TABLES = (
+    "flows",
+    "groups",
+    "members",
+    "links",
+    "wire",
+    "impairments",
+    "opportunities",
+    "changes",
+    "series",
+)
 
 
 def _build(kind: str, keywords: Mapping[str, object]) -> Scenario:
