@@ -835,7 +835,8 @@ mod tests {
             let (_, problem) = refused(given);
             assert!(problem.ends_with(&format!("; {advice}")), "{problem}");
         }
-        assert!(refused("codel target 5ms=3").1.ends_with('"'));
+        let (_, problem) = refused("codel target 5ms=3");
+        assert!(problem.ends_with("around \"=\")"), "{problem}");
     }
 
     #[test]
