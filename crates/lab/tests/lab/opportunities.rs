@@ -2,6 +2,7 @@
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::outcome::{QueueOutcome, RunOutcome};
 use sojourn_lab::run::run;
 
 use crate::support::scenario;
@@ -102,6 +103,11 @@ fn over(schedule: &str, more: &str) -> Scenario {
     ))
 }
 
+fn bottleneck(outcome: &RunOutcome) -> &QueueOutcome {
+    let mut queues = outcome.queues.iter();
+    queues.find(|queue| queue.bottleneck).expect("a bottleneck")
+}
+
 #[test]
 fn flows_fill_the_schedule_whatever_the_topology_says_of_the_rate() {
     for (schedule, mbps) in [
@@ -110,11 +116,7 @@ fn flows_fill_the_schedule_whatever_the_topology_says_of_the_rate() {
         ("every = \"4ms\"\nsize = \"3kB\"", 6),
     ] {
         let outcome = run(&over(schedule, ""), 0).expect("a run");
-        let queue = outcome
-            .queues
-            .iter()
-            .find(|queue| queue.bottleneck)
-            .expect("a bottleneck");
+        let queue = bottleneck(&outcome);
         let expected = mbps * 25_000_000;
         let (capacity, carried) = (queue.capacity_bits, u128::from(queue.sent_bytes) * 8);
         assert!(
@@ -132,11 +134,7 @@ fn flows_fill_the_schedule_whatever_the_topology_says_of_the_rate() {
 fn the_same_rate_in_bursts_makes_packets_wait_longer() {
     let sojourn = |schedule| {
         let outcome = run(&over(schedule, ""), 0).expect("a run");
-        let queue = outcome
-            .queues
-            .iter()
-            .find(|queue| queue.bottleneck)
-            .expect("a bottleneck");
+        let queue = bottleneck(&outcome);
         queue.sojourn_sum / u128::from(queue.totals.dequeued)
     };
     let (smooth, bursts) = (
