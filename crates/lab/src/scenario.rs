@@ -1368,7 +1368,7 @@ fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
     let (problem, remedy) = if label.trim() != label || label.is_empty() {
         let problem = format!("{label:?} is not a label");
         (problem, "write it without spaces around, and not empty")
-    } else if ask::reserved().any(|word| word == label) {
+    } else if ask::reserved().any(|word| word == label) || label.contains(ask::OVER) {
         let problem =
             format!("{label:?} means something else where a study says of what a metric is");
         (problem, "give the flows another label")
@@ -1376,8 +1376,9 @@ fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
         return Ok(());
     };
     let error = LabError::new(LabErrorKind::BadValue, problem).remedy(remedy);
-    let reserved = ask::reserved().collect::<Vec<_>>().join(", ");
-    let error = error.allowed("any text but", reserved);
+    let mut reserved: Vec<&str> = ask::reserved().collect();
+    reserved.push("what has \" over \" in it");
+    let error = error.allowed("any text but", reserved.join(", "));
     Err(given.error_on("label", &error))
 }
 

@@ -146,7 +146,7 @@ pub fn comparison(results: &ResultSet) -> Comparison {
                     experiment: experiment.name.clone(),
                     levels: wanted.levels(point),
                     metric: asked.text(),
-                    unit: asked.metric.unit.stored().to_owned(),
+                    unit: asked.unit().stored().to_owned(),
                     value: estimate.mean,
                     half_width: estimate.half_width,
                     n: estimate.n,
@@ -561,7 +561,7 @@ impl<'a> Wanted<'a> {
 
     /// A cell with an estimate, in the unit that is shown.
     fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
-        shown(estimate, asked.metric.unit)
+        shown(estimate, asked.unit())
     }
 }
 
@@ -584,6 +584,9 @@ impl Asked {
     pub fn text(&self) -> String {
         use crate::study::Of;
         let name = self.name();
+        if let Some(over) = &self.over {
+            return format!("{name} of {} over {}", self.of.word(), over.word());
+        }
         match (&self.of, self.metric.level) {
             (Of::Bottleneck, Level::Queue) => match is_ambiguous(&self.metric.name) {
                 true => format!("{name} of bottleneck"),

@@ -100,7 +100,8 @@ and greatest values are exact to the picosecond.
 
 In a study a metric is written with its subject, as in `goodput_bps_sum of reno` or `sojourn_s_p95 of right-left`. The subject \
 is `bottleneck` or the name of a link direction for metrics of queues; `forward`, `reverse`, `all`, a label or a name for \
-metrics of flows. Left out, it is `bottleneck` or `forward`. These words cannot be labels of flows.
+metrics of flows. Left out, it is `bottleneck` or `forward`. These words cannot be labels of flows. With `over` and a second subject, as in `goodput_bps_sum of cubic over reno`, \
+it is the ratio of both in the same run; it has no value where the second is zero.
 
 Units below are those of result files; tables and figures show milliseconds, Mbps and percent.
 ";

@@ -7,9 +7,9 @@ use sojourn_units::nearest;
 use crate::compile::Compiled;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::RunOutcome;
-use crate::results::metrics::{Level, Metric, POOLED, Subject, find, of_level};
+use crate::results::metrics::{Level, Metric, POOLED, Subject, Unit, find, of_level};
 
-/// A metric and what it is of: `goodput_bps_sum of reno`.
+/// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
 #[derive(Clone)]
 pub struct Asked {
     /// The metric.
@@ -18,6 +18,8 @@ pub struct Asked {
     pub pooled: bool,
     /// What it is of.
     pub of: Of,
+    /// What it is divided by: the same metric of this, in the same run.
+    pub over: Option<Of>,
 }
 
 /// What a metric is of.
@@ -118,6 +120,24 @@ const BOTTLENECK: &str = "bottleneck";
 const QUEUES: &str = "queues";
 const RUN: &str = "run";
 
+/// Stands between what a metric is of and what it is divided by.
+pub(crate) const OVER: &str = " over ";
+
+impl Of {
+    /// The word that [`Asked::parse`] reads.
+    pub(crate) fn word(&self) -> &str {
+        match self {
+            Of::Bottleneck => BOTTLENECK,
+            Of::Queues => QUEUES,
+            Of::Link(name) | Of::Flows(name) => name,
+            Of::Forward => "forward",
+            Of::Reverse => "reverse",
+            Of::All => "all",
+            Of::Run => RUN,
+        }
+    }
+}
+
 /// Words that say of what a metric is, and that no flows can have as their label.
 pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
     WORDS.into_iter().chain([BOTTLENECK, QUEUES, RUN])
@@ -125,11 +145,15 @@ pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
 
 impl Asked {
     /// What a text asks for: `sojourn_s_p95`, or `goodput_bps_sum of reno`; without "of", it is of `default`, or else of
-    /// the bottleneck, the forward flows or the run.
+    /// the bottleneck, the forward flows or the run. `goodput_bps_sum of reno over cubic` is that of reno divided by that of cubic.
     ///
     /// # Errors
     /// When there is no such metric, or it cannot be of that.
     pub fn parse(text: &str, default: Option<&str>, names: &Names) -> Result<Asked> {
+        let (text, over) = match text.split_once(OVER) {
+            Some((text, over)) => (text, Some(over.trim())),
+            None => (text, None),
+        };
         let (name, own) = match text.split_once(" of ") {
             Some((name, of)) => (name.trim(), Some(of.trim())),
             None => (text.trim(), None),
@@ -143,17 +167,36 @@ impl Asked {
             (Some(of), false) if !names.suits(metric, of) => default_of(metric),
             (Some(of), _) => names.resolve(metric, of)?,
         };
-        Ok(Asked { metric, pooled, of })
+        let over = over.map(|over| names.resolve(metric, over)).transpose()?;
+        Ok(Asked {
+            metric,
+            pooled,
+            of,
+            over,
+        })
     }
 
     /// Its value in one run.
     pub fn value(&self, run: &RunOutcome) -> Option<f64> {
-        self.metric.value(&self.subject(std::slice::from_ref(&run)))
+        self.value_pooled(std::slice::from_ref(&run))
     }
 
     /// Its value over the packets of several runs together.
     pub fn value_pooled(&self, runs: &[&RunOutcome]) -> Option<f64> {
-        self.metric.value(&self.subject(runs))
+        let value = self.metric.value(&subject(&self.of, runs))?;
+        let Some(over) = &self.over else {
+            return Some(value);
+        };
+        let base = self.metric.value(&subject(over, runs))?;
+        (base != 0.0).then(|| value / base)
+    }
+
+    /// Unit of its value: the metric's, or none where it is divided by another.
+    pub fn unit(&self) -> Unit {
+        match self.over {
+            Some(_) => Unit::Index,
+            None => self.metric.unit,
+        }
     }
 
     /// Its name, in the form that [`Asked::parse`] reads.
@@ -166,6 +209,9 @@ impl Asked {
     pub fn title(&self) -> String {
         let title = &self.metric.title;
         let pooled = if self.pooled { ", pooled" } else { "" };
+        if let Some(over) = &self.over {
+            return format!("{title}{pooled}, {}{OVER}{}", self.of.word(), over.word());
+        }
         match &self.of {
             Of::Link(name) | Of::Flows(name) => format!("{title}{pooled}, {name}"),
             Of::Queues => format!("{title}{pooled}, all queues"),
@@ -178,6 +224,9 @@ impl Asked {
     /// Key of its column, in units as they are shown.
     pub fn key(&self) -> String {
         let pooled = if self.pooled { POOLED } else { "" };
+        if let Some(over) = &self.over {
+            return format!("{} {}{OVER}{}", self.name(), self.of.word(), over.word());
+        }
         let of = match &self.of {
             Of::Link(name) | Of::Flows(name) => format!(" {name}"),
             Of::Queues => " queues".to_owned(),
@@ -189,35 +238,40 @@ impl Asked {
     }
 
     pub(crate) fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
-        let measured = runs
-            .first()
-            .map_or_else(Default::default, |run| run.measured);
-        let active = runs.first().map_or(measured, |run| run.active());
-        let queues = |keep: &dyn Fn(&crate::outcome::QueueOutcome) -> bool| {
-            let all = runs.iter().flat_map(|run| &run.queues);
-            Subject::Queues(all.filter(|queue| keep(queue)).collect(), measured)
-        };
-        let flows = |keep: &dyn Fn(&crate::outcome::FlowOutcome) -> bool| {
-            let all = runs.iter().flat_map(|run| &run.flows);
-            Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured, active)
-        };
-        match (&self.of, runs) {
-            (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
-            (Of::Queues, _) => queues(&|_| true),
-            (Of::Link(name), _) => queues(&|queue| queue.link == *name),
-            (Of::Forward, _) => flows(&|flow| flow.forward),
-            (Of::Reverse, _) => flows(&|flow| !flow.forward),
-            (Of::All, _) => flows(&|_| true),
-            (Of::Flows(name), _) => {
-                let all = runs
-                    .iter()
-                    .flat_map(|run| run.flows.iter().chain(&run.receivers));
-                let own = all.filter(|flow| flow.label == *name || flow.name == *name);
-                Subject::Flows(own.collect(), measured, active)
-            }
-            (Of::Run, [run, ..]) => Subject::Run(run),
-            (Of::Run, []) => Subject::Flows(Vec::new(), measured, active),
+        subject(&self.of, runs)
+    }
+}
+
+/// What a metric of that is taken of in these runs.
+fn subject<'a>(of: &Of, runs: &[&'a RunOutcome]) -> Subject<'a> {
+    let measured = runs
+        .first()
+        .map_or_else(Default::default, |run| run.measured);
+    let active = runs.first().map_or(measured, |run| run.active());
+    let queues = |keep: &dyn Fn(&crate::outcome::QueueOutcome) -> bool| {
+        let all = runs.iter().flat_map(|run| &run.queues);
+        Subject::Queues(all.filter(|queue| keep(queue)).collect(), measured)
+    };
+    let flows = |keep: &dyn Fn(&crate::outcome::FlowOutcome) -> bool| {
+        let all = runs.iter().flat_map(|run| &run.flows);
+        Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured, active)
+    };
+    match (of, runs) {
+        (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
+        (Of::Queues, _) => queues(&|_| true),
+        (Of::Link(name), _) => queues(&|queue| queue.link == *name),
+        (Of::Forward, _) => flows(&|flow| flow.forward),
+        (Of::Reverse, _) => flows(&|flow| !flow.forward),
+        (Of::All, _) => flows(&|_| true),
+        (Of::Flows(name), _) => {
+            let all = runs
+                .iter()
+                .flat_map(|run| run.flows.iter().chain(&run.receivers));
+            let own = all.filter(|flow| flow.label == *name || flow.name == *name);
+            Subject::Flows(own.collect(), measured, active)
         }
+        (Of::Run, [run, ..]) => Subject::Run(run),
+        (Of::Run, []) => Subject::Flows(Vec::new(), measured, active),
     }
 }
 
@@ -380,6 +434,20 @@ mod tests {
         );
         assert_eq!(of("sojourn_s_p95", Some("reno")), Of::Bottleneck);
         assert_eq!(of("created_packets", None), Of::Run);
+    }
+
+    #[test]
+    fn a_metric_over_that_of_another_has_no_unit() {
+        let ratio = Asked::parse("goodput_bps_sum of reno over cbr", None, &names()).unwrap();
+        assert_eq!(ratio.of, Of::Flows("reno".to_owned()));
+        assert_eq!(ratio.over, Some(Of::Flows("cbr".to_owned())));
+        assert_eq!(ratio.unit(), Unit::Index);
+        assert_eq!(ratio.title(), "Goodput, sum, reno over cbr");
+        assert_eq!(ratio.text(), "goodput_bps_sum of reno over cbr");
+        assert_eq!(
+            error("goodput_bps_sum of reno over left-right"),
+            "goodput_bps_sum is of flows, and \"left-right\" is a queue; write \"of forward\", or name a flow or its label"
+        );
     }
 
     #[test]

@@ -219,13 +219,13 @@ impl Row<'_> {
         let asked = Asked::parse(metric, None, &known)
             .map_err(|error| self.error("metric", error.kind(), "").with_text_of(&error))?;
         let unit = self.get("unit").unwrap_or_default();
-        let factor = asked.metric.unit.factor(unit).ok_or_else(|| {
+        let factor = asked.unit().factor(unit).ok_or_else(|| {
             self.error(
                 "unit",
                 LabErrorKind::BadValue,
                 format!("{unit:?} is no unit of {}", asked.metric.name),
             )
-            .allowed("units", asked.metric.unit.names())
+            .allowed("units", asked.unit().names())
         })?;
         let published = Published {
             experiment,

@@ -353,7 +353,7 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     let parse = |text: &Option<String>| wanted.parse(text.as_deref()?, spec.of.as_deref());
     let (y, low, high) = (parse(&spec.y), parse(&spec.y_low), parse(&spec.y_high));
     let shown = y.clone().or_else(|| high.clone())?;
-    let unit = shown.metric.unit;
+    let unit = shown.unit();
     let x = factor(wanted, spec.x.as_ref());
     let x_axis = match x {
         Some(factor) => Axis {
@@ -477,7 +477,7 @@ fn published(
         let unit = asked
             .iter()
             .find_map(|asked| asked.as_ref())
-            .map(|asked| asked.metric.unit);
+            .map(|asked| asked.unit());
         let Some(unit) = unit.filter(|_| y.is_some() || (low.is_some() && high.is_some())) else {
             continue;
         };
@@ -508,7 +508,7 @@ fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             Some(((*label).clone(), asked))
         })
         .collect();
-    let unit = asked.first()?.1.metric.unit;
+    let unit = asked.first()?.1.unit();
     let x = Axis {
         order: asked.iter().map(|(label, _)| label.clone()).collect(),
         ..axis("x", "Flows", "", Scale::Category)
@@ -884,8 +884,8 @@ fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         wanted,
         spec,
         Kind::Scatter,
-        axis("x", &x.title(), x.metric.unit.shown(), x_scale),
-        axis("y", &y.title(), y.metric.unit.shown(), y_scale(spec)),
+        axis("x", &x.title(), x.unit().shown(), x_scale),
+        axis("y", &y.title(), y.unit().shown(), y_scale(spec)),
     );
     for point in points(wanted, spec) {
         let pairs = wanted
@@ -895,8 +895,8 @@ fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         let pairs: Vec<(f64, f64)> = pairs.filter_map(|(a, b)| Some((a?, b?))).collect();
         let row = |&(a, b): &(f64, f64)| {
             let mut row = row_of(wanted, spec, point);
-            row.insert("x".to_owned(), number(Some(a), x.metric.unit));
-            row.insert("y".to_owned(), number(Some(b), y.metric.unit));
+            row.insert("x".to_owned(), number(Some(a), x.unit()));
+            row.insert("y".to_owned(), number(Some(b), y.unit()));
             row
         };
         figure.rows.extend(pairs.iter().map(row));

@@ -142,7 +142,7 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
                     experiment: wanted.experiment.name.clone(),
                     levels: wanted.levels(point),
                     metric: asked.text(),
-                    unit: asked.metric.unit.stored().to_owned(),
+                    unit: asked.unit().stored().to_owned(),
                     value: estimate.mean,
                     half_width: estimate.half_width,
                     n: estimate.n,

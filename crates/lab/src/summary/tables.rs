@@ -57,7 +57,7 @@ fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Tab
     }
     let mut rows = Vec::new();
     for asked in wanted.default_metrics() {
-        let title = match asked.metric.unit.shown() {
+        let title = match asked.unit().shown() {
             "" => asked.title(),
             unit => format!("{} ({unit})", asked.title()),
         };
@@ -154,7 +154,7 @@ pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
                     experiment: wanted.experiment.name.clone(),
                     levels: levels.clone(),
                     metric: asked.text(),
-                    unit: asked.metric.unit.stored().to_owned(),
+                    unit: asked.unit().stored().to_owned(),
                     value: difference.mean,
                     half_width: difference.half_width,
                     n: difference.n,
@@ -345,7 +345,7 @@ impl<'a> Beside<'a> {
         let Some((_, published)) = found else {
             return Cell::Empty;
         };
-        let show = |value: f64| asked.metric.unit.show(value);
+        let show = |value: f64| asked.unit().show(value);
         match (published.value, published.low, published.high) {
             (Some(value), _, _) => Cell::Estimate(Shown {
                 value: show(value),
@@ -367,7 +367,7 @@ impl<'a> Beside<'a> {
         let (_, published) = rows.find(|(text, published)| {
             *text == asked.text() && published.is_at(self.experiment, at)
         })?;
-        published.value.map(|value| asked.metric.unit.show(value))
+        published.value.map(|value| asked.unit().show(value))
     }
 
     fn footnotes(&self) -> Vec<String> {
@@ -400,7 +400,7 @@ const LISTED: usize = 100;
 
 impl Exactness {
     fn ours(&mut self, estimate: Option<Estimate>, asked: &Asked, digits: u64) -> Cell {
-        let value = estimate.map(|estimate| asked.metric.unit.show(estimate.mean));
+        let value = estimate.map(|estimate| asked.unit().show(estimate.mean));
         self.last = value.map(|value| significant(value, digits));
         self.last.clone().map_or(Cell::Empty, Cell::Text)
     }
@@ -530,7 +530,7 @@ fn metric_column(asked: &Asked, suffix: &str) -> Column {
         key = format!("{key} {suffix}");
         title = format!("{title}, {suffix}");
     }
-    number_column(&key, &title, asked.metric.unit)
+    number_column(&key, &title, asked.unit())
 }
 
 fn published_column(asked: &Asked, suffix: &str) -> Column {

@@ -733,17 +733,17 @@ fn a_label_cannot_be_a_word_by_which_a_study_means_other_flows() {
             r#"[[flows]]
 kind = "reno"
 label = "all""#,
-            r#"lab.toml:3: flows[0].label: "all" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run); give the flows another label"#,
+            r#"lab.toml:3: flows[0].label: "all" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run, what has " over " in it); give the flows another label"#,
         ),
         (
             r#"flows = ["cbr 1Mbps", "2*reno label=run"]"#,
-            r#"lab.toml:1: flows[1].label: "run" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run); give the flows another label"#,
+            r#"lab.toml:1: flows[1].label: "run" means something else where a study says of what a metric is (any text but: forward, reverse, all, bottleneck, queues, run, what has " over " in it); give the flows another label"#,
         ),
         (
             r#"[[flows]]
 kind = "reno"
 label = "voice ""#,
-            r#"lab.toml:3: flows[0].label: "voice " is not a label (any text but: forward, reverse, all, bottleneck, queues, run); write it without spaces around, and not empty"#,
+            r#"lab.toml:3: flows[0].label: "voice " is not a label (any text but: forward, reverse, all, bottleneck, queues, run, what has " over " in it); write it without spaces around, and not empty"#,
         ),
     ]);
     for label in ["forward", "reverse", "bottleneck", "queues", ""] {
