@@ -28,7 +28,7 @@ params! {
         /// Queueing delay to keep (TARGET).
         target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)";
         /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
-        gain: f64 = "1", range "0.001".."1", source "RFC 6817 section 2.5 (at most 1)";
+        gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
         allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5";
         /// Minutes over which the least delay is kept (BASE_HISTORY).
