@@ -5,12 +5,12 @@
 
 mod ns3;
 
+use crate::delays::Delays;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
 use ns3::Ns3;
 use sojourn_units::{Span, Time, choice, params};
-use std::collections::VecDeque;
 
 choice! {
     /// How delays are kept and the window follows them.
@@ -73,46 +73,9 @@ pub struct Ledbat {
     rest: f64,
 }
 
-/// The least one-way delay of each of the last minutes, and the last samples.
-#[derive(Clone, Debug)]
-struct Delays {
-    base: VecDeque<Span>,
-    history: usize,
-    minute: u64,
-    current: VecDeque<Span>,
-    filter: usize,
-}
-
-impl Delays {
-    fn add(&mut self, delay: Span, now: Time) {
-        let minute = now.as_ps() / Span::from_secs(60).as_ps();
-        if self.base.is_empty() || minute != self.minute {
-            self.minute = minute;
-            self.base.push_back(delay);
-            if self.base.len() > self.history {
-                self.base.pop_front();
-            }
-        } else if let Some(last) = self.base.back_mut() {
-            *last = delay.min(*last);
-        }
-        self.current.push_back(delay);
-        if self.current.len() > self.filter {
-            self.current.pop_front();
-        }
-    }
-
-    /// The queueing delay, if it was measured.
-    fn queueing(&self) -> Option<Span> {
-        let current = self.current.iter().min()?;
-        let base = self.base.iter().min()?;
-        Some(current.saturating_sub(*base))
-    }
-}
-
 impl Ledbat {
     /// A connection that is not established yet.
     pub fn new(params: &LedbatParams) -> Ledbat {
-        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
         Ledbat {
             window: Window::new(),
             target: seconds(params.target),
@@ -121,13 +84,7 @@ impl Ledbat {
             init_cwnd: params.init_cwnd.into(),
             min_cwnd: params.min_cwnd.into(),
             slow_start: params.slow_start,
-            delays: Delays {
-                base: VecDeque::new(),
-                history: size(params.base_history),
-                minute: 0,
-                current: VecDeque::new(),
-                filter: size(params.current_filter),
-            },
+            delays: Delays::new(params.base_history, params.current_filter),
             ns3: (params.rule == Rule::Ns3).then(|| Ns3::new(params)),
             rest: 0.0,
         }

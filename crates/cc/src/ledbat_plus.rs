@@ -1,7 +1,8 @@
 //! LEDBAT++: LEDBAT by round-trip time, with multiplicative decrease and pauses in which the base delay shows.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus-01 sections 4.1 to 4.4.
+//! Source: draft-irtf-iccrg-ledbat-plus-plus-01 sections 4.1 to 4.5.
 
+use crate::delays::Delays;
 use crate::num::{real, seconds, whole};
 use crate::window::{Round, Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
@@ -13,7 +14,11 @@ params! {
         /// Queueing delay to keep.
         target: Span = "60ms", range "1ms".."1s", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
         /// Weight of excess delay in the decrease.
-        constant: f64 = "1", range "0.01".."10", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.2";
+        constant: f64 = "1", range "0.01".."10", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.3";
+        /// Minutes whose least round trips are kept for the base delay (BASE_HISTORY).
+        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5, which LEDBAT++ extends";
+        /// Samples whose least is the current delay (CURRENT_FILTER).
+        current_filter: u32 = "4", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
         /// Times the length of a pause between two of them.
         spacing: u32 = "9", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.4";
     }
@@ -48,9 +53,7 @@ pub struct LedbatPlus {
     mode: Mode,
     round: Round,
     passed: bool,
-    base: Option<Span>,
-    current: Option<Span>,
-    least: Option<Span>,
+    delays: Delays,
     pause_began: Time,
     next_pause: Option<Time>,
     rest: f64,
@@ -67,9 +70,7 @@ impl LedbatPlus {
             mode: Mode::SlowStart,
             round: Round::default(),
             passed: false,
-            base: None,
-            current: None,
-            least: None,
+            delays: Delays::new(params.base_history, params.current_filter),
             pause_began: Time::ZERO,
             next_pause: None,
             rest: 0.0,
@@ -77,15 +78,12 @@ impl LedbatPlus {
     }
 
     fn queueing(&self) -> f64 {
-        match (self.current, self.base) {
-            (Some(current), Some(base)) => seconds(current.saturating_sub(base)),
-            _ => 0.0,
-        }
+        self.delays.queueing().map_or(0.0, seconds)
     }
 
-    /// Smaller for short round trips (section 4.1).
+    /// Smaller for short round trips (section 4.2).
     fn gain(&self) -> f64 {
-        let base = self.base.map_or(self.target, seconds).max(1e-6);
+        let base = self.delays.base().map_or(self.target, seconds).max(1e-6);
         1.0 / (2.0 * self.target / base).ceil().clamp(1.0, 16.0)
     }
 
@@ -112,8 +110,6 @@ impl LedbatPlus {
         self.window.cwnd = PAUSED * self.window.mss;
         self.pause_began = now;
         self.mode = Mode::Pause(PAUSE_ROUNDS);
-        // The base is measured anew.
-        self.base = None;
     }
 }
 
@@ -137,14 +133,10 @@ impl CongestionControl for LedbatPlus {
 
     fn on_sample(&mut self, sample: &Sample) {
         if let Some(rtt) = sample.rtt {
-            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
-            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-            self.current = Some(rtt);
+            self.delays.add(rtt, sample.now);
         }
         if self.round.passed(sample) {
             self.passed = true;
-            self.current = self.least.or(self.current);
-            self.least = None;
             self.on_round(sample.now);
         }
     }
@@ -161,7 +153,7 @@ impl CongestionControl for LedbatPlus {
             Mode::SlowStart | Mode::Return => {
                 self.set_window(window + bytes * self.gain());
                 let first = self.mode == Mode::SlowStart;
-                // The first one ends by delay too (section 4.3).
+                // The first one ends by delay too (section 4.1).
                 let late = first && self.queueing() > 0.75 * self.target;
                 if self.window.cwnd >= self.window.ssthresh || late {
                     self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
@@ -180,7 +172,7 @@ impl CongestionControl for LedbatPlus {
                 let per_round = if excess <= 1.0 {
                     gain * mss
                 } else {
-                    // Section 4.2: at most half the window per round trip.
+                    // Section 4.3: at most half the window per round trip.
                     (gain * mss - self.constant * window * (excess - 1.0)).max(-window / 2.0)
                 };
                 self.set_window(window + per_round * bytes / window);
@@ -232,11 +224,33 @@ mod tests {
         assert!((20..400).contains(&paused), "{paused}");
     }
 
+    /// Section 4.5: a single acknowledgement that was held back is no queue.
+    #[test]
+    fn the_queueing_delay_is_that_of_the_least_of_four_samples() {
+        let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
+        for ms in [40, 200, 50, 200] {
+            cc.delays.add(Span::from_ms(ms), Time::ZERO);
+        }
+        assert_eq!(cc.queueing(), 0.0);
+        cc.delays.add(Span::from_ms(200), Time::ZERO);
+        assert!((cc.queueing() - 0.01).abs() < 1e-12);
+    }
+
+    /// A pause beside traffic that keeps its queue shows that queue, and not the base.
+    #[test]
+    fn a_pause_keeps_the_base_delay() {
+        let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
+        cc.delays.add(Span::from_ms(40), Time::ZERO);
+        cc.pause(Time::ZERO + Span::from_secs(1));
+        cc.delays.add(Span::from_ms(100), Time::ZERO + Span::from_secs(1));
+        assert_eq!(cc.delays.base(), Some(Span::from_ms(40)));
+    }
+
     #[test]
     fn the_gain_is_smaller_where_the_round_trip_is_short() {
         let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
         for (ms, gain) in [(120, 1.0), (60, 0.5), (40, 1.0 / 3.0), (1, 1.0 / 16.0)] {
-            cc.base = Some(Span::from_ms(ms));
+            cc.delays.add(Span::from_ms(ms), Time::ZERO);
             assert!((cc.gain() - gain).abs() < 1e-9, "{ms}");
         }
     }

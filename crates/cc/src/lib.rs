@@ -23,6 +23,7 @@
 //! # Ok::<(), sojourn_cc::BuildError>(())
 //! ```
 
+mod delays;
 mod details;
 mod hystart;
 mod linux;
