@@ -1,7 +1,9 @@
 //! Compound TCP: Reno's window and beside it one that grows while the delay says that the path is idle.
 //!
-//! Sources: Tan, Song, Zhang and Sridharan 2006; draft-sridharan-tcpm-ctcp-02 sections 3 and 4.
-//! Deviation: gamma is fixed (the draft tunes it).
+//! Sources: draft-sridharan-tcpm-ctcp-02 sections 3, 5 and 6; Tan, Song, Zhang and Sridharan 2006.
+//!
+//! Deviations: the delay window grows by the power of the whole window, as in the paper; by that of itself, as the draft prints it, it would never begin.
+//! The delay of a round is its least round trip, not the smoothed one.
 
 use crate::num::{micros, real, whole};
 use crate::window::{Round, Window};
@@ -19,12 +21,20 @@ params! {
         beta: f64 = "0.5", range "0.01".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
         /// See `alpha`.
         k: f64 = "0.75", range "0.1".."1", source "draft-sridharan-tcpm-ctcp-02 section 3";
-        /// Segments in queues from which on the delay window shrinks.
-        gamma: u32 = "30", range "1".."10000", source "Tan et al. 2006";
+        /// Segments in queues from which on the delay window shrinks; at first, where it is tuned.
+        gamma: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        /// Whether gamma follows what Reno's part alone would have in queues before a loss.
+        gamma_tuning: bool = "true", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        /// Least gamma, where it is tuned.
+        gamma_low: u32 = "5", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        /// Greatest gamma, where it is tuned.
+        gamma_high: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        /// Weight of the newest loss in the average that gamma is, where it is tuned (lambda).
+        gamma_weight: f64 = "0.2", range "0.001".."1", source "Sojourn's choice; the draft has no value";
         /// How fast it shrinks: segments per segment in queues.
-        zeta: f64 = "1", range "0.001".."100", source "Tan et al. 2006";
+        zeta: f64 = "1", range "0.001".."100", source "draft-sridharan-tcpm-ctcp-02 section 3 (eta)";
         /// Window from which on there is a delay window, segments.
-        low_window: u32 = "38", range .."100000", source "Tan et al. 2006 (as HighSpeed TCP)";
+        low_window: u32 = "38", range .."100000", source "draft-sridharan-tcpm-ctcp-02 section 2 (as HighSpeed TCP)";
     }
     dialects {
         /// The paper and the draft.
@@ -43,8 +53,14 @@ pub struct Compound {
     beta: f64,
     k: f64,
     gamma: f64,
+    /// Weight of a loss, least and greatest gamma.
+    tuning: Option<(f64, f64, f64)>,
+    /// What Reno's part had in queues in the last round (diff_reno).
+    reno_waits: Option<f64>,
     zeta: f64,
     low_window: u64,
+    /// Losses are being repaired: round trips measured then say little, and are not asked (section 6).
+    recovering: bool,
     round: Round,
     base: u64,
     least: u64,
@@ -60,8 +76,14 @@ impl Compound {
             beta: params.beta,
             k: params.k,
             gamma: f64::from(params.gamma),
+            tuning: params.gamma_tuning.then(|| {
+                let bounds = [params.gamma_low, params.gamma_high].map(f64::from);
+                (params.gamma_weight, bounds[0], bounds[1])
+            }),
+            reno_waits: None,
             zeta: params.zeta,
             low_window: params.low_window.into(),
+            recovering: false,
             round: Round::default(),
             base: u64::MAX,
             least: u64::MAX,
@@ -78,16 +100,29 @@ impl Compound {
             return;
         }
         let mss = real(self.window.mss);
+        let part = 1.0 - real(self.base) / real(self.least.max(1));
+        self.reno_waits = Some(real(self.window.cwnd) / mss * part);
         let segments = real(self.sum()) / mss;
         if segments < real(self.low_window) {
             return;
         }
-        let waiting = segments * (1.0 - real(self.base) / real(self.least.max(1)));
+        let waiting = segments * part;
         if waiting < self.gamma {
             // Reno's segment per round trip is part of the growth.
             self.delay_window += (self.alpha * libm::pow(segments, self.k) - 1.0).max(0.0);
         } else {
             self.delay_window = (self.delay_window - self.zeta * waiting).max(0.0);
+        }
+    }
+
+    /// What a loss says of gamma (section 5): three quarters of what Reno's part had in queues are a part of the buffer that is its own.
+    fn tune(&mut self) {
+        let Some((weight, low, high)) = self.tuning else {
+            return;
+        };
+        if let Some(waits) = self.reno_waits.take() {
+            let tuned = self.gamma * (1.0 - weight) + weight * 0.75 * waits;
+            self.gamma = tuned.max(low).min(high.max(low));
         }
     }
 }
@@ -112,18 +147,21 @@ impl CongestionControl for Compound {
     }
 
     fn on_sample(&mut self, sample: &Sample) {
-        if let Some(rtt) = sample.rtt {
+        if let Some(rtt) = sample.rtt.filter(|_| !self.recovering) {
             let rtt = micros(rtt);
             self.base = self.base.min(rtt);
             self.least = self.least.min(rtt);
         }
         if self.round.passed(sample) {
-            self.judge();
+            if !self.recovering {
+                self.judge();
+            }
             self.least = u64::MAX;
         }
     }
 
     fn on_ack(&mut self, acked: &Acked) {
+        self.recovering = acked.stage == Stage::Recovery;
         if let Stage::Exit { .. } = acked.stage {
             let delay_window = self.delay_window;
             self.window.admit(acked);
@@ -143,6 +181,8 @@ impl CongestionControl for Compound {
         let mss = real(self.window.mss);
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {
+                self.recovering = congestion.kind == CongestionKind::Loss;
+                self.tune();
                 let left = real(self.sum()) / mss * (1.0 - self.beta);
                 self.window.fall_by(0.5);
                 self.delay_window = (left - real(self.window.cwnd) / mss).max(0.0);
@@ -150,6 +190,9 @@ impl CongestionControl for Compound {
             CongestionKind::Timeout(expiry) => {
                 self.window.time_out(self.sum() / 2, expiry);
                 self.delay_window = 0.0;
+                // The path may be another one (section 3).
+                self.base = u64::MAX;
+                self.reno_waits = None;
             }
         }
     }
@@ -178,6 +221,7 @@ impl CongestionControl for Compound {
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         tell("delay_window (segments)", self.delay_window);
+        tell("gamma (segments)", self.gamma);
     }
 }
 
@@ -212,5 +256,30 @@ mod tests {
         pipe.run(Span::from_secs(30));
         assert!(pipe.window() - 101.0 > 30.0, "{}", pipe.window());
         assert!(early > 5.0 && pipe.cc.delay_window < 1.0, "{early}");
+    }
+
+    #[test]
+    fn gamma_follows_what_reno_has_in_queues_between_its_bounds() {
+        let mut cc = Compound::new(&CompoundParams::default());
+        cc.reno_waits = Some(20.0);
+        cc.tune();
+        assert!((cc.gamma - (30.0 * 0.8 + 0.2 * 15.0)).abs() < 1e-9);
+        // A second loss before a round has passed says nothing.
+        let before = cc.gamma;
+        cc.tune();
+        assert_eq!(cc.gamma, before);
+        for _ in 0..50 {
+            cc.reno_waits = Some(1.0);
+            cc.tune();
+        }
+        assert_eq!(cc.gamma, 5.0);
+        let params = CompoundParams {
+            gamma_tuning: false,
+            ..CompoundParams::default()
+        };
+        let mut fixed = Compound::new(&params);
+        fixed.reno_waits = Some(1.0);
+        fixed.tune();
+        assert_eq!(fixed.gamma, 30.0);
     }
 }

@@ -1,7 +1,8 @@
 //! H-TCP: growth depends on the time since the last loss, the fall on how much the delay varies.
 //!
-//! Source: Leith and Shorten 2004, draft-leith-tcp-htcp-06; as in tcp_htcp.c of Linux 6.1 the fall adapts.
-//! Deviation: growth is not scaled by the round-trip time.
+//! Sources: draft-leith-tcp-htcp-06 sections 3 and 5 for the growth. The draft leaves the fall as it is and points to the authors' papers (Shorten and
+//! Leith 2004), in which it adapts; that and what makes up for it in the growth are here as in tcp_htcp.c of Linux 6.1, which has a quarter where the
+//! draft has a half of the square of time.
 //! Dialects `ns3` and `linux` are in `htcp/ns3.rs` and `htcp/linux.rs`.
 
 mod linux;
@@ -19,9 +20,11 @@ params! {
     /// H-TCP: the longer no loss, the faster it grows.
     pub struct HtcpParams {
         /// Time after a loss for which it is Reno (Delta_L).
-        low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3.1";
+        low_time: Span = "1s", range .."100s", source "draft-leith-tcp-htcp-06 section 3 (at least 1 s)";
+        /// Whether growth beyond that time is scaled by the round trip over 100 ms, in details `paper`.
+        rtt_scaling: bool = "false", source "draft-leith-tcp-htcp-06 section 5 (optional)";
         /// Whether the fall adapts to the delays seen.
-        adaptive: bool = "true", source "draft-leith-tcp-htcp-06 section 3.2";
+        adaptive: bool = "true", source "Shorten and Leith 2004, tcp_htcp.c; draft-leith-tcp-htcp-06 leaves the fall at a half";
         /// Whose arithmetic it follows.
         details: Details = "paper", source "draft-leith-tcp-htcp-06";
     }
@@ -35,13 +38,18 @@ params! {
     }
 }
 
+/// Round trip for which the growth is made, seconds (section 5).
+const RTT_REF: f64 = 0.1;
+
 /// The state of one connection.
 #[derive(Clone, Debug)]
 pub struct Htcp {
     window: Window,
     low_time: Span,
+    rtt_scaling: bool,
     adaptive: bool,
     last_loss: Time,
+    last: Option<Span>,
     least: Option<Span>,
     most: Span,
     beta: f64,
@@ -59,8 +67,10 @@ impl Htcp {
         Htcp {
             window: Window::new(),
             low_time: params.low_time,
+            rtt_scaling: params.rtt_scaling,
             adaptive: params.adaptive,
             last_loss: Time::ZERO,
+            last: None,
             least: None,
             most: Span::ZERO,
             beta: 0.5,
@@ -72,15 +82,19 @@ impl Htcp {
         }
     }
 
-    /// Segments per round trip.
+    /// Segments per round trip (sections 3 and 5).
     fn alpha(&self, now: Time) -> f64 {
         let since = now.saturating_since(self.last_loss);
         let late = since.saturating_sub(self.low_time);
         let d = seconds(late);
+        let scale = match self.last {
+            Some(rtt) if self.rtt_scaling => seconds(rtt) / RTT_REF,
+            _ => 1.0,
+        };
         let alpha = if late.is_zero() {
             1.0
         } else {
-            1.0 + 10.0 * d + d * d / 4.0
+            scale * (1.0 + 10.0 * d + d * d / 2.0)
         };
         (2.0 * (1.0 - self.beta) * alpha).max(1.0)
     }
@@ -118,6 +132,7 @@ impl CongestionControl for Htcp {
         if let Some(rtt) = sample.rtt {
             self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
             self.most = self.most.max(rtt);
+            self.last = Some(rtt);
         }
         self.bytes += sample.newly_delivered;
         if self.round.passed(sample) {
@@ -167,9 +182,21 @@ mod tests {
         htcp.last_loss = Time::ZERO;
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         assert_eq!(htcp.alpha(at(900)), 1.0);
-        assert_eq!(htcp.alpha(at(3000)), 1.0 + 20.0 + 1.0);
+        assert_eq!(htcp.alpha(at(3000)), 1.0 + 20.0 + 2.0);
         htcp.beta = 0.8;
-        assert!((htcp.alpha(at(3000)) - 0.4 * 22.0).abs() < 1e-9);
+        assert!((htcp.alpha(at(3000)) - 0.4 * 23.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn growth_scales_with_the_round_trip_where_asked_for() {
+        let mut htcp = Htcp::new(&HtcpParams {
+            rtt_scaling: true,
+            ..HtcpParams::default()
+        });
+        htcp.last = Some(Span::from_ms(200));
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        assert_eq!(htcp.alpha(at(900)), 1.0);
+        assert!((htcp.alpha(at(3000)) - 46.0).abs() < 1e-9);
     }
 
     #[test]
