@@ -10,7 +10,7 @@ use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
 use ns3::Ns3;
-use sojourn_units::{Span, Time, choice, params};
+use sojourn_units::{Span, choice, params};
 
 choice! {
     /// How delays are kept and the window follows them.
@@ -176,6 +176,7 @@ impl CongestionControl for Ledbat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_units::Time;
     use crate::window::tests::{MSS, Pipe};
     use sojourn_units::Params;
 
