@@ -234,6 +234,11 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             next.0 += taken;
         }
     }
+    // Losses within a round trip are one event, of the longest round trip, so that no flow's answer begins another.
+    let longest = compiled.flows.iter().map(|flow| flow.base_rtt).max();
+    for link in &mut compiled.network.links {
+        link.port.set_loss_window(longest.unwrap_or_default());
+    }
     Ok(compiled)
 }
 

@@ -87,6 +87,12 @@ pub struct QueueOutcome {
     pub backlog_max: (u64, u64),
     /// Counts per flow, by index of [`RunOutcome::flows`].
     pub per_flow: Vec<FlowAccount>,
+    /// Loss events: drops within a round trip from the first are one.
+    pub loss_events: u64,
+    /// Flows that lost packets in an event, summed over the events; each connection of a workload is a flow.
+    pub loss_event_flows: u64,
+    /// Such flows that the queue was handed packets of.
+    pub seen_flows: u64,
 }
 
 /// One flow, from the end of the warm-up on.

@@ -230,9 +230,18 @@ fn queues<T: Tracer>(
             backlog_mean: account.backlog_mean(),
             backlog_max: (account.backlog_max_packets, account.backlog_max_bytes),
             per_flow: by_flow(account.flows.as_deref().unwrap_or_default(), flows),
+            loss_events: account.losses.events,
+            loss_event_flows: account.losses.flows,
+            seen_flows: seen(account.flows.as_deref().unwrap_or_default()),
         });
     }
     outcomes
+}
+
+/// Flows of the network that the queue was handed packets of.
+fn seen(counts: &[FlowAccount]) -> u64 {
+    let seen = counts.iter().filter(|flow| flow.received > 0).count();
+    u64::try_from(seen).unwrap_or(u64::MAX)
 }
 
 /// Counts of the flows of the network, by flow of the scenario.

@@ -54,6 +54,50 @@ pub struct Account {
     ahead: VecDeque<(Time, u32)>,
     /// Counts per flow, by index of the flow, where asked for.
     pub flows: Option<Vec<FlowAccount>>,
+    /// Loss events, and whom they hit, where flows are counted.
+    pub losses: LossEvents,
+}
+
+/// Losses that come together: a loss event begins with a drop and lasts for a given time, in which further drops belong to it.
+#[derive(Clone, Debug, Default)]
+pub struct LossEvents {
+    /// How long an event lasts.
+    pub window: Span,
+    /// Events since measuring began.
+    pub events: u64,
+    /// Flows that lost packets in an event, summed over the events.
+    pub flows: u64,
+    /// When the last one began.
+    began: Time,
+    /// The number of the last event that hit each flow, by index; 0 for none.
+    hit: Vec<u64>,
+}
+
+impl LossEvents {
+    /// A flow loses a packet.
+    fn count(&mut self, flow: u32, at: Time) {
+        if self.events == 0 || at.saturating_since(self.began) >= self.window {
+            self.events += 1;
+            self.began = at;
+        }
+        let Ok(index) = usize::try_from(flow) else {
+            return;
+        };
+        if index >= self.hit.len() {
+            self.hit.resize(index + 1, 0);
+        }
+        if self.hit[index] != self.events {
+            self.hit[index] = self.events;
+            self.flows += 1;
+        }
+    }
+
+    fn restart(&mut self) {
+        *self = LossEvents {
+            window: self.window,
+            ..LossEvents::default()
+        };
+    }
 }
 
 /// Packets and bytes that went each way.
@@ -328,7 +372,7 @@ impl Account {
     #[inline]
     pub(crate) fn refuse(&mut self, packet: &Packet, reason: DropReason) {
         self.waited.dropped_before += 1;
-        self.dropped(packet, reason);
+        self.dropped(packet, reason, packet.arrived());
     }
 
     /// A packet that waited was dropped.
@@ -339,15 +383,16 @@ impl Account {
         let stayed = u128::from(now.since(packet.arrived()).as_ps());
         self.area += stayed;
         self.area_bytes += stayed * u128::from(packet.size);
-        self.dropped(packet, reason);
+        self.dropped(packet, reason, now);
     }
 
     #[inline]
-    fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+    fn dropped(&mut self, packet: &Packet, reason: DropReason, at: Time) {
         self.waited.dropped_bytes += u64::from(packet.size);
         self.drops_by_reason[reason.index()] += 1;
         if let Some(flow) = self.flow(packet.flow) {
             flow.dropped += 1;
+            self.losses.count(packet.flow, at);
         }
     }
 
@@ -377,6 +422,7 @@ impl Account {
         if let Some(flows) = &mut self.flows {
             flows.fill(FlowAccount::default());
         }
+        self.losses.restart();
     }
 
     /// The run ends; `waited` are the areas so far of the packets that wait now.
@@ -418,4 +464,26 @@ fn grow(flows: &mut Vec<FlowAccount>, index: usize) {
 )]
 fn to_f64(value: u128) -> f64 {
     value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_within_a_round_trip_are_one_event_that_hits_each_flow_once() {
+        let mut losses = LossEvents {
+            window: Span::from_ms(100),
+            ..LossEvents::default()
+        };
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        for (flow, ms) in [(0, 10), (0, 20), (2, 109), (1, 110), (1, 150), (0, 1000)] {
+            losses.count(flow, at(ms));
+        }
+        // Flows 0 and 2; flow 1; flow 0 again.
+        assert_eq!((losses.events, losses.flows), (3, 4));
+        losses.restart();
+        losses.count(0, at(1010));
+        assert_eq!((losses.events, losses.flows), (1, 1));
+    }
 }

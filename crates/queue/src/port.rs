@@ -90,6 +90,11 @@ impl QueuePort {
         QueuePort::new(Discipline::Scheduler(Box::new(port)), rng, per_flow)
     }
 
+    /// Drops within this time from the first belong to one loss event.
+    pub fn set_loss_window(&mut self, window: Span) {
+        self.account.losses.window = window;
+    }
+
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
         let judges = match &discipline {
             Discipline::Aqm(aqm) => Judges::of_ring(aqm),

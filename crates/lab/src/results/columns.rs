@@ -926,6 +926,24 @@ static QUEUES: LazyLock<Columns<QueueOutcome>> = LazyLock::new(|| {
         "Sum of their sojourn times, by flow.",
         Read::Wides(|queue| per_flow(queue, |flow| flow.sojourn_sum)),
     );
+    all.integer(
+        "loss_events_count",
+        "1",
+        "Loss events: drops within the longest base round trip of the flows from the first are one.",
+        |queue| queue.loss_events,
+    );
+    all.integer(
+        "loss_event_flows_count",
+        "1",
+        "Flows that lost packets in an event, summed over the events; each connection of a workload is a flow.",
+        |queue| queue.loss_event_flows,
+    );
+    all.integer(
+        "seen_flows_count",
+        "1",
+        "Such flows that the queue was handed packets of.",
+        |queue| queue.seen_flows,
+    );
     all.metrics(Level::Queue, |queue, measured| {
         Subject::Queues(vec![queue], measured)
     });
@@ -1388,6 +1406,9 @@ fn read_queue(reader: &Reader<'_>, row: usize) -> Result<QueueOutcome, String> {
             integer("backlog_bytes_max")?,
         ),
         per_flow: read_per_flow(reader, row)?,
+        loss_events: integer("loss_events_count")?,
+        loss_event_flows: integer("loss_event_flows_count")?,
+        seen_flows: integer("seen_flows_count")?,
     })
 }
 

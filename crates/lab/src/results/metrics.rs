@@ -647,6 +647,29 @@ fn queue_metrics() -> Vec<Metric> {
                 ratio(sum(queues, |q| q.totals.marked), received)
             },
         ),
+        queue(
+            declared(
+                "loss_events_count",
+                "Loss events",
+                Unit::Count,
+                "Loss events: a drop begins one, and all drops within the longest base round trip of the flows belong to it.",
+                "count",
+            ),
+            |queues, _| Some(sum(queues, |q| q.loss_events)),
+        ),
+        queue(
+            declared(
+                "loss_synchronization_ratio",
+                "Loss synchronization",
+                Unit::Ratio,
+                "Global synchronization ratio (RFC 7928 section 2.4): share of the flows that lose packets in a loss event; each connection of a workload is a flow.",
+                "Σ flows hit per event / (events × flows that the queue was handed packets of)",
+            ),
+            |queues, _| {
+                let all = sum(queues, |q| q.loss_events * q.seen_flows);
+                ratio(sum(queues, |q| q.loss_event_flows), all)
+            },
+        ),
     ]);
     all.extend(DropReason::of_links().map(|reason| Metric {
         name: format!("drops_packets_{}", reason.name()),
