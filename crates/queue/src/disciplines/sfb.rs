@@ -249,7 +249,7 @@ impl Aqm for Sfb {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.0.judge(meta, view, cx)
     }
@@ -438,6 +438,7 @@ impl Set {
 }
 
 impl Core {
+    #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if self.counted() > view.packets {
             match view.waiting {
