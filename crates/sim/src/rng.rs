@@ -70,17 +70,26 @@ impl Stream {
     }
 
     /// Uniform in 0..n without bias (Lemire's method with rejection); 0 for n = 0.
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
         }
-        loop {
-            let product = u128::from(self.bits()) * u128::from(n);
-            let low = low_half(product);
-            if low >= n || low >= n.wrapping_neg() % n {
-                return high_half(product);
-            }
+        let product = u128::from(self.bits()) * u128::from(n);
+        match low_half(product) >= n {
+            true => high_half(product),
+            false => self.below_where_biased(n, product),
         }
+    }
+
+    /// Goes on with a draw that may be one of those that some numbers have too many of.
+    #[cold]
+    #[inline(never)]
+    fn below_where_biased(&mut self, n: u64, mut product: u128) -> u64 {
+        while low_half(product) < n.wrapping_neg() % n {
+            product = u128::from(self.bits()) * u128::from(n);
+        }
+        high_half(product)
     }
 
     /// Exponential with the given mean, in the unit of `mean`.
