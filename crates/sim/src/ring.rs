@@ -300,7 +300,10 @@ impl Ring {
         let behind = self.waiting - 1 - position;
         // A gap costs a move of each packet that leaves until the queue is empty: beside the head, it is opened only where that
         // spares many moves now.
-        let spared = if self.lead == self.held { GAP_SPARES } else { 0 };
+        let spared = match self.lead == self.held {
+            true => GAP_SPARES,
+            false => 0,
+        };
         let from_front = position == 0 || position.saturating_add(spared) < behind;
         let emptied = match from_front {
             true => {

@@ -53,7 +53,7 @@ impl Stream {
     pub fn uniform(&mut self) -> f64 {
         match &mut self.0 {
             Generator::Xoshiro(generator) => unit(generator.next_u64()),
-            Generator::Mrg(generator) => generator.uniform(),
+            Generator::Mrg(generator) => uniform_of(generator),
         }
     }
 
@@ -109,6 +109,13 @@ impl Stream {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform_above_zero()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
     }
+}
+
+/// Aside, so that the usual draw is compiled into its callers.
+#[cold]
+#[inline(never)]
+fn uniform_of(generator: &mut Mrg32k3a) -> f64 {
+    generator.uniform()
 }
 
 /// The upper halves of two draws, which have 32 bits each.

@@ -458,7 +458,7 @@ impl CobaltLaw {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn draws(&self, vars: &CobaltVars, rng: &mut Stream) -> bool {
         vars.probability > 0.0
             && match self.rules {
