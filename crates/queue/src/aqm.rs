@@ -102,6 +102,17 @@ pub struct Cx<'a> {
     pub rng: &'a mut Stream,
 }
 
+impl Cx<'_> {
+    /// The same, for a while.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> Cx<'_> {
+        Cx {
+            now: self.now,
+            rng: self.rng,
+        }
+    }
+}
+
 /// A judgement on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {

@@ -52,9 +52,16 @@ impl SchedulerPort {
     }
 }
 
-/// The queue at the head of a link. The fields that a packet touches which goes straight through come first.
+/// The queue at the head of a link.
 #[repr(C)]
 pub struct QueuePort {
+    frame: Frame,
+    discipline: Discipline,
+}
+
+/// All of a port but its discipline. The fields that a packet touches which goes straight through come first.
+#[repr(C)]
+pub(crate) struct Frame {
     account: Account,
     judges: Judges,
     last_departure: Time,
@@ -69,7 +76,6 @@ pub struct QueuePort {
     tick_at: Time,
     /// The judgement on a packet that could not go on as it was, and is offered or asked for next.
     pending: Option<Verdict>,
-    discipline: Discipline,
     rng: Stream,
 }
 
@@ -105,7 +111,7 @@ impl QueuePort {
             true => Time::ZERO,
             false => Time::MAX,
         };
-        QueuePort {
+        let frame = Frame {
             last_departure: Time::ZERO,
             unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
@@ -115,14 +121,14 @@ impl QueuePort {
             tick_at,
             pending: None,
             rate: Rate::bps(1),
-            discipline,
             rng,
-        }
+        };
+        QueuePort { frame, discipline }
     }
 
     /// What was counted.
     pub fn account(&self) -> &Account {
-        &self.account
+        &self.frame.account
     }
 
     /// Names of the discipline's internal state.
@@ -136,7 +142,7 @@ impl QueuePort {
     /// The discipline's internal state.
     pub fn state(&self, out: &mut Vec<f64>) {
         match &self.discipline {
-            Discipline::Aqm(aqm) => aqm.state_among(self.account.backlog_packets(), out),
+            Discipline::Aqm(aqm) => aqm.state_among(self.frame.account.backlog_packets(), out),
             Discipline::Scheduler(port) => port.scheduler.state(out),
         }
     }
@@ -150,7 +156,7 @@ impl QueuePort {
 
     /// The random stream of the discipline: what it will draw next.
     pub fn stream(&self) -> &Stream {
-        &self.rng
+        &self.frame.rng
     }
 
     /// Areas so far, at `now`, of the packets that wait: (now - arrived) summed, plain and times size.
@@ -175,7 +181,7 @@ impl Port for QueuePort {
         if let Discipline::Scheduler(port) = &mut self.discipline {
             let held = port.store.hold(packet);
             self.exchange(held, now, sink);
-        } else if self.pending.is_none() && self.lets_in(&packet, ring, now) {
+        } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
             ring.push(packet);
         } else {
             self.settle_arrival(packet, ring, now, sink);
@@ -191,7 +197,7 @@ impl Port for QueuePort {
             return;
         }
         let passes = match from.flight_head() {
-            Some(packet) => self.pending.is_none() && self.lets_in(packet, ring, now),
+            Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
             None => return,
         };
         if !passes {
@@ -221,92 +227,99 @@ impl Port for QueuePort {
     }
 
     fn waives(&self) -> bool {
-        let judges = &self.judges;
+        let judges = &self.frame.judges;
         let looks = judges.departures || judges.empty || judges.ticks;
         judges.room > 0 && !looks
     }
 
     fn counts_flows(&self) -> bool {
-        self.account.flows.is_some()
+        self.frame.account.flows.is_some()
     }
 
     #[inline(always)]
     fn waived(&mut self, bytes: u32) {
-        self.account.pass_alike(bytes);
+        self.frame.account.pass_alike(bytes);
     }
 
     #[inline]
     fn waived_of(&mut self, bytes: u32, flow: u32) {
-        self.account.pass(bytes, flow);
+        self.frame.account.pass(bytes, flow);
     }
 
     #[inline(always)]
     fn has_waived(&mut self, at: Time) {
-        self.last_departure = at;
+        self.frame.last_departure = at;
     }
 
     #[inline(always)]
     fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        if self.foresees {
-            self.account.settle_for(packet.size, now, self.judges.room);
+        if self.frame.foresees {
+            self.frame
+                .account
+                .settle_for(packet.size, now, self.frame.judges.room);
         }
-        let unseen = self.account.backlog_packets() < self.judges.room;
-        let passes = unseen || (self.in_ring && self.judge_arrival(packet, ring, now));
+        let unseen = self.frame.account.backlog_packets() < self.frame.judges.room;
+        let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
         if passes {
-            self.account.receive(packet.size, packet.flow);
-            self.account.enqueue(packet.size);
+            self.frame.account.receive(packet.size, packet.flow);
+            self.frame.account.enqueue(packet.size);
         }
         passes
     }
 
     #[inline(always)]
     fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
-        let passes = self.unjudged || (self.in_ring && self.judge_departure(packet, now));
-        if self.foresees {
-            self.account.dequeue_ahead(packet, now);
+        let passes =
+            self.frame.unjudged || (self.frame.in_ring && self.judge_departure(packet, now));
+        if self.frame.foresees {
+            self.frame.account.dequeue_ahead(packet, now);
         } else if passes {
-            self.account.dequeue(packet, now);
-            self.last_departure = now;
+            self.frame.account.dequeue(packet, now);
+            self.frame.last_departure = now;
         }
         passes
     }
 
     fn foresees(&mut self) -> bool {
-        self.foresees = match &self.discipline {
-            Discipline::Aqm(aqm) => self.unjudged && !self.judges.empty && aqm.reads_counts_only(),
+        self.frame.foresees = match &self.discipline {
+            Discipline::Aqm(aqm) => {
+                self.frame.unjudged && !self.frame.judges.empty && aqm.reads_counts_only()
+            }
             Discipline::Scheduler(_) => false,
         };
-        self.foresees
+        self.frame.foresees
     }
 
     #[inline(always)]
     fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
-        self.account.settle_for(bytes, now, self.judges.room);
-        let room = self.account.backlog_packets() < self.judges.room;
+        self.frame
+            .account
+            .settle_for(bytes, now, self.frame.judges.room);
+        let room = self.frame.account.backlog_packets() < self.frame.judges.room;
         if room {
-            self.account.wait(bytes, flow, now, start);
+            self.frame.account.wait(bytes, flow, now, start);
         }
         room
     }
 
     #[inline]
     fn settle(&mut self, now: Time) {
-        self.account.settle(now);
+        self.frame.account.settle(now);
     }
 
     fn update(&mut self, ring: &Ring, now: Time) {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.tick(ring, now),
             Discipline::Scheduler(port) => {
-                let rng = &mut self.rng;
-                port.call(now, self.rate, rng, |inside, cx| inside.catch_up(cx));
+                let rng = &mut self.frame.rng;
+                port.call(now, self.frame.rate, rng, |inside, cx| inside.catch_up(cx));
             }
         }
     }
 
     #[inline]
     fn released(&self) -> (u64, u64) {
-        let measured = self.account.measured();
+        let measured = self.frame.account.measured();
         (measured.dequeued, measured.dequeued_bytes)
     }
 
@@ -335,12 +348,12 @@ impl Port for QueuePort {
 
     #[inline]
     fn backlog_packets(&self) -> u64 {
-        self.account.backlog_packets()
+        self.frame.account.backlog_packets()
     }
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
-        if !self.judges.empty {
+        if !self.frame.judges.empty {
             return;
         }
         match &mut self.discipline {
@@ -351,29 +364,32 @@ impl Port for QueuePort {
     }
 
     fn on_rate(&mut self, rate: Rate) {
-        self.rate = rate;
+        self.frame.rate = rate;
     }
 
     fn start_measuring(&mut self, ring: &Ring, now: Time) {
         let waited = self.waited(ring, now);
-        self.account.start_measuring(now, waited);
+        self.frame.account.start_measuring(now, waited);
     }
 
     fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S) {
         let waited = self.waited(ring, now);
-        self.account.finish(now, waited);
+        self.frame.account.finish(now, waited);
         match &mut self.discipline {
             Discipline::Aqm(_) => {
                 assert_eq!(
                     ring.waiting(),
-                    self.account.backlog_packets(),
+                    self.frame.account.backlog_packets(),
                     "backlog of the ring"
                 );
             }
             Discipline::Scheduler(port) => {
                 assert_eq!(
                     port.scheduler.backlog(),
-                    (self.account.backlog_packets(), self.account.backlog_bytes()),
+                    (
+                        self.frame.account.backlog_packets(),
+                        self.frame.account.backlog_bytes()
+                    ),
                     "backlog of the scheduler"
                 );
                 let mut left = 0;
@@ -383,7 +399,7 @@ impl Port for QueuePort {
                 }
                 assert_eq!(
                     left,
-                    self.account.backlog_packets(),
+                    self.frame.account.backlog_packets(),
                     "packets in the store of the scheduler"
                 );
             }
@@ -395,7 +411,7 @@ impl QueuePort {
     /// Replays the periodic updates of the AQM that are due by `now`.
     #[inline(always)]
     fn tick(&mut self, ring: &Ring, now: Time) {
-        if self.tick_at <= now {
+        if self.frame.tick_at <= now {
             self.catch_up(ring, now);
         }
     }
@@ -404,19 +420,15 @@ impl QueuePort {
     #[inline(never)]
     fn catch_up(&mut self, ring: &Ring, now: Time) {
         if let Discipline::Aqm(aqm) = &mut self.discipline {
-            let (account, rng) = (&self.account, &mut self.rng);
-            tick(aqm, ring, now, account, self.rate, self.last_departure, rng);
+            self.frame.tick(aqm, ring, now);
         }
-        self.note_tick();
     }
 
     /// Keeps when the next periodic update is due, which any call of the AQM may change.
     #[inline(always)]
     fn note_tick(&mut self) {
-        if self.judges.ticks
-            && let Discipline::Aqm(aqm) = &self.discipline
-        {
-            self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
+        if let Discipline::Aqm(aqm) = &self.discipline {
+            self.frame.note_tick(aqm);
         }
     }
 
@@ -424,53 +436,34 @@ impl QueuePort {
     /// pending.
     #[inline(never)]
     fn judge_arrival(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        self.tick(ring, now);
-        let Discipline::Aqm(aqm) = &mut self.discipline else {
-            return false;
-        };
-        let view = View {
-            packets: self.account.backlog_packets(),
-            bytes: self.account.backlog_bytes(),
-            rate: self.rate,
-            last_departure: self.last_departure,
-            waiting: Waiting::Ring(ring),
-        };
-        let rng = &mut self.rng;
-        let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
-        self.note_tick();
-        if verdict != Verdict::Pass {
-            self.pending = Some(verdict);
+        // So that there is nothing to do behind this call or the next.
+        if self.frame.tick_at <= now {
+            return self.judge_late(packet, ring, now);
         }
-        verdict == Verdict::Pass
+        match &mut self.discipline {
+            Discipline::Aqm(aqm) => aqm.judge_arrival(&mut self.frame, packet, ring, now),
+            Discipline::Scheduler(_) => false,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn judge_late(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        self.catch_up(ring, now);
+        self.judge_arrival(packet, ring, now)
     }
 
     /// The AQM's judgement on the head of the ring: true if it is sent as it is, else the verdict is pending.
     #[inline(never)]
     fn judge_departure(&mut self, head: &Packet, now: Time) -> bool {
-        if self.tick_at <= now {
+        if self.frame.tick_at <= now {
             return false;
         }
-        let Discipline::Aqm(aqm) = &mut self.discipline else {
-            return false;
-        };
-        if !self.judges.departures {
-            return true;
+        match &mut self.discipline {
+            Discipline::Aqm(_) if !self.frame.judges.departures => true,
+            Discipline::Aqm(aqm) => aqm.judge_departure(&mut self.frame, head, now),
+            Discipline::Scheduler(_) => false,
         }
-        let sojourn = now.since(head.arrived());
-        let view = View {
-            packets: self.account.backlog_packets() - 1,
-            bytes: self.account.backlog_bytes() - u64::from(head.size),
-            rate: self.rate,
-            last_departure: self.last_departure,
-            waiting: Waiting::Nothing,
-        };
-        let rng = &mut self.rng;
-        let verdict = aqm.on_dequeue(&Meta::of(head), sojourn, &view, &mut Cx { now, rng });
-        self.note_tick();
-        if verdict != Verdict::Pass {
-            self.pending = Some(verdict);
-        }
-        verdict == Verdict::Pass
     }
 
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
@@ -490,41 +483,42 @@ impl QueuePort {
         let view = View {
             packets: 0,
             bytes: 0,
-            rate: self.rate,
-            last_departure: self.last_departure,
+            rate: self.frame.rate,
+            last_departure: self.frame.last_departure,
             waiting: Waiting::Nothing,
         };
-        let rng = &mut self.rng;
-        let first = match self.judges.room {
+        let rng = &mut self.frame.rng;
+        let first = match self.frame.judges.room {
             0 => aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng }),
             _ => Verdict::Pass,
         };
-        if first != Verdict::Pass && !settle_alone(first, &mut packet, &mut self.account, now, sink)
+        if first != Verdict::Pass
+            && !settle_alone(first, &mut packet, &mut self.frame.account, now, sink)
         {
             self.note_tick();
-            self.account.receive(packet.size, packet.flow);
-            self.account.refuse(&packet, refusal(first));
+            self.frame.account.receive(packet.size, packet.flow);
+            self.frame.account.refuse(&packet, refusal(first));
             sink.dropped(packet, refusal(first), now);
             return false;
         }
-        let rng = &mut self.rng;
-        let second = if self.judges.departures {
+        let rng = &mut self.frame.rng;
+        let second = if self.frame.judges.departures {
             aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng })
         } else {
             Verdict::Pass
         };
         self.note_tick();
         if second != Verdict::Pass
-            && !settle_alone(second, &mut packet, &mut self.account, now, sink)
+            && !settle_alone(second, &mut packet, &mut self.frame.account, now, sink)
         {
-            self.account.receive(packet.size, packet.flow);
-            self.account.enqueue(packet.size);
-            self.account.discard(&packet, refusal(second), now);
+            self.frame.account.receive(packet.size, packet.flow);
+            self.frame.account.enqueue(packet.size);
+            self.frame.account.discard(&packet, refusal(second), now);
             sink.dropped(packet, refusal(second), now);
             return false;
         }
-        self.account.pass(packet.size, packet.flow);
-        self.last_departure = now;
+        self.frame.account.pass(packet.size, packet.flow);
+        self.frame.last_departure = now;
         ring.put(packet);
         true
     }
@@ -538,17 +532,17 @@ impl QueuePort {
         now: Time,
         sink: &mut S,
     ) {
-        let verdict = self.pending.take().unwrap_or(Verdict::Pass);
-        self.account.receive(packet.size, packet.flow);
+        let verdict = self.frame.pending.take().unwrap_or(Verdict::Pass);
+        self.frame.account.receive(packet.size, packet.flow);
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark(reason) => {
                 assert!(packet.mark(), "an AQM marks only ECN-capable packets");
-                self.account.mark(packet.flow, reason);
+                self.frame.account.mark(packet.flow, reason);
                 sink.marked(&packet.label(), reason, now);
             }
             Verdict::Drop(reason) => {
-                self.account.refuse(&packet, reason);
+                self.frame.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
                 return;
             }
@@ -557,12 +551,12 @@ impl QueuePort {
             }
             Verdict::DropBoth(position, reason) => {
                 self.drop_waiting(u64::from(position), reason, ring, now, sink);
-                self.account.refuse(&packet, reason);
+                self.frame.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
                 return;
             }
         }
-        self.account.enqueue(packet.size);
+        self.frame.account.enqueue(packet.size);
         ring.push(packet);
     }
 
@@ -576,7 +570,7 @@ impl QueuePort {
         sink: &mut S,
     ) {
         if let Some(packet) = ring.remove(position) {
-            self.account.discard(&packet, reason, now);
+            self.frame.account.discard(&packet, reason, now);
             sink.dropped(packet, reason, now);
         }
     }
@@ -584,17 +578,17 @@ impl QueuePort {
     #[inline(never)]
     fn dequeue_ring<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool {
         loop {
-            if self.pending.is_none() {
+            if self.frame.pending.is_none() {
                 self.tick(ring, now);
             }
             let Some(head) = ring.peek(0) else {
                 return false;
             };
-            if self.pending.is_none() && self.lets_out(head, now) {
+            if self.frame.pending.is_none() && self.lets_out(head, now) {
                 ring.take();
                 return true;
             }
-            match self.pending.take().unwrap_or(Verdict::Pass) {
+            match self.frame.pending.take().unwrap_or(Verdict::Pass) {
                 Verdict::Pass => {}
                 Verdict::Mark(reason) => self.mark_head(reason, ring, now, sink),
                 Verdict::Drop(reason) => {
@@ -611,9 +605,9 @@ impl QueuePort {
                 }
             }
             if let Some(head) = ring.peek(0) {
-                self.account.dequeue(head, now);
+                self.frame.account.dequeue(head, now);
             }
-            self.last_departure = now;
+            self.frame.last_departure = now;
             ring.take();
             return true;
         }
@@ -629,7 +623,7 @@ impl QueuePort {
     ) {
         if let Some(head) = ring.peek_mut() {
             assert!(head.mark(), "an AQM marks only ECN-capable packets");
-            self.account.mark(head.flow, reason);
+            self.frame.account.mark(head.flow, reason);
             sink.marked(&head.label(), reason, now);
         }
     }
@@ -643,11 +637,13 @@ impl QueuePort {
         let Packet {
             uid, size, flow, ..
         } = *port.store.packet(&held);
-        self.account.receive(size, flow);
-        let rng = &mut self.rng;
-        port.call(now, self.rate, rng, |inside, cx| inside.enqueue(held, cx));
+        self.frame.account.receive(size, flow);
+        let rng = &mut self.frame.rng;
+        port.call(now, self.frame.rate, rng, |inside, cx| {
+            inside.enqueue(held, cx)
+        });
         if port.is_quiet() {
-            self.account.enqueue(size);
+            self.frame.account.enqueue(size);
         } else {
             self.settle_exchange(uid, size, now, sink);
         }
@@ -669,14 +665,14 @@ impl QueuePort {
             .map(|(held, _)| store.packet(held))
             .position(|packet| packet.uid == uid && packet.arrived() == now)
             .map(|index| port.drops.remove(index));
-        hand_back(port, &mut self.account, now, sink);
+        hand_back(port, &mut self.frame.account, now, sink);
         match refused {
             Some((held, reason)) => {
                 let packet = port.store.release(held);
-                self.account.refuse(&packet, reason);
+                self.frame.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
             }
-            None => self.account.enqueue(size),
+            None => self.frame.account.enqueue(size),
         }
     }
 
@@ -685,17 +681,94 @@ impl QueuePort {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return false;
         };
-        let rng = &mut self.rng;
-        let next = port.call(now, self.rate, rng, |inside, cx| inside.dequeue(cx));
+        let rng = &mut self.frame.rng;
+        let next = port.call(now, self.frame.rate, rng, |inside, cx| inside.dequeue(cx));
         if !port.is_quiet() {
-            hand_back(port, &mut self.account, now, sink);
+            hand_back(port, &mut self.frame.account, now, sink);
         }
         let Some(held) = next else { return false };
         // Read where it lies, so that it is copied once.
-        self.account.dequeue(port.store.packet(&held), now);
-        self.last_departure = now;
+        self.frame.account.dequeue(port.store.packet(&held), now);
+        self.frame.last_departure = now;
         ring.put(port.store.release(held));
         true
+    }
+}
+
+impl Frame {
+    /// What the AQM of a ring may know of it.
+    #[inline(always)]
+    fn view<'a>(&self, ring: &'a Ring) -> View<'a> {
+        View {
+            packets: self.account.backlog_packets(),
+            bytes: self.account.backlog_bytes(),
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Ring(ring),
+        }
+    }
+
+    /// As [`QueuePort::judge_arrival`]. Each AQM has a copy of its own, into which its judgement is compiled, so that of what it
+    /// may know only what it looks at is read.
+    #[inline(never)]
+    pub(crate) fn judge_arrival(
+        &mut self,
+        packet: &Packet,
+        ring: &Ring,
+        now: Time,
+        aqm: &mut (impl Aqm + ?Sized),
+    ) -> bool {
+        let (view, rng) = (self.view(ring), &mut self.rng);
+        let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
+        self.note_tick(aqm);
+        self.keep(verdict)
+    }
+
+    /// As [`QueuePort::judge_departure`], in the same way.
+    #[inline(never)]
+    pub(crate) fn judge_departure(
+        &mut self,
+        head: &Packet,
+        now: Time,
+        aqm: &mut (impl Aqm + ?Sized),
+    ) -> bool {
+        let sojourn = now.since(head.arrived());
+        let view = View {
+            packets: self.account.backlog_packets() - 1,
+            bytes: self.account.backlog_bytes() - u64::from(head.size),
+            rate: self.rate,
+            last_departure: self.last_departure,
+            waiting: Waiting::Nothing,
+        };
+        let rng = &mut self.rng;
+        let verdict = aqm.on_dequeue(&Meta::of(head), sojourn, &view, &mut Cx { now, rng });
+        self.note_tick(aqm);
+        self.keep(verdict)
+    }
+
+    /// Keeps a verdict that has to be carried out; true if there is nothing to do.
+    #[inline(always)]
+    fn keep(&mut self, verdict: Verdict) -> bool {
+        if verdict != Verdict::Pass {
+            self.pending = Some(verdict);
+        }
+        verdict == Verdict::Pass
+    }
+
+    #[inline(always)]
+    fn note_tick(&mut self, aqm: &(impl Aqm + ?Sized)) {
+        if self.judges.ticks {
+            self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
+        }
+    }
+
+    /// Replays the periodic updates that are due by `now`.
+    fn tick(&mut self, aqm: &mut AnyAqm, ring: &Ring, now: Time) {
+        while let Some(now) = aqm.next_tick().filter(|at| *at <= now) {
+            let (view, rng) = (self.view(ring), &mut self.rng);
+            aqm.on_tick(&view, &mut Cx { now, rng });
+        }
+        self.note_tick(aqm);
     }
 }
 
@@ -744,27 +817,5 @@ fn refusal(verdict: Verdict) -> DropReason {
     match verdict {
         Verdict::Drop(reason) | Verdict::DropBoth(_, reason) => reason,
         _ => DropReason::Overlimit,
-    }
-}
-
-/// Replays the periodic updates that are due.
-fn tick(
-    aqm: &mut AnyAqm,
-    ring: &Ring,
-    now: Time,
-    account: &Account,
-    rate: Rate,
-    last_departure: Time,
-    rng: &mut Stream,
-) {
-    while let Some(at) = aqm.next_tick().filter(|at| *at <= now) {
-        let view = View {
-            packets: account.backlog_packets(),
-            bytes: account.backlog_bytes(),
-            rate,
-            last_departure,
-            waiting: Waiting::Ring(ring),
-        };
-        aqm.on_tick(&view, &mut Cx { now: at, rng });
     }
 }

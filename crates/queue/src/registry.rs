@@ -1,14 +1,15 @@
 //! The registry: from the lines in [`crate::disciplines`] come the enums that dispatch statically, the builders by name
 //! and the catalogue.
 
+use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
 use crate::disciplines;
 use crate::port::QueuePort;
 use crate::synonyms::hinted;
 use crate::tc::Line;
 use sojourn_sim::Stream;
 use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Spec, SpecValue, check_declaration, head_markdown,
-    head_of, nearest,
+    DialectInfo, ParamError, ParamInfo, Params, Span, Spec, SpecValue, check_declaration,
+    head_markdown, head_of, nearest,
 };
 use std::sync::Arc;
 
@@ -493,6 +494,26 @@ fn pairs(spec: &Spec) -> Vec<(String, String)> {
         .collect()
 }
 
+// Disciplines are compiled into what asks them of a ring (`Frame::judge_arrival`); who asks any of them calls these.
+pub(crate) fn on_enqueue(
+    aqm: &mut impl Aqm,
+    meta: &Meta,
+    view: &View<'_>,
+    cx: &mut Cx<'_>,
+) -> Verdict {
+    aqm.on_enqueue(meta, view, cx)
+}
+
+pub(crate) fn on_dequeue(
+    aqm: &mut impl Aqm,
+    meta: &Meta,
+    sojourn: Span,
+    view: &View<'_>,
+    cx: &mut Cx<'_>,
+) -> Verdict {
+    aqm.on_dequeue(meta, sojourn, view, cx)
+}
+
 /// Declares the modules of the disciplines, the enums that dispatch to them, their builders and the catalogue.
 macro_rules! register {
     (
@@ -503,9 +524,11 @@ macro_rules! register {
         $(pub mod $scheduler_file;)*
 
         use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
-        use crate::registry::{BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
+        use crate::port::Frame;
+        use crate::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
         use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
         use crate::store::Held;
+        use sojourn_sim::{Packet, Ring};
         use sojourn_units::{Span, Time};
 
         /// Every discipline.
@@ -530,6 +553,23 @@ macro_rules! register {
             Custom(Box<dyn Aqm + Send>),
         }
 
+        impl AnyAqm {
+            #[inline(always)]
+            pub(crate) fn judge_arrival(&mut self, frame: &mut Frame, packet: &Packet, ring: &Ring, now: Time) -> bool {
+                match self {
+                    $(AnyAqm::$Aqm(a) => frame.judge_arrival(packet, ring, now, a),)*
+                    AnyAqm::Custom(a) => frame.judge_arrival(packet, ring, now, &mut **a),
+                }
+            }
+            #[inline(always)]
+            pub(crate) fn judge_departure(&mut self, frame: &mut Frame, head: &Packet, now: Time) -> bool {
+                match self {
+                    $(AnyAqm::$Aqm(a) => frame.judge_departure(head, now, a),)*
+                    AnyAqm::Custom(a) => frame.judge_departure(head, now, &mut **a),
+                }
+            }
+        }
+
         impl Aqm for AnyAqm {
             fn judges(&self) -> Judges {
                 match self {
@@ -541,14 +581,14 @@ macro_rules! register {
             #[inline(always)]
             fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
                 match self {
-                    $(AnyAqm::$Aqm(a) => a.on_enqueue(meta, view, cx),)*
+                    $(AnyAqm::$Aqm(a) => registry::on_enqueue(a, meta, view, cx),)*
                     AnyAqm::Custom(a) => a.on_enqueue(meta, view, cx),
                 }
             }
             #[inline(always)]
             fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
                 match self {
-                    $(AnyAqm::$Aqm(a) => a.on_dequeue(meta, sojourn, view, cx),)*
+                    $(AnyAqm::$Aqm(a) => registry::on_dequeue(a, meta, sojourn, view, cx),)*
                     AnyAqm::Custom(a) => a.on_dequeue(meta, sojourn, view, cx),
                 }
             }

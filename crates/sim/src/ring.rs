@@ -39,6 +39,9 @@ pub struct Ring {
     waiting: u32,
 }
 
+/// Moves that a gap has to spare before one is opened.
+const GAP_SPARES: u32 = 128;
+
 const INITIAL_SLOTS: usize = 4;
 const INITIAL_MASK: u32 = 3;
 const MAX_MASK: u32 = (1 << 31) - 1;
@@ -278,22 +281,30 @@ impl Ring {
     /// Moves the head of the queue to the beginning of the gap; the gap is behind it then.
     #[inline]
     fn close_gap(&mut self) {
-        let from = self.index(self.next());
-        let to = self.index(self.taken());
-        // The slot at `taken` is in the gap (uninitialised), the slot at `next` holds the packet.
-        self.slots.swap(from, to);
+        let next = self.next();
+        let packet = std::mem::replace(self.slot_mut(next), MaybeUninit::uninit());
+        // The slot at `taken` is in the gap.
+        let taken = self.taken();
+        *self.slot_mut(taken) = packet;
         if self.waiting == 1 {
             self.lead = self.held;
         }
     }
 
-    /// Removes the waiting packet at `position`; those before it move back by one slot, or those behind it move up, whichever
-    /// are fewer.
+    /// Removes the waiting packet at `position`; those before it move back by one slot, or those behind it move up: whichever
+    /// are fewer, but if there is no gap yet, those behind it unless they are many more.
     pub fn remove(&mut self, position: u64) -> Option<Packet> {
         let position = u32::try_from(position).ok().filter(|p| *p < self.waiting)?;
         let next = self.next();
         let (counter, last) = (next.wrapping_add(position), self.tail().wrapping_sub(1));
-        let from_front = position < self.waiting / 2 || self.waiting == 1;
+        let behind = self.waiting - 1 - position;
+        // A gap costs a move of each packet that leaves until the queue is empty: beside the head, it is opened only where that
+        // spares many moves now.
+        let spared = match self.lead == self.held {
+            true => GAP_SPARES,
+            false => 0,
+        };
+        let from_front = position == 0 || position.saturating_add(spared) < behind;
         let emptied = match from_front {
             true => {
                 self.turn(next, counter, true);

@@ -53,7 +53,7 @@ impl Stream {
     pub fn uniform(&mut self) -> f64 {
         match &mut self.0 {
             Generator::Xoshiro(generator) => unit(generator.next_u64()),
-            Generator::Mrg(generator) => generator.uniform(),
+            Generator::Mrg(generator) => uniform_of(generator),
         }
     }
 
@@ -70,17 +70,26 @@ impl Stream {
     }
 
     /// Uniform in 0..n without bias (Lemire's method with rejection); 0 for n = 0.
+    #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
         }
-        loop {
-            let product = u128::from(self.bits()) * u128::from(n);
-            let low = low_half(product);
-            if low >= n || low >= n.wrapping_neg() % n {
-                return high_half(product);
-            }
+        let product = u128::from(self.bits()) * u128::from(n);
+        match low_half(product) >= n {
+            true => high_half(product),
+            false => self.below_where_biased(n, product),
         }
+    }
+
+    /// Goes on with a draw that may be one of those that some numbers have too many of.
+    #[cold]
+    #[inline(never)]
+    fn below_where_biased(&mut self, n: u64, mut product: u128) -> u64 {
+        while low_half(product) < n.wrapping_neg() % n {
+            product = u128::from(self.bits()) * u128::from(n);
+        }
+        high_half(product)
     }
 
     /// Exponential with the given mean, in the unit of `mean`.
@@ -100,6 +109,13 @@ impl Stream {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform_above_zero()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform())
     }
+}
+
+/// Aside, so that the usual draw is compiled into its callers.
+#[cold]
+#[inline(never)]
+fn uniform_of(generator: &mut Mrg32k3a) -> f64 {
+    generator.uniform()
 }
 
 /// The upper halves of two draws, which have 32 bits each.

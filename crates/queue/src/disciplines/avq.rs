@@ -113,7 +113,7 @@ impl Aqm for Avq {
         Judges::arrivals_beyond(0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let capacity = self.capacity(view.rate);
         if !self.started {
@@ -163,6 +163,7 @@ impl Aqm for Avq {
 
 impl Avq {
     /// The link's rate per second.
+    #[inline(always)]
     fn capacity(&self, rate: Rate) -> f64 {
         if self.params.queue_in_bytes {
             rate.as_bps_f64() / 8.0
@@ -171,7 +172,7 @@ impl Avq {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn adapt(&mut self, size: f64, capacity: f64, dropped: bool, now: Time) {
         if self.ns2 && dropped {
             return;

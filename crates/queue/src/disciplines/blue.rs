@@ -117,7 +117,7 @@ impl Aqm for Blue {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(..)) {
             // A queue inside a scheduler is not asked for packets that it has not.
@@ -148,6 +148,7 @@ impl Aqm for Blue {
 }
 
 impl Blue {
+    #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let draw = cx.rng.uniform();
         let chosen = if self.ns2 {

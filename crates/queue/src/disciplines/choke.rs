@@ -169,6 +169,7 @@ impl Aqm for Choke {
         }
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let ecn = self.ecn && meta.ecn().is_capable();
         match &mut self.core {
@@ -194,7 +195,7 @@ impl Aqm for Choke {
             }
             Core::Linux(red) => {
                 let idle = red.arrive(view.packets, view, cx.now);
-                let verdict = judge_as_linux(red, ecn, meta, view, cx);
+                let verdict = judge_as_linux(red, ecn, *meta, *view, cx.again());
                 if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
                     red.idle.begin(cx.now);
                 }
@@ -226,13 +227,16 @@ impl Aqm for Choke {
     }
 }
 
+/// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
+#[inline(never)]
 fn judge_as_linux(
     red: &mut LinuxRed,
     ecn: bool,
-    meta: &Meta,
-    view: &View<'_>,
-    cx: &mut Cx<'_>,
+    meta: Meta,
+    view: View<'_>,
+    mut cx: Cx<'_>,
 ) -> Verdict {
+    let (meta, view, cx) = (&meta, &view, &mut cx);
     let (min, max) = (red.min << red.wlog, red.max << red.wlog);
     let mut verdict = Verdict::Pass;
     if red.average <= min {
@@ -261,6 +265,7 @@ fn judge_as_linux(
 }
 
 /// Both packets, if one that waits, drawn at random, is of the same flow.
+#[inline(always)]
 fn matched(meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Option<Verdict> {
     if view.packets == 0 {
         return None;

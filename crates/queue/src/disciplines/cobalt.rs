@@ -116,7 +116,7 @@ impl Aqm for Cobalt {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
         if self.limit.admits(Packets::new(packets), Bytes::new(bytes)) {
@@ -140,7 +140,7 @@ impl Aqm for Cobalt {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(
         &mut self,
         meta: &Meta,
@@ -458,7 +458,7 @@ impl CobaltLaw {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn draws(&self, vars: &CobaltVars, rng: &mut Stream) -> bool {
         vars.probability > 0.0
             && match self.rules {

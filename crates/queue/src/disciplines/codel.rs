@@ -131,7 +131,7 @@ impl Aqm for Codel {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
         if self.limit.admits(Packets::new(packets), Bytes::new(bytes)) {
@@ -141,7 +141,7 @@ impl Aqm for Codel {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(
         &mut self,
         meta: &Meta,

@@ -81,6 +81,7 @@ impl Aqm for Green {
         Judges::arrivals_beyond(0)
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let flows = self.active.see(meta.flow, cx.now, self.params.window);
         let bits = f64::from(8 * meta.size);

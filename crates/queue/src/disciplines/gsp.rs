@@ -108,6 +108,7 @@ impl Aqm for Gsp {
         }
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.pass_time(view.packets, view.bytes, cx.now);
         let drift = self.params.alpha * float(self.above) - float(self.below);
@@ -134,7 +135,7 @@ impl Aqm for Gsp {
         verdict
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, _: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let with_head = view.bytes + u64::from(meta.size);
         self.pass_time(view.packets + 1, with_head, cx.now);
@@ -152,12 +153,14 @@ impl Aqm for Gsp {
 }
 
 impl Gsp {
+    #[inline(always)]
     fn is_above(&self, packets: u64, bytes: u64) -> bool {
         let threshold = self.params.threshold;
         !threshold.admits(Packets::new(packets), Bytes::new(bytes))
     }
 
     /// The queue had this length until now.
+    #[inline(always)]
     fn pass_time(&mut self, packets: u64, bytes: u64, now: Time) {
         let stretch = now.since(self.since).as_ps();
         self.since = now;
@@ -169,6 +172,7 @@ impl Gsp {
     }
 
     /// The queue has this length now.
+    #[inline(always)]
     fn watch(&mut self, packets: u64, bytes: u64) {
         match self.phase {
             Phase::Overflowed if packets == 0 => self.phase = Phase::Drained,

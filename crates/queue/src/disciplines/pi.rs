@@ -93,7 +93,7 @@ impl Aqm for Pi {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if self.is_full(meta, view) {
             return Verdict::Drop(DropReason::Overlimit);

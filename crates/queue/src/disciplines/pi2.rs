@@ -90,7 +90,7 @@ impl Aqm for Pi2 {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));

@@ -195,7 +195,7 @@ impl Aqm for Pie {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match &mut self.core {
             Core::Float(pie) => pie.on_enqueue(meta, view, cx),
@@ -203,7 +203,7 @@ impl Aqm for Pie {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(
         &mut self,
         meta: &Meta,
@@ -348,7 +348,7 @@ impl FloatPie {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));
@@ -371,7 +371,7 @@ impl FloatPie {
         Verdict::Drop(DropReason::Early)
     }
 
-    #[inline]
+    #[inline(always)]
     fn drops_early(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> bool {
         match self.rules {
             Rules::Rfc8033 => {
@@ -424,7 +424,7 @@ impl FloatPie {
         self.probability == 0.0 && self.delay < half && self.delay_before < half
     }
 
-    #[inline]
+    #[inline(always)]
     fn draws_drop(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> bool {
         let docsis = self.rules == Rules::Rfc8034;
         let mut p = self.probability;
@@ -469,7 +469,7 @@ impl FloatPie {
         drops
     }
 
-    #[inline]
+    #[inline(always)]
     fn accumulate(&mut self, p: f64) {
         if self.params.derandomize {
             if self.probability == 0.0 {
@@ -480,6 +480,7 @@ impl FloatPie {
     }
 
     /// Too little congestion for a drop.
+    #[inline(always)]
     fn is_protected(&self, view: &View<'_>) -> bool {
         let few = if self.rules == Rules::Ns3 && !self.by_bytes() {
             view.packets <= 2
@@ -494,7 +495,7 @@ impl FloatPie {
         self.rules == Rules::Ns3 && matches!(self.params.limit, Limit::Bytes(_))
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, now: Time) {
         match (self.params.dq_rate_estimator, self.rules) {
             (true, Rules::Ns3) => self.rate.measure_as_ns3(meta, view, now),
@@ -722,7 +723,7 @@ impl LinuxPie {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));
@@ -740,6 +741,7 @@ impl LinuxPie {
         Verdict::Drop(DropReason::Early)
     }
 
+    #[inline(always)]
     fn drops_early(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> bool {
         let little = self.delay < self.target / 2 && self.probability < MAX_PROB / 5;
         if self.allowance > 0 || little || view.bytes < 2 * self.mtu {
@@ -769,7 +771,7 @@ impl LinuxPie {
         drops
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, now: Time) {
         let arrived = now - sojourn;
         let (now, arrived) = (now.as_ns() >> TICK_LOG, arrived.as_ns() >> TICK_LOG);

@@ -274,7 +274,7 @@ impl Aqm for Red {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match &mut self.core {
             Core::Float(red) => red.on_enqueue(meta, view, cx),
@@ -567,7 +567,7 @@ impl FloatRed {
     }
 
     /// Brings the average up to date at an arrival; returns the queue, and how long the link was idle, if it was.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, view: &View<'_>, now: Time) -> (u64, Option<Span>) {
         self.settle(view.rate);
         let queue = self.unit.measure(view);
@@ -585,19 +585,12 @@ impl FloatRed {
         (queue, idle)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let (queue, idle) = self.arrive(view, cx.now);
         let verdict = match self.rules {
             Rules::Paper => self.judge_as_paper(meta, view, cx),
-            Rules::Ns2 => {
-                self.adapt_on_arrival(cx.now);
-                self.judge_as_ns2(meta, queue, view, cx)
-            }
-            Rules::Ns3 => {
-                self.adapt_on_arrival(cx.now);
-                self.judge_as_ns3(meta, queue, view, cx)
-            }
+            Rules::Ns2 | Rules::Ns3 => self.judge_as_simulator(*meta, queue, *view, cx.again()),
         };
         if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
             // The link stays idle, and the average is up to date.
@@ -607,16 +600,24 @@ impl FloatRed {
     }
 
     /// The average after an arrival that finds `queue`, and found the link idle for so long.
-    #[inline]
+    #[inline(always)]
     fn averaged(&self, queue: u64, idle: Option<Span>) -> f64 {
+        match idle {
+            None => (1.0 - self.weight) * self.average + self.weight * float(queue),
+            Some(idle) => self.averaged_after(queue, idle),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn averaged_after(&self, queue: u64, idle: Span) -> f64 {
         let keep = 1.0 - self.weight;
-        match (self.rules, idle) {
-            (_, None) => keep * self.average + self.weight * float(queue),
-            (Rules::Paper, Some(idle)) => {
+        match self.rules {
+            Rules::Paper => {
                 let packet_s = 8.0 * float(self.unit.avpkt) / float(self.rate);
                 libm::pow(keep, idle.as_secs_f64() / packet_s) * self.average
             }
-            (Rules::Ns2 | Rules::Ns3, Some(idle)) => {
+            Rules::Ns2 | Rules::Ns3 => {
                 let packets = self.whole_packets(idle).saturating_add(1);
                 libm::pow(keep, float(packets)) * self.average + self.weight * float(queue)
             }
@@ -630,6 +631,7 @@ impl FloatRed {
         u64::try_from(bits / packet).unwrap_or(u64::MAX)
     }
 
+    #[inline(always)]
     pub(super) fn judge_as_paper(
         &mut self,
         meta: &Meta,
@@ -659,6 +661,22 @@ impl FloatRed {
             verdict = self.forced(meta);
         }
         self.within_limit(verdict, meta, view)
+    }
+
+    /// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
+    #[inline(never)]
+    fn judge_as_simulator(
+        &mut self,
+        meta: Meta,
+        queue: u64,
+        view: View<'_>,
+        mut cx: Cx<'_>,
+    ) -> Verdict {
+        self.adapt_on_arrival(cx.now);
+        match self.rules {
+            Rules::Ns2 => self.judge_as_ns2(&meta, queue, &view, &mut cx),
+            _ => self.judge_as_ns3(&meta, queue, &view, &mut cx),
+        }
     }
 
     fn judge_as_ns2(
@@ -756,7 +774,7 @@ impl FloatRed {
     }
 
     /// The probability by the average alone.
-    #[inline]
+    #[inline(always)]
     fn line(&self) -> f64 {
         let (average, max_p) = (self.average, self.max_p);
         let p = if average < self.max {
@@ -775,6 +793,7 @@ impl FloatRed {
         p.min(1.0)
     }
 
+    #[inline(always)]
     fn early(&self, meta: &Meta) -> Verdict {
         if self.params.ecn && meta.ecn().is_capable() {
             Verdict::Mark(MarkReason::Early)
@@ -787,6 +806,7 @@ impl FloatRed {
         forced(&self.params, meta)
     }
 
+    #[inline(always)]
     pub(super) fn within_limit(&self, verdict: Verdict, meta: &Meta, view: &View<'_>) -> Verdict {
         within_limit(verdict, self.params.limit, meta, view)
     }
@@ -845,7 +865,7 @@ impl FloatRed {
 
 /// Spaces drops: a probability per packet that grows with the packets since the last one, so that the gaps between drops are
 /// uniform instead of geometric.
-#[inline]
+#[inline(always)]
 pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
     let due = count * p;
     if wait {
@@ -873,7 +893,7 @@ pub(super) fn forced(params: &RedParams, meta: &Meta) -> Verdict {
 }
 
 /// A packet that RED lets in is still refused by a full queue.
-#[inline]
+#[inline(always)]
 pub(super) fn within_limit(
     verdict: Verdict,
     limit: Limit,
@@ -983,7 +1003,7 @@ impl LinuxRed {
     }
 
     /// Brings the average up to date at an arrival that finds `queue`; returns how long the link was idle, if it was.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, queue: u64, view: &View<'_>, now: Time) -> Option<Span> {
         self.settle(view.rate);
         let idle = self.idle.end(now);
@@ -997,7 +1017,7 @@ impl LinuxRed {
         idle
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let idle = self.arrive(view.bytes, view, cx.now);
         let verdict = self.judge(meta, cx);

@@ -108,7 +108,7 @@ impl Aqm for Rem {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.arrived += if self.params.queue_in_bytes {
             u64::from(meta.size)
@@ -127,7 +127,7 @@ impl Aqm for Rem {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, _: Span, _: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let marks = self.ns2 && self.params.ecn && self.is_chosen(meta, cx);
         if marks && meta.ecn().is_capable() {

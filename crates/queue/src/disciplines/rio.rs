@@ -27,7 +27,7 @@ use super::red::{float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
-use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
 
 choice! {
@@ -205,6 +205,7 @@ impl Aqm for Rio {
         }
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.core.judge(meta, view, cx)
     }
@@ -252,15 +253,17 @@ impl Aqm for Rio {
 }
 
 impl Core {
+    #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let in_ring = !matches!(view.waiting, Waiting::Queue(..));
         match in_ring {
             true => self.leave_all_but(view.packets),
-            false => self.recount(view),
+            false => self.recount(*view),
         }
         let inside = self.is_in(meta);
         let verdict = if self.ns2 {
-            self.judge_as_ns2(inside, meta, view, cx)
+            // Copies, so that of the paper's rules nothing that is asked has to be in memory.
+            self.judge_as_ns2(inside, *meta, *view, cx.again())
         } else {
             self.judge_as_paper(inside, meta, view, cx)
         };
@@ -274,7 +277,7 @@ impl Core {
     }
 
     /// So many packets still wait in the ring.
-    #[inline]
+    #[inline(always)]
     fn leave_all_but(&mut self, packets: u64) {
         if self.waiting <= packets {
             return;
@@ -314,7 +317,8 @@ impl Core {
     }
 
     /// A scheduler may drop packets past the AQM: then they are counted anew.
-    fn recount(&mut self, view: &View<'_>) {
+    #[inline(never)]
+    fn recount(&mut self, view: View<'_>) {
         if self.waiting != view.packets {
             let waiting = (0..view.packets).filter_map(|place| view.waiting.peek(place));
             let inside = waiting.filter(|meta| self.is_in(meta)).count();
@@ -323,6 +327,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn judge_as_paper(
         &mut self,
         inside: bool,
@@ -339,11 +344,9 @@ impl Core {
             self.idle += cx.now.since(since);
         }
         let (idle, weight) = (self.idle, self.params.weight);
-        let packet_bits = 8.0 * float(self.params.avpkt.get());
         let moving = |average: &mut Average, queue: u64| {
             if average.idle != idle {
-                let packet_s = packet_bits / view.rate.as_bps_f64();
-                average.decay(idle, weight, packet_s);
+                average.decay(idle, &self.params, view.rate);
             }
             if ended.is_none() {
                 average.value = (1.0 - weight) * average.value + weight * float(queue);
@@ -393,12 +396,13 @@ impl Core {
         verdict
     }
 
+    #[inline(never)]
     fn judge_as_ns2(
         &mut self,
         inside: bool,
-        meta: &Meta,
-        view: &View<'_>,
-        cx: &mut Cx<'_>,
+        meta: Meta,
+        view: View<'_>,
+        cx: Cx<'_>,
     ) -> Verdict {
         if inside {
             let packet_ps_bps = 8 * u128::from(self.params.avpkt.get()) * PS_PER_S;
@@ -436,7 +440,7 @@ impl Core {
             curve.probability = 0.0;
             curve.above = false;
         }
-        if within_limit(Verdict::Pass, self.params.limit, meta, view) != Verdict::Pass
+        if within_limit(Verdict::Pass, self.params.limit, &meta, &view) != Verdict::Pass
             && verdict != Verdict::Drop(DropReason::Forced)
         {
             verdict = Verdict::Drop(DropReason::Overlimit);
@@ -450,6 +454,7 @@ impl Core {
 
 impl Curve {
     /// The probability for this packet, below the upper threshold.
+    #[inline(always)]
     fn spaced(&mut self, average: f64, wait: bool) -> f64 {
         self.probability = self.max_p * ((average - self.low) / (self.high - self.low));
         spaced(self.probability, signed_float(self.count), wait)
@@ -467,11 +472,13 @@ impl Average {
 
     /// The link has been idle for `idle` in all.
     #[cold]
-    fn decay(&mut self, idle: Span, weight: f64, packet_s: f64) {
+    #[inline(never)]
+    fn decay(&mut self, idle: Span, params: &RioParams, rate: Rate) {
         let unseen = idle.saturating_sub(self.idle);
         self.idle = idle;
         if !unseen.is_zero() {
-            self.value *= libm::pow(1.0 - weight, unseen.as_secs_f64() / packet_s);
+            let packet_s = 8.0 * float(params.avpkt.get()) / rate.as_bps_f64();
+            self.value *= libm::pow(1.0 - params.weight, unseen.as_secs_f64() / packet_s);
         }
     }
 }

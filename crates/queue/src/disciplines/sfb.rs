@@ -249,7 +249,7 @@ impl Aqm for Sfb {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.0.judge(meta, view, cx)
     }
@@ -438,12 +438,12 @@ impl Set {
 }
 
 impl Core {
+    #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        if self.counted() > view.packets {
-            match view.waiting {
-                Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
-                Waiting::Queue(..) => self.count_anew(view),
-            }
+        match view.waiting {
+            Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
+            Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(*view),
+            Waiting::Queue(..) => {}
         }
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));
@@ -453,7 +453,8 @@ impl Core {
         }
         match self.still.is_some() {
             true => self.judge_still(meta, fits, cx),
-            false => self.judge_moving(meta, fits, cx),
+            // Copies, so that otherwise nothing that is asked has to be in memory.
+            false => self.judge_moving(*meta, fits, cx.again()),
         }
     }
 
@@ -473,7 +474,7 @@ impl Core {
     }
 
     #[inline(never)]
-    fn judge_moving(&mut self, meta: &Meta, fits: bool, cx: &mut Cx<'_>) -> Verdict {
+    fn judge_moving(&mut self, meta: Meta, fits: bool, mut cx: Cx<'_>) -> Verdict {
         self.move_hash(cx.now);
         let current = self.current & 1;
         let seen = self.look(current, meta.flow, cx.now);
@@ -486,7 +487,7 @@ impl Core {
             let other = 1 - current;
             counted.keys[other] = self.look_also(other, meta.flow, cx.now);
         }
-        let verdict = self.decide(&seen, fits, meta, cx);
+        let verdict = self.decide(&seen, fits, &meta, &mut cx);
         if !matches!(verdict, Verdict::Drop(_)) {
             self.enter(counted);
         }
@@ -626,8 +627,9 @@ impl Core {
 
     #[inline(always)]
     fn enter_still(&mut self, pair: Pair) {
+        let bins = &mut self.sets[0].bins;
         for place in pair {
-            self.sets[0].bins[at(place)].packets += 1;
+            bins[at(place)].packets += 1;
         }
         if let Some(waiting) = &mut self.still {
             waiting.push_back(pair);
@@ -672,7 +674,18 @@ impl Core {
     /// So many packets still wait.
     #[inline(always)]
     fn leave_all_but(&mut self, packets: u64) {
-        while self.counted() > packets {
+        let packets = index(packets);
+        if let Some(waiting) = &mut self.still {
+            let bins = &mut self.sets[0].bins;
+            while waiting.len() > packets
+                && let Some(pair) = waiting.pop_front()
+            {
+                for place in pair {
+                    bins[at(place)].packets -= 1;
+                }
+            }
+        }
+        while self.counted.len() > packets {
             self.leave();
         }
     }
@@ -712,7 +725,8 @@ impl Core {
 
     /// Counts what waits, after packets were taken out past this.
     #[cold]
-    fn count_anew(&mut self, view: &View<'_>) {
+    #[inline(never)]
+    fn count_anew(&mut self, view: View<'_>) {
         self.forget();
         let mut keys = [NONE; 2];
         keys[self.current] = self.sets[self.current].key_number;

@@ -132,7 +132,7 @@ impl Aqm for Step {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         let packets = Packets::new(view.packets + 1);
         let bytes = Bytes::new(view.bytes + u64::from(meta.size));
@@ -146,7 +146,7 @@ impl Aqm for Step {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, _: &View<'_>, _: &mut Cx<'_>) -> Verdict {
         match self.by {
             By::Sojourn => self.judge(meta, sojourn.as_ps()),

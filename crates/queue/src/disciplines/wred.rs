@@ -303,10 +303,12 @@ impl Aqm for Wred {
         }
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.core.judge(meta, view, cx)
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, _: &Meta, _: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if let Average::Linux { idle_since, .. } = &mut self.core.average
             && view.packets == 0
@@ -359,6 +361,7 @@ const PACKET_NAMES: &[&str; MOST_CLASSES + 1] = state_names!("average_packets");
 const BYTE_NAMES: &[&str; MOST_CLASSES + 1] = state_names!("average_bytes");
 
 impl Core {
+    #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let params = &self.params;
         let number = match params.class {
