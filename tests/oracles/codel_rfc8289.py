@@ -10,7 +10,7 @@ dodequeue. Names follow it. What it says where readings differ:
   off the queue, so it counts what remains behind the packet in hand.
 * In the dropping state count grows with every drop, before the next packet is looked at, whether
   or not that packet ends the state. (Earlier drafts count only when the state goes on. The place in
-  the RFC was checked against published transcriptions of its listing, not against the RFC itself.)
+  the RFC was checked in its text.)
 * drop_next moves on from its own value, not from now, except on entry.
 * Resume: count starts at count - lastcount if that exceeds 1 and now - drop_next is strictly below
   16 intervals, else at 1. No drop before has the values 0 for all three.
@@ -132,13 +132,16 @@ class CoDelQueue:
             return None, False
         packet, arrived = self._fifo.popleft()
         self._bytes -= packet.size
-        if now_ps - arrived < self._target or self._bytes <= self._maxpacket:
+        if now_ps - arrived < self._target or self._left_behind() <= self._maxpacket:
             self._first_above_time = None
             return packet, False
         if self._first_above_time is None:
             self._first_above_time = now_ps + self._interval
             return packet, False
         return packet, now_ps >= self._first_above_time
+
+    def _left_behind(self) -> int:
+        return self._bytes
 
     def _control_law(self, t_ps: int) -> int:
         return t_ps + round(self._interval / math.sqrt(self._count))

@@ -1,13 +1,14 @@
 """DualPI2 as the pseudo-code of RFC 9332 runs it: an oracle apart from the implementation.
 
-Source: RFC 9332 (January 2023), appendix A, with overload protection (A.2). Names follow the RFC.
-What it leaves open, and how it is read:
+Source: RFC 9332 (January 2023), appendix A, with the edge cases of A.2: figures 2, 3, 5, 7 and 8,
+compared line by line. Names follow the RFC. What it leaves open, and how it is read:
 
 * The update runs at every multiple of Tupdate, before packets of that instant; p' is kept within 0
-  and 1. cq.time() is the age of the Classic head, zero without one.
+  and 1. cq.time() and lq.time() are the ages of the heads, zero without one.
 * laqm() is given the wait of the packet that leaves; it marks nothing natively while no more than
   Th_len packets, that one included, wait in the L4S queue.
-* The limit counts the arriving packet itself in place of an MTU, in packets or bytes of both queues.
+* The limit in bytes keeps room for an MTU (figure 3), 1514 bytes, or for the packet if it is larger;
+  a limit in packets for one packet.
 * scheduler(): weighted round robin by a credit in bytes. The L4S queue is served while the credit
   is at most zero or the Classic queue is empty; a packet sent while the other queue has some moves
   the credit by its size times the other queue's weight in percent, up for L4S and down for Classic;
@@ -69,7 +70,7 @@ class DualQueue:
 
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         self._update(now_ps)
-        if not self._set.limit.admits(len(self) + 1, self._bytes + packet.size):
+        if not self._set.limit.admits(len(self) + 1, self._bytes + max(MTU, packet.size)):
             self._log.dropped(packet, OVERFLOW)
             return
         (self._lq if packet.ecn % 2 == 1 else self._cq).append(packet)
@@ -138,7 +139,8 @@ class DualQueue:
     def _update(self, now_ps: int) -> None:
         while self._next_update <= now_ps:
             at = self._next_update
-            curq = (at - self._cq[0].time_ps) / PS_PER_S if self._cq else 0.0
+            heads = [queue[0].time_ps for queue in (self._cq, self._lq) if queue]
+            curq = max((at - head) / PS_PER_S for head in heads) if heads else 0.0
             target = self._set.target / PS_PER_S
             p = self._p + (
                 self._set.alpha * (curq - target) + self._set.beta * (curq - self._prevq)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """FQ-CoDel as RFC 8290 describes it: an oracle apart from the implementation.
 
-Source: RFC 8290 (January 2018), section 4.1 (enqueue) and 4.2 (dequeue), from memory and from the
-description in draft-tahiliani-tsvwg-fq-pie, which retells the overload rule; the RFC's own text was
-not at hand. Each queue is the CoDel of RFC 8289 (codel_rfc8289.py).
+Source: RFC 8290 (January 2018), section 4.1 (enqueue) and 4.2 (dequeue), compared with the text. Each
+queue is the CoDel of RFC 8289 (codel_rfc8289.py), which spares a packet only if maxpacket or less is
+left in all queues together (RFC 8289, section 4.4).
 
 * Enqueue: the packet joins the tail of its queue; a queue in neither list joins the end of the list
   of new queues with credits of one quantum.
@@ -16,7 +16,7 @@ not at hand. Each queue is the CoDel of RFC 8289 (codel_rfc8289.py).
 
 Open points, and what is done here: the RFC calls for new credits at "a negative number of credits
 (i.e., it has already dequeued at least a quantum of bytes)"; a quantum used up exactly is zero, and
-is taken as used up. Half of an odd number is rounded down, to at least one packet. Of equally fat
+is taken as used up, as in section 3. Half of an odd number is rounded down, to at least one packet. Of equally fat
 queues the one seen first is taken. Packets dropped for overload change nothing in CoDel's state.
 Where a limit in bytes is not kept by one batch, another follows. A queue per flow: no collisions.
 """
@@ -26,7 +26,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codel_rfc8289 import CoDelQueue
 from replay_io import (
@@ -49,9 +49,21 @@ OVERFLOW = "limit"
 class Flow(CoDelQueue):
     """A queue with its credits; the lists hold it by identity."""
 
-    def __init__(self, log: Log, target_ps: int, interval_ps: int, ecn: bool, mtu: int) -> None:
+    def __init__(
+        self,
+        log: Log,
+        target_ps: int,
+        interval_ps: int,
+        ecn: bool,
+        mtu: int,
+        total: Callable[[], int],
+    ) -> None:
         super().__init__(log, target_ps, interval_ps, Limit(), mtu, ecn)
         self.credits = 0
+        self._total = total
+
+    def _left_behind(self) -> int:
+        return self._total()
 
     @property
     def size(self) -> int:
@@ -90,17 +102,21 @@ class FqCodelQueue:
     def __len__(self) -> int:
         return sum(len(flow) for flow in self._flows.values())
 
+    def total(self) -> int:
+        """Bytes in all queues."""
+        return sum(flow.size for flow in self._flows.values())
+
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         if packet.flow not in self._flows:
             self._flows[packet.flow] = Flow(
-                self._log, self._target, self._interval, self._ecn, self._mtu
+                self._log, self._target, self._interval, self._ecn, self._mtu, self.total
             )
         flow = self._flows[packet.flow]
         flow.enqueue(packet, now_ps)
         if all(flow is not listed for listed in (*self._new, *self._old)):
             self._new.append(flow)
             flow.credits = self._quantum
-        while not self._limit.admits(len(self), sum(f.size for f in self._flows.values())):
+        while not self._limit.admits(len(self), self.total()):
             fattest = max(self._flows.values(), key=lambda f: f.size)
             for _ in range(min(self._batch, max(1, len(fattest) // 2))):
                 fattest.drop_head()

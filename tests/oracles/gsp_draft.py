@@ -1,23 +1,15 @@
 #!/usr/bin/env python3
 """GSP as its draft gives it, basic and adaptive: an oracle apart from the implementation.
 
-Source: Lautenschlaeger and Francini, "Global Synchronization Protection for Bandwidth Sharing TCP
-Flows in High-Speed Links" (HPSR 2015), and draft-lauten-aqm-gsp; the pseudo-code as two public
-implementations restate it (the texts themselves were not at hand):
-
-    at every packet arrival:
-      cumulTime += alpha * time_above_threshold - time_below_threshold
-      cumulTime = min(maxTime, max(0, cumulTime))
-      interval = presetInt / (1 + cumulTime / tau)
-      if queue > threshold and now > timeout: drop the packet, timeout = now + interval
-
-What it leaves open, and how it is read:
+Source: draft-lauten-aqm-gsp-03 (May 2016), sections 4.1 and 4.2. In its order, at every arrival: the
+state (OVERFLOW if the packet would not fit, from there DRAIN if the queue is empty, from there CLEAR
+if it is above the threshold), the cumulative time (twice the time above; less the time below only
+in CLEAR) and its bounds, the interval, the decision. What it leaves open, and how it is read:
 
 * The queue is what waits, without the arrival and the packet in transmission. The times are those
   since the last arrival, exact: every arrival and every departure ends a stretch of one length.
-* "Below" is at the threshold or below it. Its time is not counted from an overflow until the queue
-  was empty and then above the threshold.
-* `limit` is tested after that, and a packet that it refuses is the overflow.
+* "Below" is at the threshold or below it. now() at the start is 0.
+* A packet that the threshold drops is not tested against the buffer again; others are.
 """
 
 from __future__ import annotations
@@ -50,12 +42,12 @@ CLEAR, OVERFLOWED, DRAINED = range(3)
 @dataclass(frozen=True)
 class Settings:
     threshold: Limit = field(default_factory=lambda: Limit(packets=50))
-    limit: Limit = field(default_factory=lambda: Limit(packets=1000))
+    limit: Limit = field(default_factory=lambda: Limit(packets=100))
     interval_ps: int = PS_PER_S // 5
     adaptive: bool = True
     tau_ps: int = PS_PER_S
     alpha: float = 2.0
-    max_time_ps: int = 10 * PS_PER_S
+    max_time_ps: int = 300 * PS_PER_S
     ecn: bool = False
 
 
@@ -81,13 +73,21 @@ class GspQueue:
         self._stretch(now_ps)
         packet = self._fifo.popleft()
         self._bytes -= packet.size
-        self._watch()
         return packet
 
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         self._stretch(now_ps)
         settings = self._set
-        drift = settings.alpha * self._above_ps - self._below_ps
+        fits = settings.limit.admits(len(self._fifo) + 1, self._bytes + packet.size)
+        if not fits:
+            self._state = OVERFLOWED
+        if self._state == OVERFLOWED and not self._fifo:
+            self._state = DRAINED
+        if self._state == DRAINED and self._is_above():
+            self._state = CLEAR
+        drift = settings.alpha * self._above_ps
+        if self._state == CLEAR:
+            drift -= self._below_ps
         self.cumul_ps = min(float(settings.max_time_ps), max(0.0, self.cumul_ps + drift))
         self._above_ps = self._below_ps = 0
         interval = float(settings.interval_ps)
@@ -100,15 +100,13 @@ class GspQueue:
             if not marked:
                 self._log.dropped(packet, FORCED)
                 return
-        if not settings.limit.admits(len(self._fifo) + 1, self._bytes + packet.size):
-            self._state = OVERFLOWED
+        if not fits:
             self._log.dropped(packet, OVERFLOW)
             return
         if marked:
             self._log.marked(packet, "threshold")
         self._fifo.append(packet)
         self._bytes += packet.size
-        self._watch()
 
     def _is_above(self) -> bool:
         return not self._set.threshold.admits(len(self._fifo), self._bytes)
@@ -116,15 +114,9 @@ class GspQueue:
     def _stretch(self, now_ps: int) -> None:
         if self._is_above():
             self._above_ps += now_ps - self._since_ps
-        elif self._state == CLEAR:
+        else:
             self._below_ps += now_ps - self._since_ps
         self._since_ps = now_ps
-
-    def _watch(self) -> None:
-        if self._state == OVERFLOWED and not self._fifo:
-            self._state = DRAINED
-        elif self._state == DRAINED and self._is_above():
-            self._state = CLEAR
 
 
 def run(arrivals: Sequence[Arrival], rate_bps: int, settings: Settings) -> list[Outcome]:

@@ -2,8 +2,9 @@
 """PIE as the pseudo-code of RFC 8033 runs it: an oracle apart from the implementation.
 
 Source: RFC 8033 (February 2017), appendix A (basic PIE, delay by timestamps) and the enhancements
-of section 5 and appendix B: ECN, departure rate, de-randomisation, cap. Names follow the RFC.
-What it leaves open, and how it is read:
+of section 5 and appendix B: ECN, departure rate, de-randomisation, cap. Names follow the RFC; every
+line was compared with its text. PIE is always active (section 5.3 is optional). What the RFC leaves
+open, and how it is read:
 
 * calculate_drop_prob runs at every multiple of T_UPDATE, before packets of that instant.
 * With timestamps current_qdelay is the wait of the packet that left last, also while the link is
@@ -15,7 +16,9 @@ What it leaves open, and how it is read:
   DQ_THRESHOLD bytes wait.
 * With de-randomisation drop_early() is asked before the burst allowance is looked at (appendix B),
   without it only once there is none (appendix A).
-* The tail drop limit is tested first and forgets the accumulated probability.
+* The tail drop limit is tested first and forgets the accumulated probability (appendix B). In
+  enque() accu_prob_ = 0 stands below an else without braces; it is taken as its indentation says:
+  after a drop, not after a mark.
 * One uniform draw for each decision that is random.
 """
 

@@ -1,12 +1,12 @@
 """DOCSIS-PIE as the pseudo-code of RFC 8034 runs it: an oracle apart from the implementation.
 
-Source: RFC 8034 (February 2017), appendix A. Names follow the RFC. What it leaves open, and how it
-is read:
+Source: RFC 8034 (February 2017), appendix A. Names follow the RFC; every line was compared with its
+text. What it leaves open, and how it is read:
 
 * The link is a constant rate, so the latency is queue_.byte_length() over that rate: MSR and
   PEAK_RATE are equal and the token bucket does not matter.
 * The update runs at every multiple of INTERVAL, before packets of that instant.
-* The limit is tested first and forgets the accumulated probability.
+* The limit is tested first and forgets the accumulated probability (A.3).
 * One uniform draw for each decision that is random; the packet is dropped unless u > p1.
 * "BUFFER_SIZE / 3" is compared in the unit of the limit, without the arriving packet.
 * There is no ECN in the RFC; where asked for, capable packets are marked in place of a drop.

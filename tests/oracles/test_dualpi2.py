@@ -70,7 +70,9 @@ FAULTS: dict[str, Edits] = {
     "credit kept over idle times": [
         ("        self._credit = self._first_credit()\n        return None", "        return None")
     ],
-    "delay of both queues": [("if self._cq else 0.0", "if self._cq else self._prevq")],
+    "delay kept by empty queues": [("if heads else 0.0", "if heads else self._prevq")],
+    "delay of the Classic queue": [("in (self._cq, self._lq) if", "in (self._cq,) if")],
+    "room for the packet only": [("max(MTU, packet.size)", "packet.size")],
     "ramp of no width": [("(qdelay - self._set.min_th) / self._set.range", "1.0")],
     "weights exchanged": [
         ("(weight if from_l else weight - 100)", "(100 - weight if from_l else -weight)")
@@ -79,7 +81,8 @@ FAULTS: dict[str, Edits] = {
 
 
 def case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
-    outcomes: list[Outcome] = module.run(rows, rate, module.Settings(limit=Limit(packets=200)))
+    limit = Limit(packets=200) if rate == RATE else Limit(size=100_000)
+    outcomes: list[Outcome] = module.run(rows, rate, module.Settings(limit=limit))
     return outcomes
 
 

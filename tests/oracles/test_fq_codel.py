@@ -126,6 +126,9 @@ FAULTS: dict[str, Edits] = {
     "the fattest by packets": [("key=lambda f: f.size)", "key=len)")],
     "half and one": [("len(fattest) // 2", "len(fattest) // 2 + 1")],
     "from the tail": [("self._fifo.popleft()", "self._fifo.pop()")],
+    "spared by what is left in its own queue": [
+        ("        return self._total()", "        return self._bytes")
+    ],
     "limit one lower": [("admits(len(self), ", "admits(len(self) + 1, ")],
     "a quantum of the packet sent": [
         ("flow.credits -= packet.size", "flow.credits -= self._quantum")

@@ -22,7 +22,14 @@ FAULTS: dict[str, test_oracles.Edits] = {
         )
     ],
     "below goes on after an overflow": [
-        ("        elif self._state == CLEAR:\n", "        else:\n")
+        ("        if self._state == CLEAR:\n", "        if True:\n")
+    ],
+    "an overflow only of what the threshold lets in": [
+        ("        if not fits:\n            self._state", "        if False:\n            self._state"),
+        (
+            "        if not fits:\n            self._log",
+            "        if not fits:\n            self._state = OVERFLOWED\n            self._log",
+        ),
     ],
     "clear as soon as empty": [
         ("            self._state = DRAINED\n", "            self._state = CLEAR\n")
@@ -50,11 +57,13 @@ FAULTS: dict[str, test_oracles.Edits] = {
 }
 
 
-def case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outcome]:
+def case(
+    module: types.ModuleType, rows: list[Arrival], rate: int, limit: int = 25, interval: int = 30
+) -> list[Outcome]:
     settings = module.Settings(
         threshold=Limit(packets=8),
-        limit=Limit(packets=25),
-        interval_ps=30 * MS,
+        limit=Limit(packets=limit),
+        interval_ps=interval * MS,
         tau_ps=60 * MS,
         max_time_ps=500 * MS,
         ecn=True,
@@ -63,10 +72,19 @@ def case(module: types.ModuleType, rows: list[Arrival], rate: int) -> list[Outco
     return outcomes
 
 
+def full_near_the_threshold(
+    module: types.ModuleType, rows: list[Arrival], rate: int
+) -> list[Outcome]:
+    return case(module, rows, rate, limit=10, interval=2)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_gsp_is_exposed(fault: str) -> None:
     module = test_oracles.faulty(gsp_draft, *FAULTS[fault])
-    assert test_oracles.exposes(case, module, gsp_draft, test_oracles.cases(flows=2))
+    found = test_oracles.cases(flows=2)
+    assert any(
+        test_oracles.exposes(run, module, gsp_draft, found) for run in (case, full_near_the_threshold)
+    )
 
 
 def gaps(settings: gsp_draft.Settings) -> list[int]:

@@ -476,9 +476,9 @@ CODEL_FAULTS: dict[str, Edits] = {
     "target inclusive": [("now_ps - arrived < self._target", "now_ps - arrived <= self._target")],
     "interval strict": [("now_ps >= self._first_above_time", "now_ps > self._first_above_time")],
     "interval not added": [("now_ps + self._interval\n", "now_ps\n")],
-    "maxpacket strict": [("self._bytes <= self._maxpacket", "self._bytes < self._maxpacket")],
+    "maxpacket strict": [("self._left_behind() <= self._maxpacket", "self._left_behind() < self._maxpacket")],
     "maxpacket counts the packet": [
-        ("self._bytes <= self._maxpacket", "self._bytes + packet.size <= self._maxpacket")
+        ("return self._bytes\n\n    def _control", "return self._bytes + 1000\n\n    def _control")
     ],
     "drop due strict": [("now_ps >= self._drop_next:", "now_ps > self._drop_next:")],
     "next drop from now": [

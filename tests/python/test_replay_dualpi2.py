@@ -18,8 +18,8 @@ SPECS = {
     "dualpi2 limit=100p c_protection=30 coupling=3": dualpi2_rfc9332.Settings(
         limit=Limit(packets=100), classic_percent=30, k=3.0
     ),
-    "dualpi2 schedule=time_shift tshift=20ms limit=100kB th_len=0": dualpi2_rfc9332.Settings(
-        tshift=20 * dualpi2_rfc9332.MS, limit=Limit(size=100_000), th_len=0
+    "dualpi2 schedule=time_shift tshift=20ms limit=100kB th_len=0 range=0s": dualpi2_rfc9332.Settings(
+        tshift=20 * dualpi2_rfc9332.MS, limit=Limit(size=100_000), th_len=0, range=0
     ),
 }
 

@@ -30,6 +30,12 @@ SPECS = {
         max_time_ps=parse_span("500ms"),
         ecn=True,
     ),
+    "gsp threshold=8p limit=10p interval=2ms tau=60ms": Settings(
+        threshold=Limit(packets=8),
+        limit=Limit(packets=10),
+        interval_ps=parse_span("2ms"),
+        tau_ps=parse_span("60ms"),
+    ),
     "gsp threshold=3p limit=10p interval=10ms tau=300ms alpha=1.25 max_time=3s": Settings(
         threshold=Limit(packets=3),
         limit=Limit(packets=10),

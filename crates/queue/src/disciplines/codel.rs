@@ -1,7 +1,7 @@
 //! CoDel: controlled delay.
 //!
-//! Source of the default dialect: RFC 8289 (January 2018), pseudo-code of section 5. A packet is judged at the head of
-//! the queue by how long it waited. Once the wait has stayed at or above `target` for an `interval`, the packet is
+//! Source of the default dialect: RFC 8289 (January 2018), pseudo-code of section 5, compared with it line by line. A packet
+//! is judged at the head of the queue by how long it waited. Once the wait has stayed at or above `target` for an `interval`, the packet is
 //! dropped and the dropping state entered; in it further drops follow at `interval / sqrt(count)`, until a packet has
 //! waited less than `target` or too little is left behind it.
 //!
@@ -26,7 +26,8 @@
 //!
 //! Not in the RFC: `limit` (it leaves the buffer's end open) and `ecn` (it says drop; with `ecn` a capable packet is marked
 //! and sent where the pseudo-code drops one, as Linux does). Its constant for the smallest backlog is 512 bytes with the
-//! advice to use the MTU of the interface; `mtu` is 1500 bytes here.
+//! advice to use the MTU of the interface; `mtu` is 1500 bytes here. In a queue of a scheduler only that queue's bytes are looked
+//! at; section 4.4 advises all that wait for the link, which is what [`super::fq_codel`] does.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};

@@ -1,10 +1,10 @@
 //! DualPI2: two coupled queues, for L4S and for Classic traffic.
 //!
-//! Sources: RFC 9332 (2023), appendix A with the overload protection of A.2 (dialect rfc9332, the default; the pseudo-code is recalled, its
-//! structure agrees with Linux's); Linux 6.17 net/sched/sch_dualpi2.c (dialect linux, read in a later stable release).
+//! Sources: RFC 9332 (2023), appendix A with the edge cases of A.2, compared with its pseudo-code line by line (dialect rfc9332, the
+//! default); Linux 6.17 net/sched/sch_dualpi2.c (dialect linux, read in a later stable release).
 //!
 //! Packets of ECT(1) and CE go to the L4S queue, others to the Classic queue. A proportional integral controller sets a base probability
-//! p' by the delay of the head; Classic packets are dropped or marked with p'^2, L4S packets marked with k p' or by their own AQM's
+//! p' by the longer delay of the two heads; Classic packets are dropped or marked with p'^2, L4S packets marked with k p' or by their own AQM's
 //! probability, whichever is larger. Decisions are taken when a packet leaves.
 //!
 //! Where dialects differ:
@@ -12,7 +12,6 @@
 //! | | rfc9332 | linux |
 //! |---|---|---|
 //! | decisions | by recur(): the probabilities of a queue are summed, one is taken off for each mark or drop; nothing is drawn | draws of 32 bits up to p; p'^2 is two draws, the second only after the first |
-//! | delay | of the Classic head | the larger of both heads |
 //! | native AQM | a ramp from `min_th` to `min_th` + `range`, while more than `th_len` packets wait | a step above `min_th` (`range=0s`), whatever the rest decides |
 //! | overload | k p' from 1 on: L4S packets are dropped with p'^2, the rest marked with k p'; Classic packets are all dropped, none marked, from p'^2 = 1/k^2 on | k p' above 1: as rfc9332, but L4S packets that are not dropped are all marked; with `drop_overload=false` p' is at most 1/k |
 //! | no decision while | - | less than two packets of 1514 bytes are left in both queues |
@@ -26,8 +25,12 @@
 //! times the other queue's weight (`c_protection` is that of the Classic queue); `time_shift` sends the L4S head unless the Classic head is
 //! older by more than `tshift`. RFC 9332 leaves the scheduler open and recommends a weighted one.
 //!
-//! Left open by the RFC: p' is kept within 0 and 1, and k p' counts as 1 at most in recur(); laqm() is given the wait of the packet that leaves, which counts for `th_len`; the limit
-//! counts the arriving packet. Not here: Linux's filters, its step in packets and its splitting of large packets. The queues are the algorithm, so that they take no other AQM (`each`).
+//! A limit in bytes keeps room for a packet of 1514 bytes in dialect rfc9332, whatever comes, so that large packets are not worse off.
+//!
+//! Left open by the RFC: k p' counts as 1 at most in recur() under overload, where its pseudo-code lets the excess add to later drops,
+//! while its text says that the rest is marked; laqm() is given the wait of the packet that leaves, which counts for `th_len`.
+//! Not here: appendix B's Curvy RED, Linux's filters, its step in packets and its splitting of large packets. The queues are the
+//! algorithm, so that they take no other AQM (`each`).
 
 use crate::disciplines::step::{Ramp, ramp};
 use crate::flow_queue::memory_of;
@@ -79,13 +82,13 @@ params! {
         /// Width of the ramp above `min_th`; zero for a step.
         range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range";
         /// While so many packets or fewer wait in the L4S queue nothing is marked natively; in dialect linux a packet that finds fewer there is not.
-        th_len: u64 = "1", range "0".., source "RFC 9332, appendix A: Th_len 1 packet";
+        th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";
         /// Which queue is served when both have packets.
-        schedule: Between = "wrr", source "RFC 9332, appendix A: a weighted scheduler is recommended";
+        schedule: Between = "wrr", source "RFC 9332, A.2: a weighted scheduler is recommended";
         /// Weight of the Classic queue in percent; with `schedule=wrr`.
-        c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; the RFC leaves it open";
+        c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; RFC 9332, A.2: a small one, such as 1/16";
         /// By how much the L4S head is taken for older; with `schedule=time_shift`.
-        tshift: Span = "40ms", range "0s".."10s", source "the authors' first implementation for Linux; the RFC leaves it open";
+        tshift: Span = "50ms", range "0s".."10s", source "RFC 9332, A.2: for the public Internet";
         /// Drop L4S packets under overload instead of letting the queue fill; dialect linux.
         drop_overload: bool = "true", source "RFC 9332, A.2";
         /// Decide by the base probability when a packet comes instead of when it leaves; dialect linux.
@@ -253,8 +256,12 @@ impl Scheduler for DualPi2 {
         self.tick(cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
+        let room = match self.gains {
+            None => bytes.max(self.bytes + MTU.unsigned_abs()),
+            Some(_) => bytes,
+        };
         let memory = self.memory + memory_of(packet.size);
-        if !self.params.limit.admits(packets, Bytes::new(bytes)) || memory > self.memory_limit {
+        if !self.params.limit.admits(packets, Bytes::new(room)) || memory > self.memory_limit {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
@@ -421,7 +428,7 @@ impl DualPi2 {
         if self.l4s_sum.recurs(self.base * self.base) {
             return Fate::Dropped;
         }
-        // At most 1, so that the sum is not spent on later drops.
+        // At most 1: the excess would be spent on later drops.
         marked(self.l4s_sum.recurs(coupled.min(1.0)))
     }
 
@@ -500,9 +507,10 @@ impl DualPi2 {
                     .front(queue)
                     .map_or(Span::ZERO, |head| self.next.since(head.arrived()))
             };
+            let delay = age(&self.classic).max(age(&self.l4s));
             match self.gains {
-                None => self.update(age(&self.classic)),
-                Some(gains) => self.update_as_linux(age(&self.classic).max(age(&self.l4s)), gains),
+                None => self.update(delay),
+                Some(gains) => self.update_as_linux(delay, gains),
             }
             self.next = self.next.saturating_add(self.params.tupdate);
         }
@@ -544,9 +552,6 @@ fn marked(marks: bool) -> Fate {
 
 /// RFC 9332's laqm(); a step if both ends are equal.
 fn native(waited: Span, low: Span, high: Span) -> f64 {
-    if low == high {
-        return f64::from(u8::from(waited > low));
-    }
     ramp(waited.as_ps(), low.as_ps(), high.as_ps())
 }
 
@@ -648,6 +653,57 @@ mod tests {
         // At 15 ms and at 30 ms.
         let expected = 3.0 * 0.015 + (0.15 * 0.015 + 3.0 * 0.015);
         assert!((bench.queue.base - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_base_probability_follows_the_l4s_delay_where_it_is_the_longer_one() {
+        let mut bench = Bench::new("");
+        bench.arrive(1);
+        bench.now += Span::from_ms(5);
+        bench.arrive(0);
+        bench.now += Span::from_ms(25);
+        bench.queue.tick(&bench.store, bench.now);
+        // At 15 ms and at 30 ms; the Classic head came 5 ms later.
+        let expected = 3.0 * 0.015 + (0.15 * 0.015 + 3.0 * 0.015);
+        assert!((bench.queue.base - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn l4s_traffic_that_does_not_respond_is_dropped_from_without_classic_traffic() {
+        let mut bench = Bench::new("limit=1000p");
+        let mut dropped = 0;
+        // Twice what the link takes, ten seconds long.
+        for _ in 0..10_000 {
+            bench.arrive(1);
+            bench.arrive(1);
+            bench.now += Span::from_ms(1);
+            dropped += bench.happened().drops;
+        }
+        assert!(dropped > 4000, "{dropped}");
+        assert!(bench.queue.backlog().0 < 100);
+    }
+
+    #[test]
+    fn a_limit_in_bytes_keeps_room_for_a_large_packet() {
+        let mut bench = Bench::new("limit=3kB");
+        // 1000 bytes each, and 1514 free before each.
+        assert_eq!([0, 0, 0].map(|tos| bench.arrive(tos)), [0, 0, 1]);
+        assert_eq!(bench.queue.backlog(), (2, 2000));
+    }
+
+    #[test]
+    fn a_ramp_of_no_width_marks_at_its_threshold_too() {
+        let low = Span::from_ms(1);
+        assert_eq!(native(low, low, low).to_bits(), 1.0_f64.to_bits());
+        assert_eq!(
+            native(low - Span::from_ps(1), low, low).to_bits(),
+            0.0_f64.to_bits()
+        );
+    }
+
+    #[test]
+    fn the_time_shift_is_that_of_the_rfc() {
+        assert_eq!(DualPi2Params::default().tshift, Span::from_ms(50));
     }
 
     #[test]

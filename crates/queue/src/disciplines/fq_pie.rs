@@ -44,23 +44,23 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5; the draft gives none";
         /// The hash has another key in every replication.
-        perturb: bool = "true", source "RFC 8290 section 4.1.1";
+        perturb: bool = "true", source "RFC 8290 section 4.1";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
         classify: Classify = "flow", source "the draft, section 4.1: the 5-tuple";
         /// Weight of the deviation from the target, per second.
-        alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, section 4.2";
+        alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, appendix A";
         /// Weight of the change of the delay, per second.
-        beta: f64 = "1.25", range "0".."1000", source "RFC 8033, section 4.2";
+        beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A";
         /// For how long nothing is dropped at the beginning of congestion.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Size of a usual packet.
-        avpkt: Bytes = "1024B", range "1B".., source "RFC 8033, appendix A: MEAN_PKTSIZE";
+        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
-        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: MARK_ECNTH";
+        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth";
         /// A packet's drop probability is proportional to its size.
         byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.

@@ -1,19 +1,19 @@
 //! GSP: global synchronization protection.
 //!
-//! Sources: Lautenschlaeger and Francini, "Global Synchronization Protection for Bandwidth Sharing TCP Flows in High-Speed Links"
-//! (HPSR 2015), and draft-lauten-aqm-gsp-03 (May 2016), in the restatements of two public implementations (the P4 programs of
-//! Stanford's PIFO work, with the paper's words on overflows, and a port to ns-3 by students); neither text was at hand.
+//! Source: draft-lauten-aqm-gsp-03 (May 2016), sections 4.1 (basic) and 4.2 (adaptive), compared with its pseudo-code line by line. The
+//! paper behind it was not at hand: Lautenschlaeger and Francini, "Global Synchronization Protection for Bandwidth Sharing TCP Flows
+//! in High-Speed Links" (HPSR 2015).
 //!
 //! A tail-drop queue that drops one packet when it is longer than `threshold`, and then none for an `interval`, about two round
 //! trips, so that the reaction to the first is seen before a second flow is hit. The adaptive form shortens the interval when
 //! the queue is above the threshold for longer than below it: at every arrival a sum grows by `alpha` times the time above and
 //! shrinks by the time below since the last arrival, between 0 and `max_time`, and the interval is divided by 1 + sum / `tau`.
+//! After an arrival without room the time below is not counted until an arrival has found the queue empty and then one above the
+//! threshold. Marking instead of dropping is in the draft (section 2).
 //!
 //! Left open there, and read so: the queue is what waits, without the arrival; times above and below are exact, as every arrival
-//! and departure is seen; below includes the threshold itself. After an overflow the time below is not counted until the queue was
-//! empty and then above the threshold. The timeout begins at 0, "now > timeout". `max_time` and the threshold have no value in what
-//! was at hand: those here are ours. With `ecn` a capable packet is marked instead, which is not in the sources. The variant that
-//! measures delay is not here.
+//! and departure is seen; below includes the threshold itself; the interval is computed before the arrival is judged. Not here: the
+//! rule of section 4.4 that a packet which finds the queue empty restarts the timeout, and section 5's variant that measures delay.
 
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
@@ -24,28 +24,28 @@ params! {
     /// Drops one packet when the queue is above a threshold, then none for an interval.
     pub struct GspParams {
         /// What may wait before a packet is dropped.
-        threshold: Limit = "50p", range "0p".., source "none in the sources at hand; well below the limit";
+        threshold: Limit = "50p", range "0p".., source "draft-lauten-aqm-gsp-03, section 4.1: such as half the buffer";
         /// What may wait at most; an arrival beyond it is dropped.
-        limit: Limit = "1000p", range "1p".., source "none in the sources at hand";
+        limit: Limit = "100p", range "1p".., source "twice the threshold, as draft-lauten-aqm-gsp-03, section 4.1, suggests";
         /// Time after a drop in which there is no other; the longest one if it is adaptive.
-        interval: Span = "200ms", range "1us".."1000s", source "Lautenschlaeger & Francini 2015: two round trips, as an ns-3 port has it";
+        interval: Span = "200ms", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.1: such as two round trips, here of 100 ms";
         /// The interval is shortened while the queue stays above the threshold.
-        adaptive: bool = "true", source "draft-lauten-aqm-gsp";
+        adaptive: bool = "true", source "draft-lauten-aqm-gsp-03, section 4.2";
         /// Time constant of the adaptation.
-        tau: Span = "1s", range "1us".."1000s", source "Lautenschlaeger & Francini 2015: five intervals";
+        tau: Span = "1s", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: such as five intervals";
         /// Weight of the time above the threshold against that below it.
-        alpha: f64 = "2", range "0".."1000", source "an ns-3 port; not much above 1";
+        alpha: f64 = "2", range "0".."1000", source "draft-lauten-aqm-gsp-03, section 4.2: twice the duration";
         /// Most that the times may sum up to.
-        max_time: Span = "10s", range "0s".."1000s", source "none in the sources at hand";
+        max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes";
         /// Mark an ECN-capable packet instead of dropping it.
-        ecn: bool = "false", source "the sources drop";
+        ecn: bool = "false", source "draft-lauten-aqm-gsp-03, section 2: drops, or marks";
     }
     dialects {
         /// The draft's adaptive GSP.
         draft = "gsp-draft-03" {}
         /// GSP with a fixed interval.
         basic = "gsp-2015" {
-            adaptive = "false" from "Lautenschlaeger & Francini 2015: the basic algorithm";
+            adaptive = "false" from "draft-lauten-aqm-gsp-03, section 4.1: the basic algorithm";
         }
     }
 }
@@ -68,9 +68,9 @@ pub struct Gsp {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Clear,
-    /// A packet was refused, and the queue has not been empty since.
+    /// There was no room for a packet, and none has found the queue empty since.
     Overflowed,
-    /// It has been empty, and not above the threshold since.
+    /// One has, and none has found it above the threshold since.
     Drained,
 }
 
@@ -111,7 +111,15 @@ impl Aqm for Gsp {
     #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.pass_time(view.packets, view.bytes, cx.now);
-        let drift = self.params.alpha * float(self.above) - float(self.below);
+        let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
+        let limit = self.params.limit;
+        let fits = limit.admits(Packets::new(packets), Bytes::new(bytes));
+        self.watch(fits, view);
+        let below = match self.phase {
+            Phase::Clear => float(self.below),
+            Phase::Overflowed | Phase::Drained => 0.0,
+        };
+        let drift = self.params.alpha * float(self.above) - below;
         self.sum = (self.sum + drift).clamp(0.0, float(self.params.max_time.as_ps()));
         (self.above, self.below) = (0, 0);
         let mut verdict = Verdict::Pass;
@@ -122,24 +130,17 @@ impl Aqm for Gsp {
             }
             verdict = Verdict::Mark(MarkReason::Threshold);
         }
-        let (packets, bytes) = (view.packets + 1, view.bytes + u64::from(meta.size));
-        if !self
-            .params
-            .limit
-            .admits(Packets::new(packets), Bytes::new(bytes))
-        {
-            self.phase = Phase::Overflowed;
-            return Verdict::Drop(DropReason::Overlimit);
+        if fits {
+            verdict
+        } else {
+            Verdict::Drop(DropReason::Overlimit)
         }
-        self.watch(packets, bytes);
-        verdict
     }
 
     #[inline(always)]
     fn on_dequeue(&mut self, meta: &Meta, _: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let with_head = view.bytes + u64::from(meta.size);
         self.pass_time(view.packets + 1, with_head, cx.now);
-        self.watch(view.packets, view.bytes);
         Verdict::Pass
     }
 
@@ -166,18 +167,22 @@ impl Gsp {
         self.since = now;
         if self.is_above(packets, bytes) {
             self.above = self.above.saturating_add(stretch);
-        } else if self.phase == Phase::Clear {
+        } else {
             self.below = self.below.saturating_add(stretch);
         }
     }
 
-    /// The queue has this length now.
+    /// What an arrival finds, and whether there is room for it.
     #[inline(always)]
-    fn watch(&mut self, packets: u64, bytes: u64) {
-        match self.phase {
-            Phase::Overflowed if packets == 0 => self.phase = Phase::Drained,
-            Phase::Drained if self.is_above(packets, bytes) => self.phase = Phase::Clear,
-            _ => {}
+    fn watch(&mut self, fits: bool, view: &View<'_>) {
+        if !fits {
+            self.phase = Phase::Overflowed;
+        }
+        if self.phase == Phase::Overflowed && view.packets == 0 {
+            self.phase = Phase::Drained;
+        }
+        if self.phase == Phase::Drained && self.is_above(view.packets, view.bytes) {
+            self.phase = Phase::Clear;
         }
     }
 
@@ -286,17 +291,34 @@ mod tests {
     }
 
     #[test]
-    fn after_an_overflow_the_time_below_does_not_count_until_the_queue_has_filled_anew() {
+    fn after_an_overflow_the_time_below_does_not_count_until_an_arrival_finds_the_queue_above_anew()
+    {
         let mut gsp = built::<Gsp>("threshold=10p limit=20p").expect("consistent");
         drops(&mut gsp, 1..1001, 11);
         assert_eq!(offer(&mut gsp, 1001, 20, 0), FULL);
         let sum = gsp.sum;
         drops(&mut gsp, 1002..2000, 5);
         assert!(gsp.sum >= sum);
-        gsp.watch(0, 0);
+        offer(&mut gsp, 2000, 0, 0);
         assert_eq!(gsp.phase, Phase::Drained);
-        drops(&mut gsp, 2000..2002, 10);
+        offer(&mut gsp, 2001, 10, 0);
+        assert_eq!(gsp.phase, Phase::Drained);
+        offer(&mut gsp, 2002, 11, 0);
         assert_eq!(gsp.phase, Phase::Clear);
+    }
+
+    #[test]
+    fn a_packet_dropped_at_the_threshold_that_had_no_room_is_an_overflow() {
+        let mut gsp = built::<Gsp>("threshold=10p limit=20p").expect("consistent");
+        assert_eq!(offer(&mut gsp, 1, 20, 0), FORCED);
+        assert_eq!(gsp.phase, Phase::Overflowed);
+    }
+
+    #[test]
+    fn the_sum_may_reach_several_minutes() {
+        let mut gsp = built::<Gsp>("threshold=10p").expect("consistent");
+        drops(&mut gsp, 1..60_001, 11);
+        assert!((gsp.sum / PS_PER_S - 120.0).abs() < 0.1);
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! PI2: the linear proportional integral controller with a squared output, one queue for Classic and Scalable traffic.
 //!
 //! Sources: De Schepper, Bondarenko, Tsang and Briscoe, "PI2: A Linearized AQM for both Classic and Scalable TCP" (CoNEXT 2016) (dialect
-//! paper, the default); RFC 9332 (2023), appendix A, for the gains and the target of its Classic part (dialect rfc9332). Both are
-//! recalled, not verified in the text. The gains, the target and k agree with the authors' first implementation for Linux, which keeps
-//! 2 p' with gains of 10/16 and 100/16 and updates it every 30 ms; the structure agrees with their sch_dualpi2.c.
+//! paper, the default); RFC 9332 (2023), appendix A, figures 2 and 6, for the gains and the target of its Classic part (dialect
+//! rfc9332), compared with the text. The paper is recalled, not verified in its text. Its gains, target and k agree with the authors'
+//! first implementation for Linux, which keeps 2 p' with gains of 10/16 and 100/16 and updates it every 30 ms; the structure agrees
+//! with RFC 9332 and with their sch_dualpi2.c.
 //!
 //! Every `tupdate` the base probability p' moves by alpha (delay - target) + beta (change of the delay); the delay is how long the head
 //! of the queue has waited. A Classic packet is dropped or marked with the probability p'^2: where both of two draws are below p'. With
 //! `ecn` a Scalable packet (ECT(1) or CE) is marked with the probability k p'. Decisions are taken on arrival.
 //!
-//! Draws: one a packet that fits; a second for a Classic packet where the first is below p'. Left open: RFC 9332's dropping of
+//! Draws: one a packet that fits; a second for a Classic packet where the first is below p', where RFC 9332 sums p'^2 without
+//! draws. Left open: RFC 9332's dropping of
 //! capable packets under overload belongs to [`crate::disciplines::dualpi2`]; here only `limit` drops them. Without `ecn` every
 //! packet is Classic.
 

@@ -1,10 +1,8 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! Sources: RFC 8033 (2017), appendix A, with the enhancements of section 5 and appendix B as parameters (dialect rfc8033, the
-//! default); RFC 8034 (2017), DOCSIS-PIE (dialect rfc8034); Linux 6.1 net/sched/sch_pie.c and include/net/pie.h; ns-3.44
-//! pie-queue-disc.cc. The pseudo-code of both RFCs was written from memory of their text and checked against two public
-//! transcriptions of RFC 8033's appendix B (one of them DPDK's rte_pie.h) and, for RFC 8034, against CableLabs' ns-3 module of
-//! DOCSIS; that RFC 8034 tests the limit first, and that its accumulated probability is then zero, is not confirmed by these.
+//! default); RFC 8034 (2017), appendix A, DOCSIS-PIE (dialect rfc8034); Linux 6.1 net/sched/sch_pie.c and include/net/pie.h;
+//! ns-3.44 pie-queue-disc.cc. Both RFCs' pseudo-code and constants were compared line by line with the texts.
 //!
 //! Every `tupdate` the probability of dropping is moved by how far the queue's delay is from `target` and by how much it has
 //! changed; packets are dropped at random on arrival.
@@ -27,8 +25,13 @@
 //! Draws: one for each packet whose fate is random: none while it is protected, and with `derandomize` none while the accumulated
 //! probability is below 0.85 or from 8.5 on. In dialect rfc8033 the delay by timestamps stays what it was while the link is idle, as
 //! the pseudo-code has it. The optional turning on and off of RFC 8033, section 5.3, and ns-3's ActiveThreshold
-//! are not here. DOCSIS has no ECN; with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1
-//! before it begins.
+//! are not here: PIE is always on, and appendix B's measurement begins once enough waits instead of when PIE is turned on.
+//! Where RFC 8033's section 5.2 and appendix B differ in the estimate of the rate, the appendix is followed. Its enque() sets the
+//! accumulated probability to zero below an `else` without braces: by the indentation after a drop only, as Linux does, and so
+//! it is done here, so that from 8.5 on every capable packet is marked until one is dropped. RFC 8034 estimates the delay from the
+//! state of two token buckets (peak and sustained rate); on a link of one rate that is the backlog over this rate.
+//! DOCSIS has no ECN (section 4.7); with `ecn` dialect rfc8034 marks what it would drop, since its probability is beyond 0.1 before
+//! it begins.
 //!
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
@@ -50,19 +53,19 @@ params! {
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "1000p", range "1p".., source "sch_pie.c; RFC 8033 leaves it open";
         /// Weight of the deviation from the target, per second.
-        alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, section 4.2";
+        alpha: f64 = "0.125", range "0".."1000", source "RFC 8033, appendix A: alpha 1/8";
         /// Weight of the change of the delay, per second.
-        beta: f64 = "1.25", range "0".."1000", source "RFC 8033, section 4.2";
+        beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A: beta 1 + 1/4";
         /// For how long nothing is dropped at the beginning of congestion.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Size of a usual packet.
-        avpkt: Bytes = "1024B", range "1B".., source "RFC 8033, appendix A: MEAN_PKTSIZE";
+        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
-        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: MARK_ECNTH";
+        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth";
         /// A packet's drop probability is proportional to its size, and at most 0.85.
-        byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
+        byte_mode: bool = "false", source "RFC 8033, appendix B: a possibility, with a bound left open; RFC 8034, A.3: PROB_LOW";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
         dq_rate_estimator: bool = "false", source "RFC 8033, section 5.2: optional";
         /// Accumulate the probability from packet to packet, so that drops are neither too near to each other nor too far.
@@ -79,16 +82,16 @@ params! {
         rfc8033 = "rfc8033" {}
         /// RFC 8034: PIE of DOCSIS cable modems.
         rfc8034 = "rfc8034" {
-            target = "10ms" from "RFC 8034, appendix A: LATENCY_TARGET";
-            tupdate = "16ms" from "RFC 8034, appendix A: INTERVAL";
+            target = "10ms" from "RFC 8034, section 4.1";
+            tupdate = "16ms" from "RFC 8034, A.1.2: INTERVAL";
             limit = "125kB" from "DOCSIS 3.1, C.1.2.17: 100 ms, here at 10 Mbps; RFC 8034 leaves it to the operator";
-            alpha = "0.25" from "RFC 8034, appendix A: A";
-            beta = "2.5" from "RFC 8034, appendix A: B";
-            burst = "142ms" from "RFC 8034, appendix A: MAX_BURST";
-            mark_p = "none" from "DOCSIS has no ECN";
-            byte_mode = "true" from "RFC 8034, appendix A";
-            derandomize = "true" from "RFC 8034, appendix A: PROB_LOW, PROB_HIGH";
-            cap = "true" from "RFC 8034, appendix A";
+            alpha = "0.25" from "RFC 8034, A.1.2: A";
+            beta = "2.5" from "RFC 8034, A.1.2: B";
+            burst = "142ms" from "RFC 8034, A.1.2: MAX_BURST";
+            mark_p = "none" from "RFC 8034, section 4.7: no ECN";
+            byte_mode = "true" from "RFC 8034, section 4.6";
+            derandomize = "true" from "RFC 8034, A.3: PROB_LOW, PROB_HIGH";
+            cap = "true" from "RFC 8034, A.2";
         }
         /// Linux sch_pie.
         linux = "linux-6.1" {

@@ -2,13 +2,14 @@
 //!
 //! Sources: RFC 8257 (2017), section 3.1, and Alizadeh and others, "Data Center TCP (DCTCP)" (SIGCOMM 2010): every arrival that finds
 //! the queue above K is marked (dialect rfc8257, the default); RFC 9332 (2023), appendix A: the native AQM of the L4S queue, a ramp over
-//! the delay of what leaves (dialect rfc9332); Linux 6.17's sch_dualpi2.c: a step at 1 ms (dialect linux). The RFCs' numbers are recalled,
-//! Linux's verified.
+//! the delay of what leaves (dialect rfc9332); Linux 6.17's sch_dualpi2.c: a step at 1 ms (dialect linux). The RFCs and Linux were
+//! read; the paper's K was not: RFC 8257 only says that its section 3.4 suggests K > RTT C / 7, C in packets per second.
 //!
 //! A step marks every capable packet above `threshold` or `target`. A ramp marks none up to it, all from its upper end on, and in between
 //! so many that the sum of their probabilities is the number of marks: nothing is drawn (RFC 9332's recur()). Packets that are not
 //! ECN-capable pass and do not count; nothing is dropped but at `limit`.
 //!
+//! RFC 9332's ramp with a width of zero would mark at the threshold too; a step here marks above it, as RFC 8257 and Linux have it.
 //! With `by=backlog` the length is what waits when a packet arrives, without itself and without the packet in transmission. RFC
 //! 9332's Th_len (no mark while only one packet waits) is a parameter of [`crate::disciplines::dualpi2`].
 

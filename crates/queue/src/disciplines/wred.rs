@@ -13,8 +13,11 @@
 //! Linux: bytes, whole numbers, one draw R per drop as in `red dialect=linux`; the average, and the idle time that begins when
 //! the last packet leaves, are shared, count and draw are each class's own. Draws: when a class's count begins and after each
 //! of its drops. `tc` sets a weight per class, here it is one for all. gred's other mode, where each class has an average and
-//! classes of higher priority add theirs (GRIO), is not here; `rio` is its like. The classes' settings by default are those of the
-//! example afcbq of iproute2, from memory.
+//! classes of higher priority add theirs (GRIO), is not here; `rio` is its like. The classes' settings by default are those of
+//! iproute2's examples/diffserv/afcbq (1999 to 2019), whose KB are 1024 bytes, as `tc` reads them; it turns GRIO on and asks for a
+//! burst of 20 packets, which makes a weight of 2^-3.
+//!
+//! Drop precedences are those of RFC 2597, section 6; the lines of the classes are what its section 4 describes as one way.
 
 use super::red::{IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
@@ -128,12 +131,12 @@ params! {
         cisco = "cisco-ios-15" {}
         /// Linux sch_gred in WRED mode.
         linux = "linux-6.1" {
-            class = "drop_precedence" from "iproute2 examples/diffserv/afcbq, from memory";
-            min = "15kB" from "iproute2 examples/diffserv/afcbq, from memory";
-            max = "45kB" from "iproute2 examples/diffserv/afcbq, from memory";
-            probability = "0.02:0.04:0.06" from "iproute2 examples/diffserv/afcbq, from memory";
+            class = "drop_precedence" from "iproute2 examples/diffserv/afcbq";
+            min = "15KiB" from "iproute2 examples/diffserv/afcbq: 15KB";
+            max = "45KiB" from "iproute2 examples/diffserv/afcbq: 45KB";
+            probability = "0.02:0.04:0.06" from "iproute2 examples/diffserv/afcbq: 0.02 times the precedence";
             weight = "none" from "iproute2 q_gred.c: from burst, (2 min + max) / (3 avpkt)";
-            limit = "60kB" from "iproute2 examples/diffserv/afcbq, from memory";
+            limit = "60KiB" from "iproute2 examples/diffserv/afcbq: 60KB";
             harddrop = "false" from "sch_gred.c: without TC_RED_HARDDROP";
             bandwidth = "10Mbps" from "iproute2 q_gred.c: 10Mbit";
         }
@@ -366,7 +369,7 @@ impl Core {
         let params = &self.params;
         let number = match params.class {
             WredClass::Precedence => u32::from(meta.dscp() >> 3),
-            WredClass::DropPrecedence => u32::from((meta.dscp() >> 1) & 3).saturating_sub(1),
+            WredClass::DropPrecedence => drop_precedence(meta.dscp()),
             WredClass::Dscp => u32::from(meta.dscp()),
             WredClass::Flow => meta.flow,
         };
@@ -507,11 +510,22 @@ fn contradiction(text: String) -> SpecError {
     }
 }
 
+/// 0, 1, 2 for the codepoints AFx1, AFx2, AFx3 of RFC 2597, section 6; 0 for all others.
+fn drop_precedence(dscp: u8) -> u32 {
+    let (class, precedence) = (dscp >> 3, (dscp >> 1) & 3);
+    if (1..=4).contains(&class) && dscp & 1 == 0 {
+        u32::from(precedence).saturating_sub(1)
+    } else {
+        0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{built, meta, view};
     use sojourn_sim::Stream;
+    use sojourn_units::Params;
 
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
@@ -564,6 +578,21 @@ mod tests {
     }
 
     #[test]
+    fn only_assured_forwarding_has_a_drop_precedence() {
+        // AF11 to AF13, AF41 to AF43; default, CS5, voice-admit, EF, an odd one.
+        let assured = [10, 12, 14, 34, 36, 38].map(drop_precedence);
+        assert_eq!(assured, [0, 1, 2, 0, 1, 2]);
+        assert_eq!([0, 40, 44, 46, 13].map(drop_precedence), [0; 5]);
+    }
+
+    #[test]
+    fn the_settings_of_dialect_linux_are_in_the_kilobytes_of_tc() {
+        let params = WredParams::in_dialect("linux").expect("a dialect");
+        assert_eq!(params.min.to_text(), "15KiB");
+        assert_eq!(params.limit, Limit::Bytes(Bytes::new(61_440)));
+    }
+
+    #[test]
     fn a_class_is_what_was_chosen() {
         let class = |by: &str, dscp| {
             let spec = format!("class={by} weight=1 limit=100p min=10p:50p max=20p:60p");
@@ -572,7 +601,7 @@ mod tests {
         // AF11, AF12 and AF13 are 10, 12 and 14; EF is 46.
         for (by, classes) in [
             ("precedence", [0, 1, 1, 1, 1]),
-            ("drop_precedence", [0, 0, 1, 1, 1]),
+            ("drop_precedence", [0, 0, 1, 1, 0]),
             ("dscp", [0, 1, 1, 1, 1]),
             ("flow", [0, 0, 0, 0, 0]),
         ] {
