@@ -479,6 +479,21 @@ mod tests {
                 "circuit_breaker",
                 "rtcp=false",
             ),
+            (
+                vec![("breaker_equation", "full")],
+                "breaker_equation",
+                "circuit_breaker=false",
+            ),
+            (
+                vec![("unusable_loss", "0.3")],
+                "unusable_loss",
+                "circuit_breaker=false",
+            ),
+            (
+                vec![("circuit_breaker", "true"), ("unusable_time", "3s")],
+                "unusable_time",
+                "unusable_loss=none",
+            ),
             (vec![OFF, ("feedback", "50ms")], "feedback", "rtcp=false"),
             (vec![OFF, ("nack", "true")], "nack", "rtcp=false"),
             (vec![OFF, ("bandwidth", "1Mbps")], "bandwidth", "rtcp=false"),

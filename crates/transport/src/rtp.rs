@@ -35,7 +35,7 @@ mod timer;
 mod told;
 
 pub use account::{RtpAccount, RtpGauges};
-pub use breaker::Tripped;
+pub use breaker::{Equation, Tripped};
 pub use incoming::Announced;
 pub use interval::{Load, Rules};
 pub use member::RtpMember;
@@ -50,6 +50,7 @@ pub use session::{Session, SessionConfig, Told, Turn};
 pub use timer::{Census, Due, RtcpTimer};
 
 use crate::num::real;
+use breaker::{Breaker, BreakerConfig, Waits};
 use sojourn_sim::Stream;
 use sojourn_units::{Bytes, Rate, Ratio, Span, Spec, choice, params};
 
@@ -155,9 +156,18 @@ params! {
         playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
         /// How long beyond the delay of the first packet, at first or always.
         playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
-        /// Whether the sender stops when its media does not arrive, or takes far more than TCP would.
+        /// Whether the sender stops when its media does not arrive, when no reports do, or when it takes far more than TCP would.
         circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here",
             where rtcp is "true";
+        /// What tells it the rate of TCP.
+        breaker_equation: Equation = "simple", source "RFC 8083 section 4.3",
+            where circuit_breaker is "true";
+        /// Share of losses in a report from which on media is of no use, and it stops, too; none does not judge.
+        unusable_loss: Option<Ratio> = "none", range "0.001".."1", source "RFC 8083 section 4.4, which leaves the bound to the application",
+            where circuit_breaker is "true";
+        /// For how long reports have to say so.
+        unusable_time: Span = "10s", range "0s".."1h", source "RFC 8083 section 4.4 (seconds, or tens of seconds)",
+            where unusable_loss not "none";
     }
     dialects {
         /// RFC 3550, with the profile of RFC 3551.
@@ -253,6 +263,17 @@ impl RtpParams {
             probation: self.probation,
             rng,
         })
+    }
+
+    /// The circuit breakers of a sender whose encoder follows another rate after so many frames, if it has any.
+    fn breaker(&self, group: u32, waits: &Waits) -> Option<Breaker> {
+        let loss = self.unusable_loss.map(Ratio::get);
+        let config = BreakerConfig {
+            equation: self.breaker_equation,
+            unusable: loss.map(|loss| (loss, self.unusable_time)),
+            group,
+        };
+        (self.circuit_breaker && self.rtcp).then(|| Breaker::new(config, waits))
     }
 
     /// The bits of ECN of media.

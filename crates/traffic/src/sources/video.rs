@@ -411,6 +411,15 @@ impl Source for Video {
         self.0.next(rng)
     }
 
+    fn framing(&self) -> (Option<Span>, u32) {
+        let encoder = &self.0;
+        let interval = Span::round_from_secs(encoder.interval);
+        // The encoder follows a rate within a group of pictures, too, after its lag; a rounded division makes no frame more.
+        let frames = (encoder.params.lag.as_secs_f64() / encoder.interval - 1e-9).ceil();
+        let frames = u32::try_from(whole(frames)).unwrap_or(u32::MAX).max(1);
+        (Some(interval), if self.is_list() { 1 } else { frames })
+    }
+
     fn key(&self) -> bool {
         self.0.was_key
     }
@@ -451,6 +460,18 @@ mod tests {
         let pairs: Vec<_> = pairs.collect();
         let params = build(None, &pairs).map_err(|error: ParamError| error.to_string())?;
         Video::build(params).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_circuit_breaker_gives_the_encoder_its_lag_and_a_list_of_frames_none() {
+        let framing = |text: &str| source(text).unwrap().framing();
+        // Six frames of 33.3 ms in 200 ms, whatever the group of pictures.
+        let third = Span::round_from_secs(1.0 / 30.0);
+        assert_eq!(framing(""), (Some(third), 6));
+        assert_eq!(framing("gop=60 fps=25"), (Some(Span::from_ms(40)), 5));
+        assert_eq!(framing("lag=0s fps=10"), (Some(Span::from_ms(100)), 1));
+        let list = "points=I:3000,P:1000 fps=10";
+        assert_eq!(framing(list), (Some(Span::from_ms(100)), 1));
     }
 
     fn take(video: &mut Video, n: usize) -> Vec<(Write, bool)> {

@@ -3,6 +3,7 @@
 //! Source: RFC 3550 section 6. However packets travel: the caller hands in what arrives and sends what comes out, to one other
 //! participant or to a group.
 
+use super::breaker::Waits;
 use super::interval::Rules;
 use super::members::Members;
 use super::reception::Reception;
@@ -145,14 +146,15 @@ impl Session {
         self.timer.next()
     }
 
-    /// The wait between reports without chance.
-    pub fn deterministic_interval(&self) -> Span {
-        self.timer.deterministic(self.census())
-    }
-
-    /// The same of who receives its media and has reported.
-    pub fn interval_of_receiver(&self) -> Span {
-        self.timer.of_receiver(self.census())
+    /// The waits by which circuit breakers judge, of media with so much time between frames.
+    pub(super) fn waits(&self, frame: Span) -> Waits {
+        let census = self.census();
+        Waits {
+            frame,
+            receiver: self.timer.of_receiver(census),
+            own: self.timer.deterministic(census),
+            between: self.timer.between(),
+        }
     }
 
     /// The wait by which reports that stay away are judged.
