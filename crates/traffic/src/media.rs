@@ -107,7 +107,7 @@ pub(crate) fn build(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    let media = read(args, request)?;
+    let media = read(args, request, false)?;
     let (mut params, clock_rate, parts) =
         (media.params.clone(), media.clock_rate, media.parts.clone());
     params.picture_loss = Some(media.asks_for_key_frames());
@@ -153,7 +153,7 @@ pub fn build_group(
             ));
         }
     }
-    let media = read(args, request)?;
+    let media = read(args, request, true)?;
     let (params, clock_rate, parts) = (media.params.clone(), media.clock_rate, media.parts.clone());
     let member = |(number, stays): (u32, &Vec<Stay>)| {
         let stays = (1..).zip(stays).map(|(turn, stay)| {
@@ -176,8 +176,12 @@ pub fn build_group(
     Ok((built, members))
 }
 
-/// Reads the parameters of a flow of media.
-fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, ParamError> {
+/// Reads the parameters of a flow of media, to one node or to a group.
+fn read(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+    to_group: bool,
+) -> Result<Media, ParamError> {
     check_keys(args, &[RtpParams::TABLE], &[SOURCE])?;
     let dialect = effective_dialect(args, request);
     let own = args.iter().any(|(key, _)| key == "dialect");
@@ -189,6 +193,9 @@ fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, P
     let rtp_dialect = dialect.filter(|name| known(name) || own);
     let mut params: RtpParams =
         sojourn_units::build(rtp_dialect, &pairs_of(args, RtpParams::TABLE))?;
+    if to_group && args.iter().all(|(key, _)| key != "rtcp_first") {
+        params.for_group();
+    }
     let mut with_source = args.to_vec();
     if args.iter().all(|(key, _)| key != SOURCE) {
         with_source.push((SOURCE.to_owned(), DEFAULT_SOURCE.to_owned()));

@@ -10,7 +10,7 @@
 //! counts for breaker 2 only if media was sent since the one before it or within the last two frames, so that pauses of voice and of encoders are
 //! no failure; they do not cancel the breaker, either. A report without a block about the media is one that says that nothing has
 //! arrived, as RFC 3550 section 6.4 has receivers do it; for breaker 1 it counts as heard, like feedback without a report (section 5), because the way
-//! back works. The actual rate is that over the intervals whose losses are averaged. Feedback with an empty report in front (`reduced_size=false`)
+//! back works. The actual rate is that over the intervals whose losses are averaged. Feedback with a report without blocks in front (`reduced_size=false`)
 //! counts as feedback without one. For breaker 4 losses alone are looked at: reports tell of no delay one way.
 
 use super::session::Told;

@@ -114,10 +114,41 @@ fn feedback_is_as_often_as_wanted_and_small_packets_are_smaller() {
     assert!((1650..2100).contains(&feedbacks), "{feedbacks}");
     assert_eq!(feedbacks, whole.rtp[0].rtcp_packets);
     let more = whole.rtp[0].rtcp_bytes - small.rtp[0].rtcp_bytes;
+    // A receiver report without blocks and a canonical name (RFC 4585 section 3.1).
     assert_eq!(
         more,
-        8 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
+        36 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
     );
+}
+
+#[test]
+fn feedback_has_a_report_in_front_until_a_report_was_sent() {
+    // The first report would come after the end: all feedback is whole (RFC 5506 section 4).
+    let bytes = |pairs: &'static [(&'static str, &'static str)]| {
+        let account = path(pairs).run().rtp[0];
+        assert_eq!((account.sender_reports, account.receiver_reports), (0, 0));
+        account.rtcp_bytes
+    };
+    let never = &[("feedback", "100ms"), ("rtcp_first", "1h")];
+    let whole = &[
+        ("feedback", "100ms"),
+        ("rtcp_first", "1h"),
+        ("reduced_size", "false"),
+    ];
+    assert_eq!(bytes(never), bytes(whole));
+}
+
+#[test]
+fn under_avpf_two_participants_need_not_wait_before_they_report_and_a_group_does() {
+    let pairs = [("dialect".to_owned(), "avpf".to_owned())];
+    let mut params: RtpParams = sojourn_units::build(None, &pairs).unwrap();
+    assert_eq!(params.rules().first, Span::ZERO);
+    params.for_group();
+    assert_eq!(params.rules().first, Span::from_secs(1));
+    // What is given stays, and other profiles have theirs.
+    let mut params = RtpParams::default();
+    params.for_group();
+    assert_eq!(params.rules().first, Span::from_ms(2500));
 }
 
 /// Media whose receiver asks for what is lost, at so much loss each way.

@@ -307,8 +307,13 @@ impl Session {
         }
     }
 
-    /// A packet without a report, of so many bytes above the headers below: its bytes on the wire. It counts in the average size.
-    pub fn small(&mut self, size: u32) -> u32 {
+    /// Feedback of so many bytes above the headers below: its bytes on the wire. It counts in the average size. In front goes a report without
+    /// blocks and a name (RFC 4585 section 3.1), unless it may go without: not before a whole report has (RFC 5506 section 4).
+    pub fn small(&mut self, size: u32, reduced: bool) -> u32 {
+        let size = match reduced && self.reported[0].is_some() {
+            true => size,
+            false => size + self.sizes.of(&Report::default()),
+        };
         self.timer.count(f64::from(size + self.counted));
         size + self.lower
     }
