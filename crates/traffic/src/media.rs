@@ -46,7 +46,16 @@ const FOR_ONE: [&str; 5] = [
 ];
 
 /// Parameters of video by which an encoder follows the rate of a congestion control.
-const OF_CONTROL: [&str; 5] = ["lag", "min_rate", "max_rate", "ladder", "ladder_margin"];
+const OF_CONTROL: [&str; 8] = [
+    "lag",
+    "damping",
+    "burst",
+    "burst_frames",
+    "min_rate",
+    "max_rate",
+    "ladder",
+    "ladder_margin",
+];
 
 /// Parameters in which all senders to one group have to agree, because all members compute with them.
 pub const OF_SESSION: [&str; 14] = [
@@ -292,7 +301,7 @@ fn check_effects(
             ))
         }
         (None, None) => {
-            let defaults = VideoParams::default();
+            let defaults: VideoParams = sojourn_units::build(Some(resolved.release), &[])?;
             let given = |(key, text): &&(&'static str, String)| {
                 OF_CONTROL.contains(key) && defaults.get(key).as_ref() != Some(text)
             };
@@ -550,6 +559,16 @@ mod tests {
                 "control=none",
             ),
             (
+                vec![("source", "(video damping=1s)")],
+                "source: damping",
+                "control=none",
+            ),
+            (
+                vec![("source", "(video dialect=rfc8593 burst=20kB)")],
+                "source: burst",
+                "control=none",
+            ),
+            (
                 vec![("source", "(video ladder=1Mbps)")],
                 "source: ladder",
                 "control=none",
@@ -616,6 +635,11 @@ mod tests {
             ],
             vec![("source", "(video max_rate=1.5Mbps lag=200ms)")],
             vec![("source", "(voice talk=1.004s silence=0s)")],
+            vec![("source", "(video dialect=rfc8593)")],
+            vec![
+                ("source", "(video dialect=rfc8593 burst=20kB)"),
+                ("control", "gcc"),
+            ],
         ] {
             assert!(
                 built(&pairs, None).is_ok(),
