@@ -46,7 +46,16 @@ const FOR_ONE: [&str; 5] = [
 ];
 
 /// Parameters of video by which an encoder follows the rate of a congestion control.
-const OF_CONTROL: [&str; 5] = ["lag", "min_rate", "max_rate", "ladder", "ladder_margin"];
+const OF_CONTROL: [&str; 8] = [
+    "lag",
+    "damping",
+    "burst",
+    "burst_frames",
+    "min_rate",
+    "max_rate",
+    "ladder",
+    "ladder_margin",
+];
 
 /// Parameters in which all senders to one group have to agree, because all members compute with them.
 pub const OF_SESSION: [&str; 14] = [
@@ -107,7 +116,7 @@ pub(crate) fn build(
     args: &[(String, String)],
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
-    let media = read(args, request)?;
+    let media = read(args, request, false)?;
     let (mut params, clock_rate, parts) =
         (media.params.clone(), media.clock_rate, media.parts.clone());
     params.picture_loss = Some(media.asks_for_key_frames());
@@ -153,7 +162,7 @@ pub fn build_group(
             ));
         }
     }
-    let media = read(args, request)?;
+    let media = read(args, request, true)?;
     let (params, clock_rate, parts) = (media.params.clone(), media.clock_rate, media.parts.clone());
     let member = |(number, stays): (u32, &Vec<Stay>)| {
         let stays = (1..).zip(stays).map(|(turn, stay)| {
@@ -176,8 +185,12 @@ pub fn build_group(
     Ok((built, members))
 }
 
-/// Reads the parameters of a flow of media.
-fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, ParamError> {
+/// Reads the parameters of a flow of media, to one node or to a group.
+fn read(
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+    to_group: bool,
+) -> Result<Media, ParamError> {
     check_keys(args, &[RtpParams::TABLE], &[SOURCE])?;
     let dialect = effective_dialect(args, request);
     let own = args.iter().any(|(key, _)| key == "dialect");
@@ -189,6 +202,9 @@ fn read(args: &[(String, String)], request: &FlowRequest<'_>) -> Result<Media, P
     let rtp_dialect = dialect.filter(|name| known(name) || own);
     let mut params: RtpParams =
         sojourn_units::build(rtp_dialect, &pairs_of(args, RtpParams::TABLE))?;
+    if to_group && args.iter().all(|(key, _)| key != "rtcp_first") {
+        params.for_group();
+    }
     let mut with_source = args.to_vec();
     if args.iter().all(|(key, _)| key != SOURCE) {
         with_source.push((SOURCE.to_owned(), DEFAULT_SOURCE.to_owned()));
@@ -285,7 +301,7 @@ fn check_effects(
             ))
         }
         (None, None) => {
-            let defaults = VideoParams::default();
+            let defaults: VideoParams = sojourn_units::build(Some(resolved.release), &[])?;
             let given = |(key, text): &&(&'static str, String)| {
                 OF_CONTROL.contains(key) && defaults.get(key).as_ref() != Some(text)
             };
@@ -479,6 +495,21 @@ mod tests {
                 "circuit_breaker",
                 "rtcp=false",
             ),
+            (
+                vec![("breaker_equation", "full")],
+                "breaker_equation",
+                "circuit_breaker=false",
+            ),
+            (
+                vec![("unusable_loss", "0.3")],
+                "unusable_loss",
+                "circuit_breaker=false",
+            ),
+            (
+                vec![("circuit_breaker", "true"), ("unusable_time", "3s")],
+                "unusable_time",
+                "unusable_loss=none",
+            ),
             (vec![OFF, ("feedback", "50ms")], "feedback", "rtcp=false"),
             (vec![OFF, ("nack", "true")], "nack", "rtcp=false"),
             (vec![OFF, ("bandwidth", "1Mbps")], "bandwidth", "rtcp=false"),
@@ -525,6 +556,16 @@ mod tests {
             (
                 vec![("source", "(video max_rate=3Mbps)")],
                 "source: max_rate",
+                "control=none",
+            ),
+            (
+                vec![("source", "(video damping=1s)")],
+                "source: damping",
+                "control=none",
+            ),
+            (
+                vec![("source", "(video dialect=rfc8593 burst=20kB)")],
+                "source: burst",
                 "control=none",
             ),
             (
@@ -594,6 +635,11 @@ mod tests {
             ],
             vec![("source", "(video max_rate=1.5Mbps lag=200ms)")],
             vec![("source", "(voice talk=1.004s silence=0s)")],
+            vec![("source", "(video dialect=rfc8593)")],
+            vec![
+                ("source", "(video dialect=rfc8593 burst=20kB)"),
+                ("control", "gcc"),
+            ],
         ] {
             assert!(
                 built(&pairs, None).is_ok(),

@@ -236,6 +236,12 @@ macro_rules! register {
                     AnySource::Custom(s) => s.level(),
                 }
             }
+            fn framing(&self) -> (Option<sojourn_units::Span>, u32) {
+                match self {
+                    $(AnySource::$Source(s) => s.framing(),)*
+                    AnySource::Custom(s) => s.framing(),
+                }
+            }
             fn refresh(&mut self) {
                 match self {
                     $(AnySource::$Source(s) => s.refresh(),)*

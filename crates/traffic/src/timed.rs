@@ -50,6 +50,10 @@ impl Source for Timed {
         self.source.level()
     }
 
+    fn framing(&self) -> (Option<Span>, u32) {
+        self.source.framing()
+    }
+
     fn refresh(&mut self) {
         self.source.refresh();
     }

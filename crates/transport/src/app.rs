@@ -1,7 +1,7 @@
 //! What an endpoint has to send: the side of a traffic source that a transport sees.
 
 use sojourn_sim::Stream;
-use sojourn_units::Time;
+use sojourn_units::{Span, Time};
 
 /// An application hands bytes to its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,12 @@ pub trait Source {
     /// The quality level of what [`Source::next`] gave last, from 0 (the lowest) on: of video with a ladder of bit rates.
     fn level(&self) -> u8 {
         0
+    }
+
+    /// Time between its writes while it goes on, and how many there are before it can follow another rate; no time for one that has no such
+    /// rhythm.
+    fn framing(&self) -> (Option<Span>, u32) {
+        (None, 1)
     }
 
     /// A source that can, makes a key frame of what it writes next.

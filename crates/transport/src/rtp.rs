@@ -11,7 +11,10 @@
 //! simulation's; collisions of SSRCs do not happen. RTCP travels as datagrams of the flow, so a flow's packets, delays and bytes
 //! count the sender's reports too (one in some seconds); its goodput does not. Retransmissions go in the same session, with numbers and
 //! an SSRC of their own (RFC 4588 sections 4 and 5), so that losses and jitter of reports are those of the first transmission (section 6.2);
-//! no reports are made of that second stream, and it is no member of its own. A congestion control sees them in its pace alone.
+//! no reports are made of that second stream, and it is no member of its own (sections 6.1 and 6.2 have both). A congestion control sees them in its pace alone.
+//! Feedback that a control or a parameter asks for goes under RFC 3551's profile, too, with `reduced_size` as under AVPF; the report in front of feedback
+//! has no blocks. Key frames are asked for by picture loss indications alone: RFC 5104 section 4.3.1.2 has no full intra request sent for a lost
+//! picture, and who joins a group late or switches sources, for which it is, is not modelled.
 
 mod account;
 pub mod breaker;
@@ -35,7 +38,7 @@ mod timer;
 mod told;
 
 pub use account::{RtpAccount, RtpGauges};
-pub use breaker::Tripped;
+pub use breaker::{Equation, Tripped};
 pub use incoming::Announced;
 pub use interval::{Load, Rules};
 pub use member::RtpMember;
@@ -50,6 +53,7 @@ pub use session::{Session, SessionConfig, Told, Turn};
 pub use timer::{Census, Due, RtcpTimer};
 
 use crate::num::real;
+use breaker::{Breaker, BreakerConfig, Waits};
 use sojourn_sim::Stream;
 use sojourn_units::{Bytes, Rate, Ratio, Span, Spec, choice, params};
 
@@ -133,8 +137,8 @@ params! {
         /// Time between congestion control feedback packets; none sends none, or every 50 ms (nada: 100 ms) where `control` needs it.
         feedback: Option<Span> = "none", range "1ms".."10s", source "RFC 8888 (optional)",
             where rtcp is "true";
-        /// Whether feedback goes without a report in front.
-        reduced_size: bool = "true", source "RFC 5506";
+        /// Whether feedback goes without a report and a name in front, once a report has been sent.
+        reduced_size: bool = "true", source "RFC 5506 section 4";
         /// Whether the receiver asks for a key frame when a picture is lost, and again after a round trip, which it estimates; none does of
         /// video whose encoder makes no further one by itself.
         picture_loss: Option<bool> = "none", source "RFC 4585 section 6.3.1; without, such a picture would never come back";
@@ -149,23 +153,32 @@ params! {
         nack_again: Span = "100ms", range "1ms".."10s", source "Sojourn's choice; RFC 4588 section 6.3 has a round trip, as the receiver estimates it",
             where nack is "true";
         /// How long the sender keeps packets, so as to send them again.
-        rtx_time: Span = "3s", range "1ms".."1min", source "Sojourn's choice; RFC 4588 section 8.1 (rtx-time) has no default",
+        rtx_time: Span = "3s", range "1ms".."1min", source "the examples of RFC 4588 section 8.7; rtx-time has no default (section 8.1)",
             where nack is "true";
         /// How long the receiver's playout buffer holds media.
         playout: Playout = "adaptive", source "Ramjee et al. 1994, algorithm 1";
         /// How long beyond the delay of the first packet, at first or always.
         playout_hold: Span = "40ms", range "0s".."10s", source "two packets of voice";
-        /// Whether the sender stops when its media does not arrive, or takes far more than TCP would.
+        /// Whether the sender stops when its media does not arrive, when no reports do, or when it takes far more than TCP would.
         circuit_breaker: bool = "false", source "RFC 8083; off, because what a queue does to those who do not yield is a question here",
             where rtcp is "true";
+        /// What tells it the rate of TCP.
+        breaker_equation: Equation = "simple", source "RFC 8083 section 4.3",
+            where circuit_breaker is "true";
+        /// Share of losses in a report from which on media is of no use, and it stops, too; none does not judge.
+        unusable_loss: Option<Ratio> = "none", range "0.001".."1", source "RFC 8083 section 4.4, which leaves the bound to the application",
+            where circuit_breaker is "true";
+        /// For how long reports have to say so.
+        unusable_time: Span = "10s", range "0s".."1h", source "RFC 8083 section 4.4 (seconds, or tens of seconds)",
+            where unusable_loss not "none";
     }
     dialects {
         /// RFC 3550, with the profile of RFC 3551.
         rfc = "rfc3550" {}
-        /// The profile for feedback (RFC 4585): no least time but before the first report.
+        /// The profile for feedback (RFC 4585): no least time, but in a group 1s before the first report.
         avpf = "rfc4585" {
             rtcp_least = "0s" from "RFC 4585 section 3.4";
-            rtcp_first = "1s" from "RFC 4585 section 3.4";
+            rtcp_first = "0s" from "RFC 4585 section 3.5.1 (two participants; a group has 1s)";
         }
         /// ns-2's Session/RTP.
         ns2 = "ns2-2.35" {
@@ -190,6 +203,9 @@ params! {
 /// Bandwidth of a session of which nothing is known: that of PCMU (RFC 3551 section 4.5.14).
 const USUAL_BANDWIDTH: Rate = Rate::kbps(64);
 
+/// The least time before the first report of a participant of a group under AVPF (RFC 4585 section 3.5.1).
+const FIRST_OF_GROUP: Span = Span::from_secs(1);
+
 /// Bytes of an RTP header, which RTCP does not have.
 const RTP_HEADER: u64 = 12;
 
@@ -197,6 +213,13 @@ const RTP_HEADER: u64 = 12;
 const COUNTED: u32 = 28;
 
 impl RtpParams {
+    /// Under AVPF members of a group wait before they report first, unless it is said how long.
+    pub fn for_group(&mut self) {
+        if self.dialect == "avpf" && self.rtcp_first == Span::ZERO {
+            self.rtcp_first = FIRST_OF_GROUP;
+        }
+    }
+
     /// Bytes of headers below RTCP on the wire.
     fn lower(&self) -> u32 {
         u32::try_from(self.headers.get().saturating_sub(RTP_HEADER)).unwrap_or(u32::MAX)
@@ -253,6 +276,17 @@ impl RtpParams {
             probation: self.probation,
             rng,
         })
+    }
+
+    /// The circuit breakers of a sender whose encoder follows another rate after so many frames, if it has any.
+    fn breaker(&self, group: u32, waits: &Waits) -> Option<Breaker> {
+        let loss = self.unusable_loss.map(Ratio::get);
+        let config = BreakerConfig {
+            equation: self.breaker_equation,
+            unusable: loss.map(|loss| (loss, self.unusable_time)),
+            group,
+        };
+        (self.circuit_breaker && self.rtcp).then(|| Breaker::new(config, waits))
     }
 
     /// The bits of ECN of media.

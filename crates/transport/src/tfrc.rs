@@ -1,12 +1,12 @@
 //! TCP-friendly rate control: an unreliable flow whose rate follows TCP's throughput equation.
 //!
-//! Source: RFC 5348. `equation` is section 3.1, `history` section 5, `receiver` section 6, `sender` section 4. The loss event rate
+//! Source: RFC 5348, read in its last draft (draft-ietf-dccp-rfc3448bis-06). `equation` is section 3.1, `history` section 5, `receiver` section 6, `sender` section 4. The loss event rate
 //! is counted by the receiver, by the average loss interval method.
 //!
-//! Deviations: the receiver's first loss interval is found by bisection to
-//! far less than the 5 % that section 6.3.1 allows; the clock of sender and receiver is the simulation's, so timestamps are exact.
-//! What the sender tells with each packet (its round-trip time) and what the receiver reports travel beside the headers, whose size is
-//! a parameter.
+//! Deviations: the receiver's first loss interval is found by bisection to far less than the 5 % that section 6.3.1 allows; the rate before
+//! the first loss is the greater of that of the last report and that of now; what was not sent when it might have been is lost (section
+//! 4.6 would allow a round trip of it); the clock of sender and receiver is the simulation's, so timestamps are exact. What the sender
+//! tells with each packet (its round-trip time) and what the receiver reports travel beside the headers, whose size is a parameter.
 
 mod equation;
 mod history;
@@ -48,3 +48,5 @@ params! {
 
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod wire;

@@ -50,11 +50,11 @@ impl Bottleneck {
             start: 300e3,
             max: 1.5e6,
         };
-        let ms = if name == "nada" { 100 } else { 50 };
+        let control = || build(&name.parse().unwrap(), bounds).unwrap().0;
         let flow = |secs: &u64| Flow {
-            control: build(&name.parse().unwrap(), bounds).unwrap().0,
+            control: control(),
             start: Time::ZERO + Span::from_secs(*secs),
-            feedback: Span::from_ms(ms),
+            feedback: control().feedback_every(),
             waiting: 0.0,
             allowed: 0.0,
             in_flight: 0,

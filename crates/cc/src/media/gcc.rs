@@ -9,7 +9,10 @@
 //! that of the last 60 (`OveruseEstimator`); a burst that arrives together is at most 100 ms long (`InterArrival`); the average of the
 //! rates at which over-use was found has a variance, over the average, of 0.4 to 2.5 kbps (`AimdRateControl`), and a decrease never
 //! raises the rate; where there are losses, the loss-based estimate starts from the rate in use (`SendSideBandwidthEstimation`), and before
-//! there are any it is no bound. That estimate is made once a second, as often as section 3 has receivers report, however often feedback comes.
+//! there are any it is no bound; outliers of the noise are clipped on both sides (`OveruseEstimator`; the draft's are those above). That estimate is made
+//! once a second, as often as section 3 has receivers report, however often feedback comes, and of ten packets at least. Packets leave at 2.5 times the
+//! target (WebRTC's pacer): at the target itself, as section 4 has it, those of an encoder that is at it on average would wait longer and longer.
+//! Feedback comes every 50 ms, between the frame and the 100 ms of section 3. Where it stays away for a second the rate is halved.
 //!
 //! Flows that share a bottleneck come to equal rates slowly: far from convergence the draft raises every rate by the same factor, which
 //! leaves their ratio what it is, and how far that is follows from rates that vary with the frames. Where the queue stays full no delay
@@ -230,7 +233,7 @@ impl Gcc {
                 .above
                 .map_or((gap / 2.0, 1), |(time, count)| (time + gap, count + 1));
             self.above = Some((time, count));
-            let long = time > self.params.overuse.as_secs_f64() * 1e3 && count > 1;
+            let long = time >= self.params.overuse.as_secs_f64() * 1e3 && count > 1;
             if long && self.gradient >= self.last_gradient {
                 self.above = Some((0.0, 0));
                 self.signal = Use::Over;
@@ -343,14 +346,19 @@ impl Gcc {
 impl MediaControl for Gcc {
     fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
         let mut over = false;
-        for packet in feedback.packets {
+        for (place, packet) in (1..).zip(feedback.packets) {
             self.told.0 += 1;
             match packet.arrived {
                 None => self.told.1 += 1,
                 Some(at) => {
                     self.newest = self.newest.max(at);
                     self.received.add(self.newest, packet.bytes);
-                    over |= self.on_packet(packet, at);
+                    // What comes out of order tells nothing of the queue (section 5.1).
+                    let later = feedback.packets.get(place..).unwrap_or_default();
+                    let overtaken = later.iter().any(|p| p.arrived.is_some_and(|t| t < at));
+                    if !overtaken {
+                        over |= self.on_packet(packet, at);
+                    }
                 }
             }
         }
@@ -436,6 +444,38 @@ mod tests {
         }
         let group = gcc.group.unwrap();
         assert_eq!((group.first, group.sent), (at(1_000_000), at(1_080_000)));
+    }
+
+    #[test]
+    fn a_packet_that_others_have_overtaken_does_not_count_in_the_filter() {
+        // A packet in ten milliseconds; the sixth comes 25 ms late, after the two that follow it.
+        let told = |late: bool| {
+            let mut gcc = gcc();
+            let at = |ms| Time::ZERO + Span::from_ms(ms);
+            gcc.looked = Some(at(200));
+            let packet = |n: u64| PacketResult {
+                bytes: 1200,
+                sent: at(10 * n),
+                arrived: Some(at(10 * n + 50 + if n == 6 { 25 } else { 0 })),
+                marked: false,
+            };
+            let all: Vec<_> = (0..12).map(packet).collect();
+            let packets: Vec<_> = match late {
+                true => all,
+                false => all.into_iter().filter(|p| p.sent != at(60)).collect(),
+            };
+            gcc.on_feedback(&MediaFeedback {
+                now: at(300),
+                packets: &packets,
+                round_trip: None,
+                in_flight: 0,
+                waiting: 0,
+            });
+            (gcc.gradient, gcc.measured, gcc.told.0)
+        };
+        let (with, without) = (told(true), told(false));
+        assert_eq!((with.0, with.1), (without.0, without.1));
+        assert_eq!((with.2, without.2), (12, 11));
     }
 
     #[test]

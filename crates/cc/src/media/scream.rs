@@ -1,12 +1,16 @@
 //! SCReAM: a window that keeps the queue delay at a target, clocked by feedback, and an encoder rate that keeps the sender's queue short.
 //!
-//! Source: RFC 8298 sections 4.1.2 (network congestion control) and 4.1.3 (media rate control), read in the source of the draft that
-//! updates it (rfc8298bis), whose parts from the RFC are unchanged; the trend of the queue delay and the constants are those of
-//! section 4.1.1. Left out: several streams, frame skipping, and the median of the encoder's rate in the bound of the target, for which the
-//! rate sent stands. Windows rise and fall by the same amount whatever their size, so flows that share a bottleneck keep the difference
-//! that they have until one of them loses a packet. The compensation for competing flows is off unless
-//! wanted: alone in a queue, mean and deviation of its own delay raise the target step by step up to the greatest, the false positive
-//! that section 4.1.2.3 warns of. The base delay is the least of the run: clocks do not drift here.
+//! Source: RFC 8298 sections 4.1.1 (constants, state), 4.1.2 (network congestion control), 4.1.3 (media rate control) and 4.2.2
+//! (feedback), read in its last draft (draft-ietf-rmcat-scream-cc-13). Windows rise and fall by the same amount whatever
+//! their size, so flows that share a bottleneck keep the difference that they have until one of them loses a packet.
+//!
+//! What the text leaves open or is otherwise here: one stream, no frames are skipped and no packets discarded in the sender. The first rate is the encoder's own.
+//! Losses and marks share the round trip in which only the first of them counts. The trend and its memory are computed with each sample, every 50 ms or
+//! with the next feedback after them. The rate of losses moves by a twentieth in a round trip. The rate of the media is that of what it adds to what was sent
+//! and what waits. Feedback comes as often as section 4.2.2 wants for the greatest rate of the media, not for the rate of the moment. Where it stays away for
+//! a second, rate and window fall. The compensation for competing flows (section 4.1.2.3) is off unless wanted: alone in a queue, mean and deviation of
+//! its own delay raise the target step by step up to the greatest, the false positive of which that section warns. The base delay is the least of the run: clocks do
+//! not drift here.
 
 use super::rate::RateMeter;
 use super::{Bounds, MediaControl, MediaFeedback};
@@ -25,9 +29,9 @@ params! {
         /// Whether the target rises where others fill the queue; a flow alone then takes its own queue for that of others.
         competing: bool = "false", source "RFC 8298 section 4.1.2.3, which lets it be turned off";
         /// Segment by which the window grows (MSS).
-        mss: Bytes = "1240B", range "100B".."65535B", source "1200 of payload and 40 of headers";
+        mss: Bytes = "1000B", range "100B".."65535B", source "RFC 8298 section 4.1.1.1";
         /// Least window, segments (MIN_CWND).
-        min_cwnd: f64 = "2", range "1".."100", source "RFC 8298 section 4.1.1.1";
+        min_cwnd: f64 = "3", range "1".."100", source "RFC 8298 section 4.1.1.1 (3000 bytes)";
         /// Gain of the window (GAIN).
         gain: f64 = "1", range "0.01".."10", source "RFC 8298 section 4.1.1.1";
         /// Window after a loss over the one before (BETA_LOSS).
@@ -63,12 +67,16 @@ params! {
 
 /// Least pacing rate (RATE_PACE_MIN).
 const PACE_MIN: f64 = 50_000.0;
+/// The round trip before one is known, seconds.
+const FIRST_TRIP: f64 = 0.1;
 /// Time between samples of the delay's share of its target.
 const TREND_STEP: Span = Span::from_ms(50);
 /// Samples of which the trend is taken.
 const TREND_LENGTH: usize = 20;
 /// Bytes in flight count for so long.
 const FLIGHT_WINDOW: Span = Span::from_secs(5);
+/// Rates of the media of which the median is taken: more than ten seconds of them.
+const MEDIAN: usize = 51;
 
 /// The algorithm.
 #[derive(Clone, Debug)]
@@ -85,7 +93,8 @@ pub struct Scream {
     base: Option<f64>,
     qdelay: f64,
     wanted_delay: f64,
-    round_trip: f64,
+    /// The smoothed round trip (s_rtt), seconds.
+    round_trip: Option<f64>,
     /// Share of the target, its average and its last samples.
     share: f64,
     shares: VecDeque<f64>,
@@ -94,9 +103,19 @@ pub struct Scream {
     trend_memory: f64,
     /// Queue delays over the low target.
     norms: VecDeque<f64>,
+    /// Share of round trips with losses (loss_event_rate), when the present one began, and whether it had any.
     loss_rate: f64,
+    trip_begun: Option<Time>,
+    trip_lossy: bool,
     reduced: Option<Time>,
     adjusted: Time,
+    /// Bytes sent so far, and those sent and waiting when the rate was adjusted last.
+    sent_bytes: f64,
+    made: (Time, f64),
+    /// The last rates of the encoder, bits per second.
+    media: VecDeque<f64>,
+    /// The same in order, for their median.
+    sorted: Vec<f64>,
     sent: RateMeter,
     acked: RateMeter,
     flights: VecDeque<(Time, f64)>,
@@ -118,16 +137,22 @@ impl Scream {
             base: None,
             qdelay: 0.0,
             wanted_delay: params.target.as_secs_f64(),
-            round_trip: 0.1,
+            round_trip: None,
             share: 0.0,
-            shares: VecDeque::new(),
+            shares: VecDeque::from([0.0; TREND_LENGTH]),
             sampled: Time::ZERO,
             trend: 0.0,
             trend_memory: 0.0,
             norms: VecDeque::new(),
             loss_rate: 0.0,
+            trip_begun: None,
+            trip_lossy: false,
             reduced: None,
             adjusted: Time::ZERO,
+            sent_bytes: 0.0,
+            made: (Time::ZERO, 0.0),
+            media: VecDeque::new(),
+            sorted: Vec::new(),
             sent: RateMeter::new(window),
             acked: RateMeter::new(window),
             flights: VecDeque::new(),
@@ -147,7 +172,7 @@ impl Scream {
             return;
         }
         self.sampled = now;
-        self.shares.push_back(self.share);
+        self.shares.push_back(share);
         while self.shares.len() > TREND_LENGTH {
             self.shares.pop_front();
         }
@@ -170,9 +195,26 @@ impl Scream {
         } else if self.calm_since.is_none() {
             self.calm_since = Some(now);
         }
+    }
+
+    /// After so long without a trend, fast increase resumes (section 4.1.2.7).
+    fn resume(&mut self, now: Time) {
         let since = self.calm_since.map(|at| now.saturating_since(at));
         if since.is_some_and(|since| since >= self.params.resume) {
             self.fast = true;
+        }
+    }
+
+    /// The share of round trips with losses, at the end of one.
+    fn count_losses(&mut self, now: Time, lost: bool) {
+        self.trip_lossy |= lost;
+        let begun = *self.trip_begun.get_or_insert(now);
+        let trip = Span::round_from_secs(self.round_trip.unwrap_or(FIRST_TRIP));
+        if now.saturating_since(begun) >= trip {
+            let lossy = if self.trip_lossy { 1.0 } else { 0.0 };
+            self.loss_rate += 0.05 * (lossy - self.loss_rate);
+            self.trip_begun = Some(now);
+            self.trip_lossy = false;
         }
     }
 
@@ -212,6 +254,7 @@ impl Scream {
             .clamp(low, self.params.target_high.as_secs_f64());
     }
 
+    /// So much was in flight: the most of the last seconds.
     fn most_in_flight(&mut self, now: Time, in_flight: f64) -> f64 {
         self.flights.push_back((now, in_flight));
         while let Some((at, _)) = self.flights.front() {
@@ -226,7 +269,9 @@ impl Scream {
             .fold(0.0, f64::max)
     }
 
-    fn grow(&mut self, acked: f64, in_flight: f64, now: Time) {
+    /// The window after an acknowledgement (section 4.1.2.2): so many bytes are acknowledged and so many left in flight, of no more than `most`
+    /// in the last seconds.
+    fn grow(&mut self, acked: f64, in_flight: f64, most: f64) {
         if self.fast {
             if self.trend >= self.params.trend {
                 self.fast = false;
@@ -244,7 +289,6 @@ impl Scream {
             change = 0.0;
         }
         self.cwnd += change;
-        let most = self.most_in_flight(now, in_flight);
         self.cwnd = self.cwnd.min(most * self.params.headroom).max(self.least());
     }
 
@@ -254,6 +298,7 @@ impl Scream {
             return;
         }
         self.adjusted = now;
+        let media = self.media(now, waiting);
         let sent = self.sent.rate(now).unwrap_or(self.rate);
         let acked = self.acked.rate(now).unwrap_or(sent);
         let current = sent.max(acked).max(1.0);
@@ -274,18 +319,39 @@ impl Scream {
                 self.rate *= self.params.queue_cut;
             }
         }
-        let most = current.max(sent) * (2.0 - self.trend_memory);
+        let most = current.max(media) * (2.0 - self.trend_memory);
         self.rate = self.rate.min(most).clamp(self.bounds.min, self.bounds.max);
     }
 
-    /// Losses or marks, at most once per round trip.
-    fn reduce(&mut self, now: Time, window: f64, rate: f64) {
-        let trip = Span::round_from_secs(self.round_trip);
+    /// The rate of the encoder since the last adjustment (rate_media) or the median of its last ones, if that is more.
+    fn media(&mut self, now: Time, waiting: f64) -> f64 {
+        let made = self.sent_bytes + waiting;
+        let (then, before) = std::mem::replace(&mut self.made, (now, made));
+        let seconds = now.saturating_since(then).as_secs_f64();
+        if then == Time::ZERO || seconds <= 0.0 {
+            return 0.0;
+        }
+        let rate = (made - before).max(0.0) * 8.0 / seconds;
+        self.media.push_back(rate);
+        if self.media.len() > MEDIAN {
+            self.media.pop_front();
+        }
+        self.sorted.clear();
+        self.sorted.extend(&self.media);
+        self.sorted.sort_unstable_by(f64::total_cmp);
+        let median = self.sorted.get(self.sorted.len() / 2);
+        let median = median.copied().unwrap_or(0.0);
+        rate.max(median)
+    }
+
+    /// Losses or marks, at most once per round trip: says whether it is the first (section 4.1.2.1).
+    fn reduce(&mut self, now: Time, window: f64, rate: f64) -> bool {
+        let trip = Span::round_from_secs(self.round_trip.unwrap_or(FIRST_TRIP));
         if self
             .reduced
             .is_some_and(|at| now.saturating_since(at) < trip)
         {
-            return;
+            return false;
         }
         self.reduced = Some(now);
         self.fast = false;
@@ -293,15 +359,24 @@ impl Scream {
         self.cwnd = (self.cwnd * window).max(self.least());
         self.rate = (self.rate * rate).max(self.bounds.min);
         self.adjusted = now;
+        true
     }
 }
 
 impl MediaControl for Scream {
+    /// As often as the greatest rate wants (section 4.2.2).
+    fn feedback_every(&self) -> Span {
+        let per_second = (self.bounds.max / 10_000.0).clamp(2.5, 50.0);
+        Span::round_from_secs(1.0 / per_second)
+    }
+
     fn on_feedback(&mut self, feedback: &MediaFeedback<'_>) {
         let now = feedback.now;
         if let Some(trip) = feedback.round_trip {
             let trip = trip.as_secs_f64();
-            self.round_trip += 0.125 * (trip - self.round_trip);
+            // RFC 6298 section 2.
+            let smoothed = |old: f64| old + 0.125 * (trip - old);
+            self.round_trip = Some(self.round_trip.map_or(trip, smoothed));
         }
         let (mut bytes, mut lost, mut marked) = (0.0, false, false);
         for packet in feedback.packets {
@@ -318,16 +393,22 @@ impl MediaControl for Scream {
             }
             marked |= packet.marked;
         }
-        self.loss_rate += 0.05 * (if lost { 1.0 } else { 0.0 } - self.loss_rate);
+        self.count_losses(now, lost);
         self.sample(now);
-        self.adjust_target();
-        if lost {
-            self.reduce(now, self.params.beta_loss, self.params.beta_rate);
-        } else if marked {
-            self.reduce(now, self.params.beta_ecn, self.params.beta_ecn);
+        // What was in flight until this feedback.
+        let left = real(feedback.in_flight);
+        let most = self.most_in_flight(now, left + bytes);
+        let event = if lost {
+            self.reduce(now, self.params.beta_loss, self.params.beta_rate)
         } else {
-            // What was in flight before this feedback decides whether the window was used.
-            self.grow(bytes, real(feedback.in_flight) + bytes, now);
+            marked && self.reduce(now, self.params.beta_ecn, self.params.beta_ecn)
+        };
+        if !event {
+            self.grow(bytes, left, most);
+        }
+        self.adjust_target();
+        if !event {
+            self.resume(now);
         }
         self.adjust_rate(now, real(feedback.waiting));
     }
@@ -339,6 +420,7 @@ impl MediaControl for Scream {
 
     fn on_sent(&mut self, now: Time, bytes: u64, _in_flight: u64) {
         self.sent.add(now, bytes);
+        self.sent_bytes += real(bytes);
     }
 
     fn target(&self) -> f64 {
@@ -346,7 +428,8 @@ impl MediaControl for Scream {
     }
 
     fn pacing(&self) -> f64 {
-        (self.cwnd * 8.0 / self.round_trip).max(PACE_MIN)
+        let trip = self.round_trip.unwrap_or(FIRST_TRIP);
+        (self.cwnd * 8.0 / trip).max(PACE_MIN)
     }
 
     fn window(&self) -> Option<u64> {
@@ -356,5 +439,175 @@ impl MediaControl for Scream {
             0.0
         };
         Some(whole(self.cwnd + slack))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PacketResult;
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds {
+        min: 150e3,
+        start: 300e3,
+        max: 1.5e6,
+    };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// Feedback at `now` on packets of 1000 bytes, sent 100 ms before, that took 50 ms and so many more, or were lost.
+    fn tell(scream: &mut Scream, now: u64, more: &[Option<u64>], in_flight: u64, waiting: u64) {
+        let packet = |more: &Option<u64>| PacketResult {
+            bytes: 1000,
+            sent: at(now - 100),
+            arrived: more.map(|more| at(now - 50 + more)),
+            marked: false,
+        };
+        let packets: Vec<_> = more.iter().map(packet).collect();
+        scream.on_feedback(&MediaFeedback {
+            now: at(now),
+            packets: &packets,
+            round_trip: Some(Span::from_ms(100)),
+            in_flight,
+            waiting,
+        });
+    }
+
+    fn scream() -> Scream {
+        Scream::new(&ScreamParams::default(), BOUNDS)
+    }
+
+    #[test]
+    fn the_least_window_is_3000_bytes_of_segments_of_1000() {
+        let scream = scream();
+        assert_eq!((scream.cwnd, scream.mss), (3000.0, 1000.0));
+        // A segment more where the queue is below its target.
+        assert_eq!(scream.window(), Some(4000));
+    }
+
+    #[test]
+    fn feedback_is_as_often_as_the_greatest_rate_of_the_media_wants() {
+        let every = |max: f64| {
+            let bounds = Bounds { max, ..BOUNDS };
+            Scream::new(&ScreamParams::default(), bounds).feedback_every()
+        };
+        // 1 / min(50, max(2.5, rate / 10000)) (section 4.2.2).
+        assert_eq!(every(1.5e6), Span::from_ms(20));
+        assert_eq!(every(200e3), Span::from_ms(50));
+        assert_eq!(every(10e3), Span::from_ms(400));
+    }
+
+    #[test]
+    fn the_first_round_trip_is_taken_as_it_is_and_later_ones_by_an_eighth() {
+        let mut scream = scream();
+        let mut tell = |now: u64, trip: u64| {
+            scream.on_feedback(&MediaFeedback {
+                now: at(now),
+                packets: &[],
+                round_trip: Some(Span::from_ms(trip)),
+                in_flight: 0,
+                waiting: 0,
+            });
+            // 3000 bytes in a round trip.
+            24_000.0 / scream.pacing()
+        };
+        assert!((tell(1000, 300) - 0.3).abs() < 1e-9);
+        assert!((tell(1050, 380) - 0.31).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_window_grows_when_what_is_left_in_flight_fills_two_thirds_of_it() {
+        // 1000 bytes acknowledged: 1.5 * 1333 + 1000 is less than 3000 and 1.5 * 1334 + 1000 more.
+        for (in_flight, grown) in [(1333, 3000.0), (1334, 4000.0)] {
+            let mut scream = scream();
+            tell(&mut scream, 1000, &[Some(0)], in_flight, 0);
+            assert_eq!(scream.cwnd, grown, "{in_flight}");
+        }
+        // Beyond fast increase by GAIN * off target * acknowledged * MSS / window, if 1.25 of what is left and it fill it.
+        for (in_flight, grown) in [(1600, 3000.0), (1601, 3000.0 + 1000.0 * 1000.0 / 3000.0)] {
+            let mut scream = scream();
+            scream.fast = false;
+            // That it was used within five seconds is no bound.
+            scream.flights.push_back((at(900), 10_000.0));
+            tell(&mut scream, 1000, &[Some(0)], in_flight, 0);
+            assert_eq!(scream.cwnd, grown, "{in_flight}");
+        }
+    }
+
+    #[test]
+    fn a_loss_within_a_round_trip_of_another_is_an_acknowledgement_like_any_other() {
+        let mut scream = scream();
+        scream.cwnd = 10_000.0;
+        tell(&mut scream, 1000, &[None, Some(0)], 9000, 0);
+        assert_eq!(scream.cwnd, 8000.0);
+        let rate = scream.rate;
+        tell(&mut scream, 1050, &[None, Some(0)], 9000, 0);
+        // Two packets of 1000 bytes over the window of eight, and the rate is not cut again.
+        assert_eq!(scream.cwnd, 8000.0 + 2000.0 * 1000.0 / 8000.0);
+        assert!(scream.rate >= rate);
+        tell(&mut scream, 1100, &[None, Some(0)], 9000, 0);
+        assert_eq!(scream.cwnd, 0.8 * 8250.0);
+    }
+
+    #[test]
+    fn the_trend_is_that_of_samples_as_they_are() {
+        let mut scream = scream();
+        tell(&mut scream, 1000, &[Some(0)], 0, 0);
+        for now in (1050..1200).step_by(50) {
+            tell(&mut scream, now, &[Some((now - 1000) / 5)], 0, 0);
+        }
+        // Shares of the target of 0.1, 0.2, 0.3 after seventeen of none, 0.03 on average: squares and products of neighbours.
+        let squares = 17.0 * 0.0009 + 0.0049 + 0.0289 + 0.0729;
+        let products = 16.0 * 0.0009 - 0.0021 + 0.0119 + 0.0459;
+        let average = 0.1 * (0.1 * 0.81 + 0.2 * 0.9 + 0.3);
+        let trend = products / squares * average;
+        assert!(
+            (scream.trend / trend - 1.0).abs() < 1e-9,
+            "{} {trend}",
+            scream.trend
+        );
+    }
+
+    #[test]
+    fn an_encoder_that_makes_next_to_nothing_for_a_while_keeps_the_target_that_its_median_rate_allows()
+     {
+        // 300 kbps for six seconds, 1500 bytes in 40 ms, then 20 kbps for two.
+        let mut scream = scream();
+        for now in (1000..9000).step_by(40) {
+            let bytes = if now < 7000 { 1500 } else { 100 };
+            scream.on_sent(at(now), bytes, 0);
+            let packet = PacketResult {
+                bytes,
+                sent: at(now - 100),
+                arrived: Some(at(now - 50)),
+                marked: false,
+            };
+            scream.on_feedback(&MediaFeedback {
+                now: at(now),
+                packets: &[packet],
+                round_trip: Some(Span::from_ms(100)),
+                in_flight: 2000,
+                waiting: 0,
+            });
+        }
+        assert!(scream.target() > 290e3, "{}", scream.target());
+    }
+
+    #[test]
+    fn the_rate_of_losses_is_a_share_of_round_trips() {
+        let mut scream = scream();
+        // A loss in every feedback of the first of ten round trips of 100 ms, each with five of them: one of ten, not five of fifty.
+        for n in 0..50 {
+            let lost = if n < 5 { None } else { Some(0) };
+            tell(&mut scream, 1000 + 20 * n, &[lost, Some(0)], 0, 0);
+        }
+        let expected = 0.05 * libm::pow(0.95, 8.0);
+        assert!(
+            (scream.loss_rate / expected - 1.0).abs() < 1e-9,
+            "{} {expected}",
+            scream.loss_rate
+        );
     }
 }

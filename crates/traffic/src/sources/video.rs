@@ -1,8 +1,13 @@
 //! Video: frames at a rate, large key frames among smaller ones, from statistics or from a list; an encoder that follows a target.
 //!
 //! Statistics: sizes of frames of one kind are lognormal about their mean, as measured of MPEG and H.264 (Krunz and Tripathi 1997;
-//! the literature differs, and `spread` is a parameter). The encoder that follows a target with a lag is that of RFC 8593 section 5:
-//! its reaction time (200 ms) is from memory and was not checked against the text; transient bursts of that model are left out.
+//! the literature differs, and `spread` is a parameter), or Laplacian as in RFC 8593. The encoder follows each target after a lag.
+//!
+//! Dialect `rfc8593` is the statistical model of RFC 8593 section 5, read in its last draft (draft-ietf-rmcat-video-traffic-model-07): no lag, but targets
+//! that come within 200 ms of one that was followed are ignored (section 5.1); sizes and times between frames that differ from their means by
+//! Laplacian shares (section 5.3); after a change of the rate a large frame and smaller ones (section 5.2), if it is by more than a tenth (section 7's
+//! example). What it leaves open: a share below -1 is none, so a frame has a byte at least and does not come before the one before it; frames after a
+//! large one make up for it as far as they can; the first frame is a key frame, and one that was asked for is `key_ratio` times as large.
 //!
 //! Quality levels: with a `ladder` of bit rates the encoder has a level (a resolution) for each, and takes the highest whose rate is
 //! not above its own. A higher one is taken only when the rate is above it by a margin, so that a rate near it does not switch with
@@ -12,8 +17,18 @@ use crate::num::real;
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
-use sojourn_units::{ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params};
+use sojourn_units::{Bytes, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, choice, params};
 use std::collections::VecDeque;
+
+choice! {
+    /// How sizes of frames of one kind are distributed about their mean.
+    pub enum Sizes {
+        /// Lognormal.
+        Lognormal = "lognormal",
+        /// Laplacian (RFC 8593).
+        Laplace = "laplace",
+    }
+}
 
 params! {
     /// Frames of video at a rate.
@@ -35,12 +50,26 @@ params! {
         /// Size of a B frame over that of a P frame.
         b_ratio: f64 = "0.5", range "0.01".."1", source "field practice",
             where points is "", where b_frames not "0";
-        /// Standard deviation of the size of frames of one kind over their mean.
-        spread: f64 = "0.15", range "0".."2", source "RFC 8593 section 5.2 (SCALE_B)",
+        /// How sizes of frames of one kind are distributed.
+        sizes: Sizes = "lognormal", source "Krunz and Tripathi 1997",
+            where points is "", where spread not "0";
+        /// Standard deviation of the size of frames of one kind over their mean; of Laplacian ones the scale.
+        spread: f64 = "0.15", range "0".."2", source "RFC 8593 figure 2 (SCALE_B)",
             where points is "";
+        /// Scale of the Laplacian deviation of the time between frames, over its mean.
+        jitter: f64 = "0", range "0".."1", source "RFC 8593 section 5.3 (SCALE_t), which has 0.15";
         /// Time from a new target to the first frame that follows it.
-        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 section 5.1",
+        lag: Span = "200ms", range "0s".."10s", source "Sojourn's choice, the 200 ms of RFC 8593; RFC 8867 section 4.3 has 100 ms",
             where points is "";
+        /// Time after a target that was followed in which others are ignored (tau_v).
+        damping: Span = "0s", range "0s".."10s", source "RFC 8593 section 5.1, which has 200 ms",
+            where points is "";
+        /// Size of the first frame after a change of the rate by more than a tenth (K_B), of which those after it make up; none has no such burst.
+        burst: Option<Bytes> = "none", range "1B".."10MB", source "RFC 8593 section 5.2, which has 13.5 kB for 720p",
+            where points is "";
+        /// Frames of the burst (K_d).
+        burst_frames: u32 = "8", range "2".."1000", source "RFC 8593 figure 2",
+            where burst not "none";
         /// Least rate of the encoder.
         min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5",
             where points is "";
@@ -65,6 +94,14 @@ params! {
     dialects {
         /// From statistics.
         statistical = "statistical" {}
+        /// The statistical model of RFC 8593.
+        rfc8593 = "rfc8593" {
+            sizes = "laplace" from "RFC 8593 section 5.3";
+            jitter = "0.15" from "RFC 8593 figure 2 (SCALE_t)";
+            lag = "0s" from "RFC 8593 section 5.1";
+            damping = "200ms" from "RFC 8593 figure 2 (tau_v)";
+            burst = "13500B" from "RFC 8593 figure 2 (K_B)";
+        }
     }
 }
 
@@ -97,6 +134,12 @@ struct Encoder {
     /// Bits per second now, and targets that it does not follow yet.
     rate: f64,
     targets: VecDeque<(Time, f64)>,
+    /// Until when targets are ignored.
+    deaf: Time,
+    /// Frames of a burst that are to come.
+    bursting: u32,
+    /// What times between frames have had beyond their mean, seconds.
+    shift: f64,
 }
 
 impl Video {
@@ -179,14 +222,29 @@ impl Encoder {
             Kind::Forward => 1.0,
             Kind::Both => self.params.b_ratio,
         };
-        let mean = self.forward() * factor;
+        let mean = self.in_burst(kind).unwrap_or(self.forward() * factor);
         let spread = self.params.spread;
         if spread == 0.0 {
             return whole(mean).max(1);
         }
+        if self.params.sizes == Sizes::Laplace {
+            return whole(mean * (1.0 + laplace(spread, rng))).max(1);
+        }
         let sigma2 = libm::log(1.0 + spread * spread);
         let draw = libm::exp(rng.normal() * sigma2.sqrt() - sigma2 / 2.0);
         whole(mean * draw).max(1)
+    }
+
+    /// The mean size of a frame that belongs to a burst (RFC 8593 section 5.2): the first is large, and the others leave as much as they can of
+    /// the rate over all. A key frame is as large as one always is.
+    fn in_burst(&self, kind: Kind) -> Option<f64> {
+        let large = self.params.burst.filter(|_| self.bursting > 0)?;
+        let (large, frames) = (real(large.get()), f64::from(self.params.burst_frames));
+        if self.bursting == self.params.burst_frames {
+            return (kind != Kind::Key).then_some(large);
+        }
+        let all = self.rate / 8.0 * self.interval * frames;
+        (kind != Kind::Key).then_some(((all - large) / (frames - 1.0)).max(1.0))
     }
 
     /// The target that it follows at `at`.
@@ -194,6 +252,9 @@ impl Encoder {
         while let Some((from, rate)) = self.targets.front().copied() {
             if from > at {
                 break;
+            }
+            if self.params.burst.is_some() && (rate - self.rate).abs() > 0.1 * self.rate {
+                self.bursting = self.params.burst_frames;
             }
             self.rate = rate;
             self.targets.pop_front();
@@ -215,7 +276,12 @@ impl Encoder {
     }
 
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
-        let at = |frame: u64| Span::round_from_secs(real(frame) * self.interval);
+        if self.params.jitter > 0.0 && self.frame > 0 {
+            self.shift += self.interval * laplace(self.params.jitter, rng).max(-1.0);
+        }
+        let at = |frame: u64| {
+            Span::round_from_secs((real(frame) * self.interval + self.shift).max(0.0))
+        };
         let mut when = at(self.frame);
         if let Some(pause) = self.params.pause
             && when >= pause
@@ -243,6 +309,7 @@ impl Encoder {
                 list[place]
             }
         };
+        self.bursting = self.bursting.saturating_sub(1);
         self.was_key = kind == Kind::Key;
         self.since_key = if self.was_key { 1 } else { self.since_key + 1 };
         self.refresh &= !self.was_key;
@@ -255,8 +322,11 @@ impl Encoder {
         let rate = bits_per_second.clamp(least, self.params.max_rate.as_bps_f64());
         let from = now.saturating_add(self.params.lag);
         let last = self.targets.back().map_or(self.rate, |target| target.1);
-        if (rate - last).abs() > 1e-3 * last {
+        if now >= self.deaf && (rate - last).abs() > 1e-3 * last {
             self.targets.push_back((from, rate));
+            if self.params.damping > Span::ZERO {
+                self.deaf = from.saturating_add(self.params.damping);
+            }
         }
     }
 }
@@ -314,9 +384,18 @@ impl Entry for Video {
             paused: false,
             rate: params.rate.as_bps_f64(),
             targets: VecDeque::new(),
+            deaf: Time::ZERO,
+            bursting: 0,
+            shift: 0.0,
             params,
         })))
     }
+}
+
+/// A draw from the Laplacian distribution of mean zero and of this scale.
+fn laplace(scale: f64, rng: &mut Stream) -> f64 {
+    let u = rng.uniform() - 0.5;
+    -scale * libm::log((1.0 - 2.0 * u.abs()).max(f64::MIN_POSITIVE)) * u.signum()
 }
 
 /// Most levels that packets can tell of.
@@ -411,6 +490,16 @@ impl Source for Video {
         self.0.next(rng)
     }
 
+    fn framing(&self) -> (Option<Span>, u32) {
+        let encoder = &self.0;
+        let interval = Span::round_from_secs(encoder.interval);
+        // The encoder follows a rate within a group of pictures, too, after its lag and damping; a rounded division makes no frame more.
+        let wait = encoder.params.lag.as_secs_f64() + encoder.params.damping.as_secs_f64();
+        let frames = (wait / encoder.interval - 1e-9).ceil();
+        let frames = u32::try_from(whole(frames)).unwrap_or(u32::MAX).max(1);
+        (Some(interval), if self.is_list() { 1 } else { frames })
+    }
+
     fn key(&self) -> bool {
         self.0.was_key
     }
@@ -451,6 +540,90 @@ mod tests {
         let pairs: Vec<_> = pairs.collect();
         let params = build(None, &pairs).map_err(|error: ParamError| error.to_string())?;
         Video::build(params).map_err(|error| error.to_string())
+    }
+
+    /// The model of RFC 8593.
+    fn rfc(text: &str) -> Video {
+        let pairs = text.split_whitespace().map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap();
+            (key.to_owned(), value.to_owned())
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let params: VideoParams = build(Some("rfc8593"), &pairs).unwrap();
+        Video::build(params).unwrap()
+    }
+
+    #[test]
+    fn rfc_8593_ignores_targets_for_a_while_after_one_that_it_follows() {
+        let Video(mut encoder) = rfc("jitter=0 spread=0 burst=none");
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let mut rate = |now: u64, target: f64| {
+            encoder.adapt(target, at(now));
+            encoder.follow(at(now));
+            encoder.rate
+        };
+        assert_eq!(rate(1000, 600e3), 600e3);
+        // Until 200 ms later others are not heard, nor are they followed after that.
+        assert_eq!(rate(1100, 300e3), 600e3);
+        assert_eq!(rate(1199, 300e3), 600e3);
+        assert_eq!(rate(1200, 900e3), 900e3);
+    }
+
+    #[test]
+    fn a_burst_of_rfc_8593_is_a_large_frame_and_smaller_ones_with_the_rate_over_all() {
+        let Video(mut encoder) = rfc("jitter=0 spread=0 gop=0");
+        let mut rng = Stream::derive(1, 0, "flow/video-1");
+        let mut sizes = |encoder: &mut Encoder, frames: u32| -> Vec<u64> {
+            let write = |_| encoder.next(&mut rng).unwrap().bytes;
+            (0..frames).map(write).collect()
+        };
+        sizes(&mut encoder, 10);
+        // From 1 to 1.05 Mbps nothing is special: 4375 bytes each.
+        encoder.adapt(1.05e6, Time::ZERO + Span::from_ms(300));
+        assert_eq!(sizes(&mut encoder, 8), [4375; 8]);
+        // To 1.5 Mbps: of eight frames of 6250 bytes the first has 13500, and the others share 36500.
+        encoder.adapt(1.5e6, Time::ZERO + Span::from_ms(550));
+        let burst = sizes(&mut encoder, 9);
+        assert_eq!(burst[0], 13_500);
+        assert_eq!(burst[1..8], [36_500 / 7; 7]);
+        assert_eq!(burst[8], 6250);
+    }
+
+    #[test]
+    fn sizes_and_times_of_rfc_8593_are_laplacian() {
+        let mut video = rfc("burst=none");
+        let mut rng = Stream::derive(1, 0, "flow/video-1");
+        let writes: Vec<Write> = (0..100_001).map(|_| video.next(&mut rng).unwrap()).collect();
+        let frame = |count: usize| real(u64::try_from(count).unwrap());
+        // The first is a key frame. The mean deviation of a Laplacian is its scale.
+        let sizes = writes[1..].iter().map(|write| real(write.bytes) / (1e6 / 240.0) - 1.0);
+        let deviations: Vec<f64> = sizes.collect();
+        let gaps = writes.windows(2).map(|two| {
+            let gap = two[1].at.since(two[0].at).as_secs_f64();
+            gap * 30.0 - 1.0
+        });
+        for deviations in [deviations, gaps.collect()] {
+            let count = frame(deviations.len());
+            let mean = deviations.iter().sum::<f64>() / count;
+            let scale = deviations.iter().map(|d| d.abs()).sum::<f64>() / count;
+            // A share e^-6.67 of half of all lies below -1 and is cut there.
+            assert!(mean.abs() < 0.003, "{mean}");
+            assert!((scale / 0.15 - 1.0).abs() < 0.02, "{scale}");
+            let beyond = deviations.iter().filter(|d| d.abs() > 0.3).count();
+            assert!((frame(beyond) / count / libm::exp(-2.0) - 1.0).abs() < 0.03);
+        }
+    }
+
+    #[test]
+    fn a_circuit_breaker_gives_the_encoder_its_lag_and_a_list_of_frames_none() {
+        let framing = |text: &str| source(text).unwrap().framing();
+        // Six frames of 33.3 ms in 200 ms, whatever the group of pictures.
+        let third = Span::round_from_secs(1.0 / 30.0);
+        assert_eq!(framing(""), (Some(third), 6));
+        assert_eq!(framing("gop=60 fps=25"), (Some(Span::from_ms(40)), 5));
+        assert_eq!(framing("lag=0s fps=10"), (Some(Span::from_ms(100)), 1));
+        let list = "points=I:3000,P:1000 fps=10";
+        assert_eq!(framing(list), (Some(Span::from_ms(100)), 1));
     }
 
     fn take(video: &mut Video, n: usize) -> Vec<(Write, bool)> {

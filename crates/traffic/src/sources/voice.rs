@@ -186,6 +186,10 @@ impl Source for Voice {
         false
     }
 
+    fn framing(&self) -> (Option<Span>, u32) {
+        (Some(self.interval), 1)
+    }
+
     #[inline(never)]
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         if let Some(left) = &mut self.left {

@@ -1,7 +1,7 @@
 //! When a receiver asks for a key frame, and how long it waits for what it has asked for.
 //!
 //! Source: RFC 4585 section 6.3.1 (picture loss indication). A request is repeated, since it or the key frame may be lost, but not
-//! before a round trip has passed: RFC 5104 section 4.3.1 has that rule for its full intra request, and RFC 4585 none of its own. The
+//! before a round trip has passed: RFC 5104 section 4.3.1.3 has that rule for its full intra request, and RFC 4585 none of its own. The
 //! round trip is the receiver's own estimate, from a request to what it brought, as RFC 4588 section 6.3 proposes, with mean and
 //! deviation and a first value of one second as RFC 6298 section 2 has them. What was asked for more than once tells nothing of it
 //! (Karn's rule), unless nothing is known yet: then the time from the first request is the most that a round trip can be.

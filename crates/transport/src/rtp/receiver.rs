@@ -189,11 +189,7 @@ impl RtpReceiver {
 
     /// Sends feedback of so many bytes, with a report in front unless it may go without.
     fn send_early<H: Host>(&mut self, packet: &Rtcp, bytes: u32, host: &mut H) {
-        let ahead = match self.reduced_size {
-            true => 0,
-            false => Report::EMPTY_BYTES,
-        };
-        let size = self.session.small(bytes + ahead);
+        let size = self.session.small(bytes, self.reduced_size);
         self.send_small(packet, size, host);
     }
 

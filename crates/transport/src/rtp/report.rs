@@ -317,9 +317,6 @@ impl Rtcp {
 }
 
 impl Report {
-    /// Bytes of a receiver report without blocks and without a name, as it goes in front of feedback (RFC 4585 section 3.1).
-    pub const EMPTY_BYTES: u32 = 8;
-
     /// Most blocks of a report, of a sender or not.
     pub fn most_blocks(of_sender: bool) -> usize {
         if of_sender { 2 } else { 3 }

@@ -114,10 +114,41 @@ fn feedback_is_as_often_as_wanted_and_small_packets_are_smaller() {
     assert!((1650..2100).contains(&feedbacks), "{feedbacks}");
     assert_eq!(feedbacks, whole.rtp[0].rtcp_packets);
     let more = whole.rtp[0].rtcp_bytes - small.rtp[0].rtcp_bytes;
+    // A receiver report without blocks and a canonical name (RFC 4585 section 3.1).
     assert_eq!(
         more,
-        8 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
+        36 * (feedbacks - small.rtp[0].sender_reports - small.rtp[0].receiver_reports)
     );
+}
+
+#[test]
+fn feedback_has_a_report_in_front_until_a_report_was_sent() {
+    // The first report would come after the end: all feedback is whole (RFC 5506 section 4).
+    let bytes = |pairs: &'static [(&'static str, &'static str)]| {
+        let account = path(pairs).run().rtp[0];
+        assert_eq!((account.sender_reports, account.receiver_reports), (0, 0));
+        account.rtcp_bytes
+    };
+    let never = &[("feedback", "100ms"), ("rtcp_first", "1h")];
+    let whole = &[
+        ("feedback", "100ms"),
+        ("rtcp_first", "1h"),
+        ("reduced_size", "false"),
+    ];
+    assert_eq!(bytes(never), bytes(whole));
+}
+
+#[test]
+fn under_avpf_two_participants_need_not_wait_before_they_report_and_a_group_does() {
+    let pairs = [("dialect".to_owned(), "avpf".to_owned())];
+    let mut params: RtpParams = sojourn_units::build(None, &pairs).unwrap();
+    assert_eq!(params.rules().first, Span::ZERO);
+    params.for_group();
+    assert_eq!(params.rules().first, Span::from_secs(1));
+    // What is given stays, and other profiles have theirs.
+    let mut params = RtpParams::default();
+    params.for_group();
+    assert_eq!(params.rules().first, Span::from_ms(2500));
 }
 
 /// Media whose receiver asks for what is lost, at so much loss each way.
@@ -224,4 +255,57 @@ fn a_breaker_leaves_healthy_media_alone_however_often_reports_may_be_sent() {
             assert_eq!(outcome.rtp[0].ceased, None, "{dialect}, seed {seed}");
         }
     }
+}
+
+#[test]
+fn a_breaker_ends_media_that_loses_a_third_where_tcp_would_send_a_tenth_of_it() {
+    // 50 packets in a second. With a third lost TCP sends sqrt(3 / (2 / 3)) = 2.12 packets in a round trip: 4.2 in a second at 500 ms, 8.5 at 250.
+    // With timeouts (the full equation) it sends 0.3 at 500 ms: 1 / (0.5 * 0.471 + 2 * 3 * 0.354 * 0.333 * 4.56) = 0.29, and 0.58 at 250.
+    for (rtt, equation, stops) in [
+        (500, "simple", true),
+        (200, "simple", false),
+        (200, "full", true),
+    ] {
+        let pairs: &'static [(&str, &str)] = match equation {
+            "full" => &[("circuit_breaker", "true"), ("breaker_equation", "full")],
+            _ => &[("circuit_breaker", "true")],
+        };
+        let mut path = Path {
+            warm_up: Span::ZERO,
+            ..path(pairs)
+        };
+        path.delay = Span::from_ms(rtt / 2);
+        path.impair[0].loss = Loss::Bernoulli(1.0 / 3.0);
+        let ceased = path.run().rtp[0].ceased;
+        let why = ceased.map(|(why, _)| why);
+        assert_eq!(
+            why,
+            stops.then_some(Tripped::Congestion),
+            "{rtt} {equation}"
+        );
+        if let Some((_, when)) = ceased {
+            // Four blocks, five seconds apart but for the first.
+            assert!((10.0..35.0).contains(&when.as_secs_f64()), "{when}");
+        }
+    }
+}
+
+#[test]
+fn feedback_without_reports_keeps_media_going() {
+    // The first report would come after the end.
+    let ceased = |pairs: &'static [(&'static str, &'static str)]| {
+        let path = Path {
+            warm_up: Span::ZERO,
+            ..path(pairs)
+        };
+        path.run().rtp[0].ceased.map(|(why, _)| why)
+    };
+    let silent = &[("circuit_breaker", "true"), ("rtcp_first", "1h")];
+    let fed = &[
+        ("circuit_breaker", "true"),
+        ("rtcp_first", "1h"),
+        ("feedback", "100ms"),
+    ];
+    assert_eq!(ceased(silent), Some(Tripped::RtcpTimeout));
+    assert_eq!(ceased(fed), None);
 }

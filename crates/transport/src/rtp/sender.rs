@@ -2,7 +2,7 @@
 
 use super::RtpParams;
 use super::account::{RtpAccount, RtpGauges};
-use super::breaker::{Breaker, Sent};
+use super::breaker::{Breaker, Waits};
 use super::flight::Flight;
 use super::incoming::Announced;
 use super::kept::Kept;
@@ -88,7 +88,6 @@ pub struct RtpSender<S> {
     first: u64,
     seq: u64,
     frames: u32,
-    wire_bytes: u64,
     /// Time between the last two frames.
     frame_gap: (Time, Span),
     timers: Timers<5>,
@@ -123,6 +122,8 @@ impl<S: Source> RtpSender<S> {
             super::Sizes::Ns2 => 0,
         };
         let session = params.session(config.clock_rate, true, rng);
+        let (framing, group) = config.source.framing();
+        let breaker = params.breaker(group, &session.waits(framing.unwrap_or(Span::ZERO)));
         let announced = Announced::new((config.flow, session.ssrc()), &params, config.clock_rate);
         RtpSender {
             flow: config.flow,
@@ -131,7 +132,7 @@ impl<S: Source> RtpSender<S> {
             tos: params.tos(),
             pacing: params.pacing,
             rtcp: params.rtcp,
-            breaker: (params.circuit_breaker && params.rtcp).then(Breaker::default),
+            breaker,
             control: config.control,
             flight: Flight::default(),
             session,
@@ -145,7 +146,6 @@ impl<S: Source> RtpSender<S> {
             first,
             seq: first,
             frames: 0,
-            wire_bytes: 0,
             frame_gap: (Time::ZERO, Span::ZERO),
             timers: Timers::default(),
             report: SenderReport::default(),
@@ -318,7 +318,9 @@ impl<S: Source> RtpSender<S> {
                 control.on_sent(now, u64::from(size), self.flight.bytes());
             }
             self.seq += 1;
-            self.wire_bytes += u64::from(size);
+            if let Some(breaker) = &mut self.breaker {
+                breaker.sent(now, packet.header.frame, u64::from(size));
+            }
             self.pace(u64::from(size), host);
         }
         if self.feed.due().is_none() && self.packets() > 0 {
@@ -349,7 +351,6 @@ impl<S: Source> RtpSender<S> {
         self.report.retransmissions += 1;
         self.account.retransmissions += 1;
         self.account.retransmitted_bytes += u64::from(size);
-        self.wire_bytes += u64::from(size);
         self.pace(u64::from(size), host);
     }
 
@@ -471,21 +472,21 @@ impl<S: Source> RtpSender<S> {
             // The wait has become shorter.
             self.send_rtcp(None, host);
         }
-        let sent = Sent {
-            packets: self.packets(),
-            bytes: self.wire_bytes,
-            frame: self.frame_gap.1,
-            interval: self.session.interval_of_receiver(),
-            own: self.session.deterministic_interval(),
-        };
+        let waits = self.waits();
         if let Some(breaker) = &mut self.breaker
             && !report.bye
         {
-            breaker.on_report(now, told.as_ref(), sent);
+            breaker.on_report(now, told.as_ref(), &waits);
         }
         if let Some(told) = told {
             self.on_told(told, report.ssrc, packet.flow);
         }
+    }
+
+    /// The waits by which its circuit breakers judge. Media without a rhythm has the time since the frame before (RFC 8083 section 3, Tf).
+    fn waits(&self) -> Waits {
+        let (framing, _) = self.feed.source().framing();
+        self.session.waits(framing.unwrap_or(self.frame_gap.1))
     }
 
     fn on_told(&mut self, told: Told, ssrc: u32, flow: u32) {
@@ -537,7 +538,11 @@ impl<S: Source> Agent for RtpSender<S> {
     }
 
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
-        match host.side(packet).and_then(|side| Rtcp::of(&side)) {
+        let rtcp = host.side(packet).and_then(|side| Rtcp::of(&side));
+        if let (Some(_), Some(breaker)) = (&rtcp, &mut self.breaker) {
+            breaker.on_feedback(host.now());
+        }
+        match rtcp {
             Some(Rtcp::Report(report)) => self.on_report(&report, packet, host),
             Some(Rtcp::PictureLoss) => self.feed.source_mut().refresh(),
             Some(Rtcp::Feedback(feedback)) => self.on_feedback(&feedback, host),

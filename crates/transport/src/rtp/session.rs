@@ -3,6 +3,7 @@
 //! Source: RFC 3550 section 6. However packets travel: the caller hands in what arrives and sends what comes out, to one other
 //! participant or to a group.
 
+use super::breaker::Waits;
 use super::interval::Rules;
 use super::members::Members;
 use super::reception::Reception;
@@ -145,14 +146,15 @@ impl Session {
         self.timer.next()
     }
 
-    /// The wait between reports without chance.
-    pub fn deterministic_interval(&self) -> Span {
-        self.timer.deterministic(self.census())
-    }
-
-    /// The same of who receives its media and has reported.
-    pub fn interval_of_receiver(&self) -> Span {
-        self.timer.of_receiver(self.census())
+    /// The waits by which circuit breakers judge, of media with so much time between frames.
+    pub(super) fn waits(&self, frame: Span) -> Waits {
+        let census = self.census();
+        Waits {
+            frame,
+            receiver: self.timer.of_receiver(census),
+            own: self.timer.deterministic(census),
+            between: self.timer.between(),
+        }
     }
 
     /// The wait by which reports that stay away are judged.
@@ -305,8 +307,13 @@ impl Session {
         }
     }
 
-    /// A packet without a report, of so many bytes above the headers below: its bytes on the wire. It counts in the average size.
-    pub fn small(&mut self, size: u32) -> u32 {
+    /// Feedback of so many bytes above the headers below: its bytes on the wire. It counts in the average size. In front goes a report without
+    /// blocks and a name (RFC 4585 section 3.1), unless it may go without: not before a whole report has (RFC 5506 section 4).
+    pub fn small(&mut self, size: u32, reduced: bool) -> u32 {
+        let size = match reduced && self.reported[0].is_some() {
+            true => size,
+            false => size + self.sizes.of(&Report::default()),
+        };
         self.timer.count(f64::from(size + self.counted));
         size + self.lower
     }

@@ -109,10 +109,14 @@ impl RtcpTimer {
         }
     }
 
-    /// The wait between reports without chance.
+    /// The wait between reports without chance (Td), whatever the least time between regular ones.
     pub fn deterministic(&self, census: Census) -> Span {
-        let wait = Span::round_from_secs(self.rules.deterministic(&self.load(census)));
-        wait.max(self.rules.between)
+        Span::round_from_secs(self.rules.deterministic(&self.load(census)))
+    }
+
+    /// The least time between regular reports (T_rr_interval).
+    pub fn between(&self) -> Span {
+        self.rules.between
     }
 
     /// The wait between reports without chance of another participant, which sends no media and has reported.
@@ -122,7 +126,7 @@ impl RtcpTimer {
             we_sent: false,
             ..self.load(census)
         };
-        Span::round_from_secs(self.rules.deterministic(&load)).max(self.rules.between)
+        Span::round_from_secs(self.rules.deterministic(&load))
     }
 
     /// The wait by which reports that stay away are judged.

@@ -1,7 +1,7 @@
 //! Loss events and the intervals between them (RFC 5348 section 5), the discounting of old ones too (section 5.5).
 //!
-//! The formulas of section 5.5 are from memory: its text could not be read here. That the mechanism and its number are these is what other
-//! implementations say.
+//! A packet that comes after it was given up takes nothing back, which section 5.1 leaves open. The discount that a closed interval leaves
+//! to older ones is that of its length, not of the packets that had arrived when its end was found.
 
 use sojourn_units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -70,13 +70,18 @@ impl LossHistory {
         self.event.is_some()
     }
 
+    /// The packet that began the last loss event.
+    pub fn last_event(&self) -> Option<u64> {
+        self.event.map(|(seq, _)| seq)
+    }
+
     /// The length of the interval before the first loss event, in packets (section 6.3.1).
     pub fn set_first_interval(&mut self, packets: f64) {
-        self.intervals.clear();
         self.intervals.push_back(Interval {
             packets: packets.max(1.0),
             discount: 1.0,
         });
+        self.intervals.truncate(WEIGHTS.len());
     }
 
     /// Packet `seq` has arrived at `now`; `rtt` is what the sender told last. Says whether it is new, and whether a loss event began.
@@ -273,7 +278,7 @@ mod tests {
         assert!((history.loss_event_rate() * mean - 1.0).abs() < 1e-12);
     }
 
-    /// Section 5.5, from its formulas: three intervals of 100, an open one of 500, and then a loss.
+    /// Section 5.5: three intervals of 100, an open one of 500, and then a loss.
     #[test]
     fn a_long_interval_takes_weight_from_older_ones_and_they_never_get_it_back() {
         let mut history = LossHistory::new(3, true);

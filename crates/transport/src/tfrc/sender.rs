@@ -59,8 +59,9 @@ pub struct TfrcSender<S> {
     equation: f64,
     p: f64,
     rtt: Option<f64>,
-    /// Mean of the square roots of round-trip times.
+    /// Mean of the square roots of round-trip times, and the last of these, seconds.
     root: f64,
+    sample: f64,
     doubled: Time,
     /// Rates that the receiver reported in the last two round trips, with the times; infinite at first.
     received: VecDeque<(f64, Time)>,
@@ -69,7 +70,6 @@ pub struct TfrcSender<S> {
     next_at: Time,
     /// Times at which the rate, not the application, held the sender back, thinned.
     held_back: VecDeque<Time>,
-    covered: Time,
     /// Nothing was sent since the nofeedback timer was set.
     idle: bool,
     timers: Timers<3>,
@@ -100,12 +100,12 @@ impl<S: Source> TfrcSender<S> {
             p: 0.0,
             rtt: None,
             root: 0.0,
+            sample: 0.0,
             doubled: Time::ZERO,
-            received: VecDeque::from([(f64::INFINITY, Time::ZERO)]),
+            received: VecDeque::from([(f64::INFINITY, config.start)]),
             nominal: Time::ZERO,
             next_at: Time::ZERO,
             held_back: VecDeque::new(),
-            covered: Time::ZERO,
             idle: true,
             timers: Timers::default(),
             report: SenderReport::default(),
@@ -255,14 +255,15 @@ impl<S: Source> TfrcSender<S> {
         self.send(host);
     }
 
-    /// Whether the application, not the rate, held the sender back between two packets.
+    /// Whether the application, not the rate, held the sender back in all of the round trip before a packet that is reported, which was sent
+    /// then (section 8.2.1).
     fn data_limited(&mut self, sent: Time) -> bool {
-        let from = std::mem::replace(&mut self.covered, sent);
-        let free = self.held_back.iter().any(|at| *at > from && *at <= sent);
-        while self.held_back.front().is_some_and(|at| *at <= sent) {
+        let trip = Span::round_from_secs(self.rtt.unwrap_or(0.0));
+        let from = sent.saturating_sub(trip);
+        while self.held_back.front().is_some_and(|at| *at <= from) {
             self.held_back.pop_front();
         }
-        !free
+        self.held_back.front().is_none_or(|at| *at > sent)
     }
 
     fn most_received(&self) -> f64 {
@@ -311,9 +312,9 @@ impl<S: Source> TfrcSender<S> {
         }
         self.p = p;
         if first {
+            // What the first report tells is no bound (section 4.2).
             self.allowed = self.initial_rate();
             self.doubled = now;
-            self.received.push_back((reported, now));
         } else {
             let limit = if limited {
                 let mut rate = reported;
@@ -334,7 +335,8 @@ impl<S: Source> TfrcSender<S> {
             };
             self.update(limit, now);
         }
-        self.space(sample);
+        self.sample = sample;
+        self.space();
         let wait = self.wait();
         self.timers.set(NO_FEEDBACK, now.saturating_add(wait), host);
         self.idle = true;
@@ -353,13 +355,17 @@ impl<S: Source> TfrcSender<S> {
         }
     }
 
-    /// The spacing (section 4.5).
-    fn space(&mut self, sample: f64) {
-        let factor = match self.oscillation {
-            true => self.root / sample.sqrt(),
+    /// The spacing (section 4.5), by the last round trip.
+    fn space(&mut self) {
+        let factor = match self.oscillation && self.sample > 0.0 {
+            true => self.root / self.sample.sqrt(),
             false => 1.0,
         };
-        self.spaced = (self.allowed * factor).max(self.least_rate());
+        let least = match self.rtt {
+            Some(rtt) if self.p <= 0.0 => self.s() / rtt,
+            _ => self.least_rate(),
+        };
+        self.spaced = (self.allowed * factor).max(least.min(self.allowed));
         self.retime();
     }
 
@@ -394,8 +400,7 @@ impl<S: Source> TfrcSender<S> {
                 }
             }
         }
-        self.spaced = self.allowed;
-        self.retime();
+        self.space();
         self.idle = true;
         let wait = self.wait();
         self.timers.set(NO_FEEDBACK, now.saturating_add(wait), host);
@@ -407,7 +412,6 @@ impl<S: Source> Agent for TfrcSender<S> {
     fn on_start<H: Host>(&mut self, host: &mut H) {
         let start = self.start;
         self.next_at = start;
-        self.covered = start;
         self.timers.set(APPLICATION, start, host);
     }
 
@@ -449,4 +453,91 @@ fn real(bytes: u64) -> f64 {
 )]
 fn whole(bytes: f64) -> u64 {
     bytes.clamp(0.0, 9e15) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::tests::Script;
+    use crate::tfrc::wire::Wire;
+    use sojourn_sim::Side;
+
+    /// A sender that begins at a time, and reports of its packets after 100 ms.
+    struct Line {
+        wire: Wire,
+        sender: TfrcSender<Script>,
+    }
+
+    impl Line {
+        fn new(start: Time, source: Script) -> Line {
+            let mut sender = TfrcSender::new(TfrcConfig {
+                flow: 0,
+                params: TfrcParams::default(),
+                source,
+                rng: Stream::derive(1, 0, "tfrc"),
+                start,
+                stop: None,
+            });
+            let mut wire = Wire::default();
+            sender.on_start(&mut wire);
+            Line { wire, sender }
+        }
+
+        fn run(&mut self, until: Time) {
+            while let Some(wake) = self.wire.wake.filter(|wake| *wake <= until) {
+                self.wire.wake = None;
+                self.wire.now = wake;
+                self.sender.on_wake(&mut self.wire);
+            }
+            self.wire.now = until;
+        }
+
+        /// A report of a rate and a loss event rate, on a packet that was sent 100 ms before.
+        fn report(&mut self, now: Time, rate: f64, p: f64) {
+            self.run(now);
+            self.wire.side = Some(Side {
+                timestamps: (0, now.saturating_sub(Span::from_ms(100)).as_ps()),
+                words: [rate.to_bits(), p.to_bits()],
+                ..Side::default()
+            });
+            self.sender
+                .on_packet(&Packet::test(40, 0, 0), &mut self.wire);
+        }
+    }
+
+    #[test]
+    fn what_is_received_is_no_bound_in_the_first_two_round_trips_whenever_a_flow_begins() {
+        for start in [0, 10_000] {
+            let at = |ms: u64| Time::ZERO + Span::from_ms(start + ms);
+            let mut line = Line::new(at(0), Script::Unlimited);
+            let initial = 4380.0 / 0.1;
+            line.report(at(100), 0.0, 0.0);
+            assert!((line.sender.allowed / initial - 1.0).abs() < 1e-9);
+            // A packet in a round trip is reported, and the rate doubles nevertheless.
+            line.report(at(200), 14_600.0, 0.0);
+            assert!(
+                (line.sender.allowed / (2.0 * initial) - 1.0).abs() < 1e-9,
+                "{start}"
+            );
+            // Beyond two round trips it is twice what was reported, but not less than at first.
+            line.report(at(301), 30_000.0, 0.0);
+            assert!(
+                (line.sender.allowed / 60_000.0 - 1.0).abs() < 1e-9,
+                "{start}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_sender_with_data_without_end_is_not_limited_by_it_when_a_loss_is_told_early() {
+        let at = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let mut line = Line::new(at(0), Script::Unlimited);
+        line.report(at(100), 0.0, 0.0);
+        for ms in [200, 300, 400] {
+            line.report(at(ms), 400_000.0, 0.001);
+        }
+        // Five milliseconds later, of a new loss event: what was received is not halved.
+        line.report(at(405), 400_000.0, 0.002);
+        assert_eq!(line.sender.most_received(), 400_000.0);
+    }
 }

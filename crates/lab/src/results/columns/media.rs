@@ -160,7 +160,7 @@ fn reported(all: &mut Columns<Row>) {
     );
     all.text(
         "ceased_by",
-        "Which: `media_timeout`, `rtcp_timeout` or `congestion`; empty if none did.",
+        "Which: `media_timeout`, `rtcp_timeout`, `congestion` or `media_usability`; empty if none did.",
         |row| row.media.reported.ceased.map_or("", |(why, _)| why.name()),
     );
 }
