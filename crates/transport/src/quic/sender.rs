@@ -4,8 +4,8 @@ use super::QuicParams;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample,
-    Sent, Stage, Start, Traits,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
+    Sample, Sent, Stage, Start, Traits,
 };
 use sojourn_sim::{
     Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
@@ -100,6 +100,8 @@ pub struct QuicSender<S> {
     collapsed: Option<Time>,
     /// Packets that an acknowledgement is the first to cover: bytes, and when they were sent.
     fresh: Vec<(u64, Time)>,
+    /// Losses that the congestion control is to be told of, where it goes by a model.
+    told: Vec<Lost>,
     marks: u64,
     delivered: u64,
     delivered_at: Time,
@@ -149,6 +151,7 @@ impl<S: Source> QuicSender<S> {
             recovering: false,
             collapsed: None,
             fresh: Vec::new(),
+            told: Vec::new(),
             marks: 0,
             delivered: 0,
             delivered_at: Time::ZERO,
@@ -415,6 +418,7 @@ impl<S: Source> QuicSender<S> {
             in_flight: self.in_flight,
             retransmission: again,
             after_idle: false,
+            app_limited: self.limited_to > 0,
         });
         self.space(bytes, now);
         let ecn = match (self.traits.ecn, self.params.ecn) {
@@ -769,6 +773,16 @@ impl<S: Source> QuicSender<S> {
                     flight.fate = Fate::Lost;
                     self.in_flight -= flight.bytes;
                     self.lost_total += flight.bytes;
+                    if self.traits.model {
+                        self.told.push(Lost {
+                            now,
+                            bytes: flight.bytes,
+                            tx_in_flight: flight.in_flight,
+                            lost_since: self.lost_total - flight.lost,
+                            app_limited: flight.app_limited,
+                            delivered: self.delivered,
+                        });
+                    }
                     let known = self.again.get(&flight.offset).copied().unwrap_or(0);
                     self.again.insert(flight.offset, flight.bytes.max(known));
                     newest = Some(newest.map_or(flight.sent, |known| known.max(flight.sent)));
@@ -802,6 +816,9 @@ impl<S: Source> QuicSender<S> {
             self.cc.on_phase(Phase::Loss, now);
             // Section 5.2: the path may have become another.
             self.least = Some(self.latest);
+        }
+        for lost in self.told.drain(..) {
+            self.cc.on_lost(&lost);
         }
     }
 
