@@ -1,9 +1,10 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! Sources: RFC 9438 sections 4.1 to 4.8, HyStart++ (RFC 9406) in slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
+//! Sources: RFC 9438 section 4, read line by line (as its last draft has it), HyStart++ (RFC 9406) in the first slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
 //! segments and milliseconds, at most one update of the growth per tick, HyStart; dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
 //!
-//! Deviations: dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
+//! Deviations: dialect `rfc` increases the window for each segment acknowledged, where sections 4.4 and 4.5 of the RFC do so for each acknowledgement,
+//! which those that are delayed would halve; a window of one segment that goes on being marked does not lower the rate further (section 4.6). Dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
 //! idle does not count in either dialect.
 
 mod ns3;
@@ -12,7 +13,9 @@ use self::ns3::{Ns3, Shape};
 use crate::hystart::{HyStart, HyStartPlus, Rules};
 use crate::num::{micros, millis, real, scaled, whole};
 use crate::window::Window;
-use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Start, Undo};
+use crate::{
+    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Undo,
+};
 use sojourn_units::{Rate, Ratio, Span, Time, choice, params};
 
 choice! {
@@ -122,8 +125,27 @@ pub struct Cubic {
     srtt: Span,
     least_rtt: Option<Span>,
     last_sent: Time,
+    /// When an acknowledgement last told whether the application holds the sender back.
+    last_told: Time,
+    /// The next congestion avoidance is the first after a timeout.
+    after_timeout: bool,
+    /// A mark has left less than the threshold can be.
+    marked_to: Option<u64>,
+    /// The curve before the last reduction.
+    undo: Undone,
     linux: Ticks,
     ns3: Ns3,
+}
+
+/// What a loss or a timeout that was none gives back (RFC 9438 section 4.9).
+#[derive(Clone, Copy, Debug, Default)]
+struct Undone {
+    epoch: Option<Time>,
+    w_max: f64,
+    k: f64,
+    origin: f64,
+    w_est: f64,
+    w_prior: f64,
 }
 
 /// The state of dialect linux, segments and ticks of a millisecond.
@@ -180,6 +202,10 @@ impl Cubic {
             srtt: Span::ZERO,
             least_rtt: None,
             last_sent: Time::ZERO,
+            last_told: Time::ZERO,
+            after_timeout: false,
+            marked_to: None,
+            undo: Undone::default(),
             linux: Ticks::default(),
             ns3: Ns3::default(),
         }
@@ -222,6 +248,11 @@ impl Cubic {
         self.epoch = Some(now);
         let cwnd = self.segments();
         self.w_est = cwnd;
+        if self.after_timeout {
+            // Section 4.8: the curve begins at its plateau.
+            self.after_timeout = false;
+            self.w_max = cwnd;
+        }
         if cwnd < self.w_max {
             self.k = libm::cbrt((self.w_max - cwnd) / self.c);
             self.origin = self.w_max;
@@ -253,7 +284,7 @@ impl Cubic {
             };
             self.w_est += alpha * acked / cwnd;
             if self.w_cubic(elapsed) < self.w_est {
-                next = next.max(self.w_est);
+                next = self.w_est;
             }
         }
         self.window.cwnd = whole(next * real(self.window.mss));
@@ -349,6 +380,50 @@ impl Cubic {
         }
     }
 
+    /// Sections 4.6, 4.8 and 4.9: ssthresh from what is in flight, the window after a mark down to one segment.
+    fn reduce_as_rfc(&mut self, congestion: &Congestion, factor: f64) {
+        let to = scaled(congestion.in_flight, factor);
+        self.marked_to = None;
+        let again = matches!(congestion.kind, CongestionKind::Timeout(expiry) if expiry.again);
+        if !again {
+            self.undo = Undone {
+                epoch: self.epoch,
+                w_max: self.w_max,
+                k: self.k,
+                origin: self.origin,
+                w_est: self.w_est,
+                w_prior: self.w_prior,
+            };
+            self.remember();
+        }
+        if let CongestionKind::Timeout(expiry) = congestion.kind {
+            self.epoch = None;
+            self.after_timeout = true;
+            self.window.time_out(to, expiry);
+            self.hystart.restart();
+            return;
+        }
+        self.window.fall(to, 2);
+        if congestion.kind == CongestionKind::Ecn && to < self.window.ssthresh {
+            self.window.fall(to, 1);
+            self.marked_to = Some(self.window.cwnd);
+            self.window.ssthresh = 2 * self.window.mss;
+        }
+    }
+
+    /// HyStart++ is for the first slow start, whose threshold is not known (RFC 9406 section 4.3).
+    fn in_first_slow_start(&self) -> bool {
+        self.window.in_slow_start() && self.window.ssthresh == u64::MAX
+    }
+
+    /// What passed while the application held the sender back is no time on the curve (section 4.2).
+    fn stop_the_clock(&mut self, from: Time, now: Time) {
+        if let Some(epoch) = &mut self.epoch {
+            let away = now.saturating_since(from.max(*epoch));
+            *epoch = epoch.saturating_add(away).min(now);
+        }
+    }
+
     fn end_slow_start(&mut self) {
         self.window.ssthresh = self.window.cwnd;
     }
@@ -363,7 +438,12 @@ impl CongestionControl for Cubic {
 
     fn on_sent(&mut self, sent: &Sent) {
         self.window.sent(sent);
-        if sent.in_flight == sent.bytes
+        if self.curve == Curve::Real {
+            if sent.in_flight == sent.bytes {
+                self.stop_the_clock(self.last_sent.max(self.last_told), sent.now);
+                self.last_told = sent.now;
+            }
+        } else if sent.in_flight == sent.bytes
             && let Some(epoch) = &mut self.epoch
         {
             // Idle time is no time on the curve (RFC 9438 section 4.2, application-limited).
@@ -389,7 +469,7 @@ impl CongestionControl for Cubic {
         match self.exit {
             Exit::Loss => {}
             Exit::HyStartPlus => {
-                if slow && self.plus.on_sample(sample) {
+                if self.in_first_slow_start() && self.plus.on_sample(sample) {
                     self.end_slow_start();
                 }
             }
@@ -424,7 +504,16 @@ impl CongestionControl for Cubic {
         {
             self.srtt = rtt;
         }
+        if self.curve == Curve::Real && acked.stage == Stage::Open {
+            if !acked.limited {
+                self.stop_the_clock(self.last_told, acked.now);
+            }
+            self.last_told = acked.now;
+        }
         let Some(mut bytes) = self.window.admit(acked) else {
+            if let (Stage::Exit { at_most }, Some(to)) = (acked.stage, self.marked_to.take()) {
+                self.window.cwnd = to.min(at_most);
+            }
             return;
         };
         if self.curve == Curve::Ns3 {
@@ -432,7 +521,11 @@ impl CongestionControl for Cubic {
             return;
         }
         if self.window.in_slow_start() {
-            bytes = self.window.slow_start(bytes / self.plus.divisor());
+            let divisor = match self.in_first_slow_start() {
+                true => self.plus.divisor(),
+                false => 1,
+            };
+            bytes = self.window.slow_start(bytes / divisor);
             if bytes == 0 {
                 return;
             }
@@ -451,6 +544,9 @@ impl CongestionControl for Cubic {
             CongestionKind::Ecn => self.ecn_factor,
             CongestionKind::Loss | CongestionKind::Timeout(_) => self.beta,
         };
+        if self.curve == Curve::Real {
+            return self.reduce_as_rfc(congestion, factor);
+        }
         let to = if self.curve == Curve::Ns3 {
             let shape = self.shape();
             self.ns3.reduce(self.window.segments(), factor, &shape) * self.window.mss
@@ -473,7 +569,6 @@ impl CongestionControl for Cubic {
                     self.ns3.reset(congestion.now);
                 }
                 self.hystart.restart();
-                self.plus.restart();
             }
         }
     }
@@ -499,6 +594,20 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, undo: &Undo) {
+        // A window that has outgrown the one before the loss goes on as it is (RFC 9438 section 4.9.2).
+        if self.curve == Curve::Real && self.segments() < self.w_prior {
+            self.after_timeout = false;
+            let Undone {
+                epoch,
+                w_max,
+                k,
+                origin,
+                w_est,
+                w_prior,
+            } = self.undo;
+            (self.epoch, self.w_max, self.k) = (epoch, w_max, k);
+            (self.origin, self.w_est, self.w_prior) = (origin, w_est, w_prior);
+        }
         self.window.undo(undo);
     }
 
@@ -511,7 +620,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Expiry, Stage};
+    use crate::Expiry;
     use sojourn_units::Params;
 
     const MSS: u64 = 1000;
@@ -612,10 +721,150 @@ mod tests {
         cubic.on_congestion(&Congestion {
             now: Time::ZERO,
             kind: CongestionKind::Ecn,
-            in_flight: 0,
+            in_flight: 100 * MSS,
             mss: MSS,
         });
         assert_eq!(cubic.cwnd(), 85 * MSS);
+    }
+
+    fn acked(now: Time, limited: bool) -> Acked {
+        Acked {
+            now,
+            bytes: MSS,
+            in_flight: 0,
+            rtt: None,
+            echo: false,
+            limited,
+            stage: Stage::Open,
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_that_part_of_what_is_in_flight() {
+        // RFC 9438 section 4.6; W_max is the window.
+        let mut cubic = started(&CubicParams::default());
+        cubic.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Loss,
+            in_flight: 50 * MSS,
+            mss: MSS,
+        });
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (35 * MSS, 35 * MSS));
+        assert_eq!(cubic.w_max, 100.0);
+    }
+
+    #[test]
+    fn in_the_region_of_reno_the_window_is_that_of_reno() {
+        // Section 4.3: set to W_est, not raised to it.
+        let mut cubic = started(&CubicParams::default());
+        lose(&mut cubic, Time::ZERO);
+        cubic.avoid(MSS, Time::ZERO);
+        (cubic.w_est, cubic.origin, cubic.k) = (71.0, 60.0, 0.0);
+        cubic.window.cwnd = 72 * MSS;
+        cubic.avoid(MSS, Time::ZERO);
+        assert!((cubic.segments() - 71.0).abs() < 0.02, "{}", cubic.segments());
+    }
+
+    #[test]
+    fn after_a_timeout_the_curve_begins_at_its_plateau() {
+        // Section 4.8: K = 0, W_max is the window with which congestion avoidance begins.
+        let mut cubic = started(&CubicParams::default());
+        let timeout = |again| Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Timeout(Expiry { again, kept: 0 }),
+            in_flight: 100 * MSS,
+            mss: MSS,
+        };
+        cubic.on_congestion(&timeout(false));
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (MSS, 70 * MSS));
+        // Another for the same segment leaves threshold and cwnd_prior.
+        cubic.on_congestion(&timeout(true));
+        assert_eq!((cubic.ssthresh(), cubic.w_prior), (70 * MSS, 100.0));
+        cubic.window.cwnd = 70 * MSS;
+        cubic.avoid(MSS, Time::ZERO + Span::from_secs(1));
+        assert_eq!((cubic.k, cubic.w_max), (0.0, 70.0));
+    }
+
+    #[test]
+    fn a_mark_leaves_one_segment_and_a_threshold_of_two() {
+        // Section 4.6, where a loss leaves two.
+        let mut cubic = started(&CubicParams::default());
+        cubic.window.whole_segments(false);
+        for (kind, left) in [(CongestionKind::Ecn, 1400), (CongestionKind::Loss, 2000)] {
+            cubic.window.cwnd = 2 * MSS;
+            cubic.on_congestion(&Congestion {
+                now: Time::ZERO,
+                kind,
+                in_flight: 2 * MSS,
+                mss: MSS,
+            });
+            assert_eq!((cubic.cwnd(), cubic.ssthresh()), (left, 2 * MSS));
+            cubic.on_ack(&Acked {
+                stage: Stage::Exit { at_most: u64::MAX },
+                ..acked(Time::ZERO, true)
+            });
+            assert_eq!(cubic.cwnd(), left);
+        }
+    }
+
+    #[test]
+    fn a_loss_that_was_none_gives_back_the_curve() {
+        // Section 4.9.2.
+        let mut cubic = started(&CubicParams::default());
+        lose(&mut cubic, Time::ZERO);
+        rounds(&mut cubic, Time::ZERO, 20);
+        let before = (cubic.epoch, cubic.k, cubic.w_max, cubic.w_est, cubic.w_prior);
+        let undo = Undo {
+            now: Time::ZERO,
+            cwnd: cubic.cwnd(),
+            ssthresh: cubic.ssthresh(),
+        };
+        let now = Time::ZERO + Span::from_secs(3);
+        lose(&mut cubic, now);
+        assert_ne!(cubic.w_max, before.2);
+        rounds(&mut cubic, now, 1);
+        cubic.on_undo(&undo);
+        let after = (cubic.epoch, cubic.k, cubic.w_max, cubic.w_est, cubic.w_prior);
+        assert_eq!((before, undo.cwnd), (after, cubic.cwnd()));
+    }
+
+    #[test]
+    fn time_in_which_the_application_holds_back_is_none_on_the_curve() {
+        // Section 4.2: though acknowledgements keep coming.
+        let mut cubic = started(&CubicParams::default());
+        lose(&mut cubic, Time::ZERO);
+        rounds(&mut cubic, Time::ZERO, 10);
+        let window = cubic.cwnd();
+        for ms in (1000..61_000).step_by(100) {
+            cubic.on_ack(&acked(Time::ZERO + Span::from_ms(ms), false));
+        }
+        assert_eq!(cubic.cwnd(), window);
+        let grown = rounds(&mut cubic, Time::ZERO + Span::from_secs(61), 1)[0];
+        assert!(grown - real(window) / real(MSS) < 3.0, "{grown} {window}");
+    }
+
+    #[test]
+    fn conservative_slow_start_is_for_the_first_slow_start_only() {
+        // RFC 9406 section 4.3: later ones know their threshold.
+        let mut cubic = started(&CubicParams::default());
+        cubic.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Timeout(Expiry::default()),
+            in_flight: 100 * MSS,
+            mss: MSS,
+        });
+        for (round, ms) in (0..20).zip([40u64].into_iter().chain(std::iter::repeat(60))) {
+            for n in 0..10 {
+                cubic.on_sample(&Sample {
+                    una: 1 + round * 100 + n,
+                    next: 101 + round * 100,
+                    rtt: Some(Span::from_ms(ms)),
+                    ..Sample::default()
+                });
+            }
+        }
+        cubic.on_ack(&acked(Time::ZERO, true));
+        assert_eq!((cubic.cwnd(), cubic.ssthresh()), (2 * MSS, 70 * MSS));
     }
 
     #[test]

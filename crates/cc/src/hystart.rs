@@ -1,7 +1,9 @@
 //! Leaving slow start before it overflows the path.
 //!
-//! Sources: HyStart (Ha and Rhee 2011) as Linux 6.1 has it: acknowledgement trains and delay; HyStart++ (RFC 9406).
-//! Deviation: HyStart's allowance for segments that leave a host in one piece is its greatest, a millisecond.
+//! Sources: HyStart (Ha and Rhee 2011) as Linux 6.1 has it: acknowledgement trains and delay; HyStart++ (RFC 9406 sections 4.2 and 4.3), for the
+//! first slow start only.
+//! Deviations: the bytes of an acknowledgement that count in slow start have the transport's bound, not that of eight segments where segments are not
+//! spaced (RFC 9406 section 4.3, L). HyStart's allowance for segments that leave a host in one piece is its greatest, a millisecond.
 
 use crate::Sample;
 use crate::num::micros;
@@ -142,11 +144,6 @@ impl HyStartPlus {
             slow: false,
             done: false,
         }
-    }
-
-    /// Slow start after a timeout.
-    pub(crate) fn restart(&mut self) {
-        *self = HyStartPlus::new(self.rules);
     }
 
     /// By how much less than in slow start the window grows now.

@@ -36,7 +36,7 @@ mod window;
 
 pub use details::Details;
 pub use registry::BuildError;
-pub use sample::{EcnUse, Phase, Sample, Traits, Undo};
+pub use sample::{EcnUse, Lost, Phase, Sample, Traits, Undo};
 
 use sojourn_units::{Rate, Span, Time};
 
@@ -70,6 +70,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// it ([`Traits::model`]). Other algorithms are not told.
     fn on_model(&mut self, sample: &Sample) {
         let _ = sample;
+    }
+    /// A segment is lost: told after [`Self::on_sample`] and [`Self::on_phase`], before [`Self::on_model`], of each in the order in which they were
+    /// found. Algorithms that do not control the window by a model are not told.
+    fn on_lost(&mut self, lost: &Lost) {
+        let _ = lost;
     }
     /// While the transport reduces the window itself: the window that it allows now. Told by transports whose algorithms share one window with
     /// them (ns-3), and when losses are found while the window falls for a mark.
@@ -122,6 +127,8 @@ pub struct Sent {
     /// The first segment after the connection was idle for longer than its retransmission timeout, when the transport
     /// restarts such connections (RFC 5681 section 4.1).
     pub after_idle: bool,
+    /// The application held the sender back before, as far as samples of the delivery rate are concerned.
+    pub app_limited: bool,
 }
 
 /// What the transport does while an acknowledgement of new data arrives.

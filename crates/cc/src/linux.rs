@@ -481,6 +481,7 @@ mod tests {
                 in_flight: in_flight * MSS,
                 retransmission: false,
                 after_idle: false,
+                app_limited: false,
             });
         };
         send(1);

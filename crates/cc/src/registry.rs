@@ -289,6 +289,10 @@ macro_rules! algorithms {
                 self.other_mut().on_model(sample);
             }
 
+            fn on_lost(&mut self, lost: &Lost) {
+                self.other_mut().on_lost(lost);
+            }
+
             fn on_window(&mut self, cwnd: u64) {
                 self.other_mut().on_window(cwnd);
             }

@@ -400,6 +400,7 @@ mod tests {
             in_flight: MSS,
             retransmission: false,
             after_idle,
+            app_limited: false,
         };
         reno.on_sent(&sent(false));
         assert_eq!(reno.cwnd(), 10 * MSS);

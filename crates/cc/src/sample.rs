@@ -117,6 +117,23 @@ impl Sample {
     }
 }
 
+/// A segment is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// When that is known.
+    pub now: Time,
+    /// Its payload, bytes.
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub tx_in_flight: u64,
+    /// Bytes lost since it was sent, itself included.
+    pub lost_since: u64,
+    /// The application held the sender back when it was sent.
+    pub app_limited: bool,
+    /// Bytes delivered since the connection began.
+    pub delivered: u64,
+}
+
 /// A reduction is taken back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Undo {

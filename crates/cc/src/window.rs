@@ -196,6 +196,14 @@ macro_rules! by_window {
 pub(crate) use by_window;
 
 #[cfg(test)]
+impl Window {
+    /// Whether a fall counts whole segments.
+    pub(crate) fn whole_segments(&mut self, whole: bool) {
+        self.whole = whole;
+    }
+}
+
+#[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use sojourn_units::{Span, Time};

@@ -7,7 +7,11 @@
 //! Deviations: the three packet number spaces are one; a handshake of one round trip (two full packets) stands for QUIC's, and 0-RTT is
 //! not modelled; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
 //! packet numbers (RFC 9000 section 13.2.4 lets a receiver choose); there is one stream and no flow control; a probe is one packet
-//! (section 6.2.4 allows one or two); a receiver never gives up what it has acknowledged.
+//! (section 6.2.4 allows one or two); no packet goes out beyond the window when a recovery begins (section 7.3.2 allows one); windows and what is
+//! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is so many packets, without
+//! the bound of 14 720 bytes (section 7.2), which packets of 1460 bytes would reach; a receiver never gives up what it has acknowledged.
+//!
+//! Read against RFC 9002 line by line: sections 5 to 7, appendices A and B.
 
 mod receiver;
 mod sender;

@@ -4,8 +4,8 @@ use super::QuicParams;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample,
-    Sent, Stage, Start, Traits,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
+    Sample, Sent, Stage, Start, Traits,
 };
 use sojourn_sim::{
     Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
@@ -17,9 +17,6 @@ use std::collections::{BTreeMap, VecDeque};
 const LOSS: usize = 0;
 const PACE: usize = 1;
 const APPLICATION: usize = 2;
-
-/// Most packets that go out in a burst although they are paced (RFC 9002 section 7.7).
-const BURST: u64 = 10;
 
 /// What a sender is made of.
 #[derive(Debug)]
@@ -92,13 +89,19 @@ pub struct QuicSender<S> {
     latest: Span,
     smoothed: Option<Span>,
     variance: Span,
-    least: Option<Span>,
+    pub(super) least: Option<Span>,
     first_sample: Time,
     probes: u32,
     last_sent: Time,
     /// When the recovery period began; packets sent before count for no new one.
     recovery: Option<Time>,
     recovering: bool,
+    /// When persistent congestion was found, until something sent later is acknowledged.
+    collapsed: Option<Time>,
+    /// Packets that an acknowledgement is the first to cover: bytes, and when they were sent.
+    fresh: Vec<(u64, Time)>,
+    /// Losses that the congestion control is to be told of, where it goes by a model.
+    told: Vec<Lost>,
     marks: u64,
     delivered: u64,
     delivered_at: Time,
@@ -146,6 +149,9 @@ impl<S: Source> QuicSender<S> {
             last_sent: Time::ZERO,
             recovery: None,
             recovering: false,
+            collapsed: None,
+            fresh: Vec::new(),
+            told: Vec::new(),
             marks: 0,
             delivered: 0,
             delivered_at: Time::ZERO,
@@ -190,9 +196,10 @@ impl<S: Source> QuicSender<S> {
 
     /// Whether losses are being repaired.
     pub fn phase(&self) -> Phase {
-        match self.recovering {
-            true => Phase::Recovery,
-            false => Phase::Open,
+        match (self.collapsed, self.recovering) {
+            (Some(_), _) => Phase::Loss,
+            (None, true) => Phase::Recovery,
+            (None, false) => Phase::Open,
         }
     }
 
@@ -411,6 +418,7 @@ impl<S: Source> QuicSender<S> {
             in_flight: self.in_flight,
             retransmission: again,
             after_idle: false,
+            app_limited: self.limited_to > 0,
         });
         self.space(bytes, now);
         let ecn = match (self.traits.ecn, self.params.ecn) {
@@ -439,12 +447,16 @@ impl<S: Source> QuicSender<S> {
     }
 
     /// When the next packet may go: by the rate of the congestion control, or by a quarter more than the window in a round trip,
-    /// after a burst of the initial window.
+    /// after a burst of the initial window (section 7.7).
     fn space(&mut self, bytes: u64, now: Time) {
         let (rate, burst) = match self.rate_of_control() {
             Some(rate) => (rate, Span::ZERO),
             None => match self.rate_of_window() {
-                Some(rate) => (rate, rate.serialization(BURST * self.mss)),
+                Some(rate) => {
+                    // Half a packet less than a burst is what is left when its last one goes, however times are rounded.
+                    let credit = u64::from(self.params.initial_window) * self.mss - self.mss / 2;
+                    (rate, rate.serialization(credit))
+                }
                 None => return,
             },
         };
@@ -557,13 +569,17 @@ impl<S: Source> QuicSender<S> {
         let largest = packet.ack - 1;
         let before = self.in_flight;
         let lost_before = self.lost_total;
+        // Data that waits although the window has room waits for the pacer: that is no want of data (section 7.8).
+        let limited = self.has_data() || before + self.mss > self.cc.cwnd();
         self.largest_acked = Some(
             self.largest_acked
                 .map_or(largest, |known| known.max(largest)),
         );
         let mut newly = 0u64;
         let mut newest: Option<Flight> = None;
-        let mut grown = 0u64;
+        let mut measured: Option<Span> = None;
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.clear();
         for (from, to) in side.sack.into_iter().chain([side.timestamps]) {
             for number in from.max(self.base)..to.min(sent) {
                 let index = to_usize(u32::try_from(number - self.base).unwrap_or(u32::MAX));
@@ -576,26 +592,28 @@ impl<S: Source> QuicSender<S> {
                 let was_out = flight.fate == Fate::Outstanding;
                 flight.fate = Fate::Acked;
                 let flight = *flight;
+                // What was declared lost is tracked no more: it measures nothing and opens no window (appendix A.10).
                 if was_out {
                     self.in_flight -= flight.bytes;
+                    fresh.push((flight.bytes, flight.sent));
+                    if number == largest {
+                        let delay = Span::from_ps(side.words[0]);
+                        measured = Some(now.since(flight.sent));
+                        self.measure(now.since(flight.sent), delay, now);
+                    }
                 }
                 let new = self.deliver(flight.offset, flight.offset + flight.bytes);
                 newly += new;
-                if self.recovery.is_none_or(|began| flight.sent > began) {
-                    grown += flight.bytes;
-                }
-                if number == largest {
-                    let delay = Span::from_ps(side.words[0]);
-                    self.measure(now.since(flight.sent), delay, now);
-                }
                 if newest.is_none_or(|known| flight.sent >= known.sent) {
                     newest = Some(flight);
                 }
             }
         }
         let Some(newest) = newest else {
+            self.fresh = fresh;
             return;
         };
+        let news = !fresh.is_empty();
         while self
             .flights
             .front()
@@ -611,9 +629,11 @@ impl<S: Source> QuicSender<S> {
         if self.limited_to > 0 && self.delivered > self.limited_to {
             self.limited_to = 0;
         }
-        let limited = before + 2 * self.mss >= self.cc.cwnd();
-        let marked = side.words[1].saturating_sub(self.marks);
-        self.marks = self.marks.max(side.words[1]);
+        let marked = match news {
+            true => side.words[1].saturating_sub(self.marks),
+            false => 0,
+        };
+        self.marks += marked;
         let apart = newest.sent.saturating_since(newest.first_sent);
         let mut sample = Sample {
             acked: newly,
@@ -622,7 +642,7 @@ impl<S: Source> QuicSender<S> {
                 EcnUse::Classic => 0,
                 _ => (marked * self.mss).min(newly),
             },
-            rtt: Some(self.latest),
+            rtt: measured,
             prior_delivered: newest.delivered,
             sampled: self.delivered.saturating_sub(newest.delivered),
             interval: apart.max(now.saturating_since(newest.delivered_at)),
@@ -637,7 +657,9 @@ impl<S: Source> QuicSender<S> {
             sample.sampled = 0;
         }
         self.cc.on_sample(&sample);
-        self.probes = 0;
+        if news {
+            self.probes = 0;
+        }
         if marked > 0 {
             self.congested(newest.sent, CongestionKind::Ecn, now);
         }
@@ -646,23 +668,33 @@ impl<S: Source> QuicSender<S> {
             self.recovering = false;
             self.cc.on_phase(Phase::Open, now);
         }
+        if self.collapsed.is_some_and(|at| newest.sent > at) {
+            self.collapsed = None;
+            self.cc.on_phase(self.phase(), now);
+        }
         sample.newly_lost = self.lost_total - lost_before;
         sample.lost_since = self.lost_total.saturating_sub(newest.lost);
         sample.in_flight = self.in_flight;
         sample.phase = self.phase();
         if self.traits.model {
             self.cc.on_model(&sample);
-        } else if grown > 0 && !self.recovering {
-            self.cc.on_ack(&Acked {
-                now,
-                bytes: grown,
-                in_flight: self.in_flight,
-                rtt: Some(self.latest),
-                echo: false,
-                limited,
-                stage: Stage::Open,
-            });
+        } else {
+            // Packet by packet (appendix B.5), those that were sent before the recovery period for nothing.
+            for &(bytes, sent) in &fresh {
+                if self.recovery.is_none_or(|began| sent > began) {
+                    self.cc.on_ack(&Acked {
+                        now,
+                        bytes,
+                        in_flight: self.in_flight,
+                        rtt: measured.take(),
+                        echo: false,
+                        limited,
+                        stage: Stage::Open,
+                    });
+                }
+            }
         }
+        self.fresh = fresh;
         self.check_completion(now);
         self.send(host);
     }
@@ -741,6 +773,16 @@ impl<S: Source> QuicSender<S> {
                     flight.fate = Fate::Lost;
                     self.in_flight -= flight.bytes;
                     self.lost_total += flight.bytes;
+                    if self.traits.model {
+                        self.told.push(Lost {
+                            now,
+                            bytes: flight.bytes,
+                            tx_in_flight: flight.in_flight,
+                            lost_since: self.lost_total - flight.lost,
+                            app_limited: flight.app_limited,
+                            delivered: self.delivered,
+                        });
+                    }
                     let known = self.again.get(&flight.offset).copied().unwrap_or(0);
                     self.again.insert(flight.offset, flight.bytes.max(known));
                     newest = Some(newest.map_or(flight.sent, |known| known.max(flight.sent)));
@@ -757,14 +799,26 @@ impl<S: Source> QuicSender<S> {
         };
         self.congested(newest, CongestionKind::Loss, now);
         if persistent {
+            // The window falls to two packets (kMinimumWindow), the threshold stays where the loss has put it (appendix B.8).
+            let least = Expiry {
+                again: true,
+                kept: self.mss,
+            };
             self.cc.on_congestion(&Congestion {
                 now,
-                kind: CongestionKind::Timeout(Expiry::default()),
+                kind: CongestionKind::Timeout(least),
                 in_flight: self.in_flight,
                 mss: self.mss,
             });
             self.recovery = None;
             self.recovering = false;
+            self.collapsed = Some(now);
+            self.cc.on_phase(Phase::Loss, now);
+            // Section 5.2: the path may have become another.
+            self.least = Some(self.latest);
+        }
+        for lost in self.told.drain(..) {
+            self.cc.on_lost(&lost);
         }
     }
 

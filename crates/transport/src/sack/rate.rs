@@ -1,6 +1,6 @@
 //! Samples of the delivery rate.
 //!
-//! Source: draft-ietf-ccwg-bbr-04 section 4.1 (draft-cheng-iccrg-delivery-rate-estimation-02): the bytes delivered between
+//! Source: draft-ietf-ccwg-bbr-06 section 4.1 (draft-cheng-iccrg-delivery-rate-estimation-02): the bytes delivered between
 //! the sending of a segment and its acknowledgement, over the longer of the time in which they were sent and the time in which they were acknowledged.
 
 use super::scoreboard::{Segment, Then};
@@ -86,7 +86,7 @@ impl DeliveryRate {
         self.delivered += u64::from(segment.bytes);
         if !picked.set
             || prior_delivered > picked.prior_delivered
-            || prior_delivered == picked.prior_delivered && segment.sent > picked.sent
+            || prior_delivered == picked.prior_delivered && segment.sent >= picked.sent
         {
             picked.set = true;
             picked.prior_delivered = prior_delivered;
@@ -141,6 +141,12 @@ impl DeliveryRate {
         (self.delivered - picked.prior_delivered, interval)
     }
 
+    /// The application has held the sender back, and not all of that time is over.
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limited_until != 0
+    }
+
     /// The application has nothing more to send while `in_flight` bytes are.
     #[inline]
     pub(crate) fn limit(&mut self, in_flight: u64) {
@@ -181,6 +187,22 @@ mod tests {
         rate.on_delivered(&segment, Some(&then), &mut picked);
         let sample = rate.finish(&picked, Some(Span::from_ms(100)), at(250));
         assert_eq!(sample, (1000, Span::from_ms(130)));
+    }
+
+    #[test]
+    fn of_segments_sent_at_once_the_last_is_sampled() {
+        // IsNewestPacket: by their numbers where the times are the same.
+        let mut rate = DeliveryRate::new(Time::ZERO);
+        let segments = [0u64, 1].map(|n| {
+            let mut segment = Segment::new(n * 1000, 1000);
+            rate.on_send(&mut segment, n == 0, at(10));
+            (segment, rate.now((n + 1) * 1000, 0))
+        });
+        let mut picked = Picked::default();
+        for (segment, then) in &segments {
+            rate.on_delivered(segment, Some(then), &mut picked);
+        }
+        assert_eq!(picked.then.in_flight, 2000);
     }
 
     #[test]

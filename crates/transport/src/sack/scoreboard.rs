@@ -125,6 +125,8 @@ pub(crate) struct Scoreboard {
     lost_total: u64,
     /// What a selective acknowledgement takes from the record of a segment.
     taken: u8,
+    /// Losses that are to be told: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
+    told: Option<Vec<(Then, u64, u64)>>,
 }
 
 impl Scoreboard {
@@ -146,6 +148,25 @@ impl Scoreboard {
             highest: 0,
             lost_total: 0,
             taken: LOST | RETRANSMITTED,
+            told: None,
+        }
+    }
+
+    /// Keeps what is lost until it is asked for.
+    pub(crate) fn tell_losses(&mut self) {
+        self.told = Some(Vec::new());
+    }
+
+    /// What was lost since this was last asked.
+    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (Then, u64, u64)> + '_ {
+        self.told.iter_mut().flat_map(|told| told.drain(..))
+    }
+
+    fn note_lost(&mut self, id: u32, bytes: u64) {
+        self.lost_total += bytes;
+        let index = self.index(id);
+        if let (Some(told), Some(then)) = (&mut self.told, self.then.get(index)) {
+            told.push((*then, bytes, self.lost_total));
         }
     }
 
@@ -448,7 +469,7 @@ impl Scoreboard {
             return;
         }
         self.unlink(id);
-        self.lost_total += bytes;
+        self.note_lost(id, bytes);
         if segment.is_lost() {
             self.retransmitted -= bytes;
             self.get_mut(id).flags &= !RETRANSMITTED;
@@ -540,7 +561,7 @@ impl Scoreboard {
                 segment.flags |= LOST;
                 let bytes = u64::from(segment.bytes);
                 self.lost += bytes;
-                self.lost_total += bytes;
+                self.note_lost(self.base.wrapping_add(count(lost)), bytes);
             } else {
                 self.lose(self.base.wrapping_add(count(lost)));
             }

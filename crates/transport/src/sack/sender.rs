@@ -19,8 +19,8 @@ use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use crate::tcp::{FIRST_BYTE, Rto, TcpParams, Wheel};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Phase, Sample,
-    Sent, Stage, Start, Traits, Undo,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
+    Sample, Sent, Stage, Start, Traits, Undo,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers};
 use sojourn_units::{Rate, Span, Time};
@@ -374,6 +374,9 @@ impl<S: Source> SackSender<S> {
     fn counting_segments(mut self, whole: bool, bound: PrrBound) -> Self {
         if self.is_ns3() {
             self.board.keep_retransmissions();
+        }
+        if self.traits.model {
+            self.board.tell_losses();
         }
         // The unit in which reductions count, until they need it.
         self.prr = Prr::new(if whole { self.mss } else { 1 }, self.mss, bound);
@@ -889,6 +892,7 @@ impl<S: Source> SackSender<S> {
             in_flight: self.board.pipe(),
             retransmission: again,
             after_idle,
+            app_limited: self.rate.is_limited(),
         });
         if let Some(rate) = self.pace() {
             self.pacer.on_sent(now, bytes, rate);
@@ -1041,6 +1045,7 @@ impl<S: Source> SackSender<S> {
                 ..self.sample_of(now)
             };
             if self.traits.model {
+                self.tell_losses(now);
                 self.cc.on_model(&sample);
             }
             self.send(host);
@@ -1109,6 +1114,7 @@ impl<S: Source> SackSender<S> {
         self.probe_high = 0;
         self.doubt = false;
         self.set_phase(Phase::Loss, now);
+        self.tell_losses(now);
         self.pacer.release(now);
         self.forced = true;
         if let Some(first) = self.board.front().map(|first| first.seq) {
@@ -1366,10 +1372,25 @@ impl<S: Source> SackSender<S> {
         Some((Time::from_ps(value), Time::from_ps(echo)))
     }
 
+    /// What was lost, where the congestion control goes by a model.
+    fn tell_losses(&mut self, now: Time) {
+        for (then, bytes, lost) in self.board.take_told() {
+            self.cc.on_lost(&Lost {
+                now,
+                bytes,
+                tx_in_flight: then.in_flight,
+                lost_since: lost - then.lost,
+                app_limited: then.app_limited,
+                delivered: self.rate.delivered(),
+            });
+        }
+    }
+
     /// Adapts the window, or what may be sent while it falls.
     #[inline]
     fn control(&mut self, sample: &Sample, limited: bool) {
         if self.traits.model {
+            self.tell_losses(sample.now);
             self.cc.on_model(sample);
         } else if self.reducing {
             let progress = sample.acked > 0 && sample.newly_lost == 0;

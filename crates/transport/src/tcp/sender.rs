@@ -432,6 +432,7 @@ impl<S: Source> TcpSender<S> {
             in_flight,
             retransmission: !new,
             after_idle,
+            app_limited: false,
         });
         if self.timers.deadline(RETRANSMIT).is_none() {
             self.arm_retransmit(host);
