@@ -98,7 +98,7 @@ impl QueuePort {
 
     /// Drops within this time from the first belong to one loss event.
     pub fn set_loss_window(&mut self, window: Span) {
-        self.account.losses.window = window;
+        self.frame.account.losses.window = window;
     }
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
