@@ -39,9 +39,6 @@ pub struct Ring {
     waiting: u32,
 }
 
-/// Moves that a gap has to spare before one is opened.
-const GAP_SPARES: u32 = 128;
-
 const INITIAL_SLOTS: usize = 4;
 const INITIAL_MASK: u32 = 3;
 const MAX_MASK: u32 = (1 << 31) - 1;
@@ -291,20 +288,13 @@ impl Ring {
         }
     }
 
-    /// Removes the waiting packet at `position`; those before it move back by one slot, or those behind it move up: whichever
-    /// are fewer, but if there is no gap yet, those behind it unless they are many more.
+    /// Removes the waiting packet at `position`; those before it move back by one slot, or those behind it move up, whichever
+    /// are fewer.
     pub fn remove(&mut self, position: u64) -> Option<Packet> {
         let position = u32::try_from(position).ok().filter(|p| *p < self.waiting)?;
         let next = self.next();
         let (counter, last) = (next.wrapping_add(position), self.tail().wrapping_sub(1));
-        let behind = self.waiting - 1 - position;
-        // A gap costs a move of each packet that leaves until the queue is empty: beside the head, it is opened only where that
-        // spares many moves now.
-        let spared = match self.lead == self.held {
-            true => GAP_SPARES,
-            false => 0,
-        };
-        let from_front = position == 0 || position.saturating_add(spared) < behind;
+        let from_front = position < self.waiting / 2 || self.waiting == 1;
         let emptied = match from_front {
             true => {
                 self.turn(next, counter, true);

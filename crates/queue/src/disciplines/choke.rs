@@ -186,7 +186,11 @@ impl Aqm for Choke {
                     red.probability = 1.0;
                     red.within_limit(red.forced(meta), meta, view)
                 } else {
-                    red.judge_as_paper(meta, view, cx)
+                    let verdict = match red.draws_as_paper(meta, cx) {
+                        true => red.early(meta),
+                        false => Verdict::Pass,
+                    };
+                    red.within_limit(verdict, meta, view)
                 };
                 if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
                     red.idle.begin(cx.now);

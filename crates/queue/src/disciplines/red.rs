@@ -632,7 +632,7 @@ impl FloatRed {
     }
 
     #[inline(always)]
-    pub(super) fn judge_as_paper(
+    fn judge_as_paper(
         &mut self,
         meta: &Meta,
         view: &View<'_>,
@@ -643,16 +643,7 @@ impl FloatRed {
         if self.average < self.min {
             self.count = -1;
         } else if self.average < self.ceiling {
-            self.count += 1;
-            let p = self.line();
-            self.probability = p;
-            let p = if self.byte_mode {
-                p * f64::from(meta.size) / float(self.unit.avpkt)
-            } else {
-                p
-            };
-            if cx.rng.uniform() < spaced(p, signed_float(self.count), self.params.wait) {
-                self.count = 0;
+            if self.draws_as_paper(meta, cx) {
                 verdict = self.early(meta);
             }
         } else {
@@ -661,6 +652,24 @@ impl FloatRed {
             verdict = self.forced(meta);
         }
         self.within_limit(verdict, meta, view)
+    }
+
+    /// The paper's random decision, between the thresholds.
+    #[inline(always)]
+    pub(super) fn draws_as_paper(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> bool {
+        self.count += 1;
+        let p = self.line();
+        self.probability = p;
+        let p = if self.byte_mode {
+            p * f64::from(meta.size) / float(self.unit.avpkt)
+        } else {
+            p
+        };
+        let drops = cx.rng.uniform() < spaced(p, signed_float(self.count), self.params.wait);
+        if drops {
+            self.count = 0;
+        }
+        drops
     }
 
     /// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
@@ -794,7 +803,7 @@ impl FloatRed {
     }
 
     #[inline(always)]
-    fn early(&self, meta: &Meta) -> Verdict {
+    pub(super) fn early(&self, meta: &Meta) -> Verdict {
         if self.params.ecn && meta.ecn().is_capable() {
             Verdict::Mark(MarkReason::Early)
         } else {
