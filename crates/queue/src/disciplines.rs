@@ -10,6 +10,7 @@ crate::registry::register! {
         blue::Blue,
         sfb::Sfb,
         choke::Choke,
+        fred::Fred,
         green::Green,
         pi::Pi,
         rem::Rem,
