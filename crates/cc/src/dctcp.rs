@@ -1,13 +1,16 @@
 //! DCTCP: the window falls by as much as the part of the data that was marked.
 //!
-//! Sources: RFC 8257 sections 3.3 to 3.5; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths. The
-//! rule for the end of a window of observation was checked against a public transcription of section 3.3 and against both sources.
+//! Sources: RFC 8257 sections 3.3 to 3.5, read line by line as its last draft has them; dialect `linux`: tcp_dctcp.c of Linux 6.1, alpha in 1024ths.
 //! Dialect `ns3` is in `dctcp/ns3.rs`.
+//!
+//! Deviations: what is selectively acknowledged counts when it is, not when the acknowledgement number passes it (section 3.3, item 1); a mark
+//! leaves two segments at least.
 
 mod ns3;
 
 pub(crate) use self::ns3::Ns3;
 use crate::num::{real, scaled};
+use crate::reno::Halved;
 use crate::window::{Window, by_window};
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Start, Traits,
@@ -53,7 +56,9 @@ params! {
         ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4";
         /// Whether a loss halves a window that a mark has just reduced.
         loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)";
-        /// Whose arithmetic it follows; with `ns3` `in_1024ths`, `ends` and `loss_after_mark` have no effect.
+        /// What is halved for a loss.
+        halved: Halved = "flight", source "RFC 8257 section 3.5, RFC 5681 equation 4";
+        /// Whose arithmetic it follows; with `ns3` `in_1024ths`, `ends`, `loss_after_mark` and `halved` have no effect.
         details: Details = "paper", source "RFC 8257";
     }
     dialects {
@@ -65,6 +70,7 @@ params! {
         linux = "linux-6.1" {
             in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha";
             ends = "before" from "tcp_dctcp.c, dctcp_update_alpha runs before what is delivered is counted";
+            halved = "cwnd" from "tcp_dctcp.c, dctcp_react_to_loss";
             loss_after_mark = "true" from "tcp_dctcp.c, dctcp_state: whenever a recovery begins";
         }
     }
@@ -85,6 +91,7 @@ pub struct Dctcp {
     delivered: u64,
     marked: u64,
     loss_after_mark: bool,
+    halved: Halved,
     /// The window falls for a mark, and how much of it the transport allows.
     reducing: bool,
     allowed: u64,
@@ -103,8 +110,16 @@ impl Dctcp {
             delivered: 0,
             marked: 0,
             loss_after_mark: params.loss_after_mark,
+            halved: params.halved,
             reducing: false,
             allowed: 0,
+        }
+    }
+
+    fn half(&self, congestion: &Congestion) -> u64 {
+        match self.halved {
+            Halved::Flight => congestion.in_flight / 2,
+            Halved::Cwnd => self.window.cwnd / 2,
         }
     }
 
@@ -182,10 +197,10 @@ impl CongestionControl for Dctcp {
                 }
                 self.window.fall(self.window.cwnd - cut, 2);
             }
-            // A loss is answered as by Reno (RFC 8257 section 3.5).
-            CongestionKind::Loss => self.window.fall_by(0.5),
+            // A loss is answered as by Reno (RFC 8257 section 3.5, RFC 5681 equation 4).
+            CongestionKind::Loss => self.window.fall(self.half(congestion), 2),
             CongestionKind::Timeout(expiry) => {
-                self.window.time_out(self.window.cwnd / 2, expiry);
+                self.window.time_out(self.half(congestion), expiry);
             }
         }
     }
@@ -253,6 +268,31 @@ mod tests {
                 });
             }
             assert_eq!((dctcp.alpha, dctcp.delivered), (alpha, left), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn a_loss_halves_what_is_in_flight_as_it_does_for_reno() {
+        for (dialect, left) in [("rfc", 5), ("linux", 8)] {
+            for kind in [
+                CongestionKind::Loss,
+                CongestionKind::Timeout(crate::Expiry::default()),
+            ] {
+                let mut dctcp = Dctcp::new(&DctcpParams::in_dialect(dialect).unwrap());
+                dctcp.on_start(&Start {
+                    mss: 1000,
+                    initial_window: 16_000,
+                    whole_segments: true,
+                    ..Start::default()
+                });
+                dctcp.on_congestion(&Congestion {
+                    now: Time::ZERO,
+                    kind,
+                    in_flight: 10_000,
+                    mss: 1000,
+                });
+                assert_eq!(dctcp.ssthresh(), left * 1000, "{dialect}");
+            }
         }
     }
 

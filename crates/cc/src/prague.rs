@@ -1,16 +1,19 @@
 //! Prague: scalable congestion control for L4S, paced, that depends little on the round-trip time.
 //!
 //! Sources: RFC 9331 section 4 (what is required), draft-briscoe-iccrg-prague-congestion-control-04 section 2 (alpha, growth,
-//! round-trip independence, pacing).
+//! round-trip independence, pacing), of which an early text was read line by line; udp_prague (prague_cc.cpp), read for what that leaves open: the
+//! window falls once per virtual round trip, and grows in its square.
 //!
-//! Deviation: no fallback to classic ECN where a queue seems to have it.
+//! Deviations: no fallback to classic ECN where a queue seems to have it; the independence of the round-trip time holds from the beginning of a
+//! connection, not after some round trips.
 
 use crate::num::{rate, real, scaled, seconds, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Sample, Sent, Start, Traits, Undo,
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent, Stage, Start,
+    Traits, Undo,
 };
-use sojourn_units::{Rate, Ratio, Span, params};
+use sojourn_units::{Rate, Ratio, Span, Time, params};
 
 params! {
     /// Prague (RFC 9331): reacts to the fraction of marked bytes; ECT(1), accurate feedback, pacing.
@@ -43,6 +46,9 @@ pub struct Prague {
     rest: f64,
     /// Bytes delivered since alpha was updated, in units of the virtual round trip.
     age: f64,
+    /// When the window last fell for a mark, and whether it still falls.
+    fell_at: Option<Time>,
+    falling: bool,
 }
 
 impl Prague {
@@ -60,6 +66,8 @@ impl Prague {
             srtt: 0.0,
             rest: 0.0,
             age: 0.0,
+            fell_at: None,
+            falling: false,
         }
     }
 
@@ -70,6 +78,17 @@ impl Prague {
         } else {
             (self.reference / self.srtt).max(1.0)
         }
+    }
+
+    /// One segment per virtual round trip's window: slower by the square where round trips are short. Marked bytes do not count; that the window has
+    /// just fallen does not matter.
+    fn grow(&mut self, bytes: u64) {
+        let stretch = self.stretch();
+        let mss = real(self.window.mss);
+        let growth = real(bytes) * mss / real(self.window.cwnd) / (stretch * stretch);
+        let next = real(self.window.cwnd) + self.rest + growth;
+        self.window.cwnd = whole(next);
+        self.rest = next - real(self.window.cwnd);
     }
 }
 
@@ -102,6 +121,10 @@ impl CongestionControl for Prague {
             self.seen = true;
             self.alpha = 1.0;
         }
+        let repairs = sample.phase >= Phase::Recovery;
+        if sample.limited && !repairs && !self.window.in_slow_start() {
+            self.grow(sample.newly_delivered.saturating_sub(sample.marked));
+        }
         if self.round.passed(sample) {
             self.age += 1.0;
             if self.age >= self.stretch() {
@@ -118,30 +141,37 @@ impl CongestionControl for Prague {
     }
 
     fn on_ack(&mut self, acked: &Acked) {
-        let Some(bytes) = self.window.admit(acked) else {
+        if self.falling && matches!(acked.stage, Stage::Exit { .. }) {
+            // What it has grown by in the meantime stays.
+            self.falling = false;
             return;
-        };
-        let bytes = self.window.slow_start(bytes);
-        if bytes > 0 {
-            // One segment per virtual round trip's window: slower by the square where round trips are short.
-            let stretch = self.stretch();
-            let mss = real(self.window.mss);
-            let growth = real(bytes) * mss / real(self.window.cwnd) / (stretch * stretch);
-            let next = real(self.window.cwnd) + self.rest + growth;
-            self.window.cwnd = whole(next);
-            self.rest = next - real(self.window.cwnd);
+        }
+        if let Some(bytes) = self.window.admit(acked) {
+            self.window.slow_start(bytes);
         }
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Ecn => {
-                let part = self.alpha / 2.0 / self.stretch();
+                let wait = self.srtt * self.stretch();
+                let again = self.fell_at.is_some_and(|at| {
+                    seconds(congestion.now.saturating_since(at)) < wait
+                });
+                let part = if again { 0.0 } else { self.alpha / 2.0 };
+                if !again {
+                    self.fell_at = Some(congestion.now);
+                }
                 let cut = scaled(self.window.cwnd, part);
                 self.window.fall(self.window.cwnd - cut, 2);
+                self.falling = true;
             }
-            CongestionKind::Loss => self.window.fall_by(0.5),
+            CongestionKind::Loss => {
+                self.falling = false;
+                self.window.fall_by(0.5);
+            }
             CongestionKind::Timeout(expiry) => {
+                self.falling = false;
                 self.window.time_out(self.window.cwnd / 2, expiry);
             }
         }
@@ -159,11 +189,11 @@ impl CongestionControl for Prague {
         if self.srtt <= 0.0 {
             return None;
         }
-        // Twice the window per round trip in the first half of slow start, a little more than the window later.
+        // Twice the window per round trip in the first half of slow start, the window later.
         let gain = if self.window.cwnd < self.window.ssthresh / 2 {
             2.0
         } else {
-            1.2
+            1.0
         };
         Some(rate(gain * real(self.window.cwnd) / self.srtt))
     }
@@ -180,7 +210,80 @@ impl CongestionControl for Prague {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::Pipe;
+    use crate::window::tests::{MSS, Pipe};
+
+    /// A window of ten segments in congestion avoidance, round trips of so many milliseconds.
+    fn avoiding(ms: u64) -> Prague {
+        let mut cc = Prague::new(&PragueParams::default());
+        cc.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            rtt: Some(Span::from_ms(ms)),
+            ..Start::default()
+        });
+        cc.window.ssthresh = 10 * MSS;
+        cc
+    }
+
+    fn mark(cc: &mut Prague, ms: u64) -> u64 {
+        cc.on_congestion(&Congestion {
+            now: Time::ZERO + Span::from_ms(ms),
+            kind: CongestionKind::Ecn,
+            in_flight: cc.cwnd(),
+            mss: MSS,
+        });
+        cc.cwnd()
+    }
+
+    #[test]
+    fn marked_bytes_open_no_window_and_others_do_while_it_falls() {
+        // "Additive increase and ECN feedback": cwnd += (acked_sacked - ece_delta) / cwnd, in CWR too.
+        let mut cc = avoiding(25);
+        cc.alpha = 0.0;
+        let sample = |marked| Sample {
+            newly_delivered: 10 * MSS,
+            marked,
+            limited: true,
+            phase: Phase::Reducing,
+            ..Sample::default()
+        };
+        cc.seen = true;
+        cc.on_sample(&sample(10 * MSS));
+        assert_eq!(cc.cwnd(), 10 * MSS);
+        cc.alpha = 0.0;
+        mark(&mut cc, 0);
+        cc.on_sample(&sample(5 * MSS));
+        assert_eq!(cc.cwnd(), 10 * MSS + MSS / 2);
+        // The end of the fall takes nothing of that back.
+        cc.on_ack(&Acked {
+            now: Time::ZERO,
+            bytes: 0,
+            in_flight: 0,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: Stage::Exit { at_most: u64::MAX },
+        });
+        assert_eq!(cc.cwnd(), 10 * MSS + MSS / 2);
+    }
+
+    #[test]
+    fn the_window_falls_once_in_a_virtual_round_trip() {
+        let mut cc = avoiding(5);
+        cc.alpha = 0.5;
+        assert_eq!(mark(&mut cc, 100), 7500);
+        for (ms, window) in [(105, 7500), (124, 7500), (125, 5625)] {
+            assert_eq!(mark(&mut cc, ms), window, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn packets_are_spaced_by_the_window_in_a_round_trip() {
+        let mut cc = avoiding(25);
+        assert_eq!(cc.pacing_rate(), Some(Rate::bps(8 * 10 * MSS * 40)));
+        cc.window.ssthresh = 21 * MSS;
+        assert_eq!(cc.pacing_rate(), Some(Rate::bps(16 * 10 * MSS * 40)));
+    }
 
     #[test]
     fn alpha_follows_the_marked_fraction_and_the_window_stays_at_the_threshold() {

@@ -96,6 +96,8 @@ pub struct QuicSender<S> {
     /// When the recovery period began; packets sent before count for no new one.
     recovery: Option<Time>,
     recovering: bool,
+    /// It began with a mark.
+    marked: bool,
     /// When persistent congestion was found, until something sent later is acknowledged.
     collapsed: Option<Time>,
     /// Packets that an acknowledgement is the first to cover: bytes, and when they were sent.
@@ -149,6 +151,7 @@ impl<S: Source> QuicSender<S> {
             last_sent: Time::ZERO,
             recovery: None,
             recovering: false,
+            marked: false,
             collapsed: None,
             fresh: Vec::new(),
             told: Vec::new(),
@@ -198,6 +201,7 @@ impl<S: Source> QuicSender<S> {
     pub fn phase(&self) -> Phase {
         match (self.collapsed, self.recovering) {
             (Some(_), _) => Phase::Loss,
+            (None, true) if self.marked => Phase::Reducing,
             (None, true) => Phase::Recovery,
             (None, false) => Phase::Open,
         }
@@ -829,6 +833,7 @@ impl<S: Source> QuicSender<S> {
         }
         self.recovery = Some(now);
         self.recovering = true;
+        self.marked = kind == CongestionKind::Ecn;
         match kind {
             CongestionKind::Ecn => self.report.ecn_reductions += 1,
             _ => self.report.fast_recoveries += 1,
@@ -844,7 +849,7 @@ impl<S: Source> QuicSender<S> {
             in_flight: whole,
             mss: self.mss,
         });
-        self.cc.on_phase(Phase::Recovery, now);
+        self.cc.on_phase(self.phase(), now);
         if !self.traits.model {
             self.cc.on_ack(&Acked {
                 now,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::tests::Script;
 use crate::paths::{Flow, Path};
-use sojourn_cc::{ALGORITHMS, CongestionControl};
+use sojourn_cc::{ALGORITHMS, CongestionControl, Phase};
 use sojourn_sim::{Agent, Flags, Host, Loss, Outgoing, Packet, Side, Stream};
 use sojourn_units::{Time, check_declaration};
 
@@ -89,11 +89,20 @@ impl Bench {
 
     /// An acknowledgement of ranges of numbers, the highest first, each with its last number.
     fn ack(&mut self, ranges: &[(u64, u64)], delay: Span) {
+        self.acknowledge(ranges, delay, 0);
+    }
+
+    /// One without delay that tells of so many marks.
+    fn ack_with_marks(&mut self, ranges: &[(u64, u64)], marks: u64) {
+        self.acknowledge(ranges, Span::ZERO, marks);
+    }
+
+    fn acknowledge(&mut self, ranges: &[(u64, u64)], delay: Span, marks: u64) {
         let mut side = Side::default();
         for (slot, range) in side.sack.iter_mut().zip(ranges) {
             *slot = (range.0, range.1 + 1);
         }
-        side.words[0] = delay.as_ps();
+        side.words = [delay.as_ps(), marks];
         self.host.side = side;
         let mut packet = Packet::test(70, 0, 0);
         packet.ack = ranges[0].1 + 1;
@@ -363,6 +372,21 @@ fn marks_lower_the_window_and_nothing_is_lost() {
     assert_eq!((outcome.drops, outcome.senders[0].retransmissions), (0, 0));
     let rate = outcome.rates(&path)[0] * 8.0;
     assert!(rate > 0.75e7, "{rate}");
+}
+
+#[test]
+fn a_mark_is_no_loss_to_be_repaired() {
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack_with_marks(&[(0, 1)], 1);
+    assert_eq!(bench.sender.phase(), Phase::Reducing);
+    // What was sent before is acknowledged, then what was sent since.
+    for (ms, phase) in [(300, Phase::Reducing), (400, Phase::Open)] {
+        bench.pass(at(ms));
+        let last = bench.take().last().unwrap().0;
+        bench.ack_with_marks(&[(0, last)], 1);
+        assert_eq!(bench.sender.phase(), phase);
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! RACK: a segment is lost when one that was sent later has arrived, and time enough for reordering has passed.
 //!
-//! Source: RFC 8985 section 6. Deviation: the least round-trip time is that of the whole connection.
+//! Source: RFC 8985 section 6. Deviations: the least round-trip time is that of the whole connection; the timestamp that comes back is not compared with
+//! when a retransmission was sent (section 6.2 step 2), as Linux does not: a receiver echoes that of the last segment in order (RFC 7323 section 4.3), so
+//! that every retransmission selectively acknowledged above a gap would count for an earlier transmission, and one lost below it would wait for the timeout.
 
 use super::params::SackParams;
 use super::scoreboard::{Scoreboard, Segment};

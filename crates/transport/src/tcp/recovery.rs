@@ -130,8 +130,8 @@ impl LossRecovery {
         self.limited += bytes;
     }
 
-    /// A duplicate acknowledgement of `una`.
-    pub(crate) fn on_duplicate(&mut self, una: u64) -> OnDuplicate {
+    /// A duplicate acknowledgement of `una`, with a congestion window of so many bytes.
+    pub(crate) fn on_duplicate(&mut self, una: u64, cwnd: u64) -> OnDuplicate {
         if self.active {
             // RFC 5681 section 3.2 step 4.
             self.inflation += self.mss;
@@ -143,19 +143,20 @@ impl LossRecovery {
                 let beyond = u64::from(self.duplicates) * self.mss;
                 return OnDuplicate::LimitedTransmit { beyond };
             }
-        } else if self.duplicates == self.dupthresh && self.admits(una) {
+        } else if self.duplicates == self.dupthresh && self.admits(una, cwnd) {
             return OnDuplicate::Retransmit;
         }
         OnDuplicate::Nothing
     }
 
-    fn admits(&self, una: u64) -> bool {
+    fn admits(&self, una: u64, cwnd: u64) -> bool {
         if self.recovery == Recovery::Reno || una > self.recover {
             return true;
         }
         match self.guard {
             Guard::Careful => false,
-            Guard::AckHeuristic => self.last_advance <= 4 * self.mss,
+            // Section 4.1: not right after a timeout.
+            Guard::AckHeuristic => cwnd > self.mss && self.last_advance <= 4 * self.mss,
             Guard::Covered => una == self.recover,
             Guard::Off => true,
         }
@@ -240,9 +241,12 @@ mod tests {
 
     /// Three duplicates of `una`, then recovery over everything below `sent`.
     fn enter(recovery: &mut LossRecovery, una: u64, sent: u64) {
-        recovery.on_duplicate(una);
-        recovery.on_duplicate(una);
-        assert_eq!(recovery.on_duplicate(una), OnDuplicate::Retransmit);
+        recovery.on_duplicate(una, 10 * MSS);
+        recovery.on_duplicate(una, 10 * MSS);
+        assert_eq!(
+            recovery.on_duplicate(una, 10 * MSS),
+            OnDuplicate::Retransmit
+        );
         recovery.enter(sent);
     }
 
@@ -250,15 +254,15 @@ mod tests {
     fn the_first_two_duplicates_ask_for_limited_transmit_if_it_is_on() {
         let mut on = recovery(&[]);
         assert_eq!(
-            on.on_duplicate(1),
+            on.on_duplicate(1, 10 * MSS),
             OnDuplicate::LimitedTransmit { beyond: MSS }
         );
         assert_eq!(
-            on.on_duplicate(1),
+            on.on_duplicate(1, 10 * MSS),
             OnDuplicate::LimitedTransmit { beyond: 2 * MSS }
         );
         let mut off = recovery(&[("limited_transmit", "false")]);
-        assert_eq!(off.on_duplicate(1), OnDuplicate::Nothing);
+        assert_eq!(off.on_duplicate(1, 10 * MSS), OnDuplicate::Nothing);
     }
 
     #[test]
@@ -266,10 +270,10 @@ mod tests {
         for (variant, after_partial) in [("reno", Phase::Open), ("newreno", Phase::Recovery)] {
             let mut recovery = recovery(&[("recovery", variant)]);
             assert_eq!(recovery.phase(1), Phase::Open);
-            recovery.on_duplicate(1);
+            recovery.on_duplicate(1, 10 * MSS);
             assert_eq!(recovery.phase(1), Phase::Disorder);
-            recovery.on_duplicate(1);
-            assert_eq!(recovery.on_duplicate(1), OnDuplicate::Retransmit);
+            recovery.on_duplicate(1, 10 * MSS);
+            assert_eq!(recovery.on_duplicate(1, 10 * MSS), OnDuplicate::Retransmit);
             recovery.enter(1 + 10 * MSS);
             assert_eq!(recovery.phase(1), Phase::Recovery);
             recovery.on_new(1 + 4 * MSS, 4 * MSS, 6 * MSS);
@@ -284,11 +288,11 @@ mod tests {
     #[test]
     fn an_acknowledgement_between_duplicates_starts_the_count_anew() {
         let mut recovery = recovery(&[]);
-        recovery.on_duplicate(1);
-        recovery.on_duplicate(1);
+        recovery.on_duplicate(1, 10 * MSS);
+        recovery.on_duplicate(1, 10 * MSS);
         recovery.on_new(1 + MSS, MSS, MSS);
         assert_eq!(
-            recovery.on_duplicate(1 + MSS),
+            recovery.on_duplicate(1 + MSS, 10 * MSS),
             OnDuplicate::LimitedTransmit { beyond: MSS }
         );
     }
@@ -298,7 +302,7 @@ mod tests {
         let mut recovery = recovery(&[]);
         enter(&mut recovery, 1, 1 + 10 * MSS);
         assert_eq!(recovery.window(5 * MSS), 8 * MSS);
-        recovery.on_duplicate(1);
+        recovery.on_duplicate(1, 10 * MSS);
         assert_eq!(recovery.window(5 * MSS), 9 * MSS);
         recovery.on_new(1 + 4 * MSS, 4 * MSS, 6 * MSS);
         assert_eq!(recovery.window(5 * MSS), 6 * MSS);
@@ -332,9 +336,9 @@ mod tests {
             let mut recovery = recovery(pairs);
             recovery.on_timeout(1 + 10 * MSS);
             recovery.on_new(una, advance, 0);
-            recovery.on_duplicate(una);
-            recovery.on_duplicate(una);
-            recovery.on_duplicate(una)
+            recovery.on_duplicate(una, 10 * MSS);
+            recovery.on_duplicate(una, 10 * MSS);
+            recovery.on_duplicate(una, 10 * MSS)
         };
         let careful: &[(&str, &str)] = &[];
         assert_eq!(third(careful, 1 + 10 * MSS, MSS), OnDuplicate::Nothing);
@@ -348,6 +352,12 @@ mod tests {
             third(heuristic, 1 + 10 * MSS, 5 * MSS),
             OnDuplicate::Nothing
         );
+        // Right after the timeout, with a window of one segment, nothing speaks for a loss.
+        let mut right_after = recovery(heuristic);
+        right_after.on_timeout(1 + 10 * MSS);
+        for _ in 0..3 {
+            assert_ne!(right_after.on_duplicate(1, MSS), OnDuplicate::Retransmit);
+        }
         let covered: &[(&str, &str)] = &[("guard", "covered")];
         assert_eq!(
             third(covered, 1 + 10 * MSS, 5 * MSS),

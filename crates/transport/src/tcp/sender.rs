@@ -512,7 +512,7 @@ impl<S: Source> TcpSender<S> {
     }
 
     fn on_duplicate_ack<H: Host>(&mut self, host: &mut H) {
-        match self.recovery.on_duplicate(self.una) {
+        match self.recovery.on_duplicate(self.una, self.cc.cwnd()) {
             OnDuplicate::Nothing => {}
             OnDuplicate::LimitedTransmit { beyond } => self.limited_transmit(beyond, host),
             OnDuplicate::Retransmit => self.fast_retransmit(host),
