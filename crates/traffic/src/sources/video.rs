@@ -1,8 +1,13 @@
 //! Video: frames at a rate, large key frames among smaller ones, from statistics or from a list; an encoder that follows a target.
 //!
 //! Statistics: sizes of frames of one kind are lognormal about their mean, as measured of MPEG and H.264 (Krunz and Tripathi 1997;
-//! the literature differs, and `spread` is a parameter). The encoder that follows a target with a lag is that of RFC 8593 section 5:
-//! its reaction time (200 ms) is from memory and was not checked against the text; transient bursts of that model are left out.
+//! the literature differs, and `spread` is a parameter). The encoder follows a target with a lag, as RFC 8867 section 3 has it: the
+//! time from a request to what comes out of the encoder.
+//!
+//! Compared with the encoder of RFC 8593 section 5: that one follows at once and then ignores what is asked for tau_v (section 5.1;
+//! 0.2 s in figure 2, the default of `lag`), here every target is followed, later. Its sizes deviate by a Laplacian of scale 0.15
+//! (section 5.3), a standard deviation of 0.21, here they are lognormal. Left out: bursts while the rate changes (section 5.2), and
+//! intervals between frames that vary (section 5.3).
 //!
 //! Quality levels: with a `ladder` of bit rates the encoder has a level (a resolution) for each, and takes the highest whose rate is
 //! not above its own. A higher one is taken only when the rate is above it by a margin, so that a rate near it does not switch with
@@ -19,10 +24,10 @@ params! {
     /// Frames of video at a rate.
     pub struct VideoParams {
         /// Mean bit rate of the frames' own bytes, until a congestion control wants another.
-        rate: Rate = "1Mbps", range "1kbps".., source "RFC 8867 section 5 (media from 150 kbps to 1.5 Mbps)",
+        rate: Rate = "1Mbps", range "1kbps".., source "RFC 8593 figure 2 (R_v)",
             where points is "";
         /// Frames in a second.
-        fps: f64 = "30", range "1".."240", source "RFC 8593 section 5.2";
+        fps: f64 = "30", range "1".."240", source "RFC 8593 figure 2 (FPS)";
         /// Frames from one key frame to the next; 0 has the first frame alone.
         gop: u32 = "0", range "0".."100000", source "interactive video sends key frames on request alone",
             where points is "";
@@ -36,16 +41,16 @@ params! {
         b_ratio: f64 = "0.5", range "0.01".."1", source "field practice",
             where points is "", where b_frames not "0";
         /// Standard deviation of the size of frames of one kind over their mean.
-        spread: f64 = "0.15", range "0".."2", source "RFC 8593 section 5.2 (SCALE_B)",
+        spread: f64 = "0.15", range "0".."2", source "RFC 8593 figure 2 (SCALE_B 0.15, there the scale of a Laplacian)",
             where points is "";
         /// Time from a new target to the first frame that follows it.
-        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 section 5.1",
+        lag: Span = "200ms", range "0s".."10s", source "RFC 8593 figure 2 (tau_v 0.2 s); 100 ms in RFC 8867 section 4.3",
             where points is "";
         /// Least rate of the encoder.
-        min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5",
+        min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 4.3; RFC 8593 figure 2",
             where points is "";
         /// Greatest rate of the encoder.
-        max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5",
+        max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 4.3; RFC 8593 figure 2",
             where points is "";
         /// Bit rates of the quality levels, rising, such as `150kbps,500kbps,1Mbps`; one level unless given.
         ladder: String = "", source "encoders change the resolution with the rate; no Recommendation gives the rates",
