@@ -80,6 +80,19 @@ impl Prague {
         }
     }
 
+    /// The window falls for a mark, once in a virtual round trip; true if it does.
+    fn fall_for_a_mark(&mut self, now: Time) -> bool {
+        let wait = self.srtt * self.stretch();
+        let fell = self.fell_at;
+        if fell.is_some_and(|at| seconds(now.saturating_since(at)) < wait) {
+            return false;
+        }
+        self.fell_at = Some(now);
+        let cut = scaled(self.window.cwnd, self.alpha / 2.0);
+        self.window.fall(self.window.cwnd - cut, 2);
+        true
+    }
+
     /// One segment per virtual round trip's window: slower by the square where round trips are short. Marked bytes do not count; that the window has
     /// just fallen does not matter.
     fn grow(&mut self, bytes: u64) {
@@ -138,6 +151,10 @@ impl CongestionControl for Prague {
                 self.marked = 0;
             }
         }
+        if sample.marked > 0 && !repairs {
+            // The transport tells of marks once in its own round trips, of which two may have to pass.
+            self.fall_for_a_mark(sample.now);
+        }
     }
 
     fn on_ack(&mut self, acked: &Acked) {
@@ -154,16 +171,10 @@ impl CongestionControl for Prague {
     fn on_congestion(&mut self, congestion: &Congestion) {
         match congestion.kind {
             CongestionKind::Ecn => {
-                let wait = self.srtt * self.stretch();
-                let again = self.fell_at.is_some_and(|at| {
-                    seconds(congestion.now.saturating_since(at)) < wait
-                });
-                let part = if again { 0.0 } else { self.alpha / 2.0 };
-                if !again {
-                    self.fell_at = Some(congestion.now);
+                if !self.fall_for_a_mark(congestion.now) {
+                    // It has fallen already.
+                    self.window.ssthresh = self.window.cwnd;
                 }
-                let cut = scaled(self.window.cwnd, part);
-                self.window.fall(self.window.cwnd - cut, 2);
                 self.falling = true;
             }
             CongestionKind::Loss => {
@@ -239,7 +250,7 @@ mod tests {
     fn marked_bytes_open_no_window_and_others_do_while_it_falls() {
         // "Additive increase and ECN feedback": cwnd += (acked_sacked - ece_delta) / cwnd, in CWR too.
         let mut cc = avoiding(25);
-        cc.alpha = 0.0;
+        (cc.alpha, cc.g, cc.seen) = (0.0, 0.0, true);
         let sample = |marked| Sample {
             newly_delivered: 10 * MSS,
             marked,
@@ -247,10 +258,8 @@ mod tests {
             phase: Phase::Reducing,
             ..Sample::default()
         };
-        cc.seen = true;
         cc.on_sample(&sample(10 * MSS));
         assert_eq!(cc.cwnd(), 10 * MSS);
-        cc.alpha = 0.0;
         mark(&mut cc, 0);
         cc.on_sample(&sample(5 * MSS));
         assert_eq!(cc.cwnd(), 10 * MSS + MSS / 2);
@@ -270,11 +279,22 @@ mod tests {
     #[test]
     fn the_window_falls_once_in_a_virtual_round_trip() {
         let mut cc = avoiding(5);
-        cc.alpha = 0.5;
+        (cc.alpha, cc.seen) = (0.5, true);
         assert_eq!(mark(&mut cc, 100), 7500);
         for (ms, window) in [(105, 7500), (124, 7500), (125, 5625)] {
             assert_eq!(mark(&mut cc, ms), window, "{ms} ms");
         }
+        // Whatever the transport is doing about a mark that did not count.
+        assert_eq!(mark(&mut cc, 140), 5625);
+        cc.round = Round { end: u64::MAX };
+        cc.on_sample(&Sample {
+            now: Time::ZERO + Span::from_ms(150),
+            newly_delivered: MSS,
+            marked: MSS,
+            phase: Phase::Reducing,
+            ..Sample::default()
+        });
+        assert!((4200..4400).contains(&cc.cwnd()), "{}", cc.cwnd());
     }
 
     #[test]

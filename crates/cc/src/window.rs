@@ -151,7 +151,7 @@ impl Window {
 /// Tells when a round trip has passed: when what was sent at the beginning of one is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
-    end: u64,
+    pub(crate) end: u64,
 }
 
 impl Round {

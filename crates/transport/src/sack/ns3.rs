@@ -100,7 +100,7 @@ impl<S: Source> SackSender<S> {
             self.take_side(side, ack, &mut event);
         }
         if event.sacked {
-            self.board.lose_by_count(self.dupthresh, self.mss);
+            self.board.lose_by_count(self.dupthresh, self.mss, false);
         }
         let repaired = self.phase == Phase::Recovery
             && ack < self.high

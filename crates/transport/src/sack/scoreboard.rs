@@ -531,9 +531,11 @@ impl Scoreboard {
         }
     }
 
-    /// Calls lost what is not received below `dupthresh` received segments (IsLost of RFC 6675 section 4).
-    pub(crate) fn lose_by_count(&mut self, dupthresh: u32, mss: u64) {
+    /// Calls lost what is not received below more than `dupthresh` - 1 segments of received bytes or, if they count, below `dupthresh` received ranges with
+    /// gaps between them (IsLost of RFC 6675 section 4).
+    pub(crate) fn lose_by_count(&mut self, dupthresh: u32, mss: u64, ranges: bool) {
         let mut above = 0;
+        let (mut apart, mut within) = (0, false);
         let enough = u64::from(dupthresh.max(1) - 1) * mss;
         let mut index = self.index(self.at(self.highest));
         // Down from the highest received segment until more than DupThresh - 1 segments of bytes are above.
@@ -541,10 +543,12 @@ impl Scoreboard {
             let segment = &self.ring[index - 1];
             if segment.is_sacked() {
                 above += u64::from(segment.bytes);
-                if above > enough {
+                apart += u32::from(ranges && !within);
+                if above > enough || apart >= dupthresh.max(1) {
                     break;
                 }
             }
+            within = segment.is_sacked();
             index -= 1;
         }
         if index == 0 {
@@ -687,14 +691,34 @@ mod tests {
         let mut board = board();
         board.sack(2);
         board.sack(4);
-        board.lose_by_count(3, MSS);
+        board.lose_by_count(3, MSS, true);
         assert_eq!(board.lost(), 0);
         board.sack(5);
-        board.lose_by_count(3, MSS);
+        board.lose_by_count(3, MSS, true);
         assert_eq!((board.lost(), board.get(3).is_lost()), (2 * MSS, false));
         board.sack(6);
-        board.lose_by_count(3, MSS);
+        board.lose_by_count(3, MSS, true);
         assert_eq!((board.lost(), board.get(3).is_lost()), (3 * MSS, true));
+    }
+
+    #[test]
+    fn counting_loses_what_three_ranges_of_short_segments_have_passed() {
+        for (ranges, lost) in [(true, 2 * MSS), (false, 0)] {
+            let mut board = Scoreboard::new();
+            for n in 0..2 {
+                board.push(1 + n * MSS, 1000, Time::ZERO, 0);
+            }
+            for n in 0..6 {
+                board.push(2001 + n * 100, 100, Time::ZERO, 0);
+            }
+            for id in [2, 4, 6] {
+                board.lose_by_count(3, MSS, ranges);
+                assert_eq!(board.lost(), 0);
+                board.sack(id);
+            }
+            board.lose_by_count(3, MSS, ranges);
+            assert_eq!(board.lost(), lost);
+        }
     }
 
     #[test]

@@ -198,8 +198,8 @@ pub struct SackSender<S> {
     feedback: Feedback,
     marks: Marks,
     timeout_una: u64,
-    /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and where the recovery ended in which the
-    /// last segment was sent again for want of anything else (RescueRxt).
+    /// One past the highest byte sent again in this recovery (HighRxt of RFC 6675), and beyond what there must be an acknowledgement before the
+    /// last segment is sent again for want of anything else (RescueRxt).
     pub(super) high_resent: u64,
     rescued: Option<u64>,
     pub(super) options: Options,
@@ -852,6 +852,8 @@ impl<S: Source> SackSender<S> {
         }
         self.board.retransmit(id);
         self.high_resent = self.high_resent.max(seq + bytes);
+        // Section 5 step 4.3 of RFC 6675: no rescue before the first one has arrived.
+        self.rescued.get_or_insert(seq + bytes);
         self.cold.report.retransmissions += 1;
         if self.resent_at.is_none() {
             self.resent_at = Some(now);
@@ -1628,7 +1630,7 @@ impl<S: Source> SackSender<S> {
     /// Looks for losses by the chosen rule; true if the timer waits for what may only be reordered.
     fn look_for_losses<H: Host>(&mut self, now: Time, host: &mut H) -> bool {
         match self.options.detection {
-            Detection::Count => self.board.lose_by_count(self.dupthresh, self.mss),
+            Detection::Count => self.board.lose_by_count(self.dupthresh, self.mss, true),
             Detection::Rack => {
                 let window = self.rack_window();
                 if let Some(wait) = self.rack.detect(&mut self.board, window, now) {
