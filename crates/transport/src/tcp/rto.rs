@@ -1,6 +1,8 @@
 //! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5; for [`RtoSpread::Peak`] the behaviour of Linux 6.1 (tcp_rtt_estimator).
 //!
 //! Arithmetic is in whole picoseconds; each division by 4 or 8 rounds down.
+//!
+//! Deviation: after a lost SYN the timeout is three seconds, also where it was longer to begin with (section 5.7 asks for that where it was shorter).
 
 use super::params::{RtoFloor, RtoSpread, TcpParams};
 use sojourn_units::Span;
