@@ -415,6 +415,15 @@ impl Child {
         self.aqm.on_evicted(1);
     }
 
+    /// As [`Child::dequeue`] of an empty queue under an AQM.
+    #[inline]
+    pub fn is_found_empty(&mut self, cx: &mut SchedulerCx<'_>) {
+        if self.ticks {
+            self.replay(cx);
+        }
+        self.on_empty(cx.now);
+    }
+
     /// The transmitter asked and no queue held a packet.
     #[inline]
     pub fn on_empty(&mut self, now: Time) {

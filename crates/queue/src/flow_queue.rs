@@ -240,6 +240,11 @@ impl FlowQueue {
                 self.old.push_back(index);
                 continue;
             }
+            if queue.child.is_empty() {
+                queue.child.is_found_empty(cx);
+                self.unlist(index, is_new);
+                continue;
+            }
             let others = match self.rules.counts_all {
                 true => self.backlog.bytes - queue.child.bytes(),
                 false => 0,
@@ -255,19 +260,24 @@ impl FlowQueue {
             match sent {
                 Some(packet) => {
                     queue.credits -= i64::from(packet.size);
-                    if queue.child.is_empty() {
+                    if queue.child.is_empty() && self.rules.when_full != WhenFull::Refuse {
                         self.longest.forget(index);
                     }
                     return Some(packet);
                 }
-                None => {
-                    queue.listed = is_new;
-                    self.leave(is_new);
-                    if is_new {
-                        self.old.push_back(index);
-                    }
-                }
+                // Its AQM has dropped what was left: it is found empty.
+                None => self.unlist(index, is_new),
             }
+        }
+    }
+
+    /// The queue in turn was found empty: a new one becomes an old one, an old one is in no list any more.
+    #[inline]
+    fn unlist(&mut self, index: u32, is_new: bool) {
+        self.queues[at(index)].listed = is_new;
+        self.leave(is_new);
+        if is_new {
+            self.old.push_back(index);
         }
     }
 

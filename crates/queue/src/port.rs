@@ -178,9 +178,8 @@ impl QueuePort {
 impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
-        if let Discipline::Scheduler(port) = &mut self.discipline {
-            let held = port.store.hold(packet);
-            self.exchange(held, now, sink);
+        if let Discipline::Scheduler(_) = &self.discipline {
+            self.exchange(|store| store.hold(packet), now, sink);
         } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
             ring.push(packet);
         } else {
@@ -189,12 +188,14 @@ impl Port for QueuePort {
     }
 
     fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
-        if let Discipline::Scheduler(port) = &mut self.discipline {
+        if let Discipline::Scheduler(_) = &self.discipline {
             // What is written into the packet is written where it stays: a copy would wait for it.
-            let held = port.store.hold(from.land_next());
-            port.store.packet_mut(&held).hop(now);
-            self.exchange(held, now, sink);
-            return;
+            let hold = |store: &mut Store| {
+                let held = store.hold_next(|| from.land_next());
+                store.packet_mut(&held).hop(now);
+                held
+            };
+            return self.exchange(hold, now, sink);
         }
         let passes = match from.flight_head() {
             Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
@@ -330,6 +331,11 @@ impl Port for QueuePort {
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
         }
+    }
+
+    #[inline]
+    fn reorders(&self) -> bool {
+        !self.frame.in_ring
     }
 
     fn shapes(&self) -> bool {
@@ -519,7 +525,7 @@ impl QueuePort {
         }
         self.frame.account.pass(packet.size, packet.flow);
         self.frame.last_departure = now;
-        ring.put(packet);
+        ring.put(|| packet);
         true
     }
 
@@ -630,10 +636,16 @@ impl QueuePort {
 
     /// Hands a packet to the scheduler.
     #[inline(always)]
-    fn exchange<S: PortSink>(&mut self, held: Held, now: Time, sink: &mut S) {
+    fn exchange<S: PortSink>(
+        &mut self,
+        hold: impl FnOnce(&mut Store) -> Held,
+        now: Time,
+        sink: &mut S,
+    ) {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return;
         };
+        let held = hold(&mut port.store);
         let Packet {
             uid, size, flow, ..
         } = *port.store.packet(&held);
@@ -690,7 +702,7 @@ impl QueuePort {
         // Read where it lies, so that it is copied once.
         self.frame.account.dequeue(port.store.packet(&held), now);
         self.frame.last_departure = now;
-        ring.put(port.store.release(held));
+        ring.put(|| port.store.release(held));
         true
     }
 }

@@ -129,31 +129,38 @@ impl Store {
     /// Takes a packet into the scheduler's hands.
     #[inline(always)]
     pub fn hold(&mut self, packet: Packet) -> Held {
-        let (slot, size) = (self.free, packet.size);
-        match (self.packets.get_mut(at(slot)), self.links.get_mut(at(slot))) {
-            (Some(place), Some(links)) => {
-                *place = packet;
-                self.free = links.next;
-                links.previous = NONE;
-                Held::new(slot, size)
-            }
-            _ => self.grow(packet),
-        }
+        self.hold_next(|| packet)
     }
 
+    /// Takes the packet that `next` gives into the scheduler's hands. It is asked when the place is known, so that the packet is
+    /// copied once.
+    #[inline(always)]
+    pub fn hold_next(&mut self, next: impl FnOnce() -> Packet) -> Held {
+        if self.free == NONE {
+            self.grow();
+        }
+        let slot = self.free;
+        let links = &mut self.links[at(slot)];
+        self.free = links.next;
+        links.previous = NONE;
+        let place = &mut self.packets[at(slot)];
+        *place = next();
+        Held::new(slot, place.size)
+    }
+
+    /// Makes a place that is free.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, packet: Packet) -> Held {
+    fn grow(&mut self) {
         let slot = u32::try_from(self.links.len()).expect("fewer than 2^32 packets wait");
         assert!(slot < FREE, "fewer than 2^32 - 2 packets wait");
-        let size = packet.size;
         self.links.push(Links {
-            previous: NONE,
+            previous: FREE,
             next: NONE,
             next_size: 0,
         });
-        self.packets.push(packet);
-        Held::new(slot, size)
+        self.packets.push(Packet::test(0, 0, 0));
+        self.free = slot;
     }
 
     /// Gives a packet out of the scheduler's hands.

@@ -81,8 +81,8 @@ impl<E: Entry> Tournament<E> {
     }
 
     /// The entry of a queue.
-    #[inline]
-    pub(crate) fn get(&self, index: u32) -> Option<E> {
+    #[cfg(test)]
+    fn get(&self, index: u32) -> Option<E> {
         let place = at(*self.places.get(at(index))?);
         Some(self.pairs.get(place / 2)?[place & 1])
     }

@@ -208,6 +208,7 @@ impl Ring {
     }
 
     /// Packets that the discipline has given up, in flight or not, in order.
+    #[inline]
     pub(crate) fn given_up(&self) -> impl Iterator<Item = &Packet> {
         (0..self.taken().wrapping_sub(self.head)).map(|i| {
             // SAFETY: the slots from `head` up to `taken` hold packets: those in flight, and `held` ones behind them.
@@ -342,12 +343,13 @@ impl Ring {
         }
     }
 
-    /// Puts a packet of a scheduler's own queues up for transmission.
+    /// Puts the packet that `next` gives, of a scheduler's own queues, up for transmission. It is asked when the slot is known,
+    /// so that the packet is copied once.
     ///
     /// # Panics
     /// If packets wait in the ring: a discipline uses either the ring or its own queues.
     #[inline]
-    pub fn put(&mut self, packet: Packet) {
+    pub fn put(&mut self, next: impl FnOnce() -> Packet) {
         assert!(
             self.waiting == 0,
             "a discipline waits in the ring or in its own queues"
@@ -357,7 +359,7 @@ impl Ring {
         }
         let taken = self.taken();
         self.make_room(taken);
-        self.slot_mut(taken).write(packet);
+        self.slot_mut(taken).write(next());
         self.held += 1;
         self.lead += 1;
     }
@@ -669,7 +671,7 @@ mod tests {
                     }
                     5 => prop_assert_eq!(ring.land().map(|p| p.uid), plain.flight.pop_front()),
                     6 if plain.waiting.is_empty() => {
-                        ring.put(Packet::test(1000, 0, uid));
+                        ring.put(|| Packet::test(1000, 0, uid));
                         plain.held.push_back(uid);
                         uid += 1;
                     }

@@ -459,8 +459,15 @@ impl Scheduler for Cake {
         if self.ack_filter != CakeAckFilter::NoAckFilter {
             self.filter_acks(tin, index, cx);
         }
-        self.note_length(tin, index);
-        self.wake(tin, index);
+        let flow = &self.tins[tin].flows[at(index)];
+        let served = matches!(flow.set, Set::Sparse | Set::Bulk);
+        if let Some(longest) = &mut self.longest {
+            let number = number(tin, index);
+            longest.raise(number, rank_of(number, flow));
+        }
+        if !served {
+            self.wake(tin, index);
+        }
         while !self.keeps_limit() {
             self.drop_longest(cx);
         }
@@ -542,16 +549,23 @@ impl Cake {
             let mut best = i64::MAX;
             for (tin, b) in self.tins.iter().enumerate() {
                 let wait = b.next - now;
-                if b.sparse + b.bulk > 0 && (wait <= 0 || wait <= best) {
+                if b.has_flows() && (wait <= 0 || wait <= best) {
                     best = wait;
                     self.current = tin;
                 }
             }
             return;
         }
+        if self.is_alone() {
+            let b = &mut self.tins[self.current];
+            while b.deficit < 0 {
+                b.deficit += b.quantum;
+            }
+            return;
+        }
         loop {
             let b = &mut self.tins[self.current];
-            if b.deficit >= 0 && b.sparse + b.bulk > 0 {
+            if b.deficit >= 0 && b.has_flows() {
                 return;
             }
             if b.deficit <= 0 {
@@ -563,6 +577,16 @@ impl Cake {
                 self.current = 0;
             }
         }
+    }
+
+    /// True if the current tin has flows, and the others have none and get no more quanta: then their turns do nothing.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        let mut tins = self.tins.iter().enumerate();
+        tins.all(|(tin, b)| match tin == self.current {
+            true => b.has_flows(),
+            false => b.deficit > 0 && !b.has_flows(),
+        })
     }
 
     /// Serves flows of the current tin until one gives a packet; none if one was found empty, or nothing is left.
@@ -625,6 +649,7 @@ impl Cake {
         }
     }
 
+    #[inline]
     fn charge(&mut self, tin: usize, index: u32, length: u32) {
         let b = &mut self.tins[tin];
         b.flows[at(index)].deficit -= i64::from(length);
@@ -632,6 +657,7 @@ impl Cake {
     }
 
     /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows.
+    #[inline]
     fn grant(&mut self, tin: usize, index: u32, rng: &mut Stream) {
         let b = &mut self.tins[tin];
         let flow = &mut b.flows[at(index)];
@@ -653,6 +679,7 @@ impl Cake {
     }
 
     /// The next packet of a flow.
+    #[inline(always)]
     fn take(&mut self, tin: usize, index: u32, store: &mut Store) -> Option<Held> {
         let b = &mut self.tins[tin];
         let flow = &mut b.flows[at(index)];
@@ -720,6 +747,7 @@ impl Cake {
     }
 
     /// Moves the times of the shaper on by a packet; returns its adjusted size.
+    #[inline]
     fn advance(&mut self, tin: usize, packet: &Held, now: i64, dropped: bool) -> u32 {
         let length = self.adjusted(packet.size);
         if self.shapes {
@@ -739,6 +767,7 @@ impl Cake {
     }
 
     /// The size of a packet on the link that the shaper stands for.
+    #[inline]
     fn adjusted(&self, size: u32) -> u32 {
         let length = (size + self.overhead).max(self.mpu);
         match self.framing {
@@ -752,13 +781,6 @@ impl Cake {
         match self.limit {
             Limit::Packets(limit) => self.packets <= limit.get(),
             Limit::Bytes(limit) => self.memory <= limit.get(),
-        }
-    }
-
-    fn note_length(&mut self, tin: usize, index: u32) {
-        if let Some(longest) = &mut self.longest {
-            let number = number(tin, index);
-            longest.raise(number, rank(&self.tins, number));
         }
     }
 
@@ -890,8 +912,19 @@ fn number(tin: usize, index: u32) -> u32 {
 
 fn rank(tins: &[Tin], number: u32) -> Rank {
     let flow = tins[at(number / QUEUES)].flows.get(at(number % QUEUES));
+    match flow {
+        Some(flow) => rank_of(number, flow),
+        None => Rank {
+            length: 0,
+            tie: u64::from(number),
+        },
+    }
+}
+
+#[inline]
+fn rank_of(number: u32, flow: &Flow) -> Rank {
     Rank {
-        length: flow.map_or(0, |flow| flow.bytes),
+        length: flow.bytes,
         tie: u64::from(number),
     }
 }
@@ -1040,6 +1073,7 @@ impl Tin {
     }
 
     /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts.
+    #[inline]
     fn share(&self, isolation: CakeIsolation, index: u32) -> u64 {
         let flow = &self.flows[at(index)];
         let mut load = 1;
@@ -1049,7 +1083,11 @@ impl Tin {
         if isolation.by_destination() {
             load = load.max(self.hosts[at(flow.dst)].dst_bulk);
         }
-        u64::from(65_535 / load)
+        // Most hosts have one, and a division takes its time.
+        match load {
+            1 => 65_535,
+            load => u64::from(65_535 / load),
+        }
     }
 
     fn list(&mut self, which: Listed) -> Option<&mut List> {
@@ -1091,6 +1129,12 @@ impl Tin {
         }
         let flow = &mut self.flows[at(index)];
         (flow.list, flow.previous, flow.next) = (to, before, NONE);
+    }
+
+    /// A flow waits to be served.
+    #[inline]
+    fn has_flows(&self) -> bool {
+        self.sparse + self.bulk > 0
     }
 }
 
