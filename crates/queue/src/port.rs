@@ -652,7 +652,7 @@ impl QueuePort {
         self.frame.account.receive(size, flow);
         let rng = &mut self.frame.rng;
         port.call(now, self.frame.rate, rng, |inside, cx| {
-            inside.enqueue(held, cx)
+            inside.enqueue(held, cx);
         });
         if port.is_quiet() {
             self.frame.account.enqueue(size);

@@ -402,7 +402,7 @@ impl Core {
         inside: bool,
         meta: Meta,
         view: View<'_>,
-        cx: Cx<'_>,
+        Cx { now, rng }: Cx<'_>,
     ) -> Verdict {
         if inside {
             let packet_ps_bps = 8 * u128::from(self.params.avpkt.get()) * PS_PER_S;
@@ -410,7 +410,7 @@ impl Core {
             let weight = self.params.weight;
             let estimate = |average: &mut Average, queue: u64| {
                 let idle = average.idle_since.take().map_or(0, |since| {
-                    u128::from(cx.now.since(since).as_ps()) * rate / packet_ps_bps
+                    u128::from(now.since(since).as_ps()) * rate / packet_ps_bps
                 });
                 let packets = float(u64::try_from(idle).unwrap_or(u64::MAX).saturating_add(1));
                 average.value =
@@ -432,7 +432,7 @@ impl Core {
             } else if !curve.above {
                 curve.count = 1;
                 curve.above = true;
-            } else if cx.rng.uniform() <= curve.spaced(average, self.params.wait) {
+            } else if rng.uniform() <= curve.spaced(average, self.params.wait) {
                 curve.count = 0;
                 verdict = Verdict::Drop(DropReason::Early);
             }
