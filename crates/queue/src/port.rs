@@ -315,11 +315,6 @@ impl Port for QueuePort {
         }
     }
 
-    #[inline]
-    fn reorders(&self) -> bool {
-        !self.in_ring
-    }
-
     fn shapes(&self) -> bool {
         match &self.discipline {
             Discipline::Aqm(_) => false,
