@@ -333,11 +333,6 @@ impl Port for QueuePort {
         }
     }
 
-    #[inline]
-    fn reorders(&self) -> bool {
-        !self.frame.in_ring
-    }
-
     fn shapes(&self) -> bool {
         match &self.discipline {
             Discipline::Aqm(_) => false,

@@ -34,14 +34,6 @@ impl Histogram {
         }
     }
 
-    /// How often a value of the same step was counted.
-    #[inline]
-    pub(crate) fn count_at(&self, value: u64) -> u64 {
-        let step = place(value.max(1));
-        let count = self.counts.get(to_usize(step.wrapping_sub(self.first)));
-        count.copied().unwrap_or(0)
-    }
-
     /// The count of a step, with its octave and those between it and the others in use.
     #[cold]
     #[inline(never)]

@@ -434,18 +434,6 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// Of each cache line that a packet touches which goes straight through something, as one number of no meaning.
-    #[inline]
-    pub(crate) fn read(&self) -> u64 {
-        self.ring.in_flight() ^ self.free_at.as_ps() ^ self.port.backlog_packets()
-    }
-
-    /// About how long a packet of so many bytes takes that goes straight through.
-    #[inline]
-    pub(crate) fn crossing(&self, bytes: u32) -> Span {
-        Span::from_ps(u64::from(bytes) * self.per_byte) + self.delay
-    }
-
     /// Starts what waits before `horizon`, if the port foresees it.
     #[inline(always)]
     pub(crate) fn launch_ahead<S: LinkSink>(&mut self, horizon: Time, sink: &mut S) {

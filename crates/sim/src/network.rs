@@ -289,13 +289,6 @@ impl FlowCounts {
         (self.delivered_packets > 0).then_some(self.least_delay)
     }
 
-    /// Of each cache line that a delivery touches something, as one number of no meaning.
-    #[inline]
-    fn read(&self) -> u64 {
-        let spans = self.least_delay.as_ps() ^ self.last_transit.as_ps();
-        self.delivered_packets ^ self.jitter_sixteenths ^ spans
-    }
-
     #[inline(always)]
     fn deliver(&mut self, packet: &Packet, now: Time) {
         let delay = now.since(packet.created);
@@ -532,12 +525,6 @@ impl<T: Tracer> Frame<T> {
         self.census.delivered += 1;
         let way = &mut self.flows[to_usize(packet.flow)].ways[direction(packet)];
         way.counts.deliver(packet, now);
-    }
-
-    /// Where a packet is counted when it is delivered.
-    #[inline]
-    fn way(&self, packet: &Packet) -> &Way {
-        &self.flows[to_usize(packet.flow)].ways[direction(packet)]
     }
 
     #[inline(always)]

@@ -247,11 +247,6 @@ pub trait Port {
     /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
     fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
 
-    /// True if packets may leave in another order than they came in.
-    fn reorders(&self) -> bool {
-        false
-    }
-
     /// True if the port may hold packets back while the transmitter is free. The link asks once.
     fn shapes(&self) -> bool {
         false

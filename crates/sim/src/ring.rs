@@ -208,7 +208,6 @@ impl Ring {
     }
 
     /// Packets that the discipline has given up, in flight or not, in order.
-    #[inline]
     pub(crate) fn given_up(&self) -> impl Iterator<Item = &Packet> {
         (0..self.taken().wrapping_sub(self.head)).map(|i| {
             // SAFETY: the slots from `head` up to `taken` hold packets: those in flight, and `held` ones behind them.

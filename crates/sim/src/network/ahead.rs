@@ -25,17 +25,11 @@
 
 use super::{Agent, Core, Key, Network, Tracer};
 use crate::fel::EventList;
-use crate::link::{AT_ONCE, Link};
+use crate::link::AT_ONCE;
 use crate::packet::NONE;
 use crate::port::Port;
 use crate::slab::to_usize;
-use sojourn_units::{Span, Time};
-use std::hint::black_box;
-
-/// With so many links what they touch is not in the nearer caches.
-const MANY: usize = 4096;
-/// As many packets as a calm link lets run ahead at once.
-const GLANCES: usize = 16;
+use sojourn_units::Time;
 
 impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// The event of a feeder. Says whether a packet has arrived; otherwise the feeder only looks.
@@ -74,7 +68,6 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     /// none of its packets in flight is in the list.
     #[inline(never)]
     pub(super) fn run_ahead_of(&mut self, link: u32) {
-        self.core.look_ahead(link);
         loop {
             let (agent, told) = match self.core.send_ahead(link) {
                 Step::Stays if self.core.is_calm(link) => match self.core.deliver_from_calm(link) {
@@ -183,40 +176,6 @@ impl<P: Port, T: Tracer> Core<P, T> {
     #[inline(always)]
     fn is_calm(&self, link: u32) -> bool {
         self.links.get(to_usize(link)).is_some_and(|link| link.calm)
-    }
-
-    /// Where a scheduler lets packets go on to many silent links they do not come in the order of memory, and would wait for it
-    /// at each place they touch, one after the other. So all places that the next ones will touch are waited for at once.
-    #[inline(always)]
-    fn look_ahead(&self, link: u32) {
-        if self.links.len() >= MANY
-            && let Some(from) = self.links.get(to_usize(link))
-            && from.calm
-            && from.port.reorders()
-        {
-            self.touch(from);
-        }
-    }
-
-    /// Reads what the next packets in flight on a link will touch, and does nothing with it.
-    #[inline(never)]
-    fn touch(&self, from: &Link<P>) {
-        let flight = || from.ring.given_up().zip(0..from.ring.in_flight());
-        let mut next = [NONE; GLANCES];
-        let mut read = 0;
-        for ((packet, _), next) in flight().zip(&mut next) {
-            *next = self.routes.towards(from.exits, packet.dst);
-            let to = self.links.get(to_usize(*next)).map_or(0, Link::read);
-            read ^= to ^ self.frame.way(packet).counts.read();
-        }
-        // These are found by what the others hold.
-        for ((packet, _), next) in flight().zip(next) {
-            let to = self.links.get(to_usize(next));
-            let arrival = packet.at + to.map_or(Span::ZERO, |to| to.crossing(packet.size));
-            let delay = arrival.since(packet.created).as_ps();
-            read ^= self.frame.way(packet).counts.delays.count_at(delay);
-        }
-        black_box(read);
     }
 
     /// The packets that a calm link has in flight now arrive after the next stop: it tries again when it has launched more.
