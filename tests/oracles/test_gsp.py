@@ -25,7 +25,10 @@ FAULTS: dict[str, test_oracles.Edits] = {
         ("        if self._state == CLEAR:\n", "        if True:\n")
     ],
     "an overflow only of what the threshold lets in": [
-        ("        if not fits:\n            self._state", "        if False:\n            self._state"),
+        (
+            "        if not fits:\n            self._state",
+            "        if False:\n            self._state",
+        ),
         (
             "        if not fits:\n            self._log",
             "        if not fits:\n            self._state = OVERFLOWED\n            self._log",
@@ -83,7 +86,8 @@ def test_a_faulty_gsp_is_exposed(fault: str) -> None:
     module = test_oracles.faulty(gsp_draft, *FAULTS[fault])
     found = test_oracles.cases(flows=2)
     assert any(
-        test_oracles.exposes(run, module, gsp_draft, found) for run in (case, full_near_the_threshold)
+        test_oracles.exposes(run, module, gsp_draft, found)
+        for run in (case, full_near_the_threshold)
     )
 
 

@@ -476,7 +476,9 @@ CODEL_FAULTS: dict[str, Edits] = {
     "target inclusive": [("now_ps - arrived < self._target", "now_ps - arrived <= self._target")],
     "interval strict": [("now_ps >= self._first_above_time", "now_ps > self._first_above_time")],
     "interval not added": [("now_ps + self._interval\n", "now_ps\n")],
-    "maxpacket strict": [("self._left_behind() <= self._maxpacket", "self._left_behind() < self._maxpacket")],
+    "maxpacket strict": [
+        ("self._left_behind() <= self._maxpacket", "self._left_behind() < self._maxpacket")
+    ],
     "maxpacket counts the packet": [
         ("return self._bytes\n\n    def _control", "return self._bytes + 1000\n\n    def _control")
     ],

@@ -708,8 +708,7 @@ impl Bbr3 {
     }
 
     fn probe_window(&self) -> u64 {
-        self.bdp(self.bw, PROBE_RTT_CWND_GAIN)
-            .max(LEAST * self.mss)
+        self.bdp(self.bw, PROBE_RTT_CWND_GAIN).max(LEAST * self.mss)
     }
 
     // What follows from it (section 5.6).
@@ -1088,7 +1087,10 @@ mod tests {
         };
         cc.round_began = false;
         cc.advance_cycle(&sample);
-        assert_eq!((cc.mode, cc.precautionary, cc.too_high), (Mode::Down, true, false));
+        assert_eq!(
+            (cc.mode, cc.precautionary, cc.too_high),
+            (Mode::Down, true, false)
+        );
         let sample = round(&mut cc, 1e6);
         cc.advance_cycle(&sample);
         assert_eq!((cc.mode, cc.precautionary), (Mode::Refill, false));

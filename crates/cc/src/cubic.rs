@@ -762,7 +762,11 @@ mod tests {
         (cubic.w_est, cubic.origin, cubic.k) = (71.0, 60.0, 0.0);
         cubic.window.cwnd = 72 * MSS;
         cubic.avoid(MSS, Time::ZERO);
-        assert!((cubic.segments() - 71.0).abs() < 0.02, "{}", cubic.segments());
+        assert!(
+            (cubic.segments() - 71.0).abs() < 0.02,
+            "{}",
+            cubic.segments()
+        );
     }
 
     #[test]
@@ -813,7 +817,13 @@ mod tests {
         let mut cubic = started(&CubicParams::default());
         lose(&mut cubic, Time::ZERO);
         rounds(&mut cubic, Time::ZERO, 20);
-        let before = (cubic.epoch, cubic.k, cubic.w_max, cubic.w_est, cubic.w_prior);
+        let before = (
+            cubic.epoch,
+            cubic.k,
+            cubic.w_max,
+            cubic.w_est,
+            cubic.w_prior,
+        );
         let undo = Undo {
             now: Time::ZERO,
             cwnd: cubic.cwnd(),
@@ -824,7 +834,13 @@ mod tests {
         assert_ne!(cubic.w_max, before.2);
         rounds(&mut cubic, now, 1);
         cubic.on_undo(&undo);
-        let after = (cubic.epoch, cubic.k, cubic.w_max, cubic.w_est, cubic.w_prior);
+        let after = (
+            cubic.epoch,
+            cubic.k,
+            cubic.w_max,
+            cubic.w_est,
+            cubic.w_prior,
+        );
         assert_eq!((before, undo.cwnd), (after, cubic.cwnd()));
     }
 

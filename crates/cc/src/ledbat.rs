@@ -176,9 +176,9 @@ impl CongestionControl for Ledbat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_units::Time;
     use crate::window::tests::{MSS, Pipe};
     use sojourn_units::Params;
+    use sojourn_units::Time;
 
     #[test]
     fn the_standing_queue_is_the_target() {

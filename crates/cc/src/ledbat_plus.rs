@@ -242,7 +242,8 @@ mod tests {
         let mut cc = LedbatPlus::new(&LedbatPlusParams::default());
         cc.delays.add(Span::from_ms(40), Time::ZERO);
         cc.pause(Time::ZERO + Span::from_secs(1));
-        cc.delays.add(Span::from_ms(100), Time::ZERO + Span::from_secs(1));
+        cc.delays
+            .add(Span::from_ms(100), Time::ZERO + Span::from_secs(1));
         assert_eq!(cc.delays.base(), Some(Span::from_ms(40)));
     }
 

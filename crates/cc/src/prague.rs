@@ -10,8 +10,8 @@
 use crate::num::{rate, real, scaled, seconds, whole};
 use crate::window::{Round, Window};
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent, Stage, Start,
-    Traits, Undo,
+    Acked, Congestion, CongestionControl, CongestionKind, EcnUse, Phase, Sample, Sent, Stage,
+    Start, Traits, Undo,
 };
 use sojourn_units::{Rate, Ratio, Span, Time, params};
 

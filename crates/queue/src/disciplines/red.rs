@@ -632,12 +632,7 @@ impl FloatRed {
     }
 
     #[inline(always)]
-    fn judge_as_paper(
-        &mut self,
-        meta: &Meta,
-        view: &View<'_>,
-        cx: &mut Cx<'_>,
-    ) -> Verdict {
+    fn judge_as_paper(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let mut verdict = Verdict::Pass;
         self.probability = 0.0;
         if self.average < self.min {

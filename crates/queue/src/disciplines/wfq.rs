@@ -555,7 +555,8 @@ impl Fluid {
     /// A queue leaves the fluid system.
     #[inline]
     fn leave(&mut self, queue: &mut Queue) {
-        self.flows.leave(std::mem::replace(&mut queue.in_fluid, NOWHERE));
+        self.flows
+            .leave(std::mem::replace(&mut queue.in_fluid, NOWHERE));
         self.weight -= u64::from(queue.weight);
     }
 }
@@ -631,7 +632,11 @@ mod tests {
         let mut rng = sojourn_sim::Stream::derive(1, 0, "served");
         for _ in 0..10_000 {
             let rate = rng.below(1 << 36);
-            for ps in [rng.below(1 << 40), rng.below(1 << 19), (1 << FEW) / rate.max(1)] {
+            for ps in [
+                rng.below(1 << 40),
+                rng.below(1 << 19),
+                (1 << FEW) / rate.max(1),
+            ] {
                 let product = u128::from(rate) * u128::from(ps);
                 let expected = (product << ONE_BIT) / u128::from(PS_PER_S);
                 assert_eq!(served(Rate::bps(rate), Span::from_ps(ps)), expected);

@@ -279,9 +279,8 @@ impl Encoder {
         if self.params.jitter > 0.0 && self.frame > 0 {
             self.shift += self.interval * laplace(self.params.jitter, rng).max(-1.0);
         }
-        let at = |frame: u64| {
-            Span::round_from_secs((real(frame) * self.interval + self.shift).max(0.0))
-        };
+        let at =
+            |frame: u64| Span::round_from_secs((real(frame) * self.interval + self.shift).max(0.0));
         let mut when = at(self.frame);
         if let Some(pause) = self.params.pause
             && when >= pause
@@ -593,10 +592,14 @@ mod tests {
     fn sizes_and_times_of_rfc_8593_are_laplacian() {
         let mut video = rfc("burst=none");
         let mut rng = Stream::derive(1, 0, "flow/video-1");
-        let writes: Vec<Write> = (0..100_001).map(|_| video.next(&mut rng).unwrap()).collect();
+        let writes: Vec<Write> = (0..100_001)
+            .map(|_| video.next(&mut rng).unwrap())
+            .collect();
         let frame = |count: usize| real(u64::try_from(count).unwrap());
         // The first is a key frame. The mean deviation of a Laplacian is its scale.
-        let sizes = writes[1..].iter().map(|write| real(write.bytes) / (1e6 / 240.0) - 1.0);
+        let sizes = writes[1..]
+            .iter()
+            .map(|write| real(write.bytes) / (1e6 / 240.0) - 1.0);
         let deviations: Vec<f64> = sizes.collect();
         let gaps = writes.windows(2).map(|two| {
             let gap = two[1].at.since(two[0].at).as_secs_f64();
