@@ -442,7 +442,7 @@ mod tests {
         assert_eq!(ratio.of, Of::Flows("reno".to_owned()));
         assert_eq!(ratio.over, Some(Of::Flows("cbr".to_owned())));
         assert_eq!(ratio.unit(), Unit::Index);
-        assert_eq!(ratio.title(), "Goodput, sum, reno over cbr");
+        assert_eq!(ratio.title(), "Goodput, reno over cbr");
         assert_eq!(ratio.text(), "goodput_bps_sum of reno over cbr");
         assert_eq!(
             error("goodput_bps_sum of reno over left-right"),
