@@ -157,13 +157,11 @@ impl Child {
         self.queue.head_size()
     }
 
-    /// The [slot](Held::slot) of the packet that is sent next, unless the AQM drops it.
+    /// The [slot](Held::slot) of the first packet of the queue, which is sent next unless the AQM drops it, or
+    /// [another is](Child::chooses).
     #[inline(always)]
     pub fn head_slot(&self) -> Option<u32> {
-        match self.peeks {
-            false => self.queue.head_slot(),
-            true => self.peeked.head_slot(),
-        }
+        self.queue.head_slot()
     }
 
     /// The [slot](Held::slot) of the packet that arrived last.

@@ -229,6 +229,11 @@ impl Ordered {
         self.far.set(entry);
     }
 
+    #[inline(never)]
+    fn leave_far(&mut self, index: u32) {
+        self.far.remove(index);
+    }
+
     #[inline(always)]
     fn unlink(&mut self, place: u32) {
         let Place {
@@ -238,8 +243,7 @@ impl Ordered {
             day,
         } = self.places[at(place)];
         let Some(ends) = self.days.get_mut(at(day)) else {
-            self.far.remove(entry.index());
-            return;
+            return self.leave_far(entry.index());
         };
         match next {
             NONE => ends[1] = previous,

@@ -80,10 +80,8 @@ pub struct Wfq {
     queues: Vec<Queue>,
     /// Of each queue, dialect ns2 only.
     lines: Vec<Line>,
-    /// Of each packet that waits, by its slot in the store; not in dialect ns2.
-    finish: Vec<u128>,
-    /// The queue's last tag before the packet came: read only when it is dropped, and apart so that the others are in fewer lines.
-    before: Vec<u128>,
+    /// Not in dialect ns2.
+    tags: Tags,
     backlog: Backlog,
     longest: Longest,
     /// Queues that hold packets, by the tag of the first.
@@ -94,6 +92,17 @@ pub struct Wfq {
     /// Counts the times at which all tags started anew.
     epoch: u32,
     each: Each,
+}
+
+/// Of each packet that waits, by its slot in the store.
+#[derive(Default)]
+struct Tags(Vec<Tag>);
+
+#[derive(Clone, Copy, Default)]
+struct Tag {
+    finish: u128,
+    /// The queue's last tag before the packet came.
+    before: u128,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -200,8 +209,7 @@ impl Entry for Wfq {
             classes: Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx),
             queues: Vec::new(),
             lines: Vec::new(),
-            finish: Vec::new(),
-            before: Vec::new(),
+            tags: Tags::default(),
             backlog: Backlog::default(),
             longest: Longest::default(),
             heads: Ordered::with_days_of(DAY + COMPARED),
@@ -222,32 +230,12 @@ impl Scheduler for Wfq {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let index = self.queue_of(cx.store.packet(&packet));
         if self.rules == Rules::Ns2 {
-            self.with_child(index, cx, |child, cx| child.enqueue(packet, cx));
+            let child = &mut self.queues[at(index)].child;
+            self.backlog.keep(child, |child| child.enqueue(packet, cx));
             self.step_up(index, cx);
             return;
         }
-        if self.rules == Rules::Gps {
-            self.follow(cx);
-        }
-        if !self.make_room(u64::from(packet.size), cx) {
-            cx.drop(packet, DropReason::Overlimit);
-            return;
-        }
-        let finish = self.tag(index, &packet);
-        if !self.with_child(index, cx, |child, cx| child.enqueue(packet, cx)) {
-            return;
-        }
-        let queue = &mut self.queues[at(index)];
-        // A tag that has grown is put right when virtual time has come to what it was.
-        if queue.in_fluid != NOWHERE {
-            queue.last = finish;
-        }
-        if self.limit.is_some() {
-            self.longest.raise(index, rank(queue, index, self.limit));
-        }
-        if queue.in_fluid == NOWHERE {
-            self.set_last(index, finish);
-        }
+        self.enqueue_paper(index, packet, cx);
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
@@ -270,6 +258,9 @@ impl Scheduler for Wfq {
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+        if self.rules == Rules::Gps {
+            self.follow(cx);
+        }
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
@@ -312,16 +303,55 @@ impl Scheduler for Wfq {
 }
 
 impl Wfq {
+    #[inline(always)]
+    fn enqueue_paper(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+        if self.rules == Rules::Gps && !self.stays_backlogged(index, cx) {
+            self.follow(cx);
+        }
+        if !self.make_room(u64::from(packet.size), cx) {
+            cx.drop(packet, DropReason::Overlimit);
+            return;
+        }
+        let queue = &mut self.queues[at(index)];
+        queue.renew(self.epoch);
+        let finish = queue.last.max(self.virtual_time) + queue.share(packet.size);
+        let before = queue.last;
+        self.tags.set(&packet, Tag { finish, before });
+        let head = queue.child.head_slot();
+        let kept = self
+            .backlog
+            .keep(&mut queue.child, |child| child.enqueue(packet, cx));
+        if queue.child.head_slot() != head {
+            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
+        }
+        if !kept {
+            return;
+        }
+        if self.limit.is_some() {
+            self.longest.raise(index, rank(queue, index, self.limit));
+        }
+        // A tag that has grown is put right when virtual time has come to what it was.
+        match queue.in_fluid {
+            NOWHERE => self.set_last(index, finish),
+            _ => queue.last = finish,
+        }
+    }
+
     fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.rules == Rules::Gps {
+        // What is sent has its tag; virtual time has to be followed here only where it changes its speed.
+        if self.rules == Rules::Gps && self.fluid.rate != cx.rate {
             self.follow(cx);
         }
         loop {
             let (_, index) = self.heads.first()?;
-            let sent = self.with_child(index, cx, |child, cx| child.dequeue(cx));
+            let queue = &mut self.queues[at(index)];
+            let sent = self
+                .backlog
+                .keep(&mut queue.child, |child| child.dequeue(cx));
+            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
             if let Some(packet) = sent {
                 if self.rules == Rules::Own {
-                    self.virtual_time = self.finish[at(packet.slot())];
+                    self.virtual_time = self.tags.of(packet.slot()).finish;
                 }
                 return Some(packet);
             }
@@ -352,7 +382,8 @@ impl Wfq {
         if !self.lines[at(index)].packet.is_empty() {
             return;
         }
-        let Some(packet) = self.with_child(index, cx, |child, cx| child.dequeue(cx)) else {
+        let child = &mut self.queues[at(index)].child;
+        let Some(packet) = self.backlog.keep(child, |child| child.dequeue(cx)) else {
             return;
         };
         self.backlog.packets += 1;
@@ -381,40 +412,38 @@ impl Wfq {
 
     #[cold]
     fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+        if self.rules == Rules::Gps {
+            self.follow(cx);
+        }
         let (queues, limit) = (&self.queues, self.limit);
         let index = self
             .longest
             .top(|index| rank(&queues[at(index)], index, limit));
-        let last = self.queues[at(index)].child.tail_slot();
-        let before = last.map(|slot| self.before[at(slot)]);
-        self.with_child(index, cx, |child, cx| {
+        let queue = &mut self.queues[at(index)];
+        let (head, last) = (queue.child.head_slot(), queue.child.tail_slot());
+        self.backlog.keep(&mut queue.child, |child| {
             child.drop_tail(DropReason::Evicted, cx)
         });
-        if let Some(before) = before {
-            self.set_last(index, before);
+        if queue.child.head_slot() != head {
+            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
+        }
+        if let Some(slot) = last {
+            self.set_last(index, self.tags.of(slot).before);
         }
     }
 
-    /// Gives a packet that arrives its finish tag, which it has if it is kept.
-    #[inline]
-    fn tag(&mut self, index: u32, packet: &Held) -> u128 {
-        self.renew(index);
+    /// The queue is backlogged in the fluid system and would still be so if that had served no other since virtual time was
+    /// followed last. Its next tag then follows from its last one, whatever virtual time is.
+    #[inline(always)]
+    fn stays_backlogged(&self, index: u32, cx: &SchedulerCx<'_>) -> bool {
         let queue = &self.queues[at(index)];
-        let bits = u128::from(packet.size) * 8;
-        let share = match queue.weight {
-            1 => bits << ONE_BIT,
-            weight => (bits << ONE_BIT) / u128::from(weight),
-        };
-        let before = queue.last;
-        let finish = before.max(self.virtual_time) + share;
-        let slot = at(packet.slot());
-        if slot >= self.finish.len() {
-            self.finish.resize(slot + 1, 0);
-            self.before.resize(slot + 1, 0);
+        if queue.epoch != self.epoch || queue.in_fluid == NOWHERE || self.fluid.rate != cx.rate {
+            return false;
         }
-        self.finish[slot] = finish;
-        self.before[slot] = before;
-        finish
+        let elapsed = cx.now.since(self.fluid.until);
+        let served = u128::from(cx.rate.as_bps()) * u128::from(elapsed.as_ps());
+        let ahead = u64::try_from((queue.last - self.virtual_time) >> ONE_BIT).unwrap_or(u64::MAX);
+        served < u128::from(ahead) * u128::from(PS_PER_S)
     }
 
     /// Brings virtual time up to now, with the fluid system.
@@ -462,8 +491,8 @@ impl Wfq {
 
     /// The last tag of a queue becomes `last`, and with it the queue is in the fluid system or not.
     fn set_last(&mut self, index: u32, last: u128) {
-        self.renew(index);
         let queue = &mut self.queues[at(index)];
+        queue.renew(self.epoch);
         queue.last = last;
         if self.rules != Rules::Gps {
             return;
@@ -482,42 +511,6 @@ impl Wfq {
             }
             (_, false) => self.fluid.leave(queue),
         }
-    }
-
-    /// The tags of a queue start anew if all have since.
-    #[inline]
-    fn renew(&mut self, index: u32) {
-        let queue = &mut self.queues[at(index)];
-        if queue.epoch != self.epoch {
-            queue.start_in(self.epoch);
-        }
-    }
-
-    /// Runs `work` on a child queue, and keeps the totals and the order of heads.
-    #[inline]
-    fn with_child<R>(
-        &mut self,
-        index: u32,
-        cx: &mut SchedulerCx<'_>,
-        work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
-    ) -> R {
-        let child = &mut self.queues[at(index)].child;
-        let before = child.head_slot();
-        let result = self.backlog.keep(child, |child| work(child, cx));
-        let head = child.head_slot();
-        if head != before && self.rules != Rules::Ns2 {
-            let place = &mut self.queues[at(index)].in_heads;
-            // Of equal tags the queue seen first goes first.
-            match head.map(|slot| rounded(self.finish[at(slot)])) {
-                Some(tag) if *place == NOWHERE => *place = self.heads.enter(index, tag),
-                Some(tag) => self.heads.change(*place, tag),
-                None => {
-                    self.heads.leave(std::mem::replace(place, NOWHERE));
-                    self.longest.forget(index);
-                }
-            }
-        }
-        result
     }
 
     /// The queue of a packet, made on its first one.
@@ -561,7 +554,60 @@ impl Fluid {
     }
 }
 
+impl Tags {
+    #[inline(always)]
+    fn set(&mut self, packet: &Held, tag: Tag) {
+        let slot = at(packet.slot());
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, Tag::default());
+        }
+        self.0[slot] = tag;
+    }
+
+    #[inline(always)]
+    fn of(&self, slot: u32) -> Tag {
+        self.0[at(slot)]
+    }
+}
+
 impl Queue {
+    /// What a packet of so many bytes adds to the tag.
+    #[inline(always)]
+    fn share(&self, size: u32) -> u128 {
+        let bits = u128::from(size) << (ONE_BIT + 3);
+        match self.weight {
+            1 => bits,
+            weight => bits / u128::from(weight),
+        }
+    }
+
+    /// Its first packet is another one, or there is none: it gets another place among the heads. Of equal tags the queue seen
+    /// first goes first.
+    #[inline(always)]
+    fn place(&mut self, index: u32, tags: &Tags, heads: &mut Ordered, longest: &mut Longest) {
+        match self.child.head_slot() {
+            Some(slot) => {
+                let tag = rounded(tags.of(slot).finish);
+                match self.in_heads {
+                    NOWHERE => self.in_heads = heads.enter(index, tag),
+                    place => heads.change(place, tag),
+                }
+            }
+            None => {
+                heads.leave(std::mem::replace(&mut self.in_heads, NOWHERE));
+                longest.forget(index);
+            }
+        }
+    }
+
+    /// Its tags start anew if those of all have since.
+    #[inline(always)]
+    fn renew(&mut self, epoch: u32) {
+        if self.epoch != epoch {
+            self.start_in(epoch);
+        }
+    }
+
     /// Its tags start anew. From the fluid system all have been taken out.
     fn start_in(&mut self, epoch: u32) {
         self.epoch = epoch;
