@@ -25,9 +25,8 @@
 use super::red::{signed_float, spaced};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
-use sojourn_sim::DropReason;
+use sojourn_sim::{DropReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
-use std::collections::BTreeMap;
 
 params! {
     /// Random early detection that goes by what each flow has in the queue.
@@ -61,24 +60,89 @@ pub struct Fred {
     min: f64,
     max: f64,
     average: f64,
-    /// Of the average, a flow's part.
-    share: f64,
+    /// Over how many flows the average is shared: those with packets when it moved last, or 1.
+    sharers: f64,
     /// RED's, as of the last packet that met it.
     probability: f64,
     /// Packets since the last random drop, while the average is between the thresholds; -1 below them.
     count: i64,
     /// The last packet left the queue, or the average decayed.
     idle_since: Time,
-    flows: BTreeMap<u32, Flow>,
+    flows: Flows,
     /// The sum of the flows' packets.
     waiting: u64,
 }
 
-/// A flow with packets in the queue.
+/// The flows by their number, which are dense: one without packets has neither packets nor strikes.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+struct Flows {
+    /// The number of the first in `known`: one of many queues may see a single flow of thousands.
+    first: u32,
+    known: Vec<Flow>,
+    /// Those with packets.
+    active: u32,
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Flow {
-    packets: u64,
+    packets: u32,
     strikes: u32,
+}
+
+impl Flows {
+    #[inline]
+    fn get(&self, flow: u32) -> Flow {
+        let index = at(flow.wrapping_sub(self.first));
+        self.known.get(index).copied().unwrap_or_default()
+    }
+
+    /// A flow that has packets.
+    #[inline]
+    fn active_mut(&mut self, flow: u32) -> Option<&mut Flow> {
+        let index = at(flow.wrapping_sub(self.first));
+        self.known.get_mut(index).filter(|flow| flow.packets > 0)
+    }
+
+    /// A packet of the flow is let in.
+    #[inline]
+    fn enter(&mut self, flow: u32) {
+        let index = at(flow.wrapping_sub(self.first));
+        if index >= self.known.len() {
+            self.make_known(flow);
+        }
+        let known = &mut self.known[at(flow - self.first)];
+        self.active += u32::from(known.packets == 0);
+        known.packets += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_known(&mut self, flow: u32) {
+        if self.known.is_empty() {
+            self.first = flow;
+        }
+        let before = self.first.saturating_sub(flow);
+        self.first -= before;
+        let fresh = std::iter::repeat_n(Flow::default(), at(before));
+        self.known.splice(..0, fresh);
+        let least = at(flow - self.first) + 1;
+        self.known
+            .resize(self.known.len().max(least), Flow::default());
+    }
+
+    /// A packet of the flow left. With its last one the flow is forgotten.
+    #[inline]
+    fn leave(&mut self, flow: u32) -> bool {
+        let Some(known) = self.active_mut(flow) else {
+            return false;
+        };
+        known.packets -= 1;
+        if known.packets == 0 {
+            *known = Flow::default();
+            self.active -= 1;
+        }
+        true
+    }
 }
 
 impl Entry for Fred {
@@ -109,11 +173,11 @@ impl Entry for Fred {
             min,
             max,
             average: 0.0,
-            share: 1.0,
+            sharers: 1.0,
             probability: 0.0,
             count: -1,
             idle_since: Time::ZERO,
-            flows: BTreeMap::new(),
+            flows: Flows::default(),
             waiting: 0,
             params,
         })
@@ -130,6 +194,7 @@ impl Aqm for Fred {
         }
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if self.waiting != view.packets {
             self.count_anew(view);
@@ -147,7 +212,7 @@ impl Aqm for Fred {
             return Verdict::Drop(DropReason::Overlimit);
         }
         self.waiting += 1;
-        self.flows.entry(meta.flow).or_default().packets += 1;
+        self.flows.enter(meta.flow);
         if view.packets == 0 {
             self.divide();
         } else {
@@ -156,18 +221,13 @@ impl Aqm for Fred {
         verdict
     }
 
+    #[inline]
     fn on_dequeue(&mut self, meta: &Meta, _: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.sample(view.packets);
         if view.packets == 0 {
             self.idle_since = cx.now;
         }
-        if let Some(flow) = self.flows.get_mut(&meta.flow) {
-            self.waiting -= 1;
-            flow.packets -= 1;
-            if flow.packets == 0 {
-                self.flows.remove(&meta.flow);
-            }
-        }
+        self.waiting -= u64::from(self.flows.leave(meta.flow));
         Verdict::Pass
     }
 
@@ -181,21 +241,27 @@ impl Aqm for Fred {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        out.extend([self.average, self.share, self.probability, self.active()]);
+        out.extend([
+            self.average,
+            self.share(),
+            self.probability,
+            f64::from(self.flows.active),
+        ]);
     }
 }
 
 impl Fred {
+    #[inline(always)]
     fn judge(&mut self, flow: u32, cx: &mut Cx<'_>) -> Verdict {
-        let known = self.flows.get(&flow).copied().unwrap_or_default();
-        let has = float(known.packets);
+        let known = self.flows.get(flow);
+        let has = f64::from(known.packets);
+        let share = self.share();
         let beyond = self.average >= self.max;
         let most = if beyond { 2.0 } else { self.min };
-        let greedy = has >= most
-            || (beyond && has > 2.0 * self.share)
-            || (has >= self.share && known.strikes > 1);
+        let greedy =
+            has >= most || (beyond && has > 2.0 * share) || (has >= share && known.strikes > 1);
         if greedy {
-            if let Some(flow) = self.flows.get_mut(&flow) {
+            if let Some(flow) = self.flows.active_mut(flow) {
                 flow.strikes = flow.strikes.saturating_add(1);
             }
             return Verdict::Drop(DropReason::Forced);
@@ -208,7 +274,7 @@ impl Fred {
             self.count += 1;
             self.probability =
                 self.params.probability * (self.average - self.min) / (self.max - self.min);
-            self.draw(has, cx)
+            self.draw(has, share, cx)
         } else {
             self.count = 0;
             self.probability = 1.0;
@@ -220,8 +286,8 @@ impl Fred {
     }
 
     /// RED's random drop, for a flow that has so many packets.
-    fn draw(&mut self, has: f64, cx: &mut Cx<'_>) -> Verdict {
-        if has < self.share.max(float(self.params.min_q.get())) {
+    fn draw(&mut self, has: f64, share: f64, cx: &mut Cx<'_>) -> Verdict {
+        if has < share.max(float(self.params.min_q.get())) {
             return Verdict::Pass;
         }
         let p = spaced(self.probability, signed_float(self.count), false);
@@ -232,10 +298,7 @@ impl Fred {
         Verdict::Drop(DropReason::Early)
     }
 
-    fn active(&self) -> f64 {
-        u32::try_from(self.flows.len()).map_or(f64::INFINITY, f64::from)
-    }
-
+    #[inline]
     fn sample(&mut self, packets: u64) {
         let weight = self.params.weight;
         self.average = (1.0 - weight) * self.average + weight * float(packets);
@@ -243,6 +306,7 @@ impl Fred {
     }
 
     /// An arrival that finds nothing.
+    #[inline(never)]
     fn decay(&mut self, view: &View<'_>, now: Time) {
         let bits = 8.0 * float(self.params.avpkt.get());
         let missed = now.since(self.idle_since).as_secs_f64() * view.rate.as_bps_f64() / bits;
@@ -252,7 +316,13 @@ impl Fred {
     }
 
     fn divide(&mut self) {
-        self.share = (self.average / self.active().max(1.0)).max(1.0);
+        self.sharers = f64::from(self.flows.active.max(1));
+    }
+
+    /// Of the average, a flow's part.
+    #[inline]
+    fn share(&self) -> f64 {
+        (self.average / self.sharers).max(1.0)
     }
 
     /// Strikes stay with the flows that still have packets.
@@ -260,13 +330,10 @@ impl Fred {
     fn count_anew(&mut self, view: &View<'_>) {
         let before = std::mem::take(&mut self.flows);
         for packet in (0..view.packets).filter_map(|position| view.waiting.peek(position)) {
-            let known = before.get(&packet.flow).copied().unwrap_or_default();
-            let strikes = known.strikes;
-            let fresh = Flow {
-                packets: 0,
-                strikes,
-            };
-            self.flows.entry(packet.flow).or_insert(fresh).packets += 1;
+            self.flows.enter(packet.flow);
+            if let Some(flow) = self.flows.active_mut(packet.flow) {
+                flow.strikes = before.get(packet.flow).strikes;
+            }
         }
         self.waiting = view.packets;
     }
@@ -373,7 +440,7 @@ mod tests {
         let mut bench = Bench::new("", 10.0, &[24, 25]);
         assert_eq!(bench.judge(0), Verdict::Pass);
         assert_eq!(bench.judge(1), FORCED);
-        assert_eq!(bench.fred.flows[&1].strikes, 1);
+        assert_eq!(bench.fred.flows.get(1).strikes, 1);
     }
 
     #[test]
@@ -381,9 +448,9 @@ mod tests {
         // A share of 5.
         let mut bench = Bench::new("", 10.0, &[5, 4]);
         for flow in [0, 1] {
-            bench.fred.flows.get_mut(&flow).expect("a flow").strikes = 1;
+            bench.fred.flows.active_mut(flow).expect("a flow").strikes = 1;
             assert_eq!(bench.judge(flow), Verdict::Pass, "{flow}");
-            bench.fred.flows.get_mut(&flow).expect("a flow").strikes = 2;
+            bench.fred.flows.active_mut(flow).expect("a flow").strikes = 2;
         }
         assert_eq!(bench.judge(0), FORCED);
         assert_eq!(bench.judge(1), Verdict::Pass);
@@ -394,7 +461,10 @@ mod tests {
         let mut bench = Bench::new("", 50.0, &[1, 2]);
         assert_eq!([0, 1, 2].map(|flow| bench.judge(flow)), [FORCED; 3]);
         // Only the flow with two packets is to blame.
-        assert_eq!([0, 1].map(|flow| bench.fred.flows[&flow].strikes), [0, 1]);
+        assert_eq!(
+            [0, 1].map(|flow| bench.fred.flows.get(flow).strikes),
+            [0, 1]
+        );
         let mut bench = Bench::new("two_packets=true", 50.0, &[1, 2]);
         let verdicts = [0, 1, 2].map(|flow| bench.judge(flow));
         assert_eq!(verdicts, [Verdict::Pass, FORCED, Verdict::Pass]);
@@ -413,20 +483,33 @@ mod tests {
             rng: &mut rng,
         };
         assert_eq!(bench.fred.on_enqueue(&meta(1, 0), &view, cx), Verdict::Pass);
-        assert_eq!((bench.fred.average, bench.fred.share), (6.0, 3.0));
+        assert_eq!((bench.fred.average, bench.fred.share()), (6.0, 3.0));
         let empty = View { packets: 0, ..view };
         bench.fred.on_dequeue(&meta(1, 0), Span::ZERO, &empty, cx);
         assert_eq!(bench.fred.average, 3.0);
-        assert_eq!(bench.fred.flows.len(), 1);
+        assert_eq!(bench.fred.flows.active, 1);
         // Two packets of 1 ms later.
         bench.fred.decay(&empty, Time::ZERO + Span::from_ms(2));
         assert_eq!(bench.fred.average, 0.75);
     }
 
     #[test]
+    fn flows_are_known_in_whatever_order_their_numbers_come() {
+        let mut flows = Flows::default();
+        for flow in [7, 3, 9, 3] {
+            flows.enter(flow);
+        }
+        let packets = [2, 3, 4, 7, 8, 9, 10].map(|flow| flows.get(flow).packets);
+        assert_eq!(packets, [0, 2, 0, 1, 0, 1, 0]);
+        assert_eq!((flows.active, flows.known.len()), (3, 7));
+        assert!(flows.leave(9) && !flows.leave(9) && !flows.leave(2));
+        assert_eq!(flows.active, 2);
+    }
+
+    #[test]
     fn a_flow_is_forgotten_with_its_last_packet_and_counted_anew_after_an_eviction() {
         let mut bench = Bench::new("", 10.0, &[2, 1]);
-        bench.fred.flows.get_mut(&0).expect("a flow").strikes = 3;
+        bench.fred.flows.active_mut(0).expect("a flow").strikes = 3;
         // The scheduler took the two packets of flow 0 from the head.
         for _ in 0..2 {
             let held = bench.store.pop_front(&mut bench.queue).expect("a packet");
@@ -446,6 +529,10 @@ mod tests {
             packets: 1,
             strikes: 0,
         };
-        assert_eq!(bench.fred.flows, BTreeMap::from([(0, fresh), (1, fresh)]));
+        assert_eq!(
+            [0, 1, 2].map(|flow| bench.fred.flows.get(flow)),
+            [fresh, fresh, Flow::default()]
+        );
+        assert_eq!(bench.fred.flows.active, 2);
     }
 }
