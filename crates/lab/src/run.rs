@@ -77,17 +77,17 @@ pub fn run_traced<T: Tracer>(
             }
         } else if next == start {
             measuring = true;
-            recorder.before_measuring(&mut network);
+            recorder.before_measuring(&mut network, &rates);
             network.start_measuring();
             rates.start_measuring(next);
             recorder.start_measuring(&network);
         } else if next == recorder.next() && next < end {
-            recorder.sample(&mut network);
+            recorder.sample(&mut network, &rates);
         } else {
             break;
         }
     }
-    recorder.finish(&mut network);
+    recorder.finish(&mut network, &rates);
     let census = caught(scenario, replication, &mut network, LabNetwork::finish)?;
     let measured = end.since(network.measuring_from());
     let outcome = RunOutcome {
@@ -154,8 +154,8 @@ fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
     LabError::new(kind, error.to_string()).in_file(&scenario.name)
 }
 
-/// What each link could have carried: its rate integrated over the measured time.
-struct Capacity {
+/// What each link could have carried: its rate integrated over time, since the start or since measuring began.
+pub(crate) struct Capacity {
     /// Per link: rate now, since when, bit-picoseconds so far.
     links: Vec<(Rate, Time, u128)>,
     /// Per link, in place of that.
@@ -182,7 +182,7 @@ impl Capacity {
         }
     }
 
-    fn bits(&self, link: usize, end: Time) -> u128 {
+    pub(crate) fn bits(&self, link: usize, end: Time) -> u128 {
         let (rate, since, sum) = self.links[link];
         if let Some(schedule) = &self.schedules[link] {
             return schedule.bits(since, end);

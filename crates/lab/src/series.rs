@@ -4,7 +4,7 @@ use crate::compile::{FlowInfo, LinkInfo};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::SeriesOutcome;
-use crate::run::LabNetwork;
+use crate::run::{Capacity, LabNetwork};
 use sojourn_cc::{CongestionControl, Phase};
 use sojourn_queue::{QueuePort, QueueState};
 use sojourn_sim::trace::Tracer;
@@ -12,7 +12,7 @@ use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
 /// The quantities that can be recorded, and what each is.
-pub const QUANTITIES: [(&str, &str); 14] = [
+pub const QUANTITIES: [(&str, &str); 15] = [
     (
         "backlog",
         "packets and bytes that wait in each observed queue",
@@ -32,6 +32,10 @@ pub const QUANTITIES: [(&str, &str); 14] = [
     (
         "carried",
         "bits per second of each flow that arrived at the far end of each observed link during the step, such as left-right/cbr-1",
+    ),
+    (
+        "capacity",
+        "bits per second that each observed link could have carried during the step: its rate, or what its opportunities were good for",
     ),
     (
         "cwnd",
@@ -215,6 +219,8 @@ struct ObservedQueue {
     inner: InnerQueues,
     /// Sojourn sum, packets sent and packets dropped at the last sample; below zero, wrapping, where they have begun anew since.
     last: (u128, u64, u64),
+    /// Bits that the link could have carried by the last sample, in the same way.
+    last_capacity: u128,
     first_series: usize,
     state: usize,
 }
@@ -358,6 +364,7 @@ impl Recorder {
             );
             recorder.open("sojourn", &link.name, &["sojourn_s"], first);
             recorder.open("drops", &link.name, &["drops_packets"], first);
+            recorder.open("capacity", &link.name, &["capacity_bps"], first);
             recorder.open("state", &link.name, state, first);
             let first_carried = recorder.series.len();
             for flow in flows {
@@ -374,6 +381,7 @@ impl Recorder {
                     last: vec![0; flows.len()],
                 },
                 last: (0, 0, 0),
+                last_capacity: 0,
                 first_series,
                 state: state.len(),
             });
@@ -456,7 +464,11 @@ impl Recorder {
     }
 
     /// Counts of the network are about to begin anew: what happened since the last sample is kept, as counts before zero.
-    pub(crate) fn before_measuring<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+    pub(crate) fn before_measuring<T: Tracer>(
+        &mut self,
+        network: &mut LabNetwork<T>,
+        capacity: &Capacity,
+    ) {
         if self.wanted.is_empty() {
             return;
         }
@@ -469,6 +481,8 @@ impl Recorder {
                 queue.last.1.wrapping_sub(totals.dequeued),
                 queue.last.2.wrapping_sub(totals.dropped()),
             );
+            let bits = capacity.bits(queue.link, network.now());
+            queue.last_capacity = queue.last_capacity.wrapping_sub(bits);
             let carried = &mut queue.carried;
             let now = carried_by(network, queue.link, &self.flows, &carried.before);
             for (last, now) in carried.last.iter_mut().zip(now) {
@@ -492,7 +506,7 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn sample<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+    pub(crate) fn sample<T: Tracer>(&mut self, network: &mut LabNetwork<T>, capacity: &Capacity) {
         let at = self.next;
         self.next += self.step;
         let wants = |name: &str| self.wanted.contains(&name);
@@ -522,6 +536,12 @@ impl Recorder {
             }
             if wants("drops") {
                 values.push(count(dropped));
+            }
+            if wants("capacity") {
+                let bits = capacity.bits(queue.link, at);
+                let during = bits.wrapping_sub(std::mem::replace(&mut queue.last_capacity, bits));
+                let during = count(u64::try_from(during).unwrap_or(u64::MAX));
+                values.push(during / self.step.as_secs_f64());
             }
             if wants("state") {
                 port.state(&mut values);
@@ -626,9 +646,9 @@ impl Recorder {
     }
 
     /// Takes the last sample if it is due at the end of the run.
-    pub(crate) fn finish<T: Tracer>(&mut self, network: &mut LabNetwork<T>) {
+    pub(crate) fn finish<T: Tracer>(&mut self, network: &mut LabNetwork<T>, capacity: &Capacity) {
         if self.next == network.now() {
-            self.sample(network);
+            self.sample(network, capacity);
         }
     }
 

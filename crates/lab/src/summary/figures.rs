@@ -169,9 +169,14 @@ fn usual(wanted: &Wanted<'_>) -> Result<Vec<FigureSpec>> {
             all.push(over_time(quantity, title, &caption));
         }
         // Whatever else was recorded, the states of disciplines and congestion controls above all.
-        for quantity in recorded(wanted)? {
-            let listed = OVER_TIME.iter().any(|(own, _)| *own == quantity);
-            if !listed && quantity != THRESHOLD {
+        let recorded = recorded(wanted)?;
+        let beside = |quantity: &String| SHOWN_WITH_CAPACITY.contains(&quantity.as_str());
+        let capacity_is_shown = recorded.iter().any(beside);
+        for quantity in recorded {
+            let listed = OVER_TIME.iter().any(|(own, _)| *own == quantity)
+                || quantity == THRESHOLD
+                || (quantity == CAPACITY && capacity_is_shown);
+            if !listed {
                 let title = format!("{} over time", quantity_title(&quantity).0);
                 let caption = match quantity.as_str() {
                     "mode" => format!("{CAPTION} {MODES}"),
@@ -222,6 +227,10 @@ const OVER_TIME: [(&str, &str); 17] = [
 /// The congestion window, whose usual figure shows [`THRESHOLD`] too.
 const SHOWN_WITH_THRESHOLD: &str = "cwnd_bytes";
 const THRESHOLD: &str = "ssthresh_bytes";
+
+/// What links carry, whose figures show [`CAPACITY`] too where it was recorded.
+const SHOWN_WITH_CAPACITY: [&str; 2] = ["throughput_bps", "carried_bps"];
+const CAPACITY: &str = "capacity_bps";
 
 /// What the numbers of a phase stand for.
 const PHASES: &str = "0: nothing is missing; 1: something is, it may be reordering; 2: the window falls for an ECN echo; \
@@ -755,6 +764,9 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
             }
         }
     }
+    if SHOWN_WITH_CAPACITY.contains(&quantity) {
+        by_subject |= add_capacity(wanted, spec, &mut figure, by_subject)?;
+    }
     figure.steps = holds(quantity, unit, whole);
     if by_subject {
         figure.series = Some(Series {
@@ -765,6 +777,50 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
         });
     }
     Ok(Some(figure))
+}
+
+/// Adds what the bottleneck could have carried, where it was recorded; once where it is the same for all points of a panel. Says
+/// whether there is any.
+fn add_capacity(
+    wanted: &Wanted<'_>,
+    spec: &FigureSpec,
+    figure: &mut Figure,
+    by_subject: bool,
+) -> Result<bool> {
+    let mut drawn: Vec<(Option<Value>, Vec<f64>)> = Vec::new();
+    for point in points(wanted, spec) {
+        let all = wanted.results.series(point.point, 0)?;
+        let run = wanted.results.of_point(point.point).next();
+        let own = |series: &&SeriesOutcome| series.quantity == CAPACITY && is_of(series, None, run);
+        for series in all.iter().filter(own) {
+            let first = row_of(wanted, spec, point);
+            let panel = first.get(FACET).cloned();
+            let in_panel: Vec<_> = drawn.iter().filter(|drawn| drawn.0 == panel).collect();
+            if in_panel.iter().any(|drawn| drawn.1 == series.values) {
+                continue;
+            }
+            let label = match first.get(SERIES).and_then(Value::as_str) {
+                Some(own) if !in_panel.is_empty() => format!("{own}, {}, capacity", series.of),
+                _ => format!("{}, capacity", series.of),
+            };
+            drawn.push((panel, series.values.clone()));
+            for (seconds, value) in thin(series).0 {
+                let mut row = first.clone();
+                row.insert(SERIES.to_owned(), label.as_str().into());
+                row.insert("x".to_owned(), json!(seconds));
+                row.insert("y".to_owned(), json!(Unit::BitsPerSecond.show(value)));
+                figure.rows.push(row);
+            }
+        }
+    }
+    // A line that had no need of a name has one now.
+    if !drawn.is_empty() && !by_subject {
+        for row in &mut figure.rows {
+            row.entry(SERIES.to_owned())
+                .or_insert_with(|| "throughput".into());
+        }
+    }
+    Ok(!drawn.is_empty())
 }
 
 /// Whether a quantity holds its value between changes: numbers of states and counters, which are whole and have no unit, gains and

@@ -183,3 +183,42 @@ fn a_random_place_of_the_schedule_is_another_in_each_replication_and_the_same_ea
     assert_eq!(delivered(0), delivered(0));
     assert_ne!(delivered(0), delivered(1));
 }
+
+/// What the bottleneck could have carried in each step, Mbps.
+fn capacity(schedule: &str, step: &str) -> Vec<f64> {
+    let series = format!("[series]\nrecord = \"capacity\"\nstep = \"{step}\"\n");
+    let outcome = run(&over(schedule, &series), 0).expect("a run");
+    let mut all = outcome.series.into_iter();
+    let own = all.find(|series| series.of == "left-right" && series.quantity == "capacity_bps");
+    let values = own.expect("a series").values;
+    values.iter().map(|bps| bps / 1e6).collect()
+}
+
+#[test]
+fn the_capacity_of_each_step_is_what_its_opportunities_are_good_for() {
+    // Opportunities at 3, 3, 3, 8 and 10 ms, then again: four before 10 ms and that at 10 ms before 20 ms.
+    let mbps = capacity("gaps = \"3,0,0,5,2\"", "5ms");
+    // The end of the warm-up at 5 s is no edge.
+    for (step, mbps) in mbps.iter().enumerate().skip(2) {
+        let opportunities = if step % 2 == 0 { 4.0 } else { 1.0 };
+        let expected = opportunities * 0.012 / 0.005;
+        assert!((mbps - expected).abs() < 1e-6, "step {step}: {mbps}");
+    }
+}
+
+#[test]
+fn the_capacity_of_a_step_is_the_mean_of_the_rates_in_it() {
+    let text = "flows = [\"cubic\"]\n[run]\nduration = \"4s\"\nwarmup = \"1s\"\n[topology]\nrate = \"8Mbps\"\n\
+        [[changes]]\nlink = \"left-right\"\nat = \"2250ms\"\nrate = \"4Mbps\"\n\
+        [series]\nrecord = \"capacity\"\nstep = \"500ms\"\n";
+    let outcome = run(&scenario(text), 0).expect("a run");
+    let mut all = outcome.series.iter();
+    let own = all.find(|series| series.of == "left-right");
+    let mbps: Vec<f64> = own
+        .expect("a series")
+        .values
+        .iter()
+        .map(|bps| bps / 1e6)
+        .collect();
+    assert_eq!(mbps, [8.0, 8.0, 8.0, 8.0, 6.0, 4.0, 4.0, 4.0]);
+}

@@ -7,6 +7,7 @@ use sojourn_lab::study::{Executed, Options, Study, execute};
 use sojourn_lab::summary::summarize;
 use sojourn_report::Figure;
 use sojourn_units::{Rate, Span};
+use std::collections::BTreeMap;
 
 use crate::support::{scenario, study};
 
@@ -198,8 +199,8 @@ fn whatever_is_recorded_is_drawn() {
     };
     let series = outcome(text).series;
     for recorded in series.iter().filter(|series| !finite(series).is_empty()) {
-        // The threshold is in the figure of the window.
-        if recorded.quantity != "ssthresh_bytes" {
+        // The threshold is in the figure of the window, the capacity in those of what links carry.
+        if !["ssthresh_bytes", "capacity_bps"].contains(&recorded.quantity.as_str()) {
             let figure = of(&format!("{}-time", recorded.quantity.replace('_', "-")));
             assert!(!figure.rows.is_empty(), "{}", recorded.quantity);
         }
@@ -225,7 +226,7 @@ fn whatever_is_recorded_is_drawn() {
             .as_deref()
             .is_some_and(|text| text.contains("Of 11 queues"))
     );
-    assert_eq!(labels(of("throughput-bps-time")), 11);
+    assert_eq!(labels(of("throughput-bps-time")), 12);
     // Of so many, the main ones come first and stay in sight; states are steps.
     let folded: Vec<bool> = figures.iter().map(|figure| figure.folded).collect();
     let open = folded.iter().filter(|folded| !**folded).count();
@@ -240,4 +241,30 @@ fn whatever_is_recorded_is_drawn() {
     ] {
         assert_eq!(of(id).steps, steps, "{id}");
     }
+}
+
+#[test]
+fn throughput_is_drawn_beside_what_the_link_could_have_carried_once_in_each_panel() {
+    let text = "flows = [\"newreno\"]\n[run]\nduration = \"4s\"\nwarmup = \"1s\"\nreplications = 1\n\
+        [topology]\nrate = \"4Mbps\"\nrtt = \"30ms\"\n\
+        [[changes]]\nlink = \"left-right\"\nat = \"2s\"\nrate = \"1Mbps\"\n\
+        [series]\nrecord = \"throughput, capacity\"\nstep = \"100ms\"\n\
+        [[experiment]]\nname = \"queues\"\n[[experiment.factor]]\nname = \"queue\"\npath = \"topology.queue\"\n\
+        values = [\"droptail\", \"codel\"]\n\
+        [[figure]]\nexperiment = \"queues\"\nid = \"throughput\"\ntitle = \"Throughput\"\nkind = \"time\"\ny = \"throughput_bps\"\n\
+        series = \"queue\"\n";
+    let figures = figures(&study(text));
+    let figure = figures.first().expect("a figure");
+    let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &figure.rows {
+        *labels
+            .entry(row["series"].as_str().expect("a label"))
+            .or_default() += 1;
+    }
+    let expected = [
+        ("codel", 40),
+        ("droptail", 40),
+        ("left-right, capacity", 40),
+    ];
+    assert_eq!(labels, BTreeMap::from(expected));
 }
