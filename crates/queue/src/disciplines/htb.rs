@@ -742,18 +742,21 @@ impl Htb {
         let mut class = None;
         loop {
             let turns = self.turns(level, prio, class);
-            match turns.current() {
-                Some(number) if self.tree[at(number)].leaf.is_some() => return number,
-                Some(number) => class = Some(number),
-                None => {
-                    // Above the class at this level are those that send at it.
-                    if let Some(number) = class {
-                        let above = self.tree[at(number)].parent;
-                        class = above.filter(|_| self.tree[at(number)].level < level);
-                        self.turns(level, prio, class).step();
-                    }
+            let number = match (turns.current(), class) {
+                (Some(number), _) => number,
+                // Nothing is above those that send at a level.
+                (None, None) => turns.turn,
+                (None, Some(number)) => {
+                    let above = self.tree[at(number)].parent;
+                    class = above.filter(|_| self.tree[at(number)].level < level);
+                    self.turns(level, prio, class).step();
+                    continue;
                 }
+            };
+            if self.tree[at(number)].leaf.is_some() {
+                return number;
             }
+            class = Some(number);
         }
     }
 
