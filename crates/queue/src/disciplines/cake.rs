@@ -250,8 +250,8 @@ struct Tin {
     quantum: i64,
     deficit: i64,
     law: CobaltLaw,
-    /// What four full packets take: the least wait above the target, for up to two bulk flows.
-    least: Span,
+    /// What four full packets take, in nanoseconds: the least wait above the target, for up to two bulk flows.
+    least: u64,
     flow_quantum: u32,
     packets: u64,
     dropped: u64,
@@ -1020,7 +1020,7 @@ impl Tin {
                 span_of(own_target),
                 span_of((interval + own_target - target).max(own_target * 2)),
             ),
-            least: span_of(mtu_time) * 4,
+            least: u64::try_from(mtu_time).unwrap_or(0) * 4,
             packets: 0,
             dropped: 0,
             marked: 0,
@@ -1158,7 +1158,7 @@ impl Queues {
             }
         }
         let dither = u64::from(draw(rng) >> 16);
-        let grant = (u64::from(quantum) * self.share(isolation, index) + dither) >> 16;
+        let grant = (u64::from(quantum) * self.share(index) + dither) >> 16;
         let flow = &mut self.flows[place(index)];
         flow.deficit += i64::try_from(grant).unwrap_or(0);
         match flow.list {
@@ -1199,7 +1199,7 @@ impl Queues {
                 }
                 self.move_to(index, Listed::New);
                 self.sparse += 1;
-                let quantum = (u64::from(quantum) * self.share(isolation, index)) >> 16;
+                let quantum = (u64::from(quantum) * self.share(index)) >> 16;
                 let flow = &mut self.flows[place(index)];
                 flow.set = Set::Sparse;
                 flow.deficit = i64::try_from(quantum).unwrap_or(0);
@@ -1232,17 +1232,13 @@ impl Queues {
         }
     }
 
-    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts.
+    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts. Hosts that do
+    /// not matter have none.
     #[inline]
-    fn share(&self, isolation: CakeIsolation, index: u32) -> u64 {
+    fn share(&self, index: u32) -> u64 {
         let flow = &self.flows[place(index)];
-        let mut load = 1;
-        if isolation.by_source() {
-            load = load.max(self.sources.bulk(flow.src));
-        }
-        if isolation.by_destination() {
-            load = load.max(self.destinations.bulk(flow.dst));
-        }
+        let bulk = self.sources.bulk(flow.src);
+        let load = bulk.max(self.destinations.bulk(flow.dst)).max(1);
         // Most hosts have one, and a division takes its time.
         match load {
             1 => 65_535,
