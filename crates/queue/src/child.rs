@@ -19,19 +19,28 @@ pub struct Child {
     room: u32,
     /// What a departure meets: [`JUDGED`], [`ASIDE`].
     departures: u8,
-    /// As [`Judges::ticks`]; or a scheduler is inside, which is seen where updates are looked for.
-    ticks: bool,
     /// As [`Judges::empty`].
     empty: bool,
     /// There is a packet in `peeked`.
     peeks: bool,
     last_departure: Time,
+    /// No periodic update of the AQM is due before this: zero if it has to be asked, which may be one from outside this crate, or a
+    /// scheduler that is inside, which is seen where updates are looked for.
+    tick_at: Time,
     /// At most one packet, let go by the AQM or the scheduler, and not taken yet.
     peeked: List,
     /// A field of its own: in one enum with the AQM, whatever asks that would have to look first.
     inside: Option<Box<AnyScheduler>>,
     /// Never asked under a scheduler.
     aqm: AnyAqm,
+}
+
+/// When the next periodic update is due of an AQM that has them. Those of this crate move it by an update only.
+fn tick_of(aqm: &AnyAqm) -> Time {
+    match aqm {
+        AnyAqm::Custom(_) => Time::ZERO,
+        _ => aqm.next_tick().unwrap_or(Time::MAX),
+    }
 }
 
 /// In place of the AQM of a queue that is under a scheduler.
@@ -53,6 +62,10 @@ impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
         let judges = Judges::of(&aqm);
+        let tick_at = match judges.ticks {
+            true => tick_of(&aqm),
+            false => Time::MAX,
+        };
         Child {
             queue: List::default(),
             bytes: 0,
@@ -61,10 +74,10 @@ impl Child {
                 true => JUDGED,
                 false => 0,
             },
-            ticks: judges.ticks,
             empty: judges.empty,
             peeks: false,
             last_departure: Time::ZERO,
+            tick_at,
             peeked: List::default(),
             aqm,
             inside: None,
@@ -190,7 +203,7 @@ impl Child {
     /// Lets the AQM judge an arriving packet, or the scheduler take it.
     #[inline(never)]
     fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
-        if self.ticks {
+        if self.tick_at <= cx.now {
             if let Some(inside) = &mut self.inside {
                 inside.enqueue(packet, cx);
                 self.recount(self.peeked.head_size().unwrap_or(0));
@@ -325,9 +338,7 @@ impl Child {
     /// The next packet that an AQM lets go that judges them.
     #[inline(never)]
     fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if self.ticks {
-            self.replay(cx);
-        }
+        self.tick(cx);
         while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
             let sojourn = cx.now.since(head.arrived());
@@ -394,9 +405,7 @@ impl Child {
 
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
     pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
-        if self.ticks {
-            self.replay(cx);
-        }
+        self.tick(cx);
         let packet = self.take_head(cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
@@ -406,9 +415,7 @@ impl Child {
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
     pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        if self.ticks {
-            self.replay(cx);
-        }
+        self.tick(cx);
         cx.drop(packet, DropReason::Overlimit);
         self.aqm.on_evicted(1);
     }
@@ -416,9 +423,7 @@ impl Child {
     /// As [`Child::dequeue`] of an empty queue under an AQM.
     #[inline]
     pub fn is_found_empty(&mut self, cx: &mut SchedulerCx<'_>) {
-        if self.ticks {
-            self.replay(cx);
-        }
+        self.tick(cx);
         self.on_empty(cx.now);
     }
 
@@ -484,13 +489,19 @@ impl Child {
     pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
         match &mut self.inside {
             Some(inside) => inside.catch_up(cx),
-            None if self.ticks => self.replay(cx),
-            None => {}
+            None => self.tick(cx),
         }
     }
 
     /// Replays the periodic updates of the AQM that are due.
-    #[inline]
+    #[inline(always)]
+    fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
+        if self.tick_at <= cx.now {
+            self.replay(cx);
+        }
+    }
+
+    #[inline(never)]
     fn replay(&mut self, cx: &mut SchedulerCx<'_>) {
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
@@ -508,6 +519,7 @@ impl Child {
                 },
             );
         }
+        self.tick_at = tick_of(&self.aqm);
     }
 }
 

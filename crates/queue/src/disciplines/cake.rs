@@ -39,6 +39,7 @@ use crate::store::{self, Held, Store};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
+use std::cell::Cell;
 
 choice! {
     /// How many tins there are, and which DSCPs belong to each.
@@ -144,35 +145,67 @@ params! {
 const QUEUES: u32 = 1024;
 /// Queues of a set of the hash.
 const WAYS: u32 = 8;
+/// As many, to index arrays.
+const PLACES: usize = 1024;
 /// No queue.
 const NONE: u32 = u32::MAX;
 
+/// The place of a queue, or of a host, in an array of [`PLACES`].
+#[inline(always)]
+fn place(index: u32) -> usize {
+    at(index % QUEUES)
+}
+
 /// The discipline.
 pub struct Cake {
-    shapes: bool,
-    shaper: Pace,
-    /// When the next packet may be sent; and the bound beyond which drops do not move that.
-    next: i64,
-    failsafe: i64,
+    shaper: Shaper,
+    link: LinkLayer,
     tins: Vec<Tin>,
     table: &'static [u8; 64],
-    isolation: CakeIsolation,
-    limit: Limit,
-    overhead: u32,
-    mpu: u32,
-    framing: CakeFraming,
+    hash: Hash,
     ack_filter: CakeAckFilter,
     ingress: bool,
     wash: bool,
-    key: u64,
-    nodes: std::sync::Arc<[(u32, u32)]>,
     current: usize,
-    packets: u64,
-    bytes: u64,
-    /// What the kernel would count for the packets that wait.
-    memory: u64,
+    /// Which tins have flows that wait to be served: bit i for tin i.
+    backlogged: u8,
+    /// Which tins had used up their deficit when their turn ended.
+    spent: u8,
+    waiting: Waiting,
     /// Kept from the first time that the limit is exceeded.
     longest: Option<Longest>,
+}
+
+/// When packets may be sent.
+struct Shaper {
+    shapes: bool,
+    pace: Pace,
+    /// When the next packet may be sent; and the bound beyond which drops do not move that.
+    next: i64,
+    failsafe: i64,
+}
+
+/// What the link that the shaper stands for makes of packets.
+struct LinkLayer {
+    overhead: u32,
+    mpu: u32,
+    framing: CakeFraming,
+}
+
+/// What tells flows from each other.
+struct Hash {
+    isolation: CakeIsolation,
+    key: u64,
+    nodes: std::sync::Arc<[(u32, u32)]>,
+}
+
+/// What waits in all tins, and may.
+struct Waiting {
+    packets: u64,
+    /// In what the limit counts: packets, or what the kernel would count for them.
+    counted: u64,
+    bytes: u64,
+    limit: Limit,
 }
 
 /// Nanoseconds for bytes, as a product and a shift.
@@ -208,42 +241,55 @@ impl Pace {
 }
 
 struct Tin {
-    /// Empty until the tin has had a packet.
-    flows: Vec<Flow>,
-    hosts: Vec<Host>,
+    /// None until the tin has had a packet.
+    queues: Option<Queues>,
+    /// The number of its first queue among those of all tins.
+    first: u32,
     pace: Pace,
     next: i64,
     quantum: i64,
     deficit: i64,
-    flow_quantum: u32,
     law: CobaltLaw,
-    /// What a full packet takes, in nanoseconds.
-    mtu_time: i64,
-    sparse: u32,
-    bulk: u32,
-    decaying: u32,
+    /// What four full packets take, in nanoseconds: the least wait above the target, for up to two bulk flows.
+    least: u64,
+    flow_quantum: u32,
     packets: u64,
-    new_flows: List,
-    old_flows: List,
-    decaying_flows: List,
     dropped: u64,
     marked: u64,
 }
 
-#[repr(align(32))]
+/// The flows of a tin, and their hosts.
+struct Queues {
+    flows: Box<[Flow; PLACES]>,
+    sources: Box<Hosts>,
+    destinations: Box<Hosts>,
+    sparse: u32,
+    bulk: u32,
+    decaying: u32,
+    new_flows: List,
+    old_flows: List,
+    decaying_flows: List,
+}
+
+/// Every packet touches the first cache line, only a judgement the second.
+#[repr(C, align(64))]
 struct Flow {
     queue: store::List,
     bytes: u64,
+    deficit: i64,
+    /// How long it is among the longest at least; 0 if it is not among them.
+    told: Cell<u64>,
     tag: u32,
-    set: Set,
-    list: Listed,
     previous: u32,
     next: u32,
-    deficit: i64,
     src: u32,
     dst: u32,
+    set: Set,
+    list: Listed,
     cobalt: CobaltVars,
 }
+
+const _: () = assert!(std::mem::offset_of!(Flow, cobalt) <= 64 && size_of::<Flow>() == 128);
 
 /// The AQM of a flow, to be asked for its state.
 struct FlowCobalt<'a>(&'a CobaltLaw, &'a CobaltVars);
@@ -258,12 +304,11 @@ impl Inside for FlowCobalt<'_> {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Host {
-    src_tag: u32,
-    dst_tag: u32,
-    src_bulk: u32,
-    dst_bulk: u32,
+/// The hosts at one end of the flows.
+struct Hosts {
+    tags: [u32; PLACES],
+    /// How many of their flows are bulk flows: read for every quantum, and so apart.
+    bulk: [u16; PLACES],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -295,6 +340,21 @@ impl List {
         head: NONE,
         tail: NONE,
     };
+
+    /// The first flow, which there is, goes to the end.
+    #[inline]
+    fn rotate(&mut self, flows: &mut [Flow; PLACES]) {
+        let first = self.head;
+        let flow = &mut flows[place(first)];
+        if flow.next == NONE {
+            return;
+        }
+        self.head = std::mem::replace(&mut flow.next, NONE);
+        let last = std::mem::replace(&mut self.tail, first);
+        flow.previous = last;
+        flows[place(last)].next = first;
+        flows[place(self.head)].previous = NONE;
+    }
 }
 
 /// 32 random bits.
@@ -341,7 +401,8 @@ impl Entry for Cake {
         let (target, interval) = (nanoseconds(params.target), nanoseconds(params.interval));
         let tins: Vec<Tin> = shares
             .into_iter()
-            .map(|(rate, quantum)| Tin::new(rate, quantum, mtu, target, interval))
+            .zip(0..)
+            .map(|((rate, quantum), number)| Tin::new(number, rate, quantum, mtu, target, interval))
             .collect();
         let automatic = || {
             let in_interval = u128::from(rate) * u128::from(params.interval.as_ps()) * 4;
@@ -354,30 +415,40 @@ impl Entry for Cake {
             Limit::Bytes(Bytes::new(bytes.min(10_240 * params.mtu.get())))
         };
         Ok(Cake {
-            shapes: rate > 0,
-            shaper: tins[0].pace,
-            next: 0,
-            failsafe: 0,
-            tins,
+            shaper: Shaper {
+                shapes: rate > 0,
+                pace: tins[0].pace,
+                next: 0,
+                failsafe: 0,
+            },
+            link: LinkLayer {
+                overhead: params.overhead,
+                mpu: params.mpu,
+                framing: params.framing,
+            },
             table,
-            isolation: params.isolation,
-            limit: params.limit.unwrap_or_else(automatic),
-            overhead: params.overhead,
-            mpu: params.mpu,
-            framing: params.framing,
+            hash: Hash {
+                isolation: params.isolation,
+                key: match params.perturb {
+                    true => cx.stream("hash").bits(),
+                    false => 0,
+                },
+                nodes: cx.flow_nodes.clone(),
+            },
             ack_filter: params.ack_filter,
             ingress: params.ingress,
             wash: params.wash,
-            key: match params.perturb {
-                true => cx.stream("hash").bits(),
-                false => 0,
-            },
-            nodes: cx.flow_nodes.clone(),
             current: 0,
-            packets: 0,
-            bytes: 0,
-            memory: 0,
+            backlogged: 0,
+            spent: u8::MAX >> (8 - tins.len()),
+            waiting: Waiting {
+                packets: 0,
+                counted: 0,
+                bytes: 0,
+                limit: params.limit.unwrap_or_else(automatic),
+            },
             longest: None,
+            tins,
         })
     }
 
@@ -433,42 +504,40 @@ fn nanoseconds(span: Span) -> i64 {
 
 impl Scheduler for Cake {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        let now = ktime(cx.now);
         let arriving = cx.store.packet_mut(&packet);
-        let tin = usize::from(self.table[usize::from(arriving.tos >> 2)]);
+        let number = usize::from(self.table[usize::from(arriving.tos >> 2)]);
         if self.wash {
             arriving.tos &= 3;
         }
-        self.tins[tin].furnish();
-        let index = self.flow_of(tin, cx.store.packet(&packet));
-        let b = &mut self.tins[tin];
-        if b.packets == 0 {
-            b.next = b.next.max(now);
-            if self.packets == 0 && self.next < now {
-                self.next = now;
-                self.failsafe = now;
+        let tin = &mut self.tins[number];
+        let queues = tin.queues.get_or_insert_with(|| Queues::new(&tin.law));
+        let index = self.hash.flow_of(arriving, queues);
+        if tin.packets == 0 {
+            let now = ktime(cx.now);
+            tin.next = tin.next.max(now);
+            if self.waiting.packets == 0 {
+                self.shaper.begin(now);
             }
         }
-        let flow = &mut b.flows[at(index)];
+        tin.packets += 1;
+        self.waiting.add(packet.size);
+        let flow = &mut queues.flows[place(index)];
         flow.bytes += u64::from(packet.size);
-        self.bytes += u64::from(packet.size);
-        self.memory += memory(packet.size);
-        b.packets += 1;
-        self.packets += 1;
         cx.store.push_back(&mut flow.queue, packet);
+        if flow.bytes > flow.told.get()
+            && let Some(longest) = &mut self.longest
+        {
+            let number = tin.first + index;
+            longest.raise(number, flow.rank(number));
+        }
+        if !matches!(flow.set, Set::Sparse | Set::Bulk) {
+            queues.wake(index, tin.flow_quantum, self.hash.isolation);
+            self.backlogged |= 1 << number;
+        }
         if self.ack_filter != CakeAckFilter::NoAckFilter {
-            self.filter_acks(tin, index, cx);
+            self.filter_acks(number, index, cx);
         }
-        let flow = &self.tins[tin].flows[at(index)];
-        let served = matches!(flow.set, Set::Sparse | Set::Bulk);
-        if let Some(longest) = &mut self.longest {
-            let number = number(tin, index);
-            longest.raise(number, rank_of(number, flow));
-        }
-        if !served {
-            self.wake(tin, index);
-        }
-        while !self.keeps_limit() {
+        while !self.waiting.keep_limit() {
             self.drop_longest(cx);
         }
     }
@@ -476,8 +545,8 @@ impl Scheduler for Cake {
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let now = ktime(cx.now);
         let mut first = true;
-        while self.packets > 0 {
-            if self.next > now && self.failsafe > now {
+        while self.waiting.packets > 0 {
+            if self.shaper.next > now && self.shaper.failsafe > now {
                 return None;
             }
             self.choose_tin(now);
@@ -489,20 +558,21 @@ impl Scheduler for Cake {
     }
 
     fn shapes(&self) -> bool {
-        self.shapes
+        self.shaper.shapes
     }
 
     fn ready_at(&mut self, _: Time) -> Time {
-        time_of(self.next.min(self.failsafe))
+        time_of(self.shaper.next.min(self.shaper.failsafe))
     }
 
     fn backlog(&self) -> (u64, u64) {
-        (self.packets, self.bytes)
+        (self.waiting.packets, self.waiting.bytes)
     }
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (tin, first) in self.tins.iter().zip((0..).step_by(at(QUEUES))) {
-            for (flow, number) in tin.flows.iter().zip(first..) {
+            let flows = tin.queues.iter().flat_map(|queues| queues.flows.iter());
+            for (flow, number) in flows.zip(first..) {
                 if flow.set != Set::None {
                     show(QueueState {
                         number,
@@ -532,9 +602,9 @@ impl Scheduler for Cake {
             f64::from(u32::try_from(total).unwrap_or(u32::MAX))
         };
         out.extend([
-            sum(&|tin| u64::from(tin.sparse)),
-            sum(&|tin| u64::from(tin.bulk)),
-            sum(&|tin| u64::from(tin.decaying)),
+            sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.sparse))),
+            sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.bulk))),
+            sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.decaying))),
             sum(&|tin| tin.dropped),
             sum(&|tin| tin.marked),
         ]);
@@ -543,33 +613,38 @@ impl Scheduler for Cake {
 
 impl Cake {
     /// Chooses the tin to serve; one of them has packets.
+    #[inline]
     fn choose_tin(&mut self, now: i64) {
-        if self.shapes {
+        if self.shaper.shapes {
             // The highest of those that are due, else the one that is due first.
             let mut best = i64::MAX;
             for (tin, b) in self.tins.iter().enumerate() {
                 let wait = b.next - now;
-                if b.has_flows() && (wait <= 0 || wait <= best) {
+                if self.backlogged >> tin & 1 == 1 && (wait <= 0 || wait <= best) {
                     best = wait;
                     self.current = tin;
                 }
             }
             return;
         }
-        if self.is_alone() {
-            let b = &mut self.tins[self.current];
-            while b.deficit < 0 {
-                b.deficit += b.quantum;
-            }
-            return;
-        }
         loop {
-            let b = &mut self.tins[self.current];
-            if b.deficit >= 0 && b.has_flows() {
+            let (b, own) = (&mut self.tins[self.current], 1 << self.current);
+            if b.deficit >= 0 && self.backlogged & own != 0 {
+                return;
+            }
+            // The turns of the others do nothing.
+            if (self.backlogged | self.spent) & !own == 0 {
+                while b.deficit < 0 {
+                    b.deficit += b.quantum;
+                }
                 return;
             }
             if b.deficit <= 0 {
                 b.deficit += b.quantum;
+            }
+            match b.deficit <= 0 {
+                true => self.spent |= own,
+                false => self.spent &= !own,
             }
             // A remainder takes as long as the rest of this loop.
             self.current += 1;
@@ -579,48 +654,58 @@ impl Cake {
         }
     }
 
-    /// True if the current tin has flows, and the others have none and get no more quanta: then their turns do nothing.
-    #[inline]
-    fn is_alone(&self) -> bool {
-        let mut tins = self.tins.iter().enumerate();
-        tins.all(|(tin, b)| match tin == self.current {
-            true => b.has_flows(),
-            false => b.deficit > 0 && !b.has_flows(),
-        })
-    }
-
     /// Serves flows of the current tin until one gives a packet; none if one was found empty, or nothing is left.
+    #[inline]
     fn serve(&mut self, now: i64, first: &mut bool, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        let tin = self.current;
+        let number = self.current;
+        let isolation = self.hash.isolation;
+        let tin = &mut self.tins[number];
+        let queues = tin.queues.as_mut()?;
         loop {
-            let b = &mut self.tins[tin];
-            let decaying = b.decaying_flows.head;
-            let index = match (b.new_flows.head, b.old_flows.head) {
-                _ if *first && decaying != NONE => decaying,
-                (NONE, NONE) => decaying,
-                (NONE, old) => old,
-                (new, _) => new,
+            let decaying = queues.decaying_flows.head;
+            let index = if *first && decaying != NONE {
+                decaying
+            } else if queues.new_flows.head != NONE {
+                queues.new_flows.head
+            } else if queues.old_flows.head != NONE {
+                queues.old_flows.head
+            } else {
+                decaying
             };
-            let flow = b.flows.get(at(index))?;
+            if index == NONE {
+                return None;
+            }
             *first = false;
+            let flow = &mut queues.flows[place(index)];
             if flow.deficit <= 0 {
-                self.grant(tin, index, cx.rng);
+                queues.grant(index, tin.flow_quantum, isolation, cx.rng);
                 continue;
             }
             loop {
-                let Some(packet) = self.take(tin, index, cx.store) else {
-                    self.retire(tin, index, cx.now);
+                let Some(packet) = flow.take(cx.store) else {
+                    tin.law.on_empty(&mut flow.cobalt, cx.now);
+                    let rests = flow.cobalt.rests(cx.now);
+                    queues.retire(index, rests, isolation);
+                    if queues.sparse + queues.bulk == 0 {
+                        self.backlogged &= !(1 << number);
+                    }
                     return None;
                 };
-                let b = &mut self.tins[tin];
-                let bulk = if self.ingress { b.bulk } else { 0 };
-                let flow = &mut b.flows[at(index)];
-                let least = match b.mtu_time {
-                    0 => Span::ZERO,
-                    time => span_of(time) * u64::from(bulk * 2).max(4),
+                tin.packets -= 1;
+                self.waiting.remove(packet.size);
+                if flow.queue.is_empty()
+                    && let Some(longest) = &mut self.longest
+                {
+                    longest.forget(tin.first + index);
+                    flow.told.set(0);
+                }
+                let bulk = if self.ingress { queues.bulk } else { 0 };
+                let least = match bulk {
+                    0..=2 => tin.least,
+                    _ => tin.least * u64::from(bulk) / 2,
                 };
                 let head = cx.store.packet(&packet);
-                let verdict = b.law.judge(
+                let verdict = tin.law.judge(
                     &mut flow.cobalt,
                     &Meta::of(head),
                     cx.now.since(head.arrived()),
@@ -629,191 +714,73 @@ impl Cake {
                     cx.now,
                     cx.rng,
                 );
+                let length = self.link.adjusted(packet.size);
                 let Verdict::Drop(reason) = verdict else {
                     if let Verdict::Mark(reason) = verdict {
-                        b.marked += u64::from(cx.mark(&packet, reason));
+                        tin.marked += u64::from(cx.mark(&packet, reason));
                     }
-                    let length = self.advance(tin, &packet, now, false);
-                    self.charge(tin, index, length);
+                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, false);
+                    flow.deficit -= i64::from(length);
+                    tin.deficit -= i64::from(length);
                     return Some(packet);
                 };
-                b.dropped += 1;
+                tin.dropped += 1;
+                cx.drop(packet, reason);
                 if self.ingress {
-                    let length = self.advance(tin, &packet, now, true);
-                    self.charge(tin, index, length);
-                    cx.drop(packet, reason);
+                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
+                    flow.deficit -= i64::from(length);
+                    tin.deficit -= i64::from(length);
                     break;
                 }
-                cx.drop(packet, reason);
             }
         }
     }
 
-    #[inline]
-    fn charge(&mut self, tin: usize, index: u32, length: u32) {
-        let b = &mut self.tins[tin];
-        b.flows[at(index)].deficit -= i64::from(length);
-        b.deficit -= i64::from(length);
-    }
-
-    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows.
-    #[inline]
-    fn grant(&mut self, tin: usize, index: u32, rng: &mut Stream) {
-        let b = &mut self.tins[tin];
-        let flow = &mut b.flows[at(index)];
-        if flow.set == Set::Sparse {
-            flow.set = match flow.queue.is_empty() {
-                true => Set::SparseWait,
-                false => Set::Bulk,
-            };
-            if flow.set == Set::Bulk {
-                b.sparse -= 1;
-                b.count_bulk(self.isolation, index, true);
-            }
-        }
-        let share = b.share(self.isolation, index);
-        let dither = u64::from(draw(rng) >> 16);
-        let grant = (u64::from(b.flow_quantum) * share + dither) >> 16;
-        b.flows[at(index)].deficit += i64::try_from(grant).unwrap_or(0);
-        b.move_to(index, Listed::Old);
-    }
-
-    /// The next packet of a flow.
-    #[inline(always)]
-    fn take(&mut self, tin: usize, index: u32, store: &mut Store) -> Option<Held> {
-        let b = &mut self.tins[tin];
-        let flow = &mut b.flows[at(index)];
-        let packet = store.pop_front(&mut flow.queue)?;
-        flow.bytes -= u64::from(packet.size);
-        if flow.queue.is_empty()
-            && let Some(longest) = &mut self.longest
-        {
-            longest.forget(number(tin, index));
-        }
-        b.packets -= 1;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        self.memory -= memory(packet.size);
-        Some(packet)
-    }
-
-    /// A flow was served and found empty: it decays, or is forgotten.
-    fn retire(&mut self, tin: usize, index: u32, now: Time) {
-        let b = &mut self.tins[tin];
-        let flow = &mut b.flows[at(index)];
-        b.law.on_empty(&mut flow.cobalt, now);
-        let (set, to) = match flow.cobalt.rests(now) {
-            true => (Set::None, Listed::Nowhere),
-            false => (Set::Decaying, Listed::Decaying),
-        };
-        match flow.set {
-            Set::Bulk => {
-                b.count_bulk(self.isolation, index, false);
-            }
-            Set::Sparse | Set::SparseWait => b.sparse -= 1,
-            Set::Decaying => b.decaying -= 1,
-            Set::None => {}
-        }
-        if set == Set::Decaying {
-            b.decaying += 1;
-        }
-        b.flows[at(index)].set = set;
-        b.move_to(index, to);
-    }
-
-    /// A flow has got a packet.
-    fn wake(&mut self, tin: usize, index: u32) {
-        let b = &mut self.tins[tin];
-        match b.flows[at(index)].set {
-            set @ (Set::None | Set::Decaying) => {
-                if set == Set::Decaying {
-                    b.decaying -= 1;
-                }
-                b.move_to(index, Listed::New);
-                b.sparse += 1;
-                let share = b.share(self.isolation, index);
-                let flow = &mut b.flows[at(index)];
-                flow.set = Set::Sparse;
-                let quantum = (u64::from(b.flow_quantum) * share) >> 16;
-                flow.deficit = i64::try_from(quantum).unwrap_or(0);
-            }
-            Set::SparseWait => {
-                b.flows[at(index)].set = Set::Bulk;
-                b.sparse -= 1;
-                b.count_bulk(self.isolation, index, true);
-            }
-            Set::Sparse | Set::Bulk => {}
-        }
-    }
-
-    /// Moves the times of the shaper on by a packet; returns its adjusted size.
-    #[inline]
-    fn advance(&mut self, tin: usize, packet: &Held, now: i64, dropped: bool) -> u32 {
-        let length = self.adjusted(packet.size);
-        if self.shapes {
-            let b = &mut self.tins[tin];
-            let (own, global) = (b.pace.span(length), self.shaper.span(length));
-            if b.next < now {
-                b.next += own;
-            } else if b.next < now + own {
-                b.next = now + own;
-            }
-            self.next += global;
-            if !dropped {
-                self.failsafe += global + (global >> 1);
-            }
-        }
-        length
-    }
-
-    /// The size of a packet on the link that the shaper stands for.
-    #[inline]
-    fn adjusted(&self, size: u32) -> u32 {
-        let length = (size + self.overhead).max(self.mpu);
-        match self.framing {
-            CakeFraming::Noatm => length,
-            CakeFraming::Atm => length.div_ceil(48) * 53,
-            CakeFraming::Ptm => length + length.div_ceil(64),
-        }
-    }
-
-    fn keeps_limit(&self) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.packets <= limit.get(),
-            Limit::Bytes(limit) => self.memory <= limit.get(),
-        }
-    }
-
-    #[cold]
+    #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
         let tins = &self.tins;
         let longest = self.longest.get_or_insert_with(|| {
             let mut longest = Longest::default();
-            for tin in 0..tins.len() {
-                for index in 0..QUEUES {
-                    let number = number(tin, index);
-                    longest.raise(number, rank(tins, number));
-                }
+            let all = (0..)
+                .zip(tins)
+                .flat_map(|(tin, _)| tin * QUEUES..(tin + 1) * QUEUES);
+            for number in all {
+                longest.raise(number, rank(tins, number));
             }
             longest
         });
         let victim = longest.top(|number| rank(tins, number));
-        let (tin, index) = (at(victim / QUEUES), victim % QUEUES);
-        let packet = self.take(tin, index, cx.store);
+        let tin = &mut self.tins[at(victim / QUEUES)];
+        let flow = tin
+            .queues
+            .as_mut()
+            .map(|queues| &mut queues.flows[place(victim)]);
+        let flow = flow.expect("the longest queue is in a tin that has had packets");
+        let packet = flow.take(cx.store);
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
-        let now = ktime(cx.now);
-        let b = &mut self.tins[tin];
-        b.law.on_full(&mut b.flows[at(index)].cobalt, cx.now);
-        b.dropped += 1;
+        if flow.queue.is_empty() {
+            longest.forget(victim);
+            flow.told.set(0);
+        }
+        tin.law.on_full(&mut flow.cobalt, cx.now);
+        tin.packets -= 1;
+        tin.dropped += 1;
+        self.waiting.remove(packet.size);
         if self.ingress {
-            self.advance(tin, &packet, now, true);
+            let length = self.link.adjusted(packet.size);
+            let now = ktime(cx.now);
+            tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
         }
         cx.drop(packet, DropReason::Evicted);
     }
 
     /// Drops an ACK that the one that came last makes superfluous.
     fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx<'_>) {
-        let flow = &mut self.tins[tin].flows[at(index)];
+        let tin = &mut self.tins[tin];
+        let Some(queues) = &mut tin.queues else {
+            return;
+        };
+        let flow = &mut queues.flows[place(index)];
         let Some(last) = cx.store.back(&flow.queue) else {
             return;
         };
@@ -824,8 +791,7 @@ impl Cake {
         let end = flow.queue.len() - 1;
         let (mut eligible, mut found) = (None, 0_i32);
         for (place, packet) in (0..end).zip(cx.store.iter(&flow.queue)) {
-            let reverse = |p: &Packet| p.flags.has(Flags::REVERSE);
-            if packet.flow != last.flow || reverse(packet) != reverse(last) || is_datagram(packet) {
+            if own_class(packet) != own_class(last) || is_datagram(packet) {
                 continue;
             }
             // What tells of congestion otherwise than the one before is not to be lost.
@@ -856,43 +822,136 @@ impl Cake {
                 return;
             };
             flow.bytes -= u64::from(packet.size);
-            self.tins[tin].packets -= 1;
-            self.packets -= 1;
-            self.bytes -= u64::from(packet.size);
-            self.memory -= memory(packet.size);
+            tin.packets -= 1;
+            self.waiting.remove(packet.size);
             if self.ingress {
+                let length = self.link.adjusted(packet.size);
                 let now = ktime(cx.now);
-                self.advance(tin, &packet, now, true);
+                tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
             }
             cx.drop(packet, DropReason::AckFiltered);
         }
     }
+}
 
-    /// The queue of a packet in its tin.
-    fn flow_of(&mut self, tin: usize, packet: &Packet) -> u32 {
-        let reverse = packet.flags.has(Flags::REVERSE);
-        let own = (u64::from(packet.flow) << 1) | u64::from(reverse);
+impl Shaper {
+    /// The first packet comes to an empty queue.
+    fn begin(&mut self, now: i64) {
+        if self.next < now {
+            self.next = now;
+            self.failsafe = now;
+        }
+    }
+
+    /// Moves the times of the shaper on by a packet of a tin that has a pace and a time of its own; returns the latter.
+    #[inline]
+    fn advance(&mut self, next: i64, pace: Pace, length: u32, now: i64, dropped: bool) -> i64 {
+        if !self.shapes {
+            return next;
+        }
+        let (own, global) = (pace.span(length), self.pace.span(length));
+        self.next += global;
+        if !dropped {
+            self.failsafe += global + (global >> 1);
+        }
+        match next < now {
+            true => next + own,
+            false => next.max(now + own),
+        }
+    }
+}
+
+impl LinkLayer {
+    /// The size of a packet on the link.
+    #[inline]
+    fn adjusted(&self, size: u32) -> u32 {
+        let length = (size + self.overhead).max(self.mpu);
+        match self.framing {
+            CakeFraming::Noatm => length,
+            CakeFraming::Atm => length.div_ceil(48) * 53,
+            CakeFraming::Ptm => length + length.div_ceil(64),
+        }
+    }
+}
+
+impl Waiting {
+    #[inline]
+    fn add(&mut self, size: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+        self.counted += self.count(size);
+    }
+
+    #[inline]
+    fn remove(&mut self, size: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+        self.counted -= self.count(size);
+    }
+
+    #[inline]
+    fn count(&self, size: u32) -> u64 {
+        match self.limit {
+            Limit::Packets(_) => 1,
+            Limit::Bytes(_) => memory(size),
+        }
+    }
+
+    #[inline]
+    fn keep_limit(&self) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => self.counted <= limit.get(),
+            Limit::Bytes(limit) => self.counted <= limit.get(),
+        }
+    }
+}
+
+impl Hash {
+    /// The queue of a packet among those of its tin.
+    #[inline]
+    fn flow_of(&self, packet: &Packet, queues: &mut Queues) -> u32 {
+        let own = own_class(packet);
+        let tag = match self.isolation {
+            CakeIsolation::Flowblind => return 0,
+            CakeIsolation::Srchost => self.hosts(packet).0,
+            CakeIsolation::Dsthost => self.hosts(packet).1,
+            CakeIsolation::Hosts => {
+                let (src, dst) = self.hosts(packet);
+                src ^ dst
+            }
+            _ => hash(self.key, own),
+        };
+        let flow = &queues.flows[place(tag)];
+        if flow.tag == tag && flow.set != Set::None {
+            return tag % QUEUES;
+        }
+        let (src, dst) = self.hosts(packet);
+        queues.find(self.isolation, tag, src, dst)
+    }
+
+    /// The hashes of the hosts that a packet comes from and goes to.
+    #[inline(never)]
+    fn hosts(&self, packet: &Packet) -> (u32, u32) {
+        let own = own_class(packet);
         let (src, dst) = match self.nodes.get(at(packet.flow)) {
-            Some(&(source, sink)) if reverse => (u64::from(sink), u64::from(source)),
+            Some(&(source, sink)) if is_reverse(packet) => (u64::from(sink), u64::from(source)),
             Some(&(source, sink)) => (u64::from(source), u64::from(sink)),
             None => (own, own),
         };
-        let key = self.key;
-        let (src_hash, dst_hash) = (|| hash(key ^ (1 << 60), src), || hash(key ^ (2 << 60), dst));
-        let tag = match self.isolation {
-            CakeIsolation::Flowblind => return 0,
-            CakeIsolation::Srchost => src_hash(),
-            CakeIsolation::Dsthost => dst_hash(),
-            CakeIsolation::Hosts => src_hash() ^ dst_hash(),
-            _ => hash(key, own),
-        };
-        let b = &mut self.tins[tin];
-        let direct = tag % QUEUES;
-        if b.flows[at(direct)].tag == tag && b.flows[at(direct)].set != Set::None {
-            return direct;
-        }
-        b.find(self.isolation, tag, src_hash(), dst_hash())
+        (
+            hash(self.key ^ (1 << 60), src),
+            hash(self.key ^ (2 << 60), dst),
+        )
     }
+}
+
+fn is_reverse(packet: &Packet) -> bool {
+    packet.flags.has(Flags::REVERSE)
+}
+
+/// The flow and the direction of a packet.
+fn own_class(packet: &Packet) -> u64 {
+    (u64::from(packet.flow) << 1) | u64::from(is_reverse(packet))
 }
 
 /// No segment of TCP.
@@ -905,27 +964,14 @@ fn memory(size: u32) -> u64 {
     (u64::from(size) + 320).next_power_of_two().max(512) + 256
 }
 
-/// The number of a queue among all.
-fn number(tin: usize, index: u32) -> u32 {
-    u32::try_from(tin).unwrap_or(0) * QUEUES + index
-}
-
+/// How long a queue of all those of all tins is, which the longest are told.
 fn rank(tins: &[Tin], number: u32) -> Rank {
-    let flow = tins[at(number / QUEUES)].flows.get(at(number % QUEUES));
-    match flow {
-        Some(flow) => rank_of(number, flow),
+    match &tins[at(number / QUEUES)].queues {
+        Some(queues) => queues.flows[place(number)].rank(number),
         None => Rank {
             length: 0,
             tie: u64::from(number),
         },
-    }
-}
-
-#[inline]
-fn rank_of(number: u32, flow: &Flow) -> Rank {
-    Rank {
-        length: flow.bytes,
-        tie: u64::from(number),
     }
 }
 
@@ -954,7 +1000,7 @@ impl CakeIsolation {
 }
 
 impl Tin {
-    fn new(rate: u64, quantum: i64, mtu: u32, target: i64, interval: i64) -> Tin {
+    fn new(number: u32, rate: u64, quantum: i64, mtu: u32, target: i64, interval: i64) -> Tin {
         let pace = Pace::new(rate);
         let mtu_time = pace.span(mtu);
         let own_target = (mtu_time * 3 / 2).max(target);
@@ -963,8 +1009,8 @@ impl Tin {
             rate => (rate >> 12).clamp(300, 1514),
         };
         Tin {
-            flows: Vec::new(),
-            hosts: Vec::new(),
+            queues: None,
+            first: number * QUEUES,
             pace,
             next: 0,
             quantum,
@@ -974,82 +1020,197 @@ impl Tin {
                 span_of(own_target),
                 span_of((interval + own_target - target).max(own_target * 2)),
             ),
-            mtu_time,
-            sparse: 0,
-            bulk: 0,
-            decaying: 0,
+            least: u64::try_from(mtu_time).unwrap_or(0) * 4,
             packets: 0,
-            new_flows: List::EMPTY,
-            old_flows: List::EMPTY,
-            decaying_flows: List::EMPTY,
             dropped: 0,
             marked: 0,
         }
     }
+}
 
-    /// Makes the queues of the tin, with its first packet.
-    fn furnish(&mut self) {
-        if !self.flows.is_empty() {
-            return;
+/// The places of the set that a tag belongs to, its own first.
+fn ways(tag: u32) -> impl Iterator<Item = u32> {
+    let own = tag % QUEUES;
+    let (inner, outer) = (own % WAYS, own - own % WAYS);
+    (0..WAYS).map(move |i| outer + (inner + i) % WAYS)
+}
+
+impl Hosts {
+    /// The place of the host with this tag from now on: where it is, or a free one of its set, or the first of its set.
+    fn find(&mut self, tag: u32) -> u32 {
+        let known = ways(tag).find(|k| self.tags[place(*k)] == tag);
+        let free = || ways(tag).find(|k| self.bulk[place(*k)] == 0);
+        let host = known.or_else(free).unwrap_or(tag % QUEUES);
+        self.tags[place(host)] = tag;
+        host
+    }
+
+    /// A flow of a host becomes a bulk flow, or is one no more.
+    fn count(&mut self, host: u32, comes: bool) {
+        let bulk = &mut self.bulk[place(host)];
+        *bulk = match comes {
+            true => *bulk + 1,
+            false => bulk.saturating_sub(1),
+        };
+    }
+
+    #[inline]
+    fn bulk(&self, host: u32) -> u16 {
+        self.bulk[place(host)]
+    }
+}
+
+impl Flow {
+    /// How long it is, as the longest are told.
+    #[inline]
+    fn rank(&self, number: u32) -> Rank {
+        self.told.set(self.bytes);
+        Rank {
+            length: self.bytes,
+            tie: u64::from(number),
         }
-        self.hosts = vec![Host::default(); at(QUEUES)];
-        self.flows = (0..QUEUES)
-            .map(|_| Flow {
-                queue: store::List::default(),
-                bytes: 0,
-                tag: 0,
-                set: Set::None,
-                list: Listed::Nowhere,
-                previous: NONE,
-                next: NONE,
-                deficit: 0,
-                src: 0,
-                dst: 0,
-                cobalt: self.law.start(),
+    }
+
+    /// Its next packet.
+    #[inline(always)]
+    fn take(&mut self, store: &mut Store) -> Option<Held> {
+        let packet = store.pop_front(&mut self.queue)?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+}
+
+impl Queues {
+    #[cold]
+    fn new(law: &CobaltLaw) -> Queues {
+        let flow = |_| Flow {
+            queue: store::List::default(),
+            bytes: 0,
+            told: Cell::new(0),
+            tag: 0,
+            set: Set::None,
+            list: Listed::Nowhere,
+            previous: NONE,
+            next: NONE,
+            deficit: 0,
+            src: 0,
+            dst: 0,
+            cobalt: law.start(),
+        };
+        let flows: Box<[Flow]> = (0..PLACES).map(flow).collect();
+        let hosts = || {
+            Box::new(Hosts {
+                tags: [0; PLACES],
+                bulk: [0; PLACES],
             })
-            .collect();
+        };
+        Queues {
+            flows: flows.try_into().ok().expect("as many"),
+            sources: hosts(),
+            destinations: hosts(),
+            sparse: 0,
+            bulk: 0,
+            decaying: 0,
+            new_flows: List::EMPTY,
+            old_flows: List::EMPTY,
+            decaying_flows: List::EMPTY,
+        }
     }
 
     /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
     fn find(&mut self, isolation: CakeIsolation, tag: u32, src: u32, dst: u32) -> u32 {
-        let reduced = tag % QUEUES;
-        let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
-        let ways = || (0..WAYS).map(|i| outer + (inner + i) % WAYS);
-        let reserved = ways().find(|k| self.flows[at(*k)].tag == tag);
-        let free = || ways().find(|k| self.flows[at(*k)].set == Set::None);
-        let index = reserved.or_else(free).unwrap_or(reduced);
-        let collides = reserved.is_none() && self.flows[at(index)].set != Set::None;
-        let bulk = self.flows[at(index)].set == Set::Bulk;
+        let ways = || ways(tag);
+        let reserved = ways().find(|k| self.flows[place(*k)].tag == tag);
+        let free = || ways().find(|k| self.flows[place(*k)].set == Set::None);
+        let index = reserved.or_else(free).unwrap_or(tag % QUEUES);
+        let collides = reserved.is_none() && self.flows[place(index)].set != Set::None;
+        let bulk = self.flows[place(index)].set == Set::Bulk;
         if collides && bulk {
             self.count_hosts(isolation, index, false);
         }
-        if reserved.is_none() || self.flows[at(index)].set == Set::None {
+        if reserved.is_none() || self.flows[place(index)].set == Set::None {
             if isolation.by_source() {
-                let host = self.host(src, |h| h.src_tag, |h| h.src_bulk);
-                self.hosts[at(host)].src_tag = src;
-                self.flows[at(index)].src = host;
+                self.flows[place(index)].src = self.sources.find(src);
             }
             if isolation.by_destination() {
-                let host = self.host(dst, |h| h.dst_tag, |h| h.dst_bulk);
-                self.hosts[at(host)].dst_tag = dst;
-                self.flows[at(index)].dst = host;
+                self.flows[place(index)].dst = self.destinations.find(dst);
             }
             if bulk {
                 self.count_hosts(isolation, index, true);
             }
         }
-        self.flows[at(index)].tag = tag;
+        self.flows[place(index)].tag = tag;
         index
     }
 
-    /// The place of a host with this tag, or a free one of its set, or the first of its set that its hash names.
-    fn host(&self, tag: u32, own: fn(&Host) -> u32, bulk: fn(&Host) -> u32) -> u32 {
-        let reduced = tag % QUEUES;
-        let (inner, outer) = (reduced % WAYS, reduced - reduced % WAYS);
-        let ways = || (0..WAYS).map(|i| outer + (inner + i) % WAYS);
-        let known = ways().find(|k| own(&self.hosts[at(*k)]) == tag);
-        let free = || ways().find(|k| bulk(&self.hosts[at(*k)]) == 0);
-        known.or_else(free).unwrap_or(reduced)
+    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows.
+    #[inline]
+    fn grant(&mut self, index: u32, quantum: u32, isolation: CakeIsolation, rng: &mut Stream) {
+        let flow = &mut self.flows[place(index)];
+        if flow.set == Set::Sparse {
+            flow.set = match flow.queue.is_empty() {
+                true => Set::SparseWait,
+                false => Set::Bulk,
+            };
+            if flow.set == Set::Bulk {
+                self.sparse -= 1;
+                self.count_bulk(isolation, index, true);
+            }
+        }
+        let dither = u64::from(draw(rng) >> 16);
+        let grant = (u64::from(quantum) * self.share(index) + dither) >> 16;
+        let flow = &mut self.flows[place(index)];
+        flow.deficit += i64::try_from(grant).unwrap_or(0);
+        match flow.list {
+            Listed::Old => self.old_flows.rotate(&mut self.flows),
+            _ => self.move_to(index, Listed::Old),
+        }
+    }
+
+    /// A flow was served and found empty: it decays, or is forgotten if its AQM rests.
+    fn retire(&mut self, index: u32, rests: bool, isolation: CakeIsolation) {
+        let flow = &mut self.flows[place(index)];
+        let (set, to) = match rests {
+            true => (Set::None, Listed::Nowhere),
+            false => (Set::Decaying, Listed::Decaying),
+        };
+        let list = flow.list;
+        match std::mem::replace(&mut flow.set, set) {
+            Set::Bulk => self.count_bulk(isolation, index, false),
+            Set::Sparse | Set::SparseWait => self.sparse -= 1,
+            Set::Decaying => self.decaying -= 1,
+            Set::None => {}
+        }
+        if set == Set::Decaying {
+            self.decaying += 1;
+        }
+        match (list, to) {
+            (Listed::Decaying, Listed::Decaying) => self.decaying_flows.rotate(&mut self.flows),
+            _ => self.move_to(index, to),
+        }
+    }
+
+    /// A flow that does not wait to be served has got a packet.
+    fn wake(&mut self, index: u32, quantum: u32, isolation: CakeIsolation) {
+        match self.flows[place(index)].set {
+            set @ (Set::None | Set::Decaying) => {
+                if set == Set::Decaying {
+                    self.decaying -= 1;
+                }
+                self.move_to(index, Listed::New);
+                self.sparse += 1;
+                let quantum = (u64::from(quantum) * self.share(index)) >> 16;
+                let flow = &mut self.flows[place(index)];
+                flow.set = Set::Sparse;
+                flow.deficit = i64::try_from(quantum).unwrap_or(0);
+            }
+            Set::SparseWait => {
+                self.flows[place(index)].set = Set::Bulk;
+                self.sparse -= 1;
+                self.count_bulk(isolation, index, true);
+            }
+            Set::Sparse | Set::Bulk => {}
+        }
     }
 
     /// A flow becomes a bulk flow, or is one no more.
@@ -1062,31 +1223,26 @@ impl Tin {
     }
 
     fn count_hosts(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
-        let (src, dst) = (self.flows[at(index)].src, self.flows[at(index)].dst);
-        let count = |n: &mut u32| *n = if comes { *n + 1 } else { n.saturating_sub(1) };
+        let (src, dst) = (self.flows[place(index)].src, self.flows[place(index)].dst);
         if isolation.by_source() {
-            count(&mut self.hosts[at(src)].src_bulk);
+            self.sources.count(src, comes);
         }
         if isolation.by_destination() {
-            count(&mut self.hosts[at(dst)].dst_bulk);
+            self.destinations.count(dst, comes);
         }
     }
 
-    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts.
+    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts. Hosts that do
+    /// not matter have none.
     #[inline]
-    fn share(&self, isolation: CakeIsolation, index: u32) -> u64 {
-        let flow = &self.flows[at(index)];
-        let mut load = 1;
-        if isolation.by_source() {
-            load = load.max(self.hosts[at(flow.src)].src_bulk);
-        }
-        if isolation.by_destination() {
-            load = load.max(self.hosts[at(flow.dst)].dst_bulk);
-        }
+    fn share(&self, index: u32) -> u64 {
+        let flow = &self.flows[place(index)];
+        let bulk = self.sources.bulk(flow.src);
+        let load = bulk.max(self.destinations.bulk(flow.dst)).max(1);
         // Most hosts have one, and a division takes its time.
         match load {
             1 => 65_535,
-            load => u64::from(65_535 / load),
+            load => u64::from(u16::MAX / load),
         }
     }
 
@@ -1100,8 +1256,9 @@ impl Tin {
     }
 
     /// Takes a flow out of its list and puts it at the end of another.
+    #[inline(never)]
     fn move_to(&mut self, index: u32, to: Listed) {
-        let flow = &self.flows[at(index)];
+        let flow = &self.flows[place(index)];
         let (from, previous, next) = (flow.list, flow.previous, flow.next);
         if let Some(list) = self.list(from) {
             if list.head == index {
@@ -1111,10 +1268,10 @@ impl Tin {
                 list.tail = previous;
             }
             if previous != NONE {
-                self.flows[at(previous)].next = next;
+                self.flows[place(previous)].next = next;
             }
             if next != NONE {
-                self.flows[at(next)].previous = previous;
+                self.flows[place(next)].previous = previous;
             }
         }
         let mut before = NONE;
@@ -1125,16 +1282,10 @@ impl Tin {
             }
         }
         if before != NONE {
-            self.flows[at(before)].next = index;
+            self.flows[place(before)].next = index;
         }
-        let flow = &mut self.flows[at(index)];
+        let flow = &mut self.flows[place(index)];
         (flow.list, flow.previous, flow.next) = (to, before, NONE);
-    }
-
-    /// A flow waits to be served.
-    #[inline]
-    fn has_flows(&self) -> bool {
-        self.sparse + self.bulk > 0
     }
 }
 
@@ -1248,6 +1399,12 @@ mod tests {
     type Bench = crate::testing::Bench<Cake>;
 
     impl Bench {
+        /// The flows of the first tin.
+        fn flows(&self) -> impl Iterator<Item = &Flow> {
+            let queues = self.queue.tins[0].queues.iter();
+            queues.flat_map(|queues| queues.flows.iter())
+        }
+
         /// Packets sent by each of the flows that always have packets of a size, with a DSCP each.
         fn shares(&mut self, flows: &[(u32, u32, u8)], packets: u32) -> Vec<u32> {
             let mut sent = vec![0; flows.len()];
@@ -1295,7 +1452,11 @@ mod tests {
             ("framing=ptm", 64, 65),
             ("framing=ptm", 65, 67),
         ] {
-            assert_eq!(Bench::new(spec).queue.adjusted(size), adjusted, "{spec}");
+            assert_eq!(
+                Bench::new(spec).queue.link.adjusted(size),
+                adjusted,
+                "{spec}"
+            );
         }
     }
 
@@ -1346,10 +1507,7 @@ mod tests {
         for flow in 0..400 {
             bench.offer(flow, 100);
         }
-        let held = bench.queue.tins[0]
-            .flows
-            .iter()
-            .filter(|f| !f.queue.is_empty());
+        let held = bench.flows().filter(|f| !f.queue.is_empty());
         // Without sets some 70 of 400 would share a queue.
         assert_eq!(held.count(), 400);
     }
@@ -1372,10 +1530,7 @@ mod tests {
                     .all(|(_, reason)| *reason == DropReason::AckFiltered)
             );
             // The newest is always there.
-            let newest = bench.queue.tins[0]
-                .flows
-                .iter()
-                .find_map(|f| bench.store.back(&f.queue));
+            let newest = bench.flows().find_map(|f| bench.store.back(&f.queue));
             assert_eq!(newest.map(|p| p.ack), Some(5000));
         }
     }
@@ -1409,7 +1564,7 @@ mod tests {
             .collect();
         assert_eq!(dropped, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]);
         let tin = &bench.queue.tins[0];
-        let blue = tin.flows.iter().map(|flow| {
+        let blue = bench.flows().map(|flow| {
             let mut state = Vec::new();
             tin.law.state(&flow.cobalt, &mut state);
             state[3]

@@ -76,8 +76,8 @@ params! {
 pub struct Cobalt {
     limit: Limit,
     mtu: Option<Bytes>,
-    /// A wait up to this, at this rate of the link, is never above target.
-    least: (Rate, Span),
+    /// A wait up to so many nanoseconds, at this rate of the link, is never above target.
+    least: (Rate, u64),
     law: CobaltLaw,
     vars: CobaltVars,
 }
@@ -97,7 +97,7 @@ impl Entry for Cobalt {
         Ok(Cobalt {
             limit: params.limit,
             mtu: params.mtu,
-            least: (Rate::bps(0), Span::ZERO),
+            least: (Rate::bps(0), 0),
             vars: law.start(),
             law,
         })
@@ -172,14 +172,14 @@ impl Aqm for Cobalt {
     }
 }
 
-/// Four times what so many bytes take at this rate.
+/// Four times the nanoseconds that so many bytes take at this rate.
 #[cold]
-fn four_times(mtu: Option<Bytes>, rate: Rate) -> Span {
+fn four_times(mtu: Option<Bytes>, rate: Rate) -> u64 {
     let mtu_ns = mtu.map_or(0, |mtu| {
         let bits = u128::from(mtu.get()) * 8 * NS_PER_S;
         u64::try_from(bits / u128::from(rate.as_bps())).unwrap_or(u64::MAX)
     });
-    Span::from_ns(mtu_ns.saturating_mul(4))
+    mtu_ns.saturating_mul(4)
 }
 
 /// The law without a queue: it is told of each head of a queue, of overflows and of emptiness. Times in nanoseconds.
@@ -303,7 +303,7 @@ impl CobaltLaw {
         }
     }
 
-    /// Judges the head of the queue; a wait up to `least` is never above target. A packet that is `spared` may be marked and is
+    /// Judges the head of the queue; a wait up to `least` nanoseconds is never above target. A packet that is `spared` may be marked and is
     /// not dropped, though the law goes on as if it were. Draws once while BLUE's probability is not 0.
     #[allow(
         clippy::too_many_arguments,
@@ -315,7 +315,7 @@ impl CobaltLaw {
         vars: &mut CobaltVars,
         meta: &Meta,
         sojourn: Span,
-        least: Span,
+        least: u64,
         spared: bool,
         now: Time,
         rng: &mut Stream,
@@ -330,7 +330,7 @@ impl CobaltLaw {
         let capable = self.ecn && meta.ecn().is_capable();
         let due = vars.count > 0 && now >= vars.drop_next;
         let mut late = now > vars.drop_next;
-        vars.dropping = if waited > self.target && waited > ns(least) {
+        vars.dropping = if waited > self.target && waited > least {
             if !vars.dropping {
                 vars.drop_next = now.saturating_add(self.spacing(vars));
             }
@@ -546,7 +546,7 @@ mod tests {
 
     fn judge(cobalt: &mut Cobalt, now: Time, sojourn: Span, tos: u8) -> Verdict {
         let mut rng = Stream::derive(now.as_ps(), 0, "cobalt");
-        judge_among(cobalt, now, sojourn, tos, (Span::ZERO, false), &mut rng)
+        judge_among(cobalt, now, sojourn, tos, (0, false), &mut rng)
     }
 
     fn judge_among(
@@ -554,7 +554,7 @@ mod tests {
         now: Time,
         sojourn: Span,
         tos: u8,
-        (least, spared): (Span, bool),
+        (least, spared): (u64, bool),
         rng: &mut Stream,
     ) -> Verdict {
         let (law, vars) = (&cobalt.law, &mut cobalt.vars);
@@ -678,7 +678,7 @@ mod tests {
         let mut cobalt = cobalt("");
         let mut rng = Stream::derive(1, 0, "cobalt");
         for now in 0..1000 {
-            let verdict = judge_among(&mut cobalt, ms(now), ABOVE, 0, (ABOVE, false), &mut rng);
+            let verdict = judge_among(&mut cobalt, ms(now), ABOVE, 0, (ns(ABOVE), false), &mut rng);
             assert_eq!(verdict, Verdict::Pass);
         }
     }
@@ -689,16 +689,7 @@ mod tests {
             let mut cobalt = cobalt("");
             let mut rng = Stream::derive(1, 0, "cobalt");
             let verdicts: Vec<_> = (0..1000)
-                .map(|now| {
-                    judge_among(
-                        &mut cobalt,
-                        ms(now),
-                        ABOVE,
-                        0,
-                        (Span::ZERO, spared),
-                        &mut rng,
-                    )
-                })
+                .map(|now| judge_among(&mut cobalt, ms(now), ABOVE, 0, (0, spared), &mut rng))
                 .collect();
             (verdicts.contains(&DROPPED), cobalt.vars.count)
         };

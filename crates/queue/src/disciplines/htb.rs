@@ -236,22 +236,20 @@ pub struct Htb {
     /// From the top down, each before the classes below it.
     tree: Vec<Class>,
     /// The classes without others below them.
-    leaves: Vec<usize>,
+    leaves: Vec<u32>,
     /// Those that can send, by level and priority.
     sending: [[Turns; PRIORITIES]; LEVELS],
     /// The priorities of those, by level: bit i for priority i.
     sending_prios: [u8; LEVELS],
     /// The levels at which there are classes, lowest first, and these.
-    levels: Vec<(usize, Vec<usize>)>,
+    levels: Vec<(usize, Vec<u32>)>,
     /// No class of a level has an event before this.
     events: [i64; LEVELS],
-    /// The events that are due at a level, while they are looked at.
-    due: Vec<(i64, usize)>,
     /// What each leaf selects.
     selects: Vec<Vec<u32>>,
     classes: Classifier,
     /// The leaf of each class of packets, in the order in which the classifier found them.
-    leaf_of: Vec<usize>,
+    leaf_of: Vec<u32>,
     /// The time of the last request for a packet, in nanoseconds.
     now: i64,
     /// When the state is looked at, or was, in nanoseconds.
@@ -260,7 +258,7 @@ pub struct Htb {
 }
 
 struct Class {
-    parent: Option<usize>,
+    parent: Option<u32>,
     level: usize,
     bucket: Bucket,
     /// Priorities in which it takes turns, or would if it could send or might borrow: bit i for priority i.
@@ -363,54 +361,72 @@ fn depth(rate: Rate, burst: Bytes) -> i64 {
 }
 
 /// Classes that take turns: bit i for class i.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Turns {
     members: u64,
-    /// The one in turn; none at the end of the round.
-    turn: Option<usize>,
-    /// The one that was in turn when it left.
-    lost: Option<usize>,
+    /// The one in turn; [`NOBODY`] at the end of the round.
+    turn: u32,
+    /// The one that was in turn when it left, or [`NOBODY`].
+    lost: u32,
 }
 
+/// No class.
+const NOBODY: u32 = u64::BITS;
+
 impl Turns {
-    /// The first member from `number` on.
-    fn from(&self, number: usize) -> Option<usize> {
-        let rest = u128::from(self.members) >> number;
-        (rest != 0).then(|| number + at(rest.trailing_zeros()))
+    const EMPTY: Turns = Turns {
+        members: 0,
+        turn: NOBODY,
+        lost: NOBODY,
+    };
+
+    /// The first member from `number` on, or [`NOBODY`].
+    #[inline]
+    fn from(&self, number: u32) -> u32 {
+        let from = u64::MAX.checked_shl(number).unwrap_or(0);
+        (self.members & from).trailing_zeros()
     }
 
-    fn add(&mut self, number: usize) {
+    #[inline]
+    fn add(&mut self, number: u32) {
         self.members |= 1 << number;
     }
 
     /// One that sends leaves: the next one is in turn.
-    fn remove(&mut self, number: usize) {
-        if self.turn == Some(number) {
+    #[inline]
+    fn remove(&mut self, number: u32) {
+        if self.turn == number {
             self.turn = self.from(number + 1);
         }
         self.members &= !(1 << number);
     }
 
     /// One that feeds a class leaves: its place is found again when it is needed.
-    fn forget(&mut self, number: usize) {
-        if self.turn == Some(number) {
-            (self.turn, self.lost) = (None, Some(number));
+    #[inline]
+    fn forget(&mut self, number: u32) {
+        if self.turn == number {
+            (self.turn, self.lost) = (NOBODY, number);
         }
         self.members &= !(1 << number);
     }
 
     /// The member in turn; none at the end of the round, when it begins anew.
-    fn current(&mut self) -> Option<usize> {
-        let lost = self.lost.take();
-        let turn = self
-            .turn
-            .or_else(|| lost.and_then(|number| self.from(number)));
-        self.turn = turn.or_else(|| self.from(0));
-        turn
+    #[inline]
+    fn current(&mut self) -> Option<u32> {
+        let lost = std::mem::replace(&mut self.lost, NOBODY);
+        if self.turn == NOBODY {
+            self.turn = self.from(lost);
+        }
+        if self.turn == NOBODY {
+            self.turn = self.from(0);
+            return None;
+        }
+        Some(self.turn)
     }
 
+    #[inline]
     fn step(&mut self) {
-        self.turn = self.turn.and_then(|number| self.from(number + 1));
+        self.turn = self.from(self.turn + 1);
     }
 }
 
@@ -443,11 +459,10 @@ impl Entry for Htb {
         let mut htb = Htb {
             tree: Vec::new(),
             leaves: Vec::new(),
-            sending: [[Turns::default(); PRIORITIES]; LEVELS],
+            sending: [[Turns::EMPTY; PRIORITIES]; LEVELS],
             sending_prios: [0; LEVELS],
             levels: Vec::new(),
             events: [i64::MAX; LEVELS],
-            due: Vec::new(),
             selects: Vec::new(),
             classes: Classifier::new(params.classify, None, Hash::Number, cx),
             leaf_of: Vec::new(),
@@ -465,7 +480,7 @@ impl Entry for Htb {
         };
         htb.levels = (0..LEVELS).map(at_level).collect();
         htb.levels
-            .retain(|(_, classes): &(_, Vec<usize>)| !classes.is_empty());
+            .retain(|(_, classes): &(_, Vec<u32>)| !classes.is_empty());
         Ok(htb)
     }
 
@@ -537,7 +552,7 @@ impl HtbParams {
 impl Scheduler for Htb {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let number = self.leaf_of(cx.store.packet(&packet));
-        let class = &mut self.tree[number];
+        let class = &mut self.tree[at(number)];
         let leaf = class.leaf.as_mut().expect("a leaf");
         let kept = self
             .backlog
@@ -610,7 +625,7 @@ impl Scheduler for Htb {
         // As of now: the mode that is kept changes only when the class is looked at.
         let mode_of = |class: &Class| class.bucket.look(self.seen.max(class.bucket.checked)).0;
         let count = |mode| {
-            let leaves = self.leaves.iter().map(|number| &self.tree[*number]);
+            let leaves = self.leaves.iter().map(|number| &self.tree[at(*number)]);
             let found = leaves.filter(|class| mode_of(class) == mode).count();
             f64::from(u32::try_from(found).unwrap_or(u32::MAX))
         };
@@ -629,12 +644,12 @@ impl Htb {
     fn grow(
         &mut self,
         text: &ClassText,
-        parent: Option<usize>,
+        parent: Option<u32>,
         params: &HtbParams,
         cx: &BuildContext,
     ) -> Result<(), SpecError> {
-        let number = self.tree.len();
-        let above = parent.map_or(LEVELS, |parent| self.tree[parent].level);
+        let number = u32::try_from(self.tree.len()).unwrap_or(NOBODY);
+        let above = parent.map_or(LEVELS, |parent| self.tree[at(parent)].level);
         let by_rate = text.rate.as_bps() / 8 / u64::from(params.r2q);
         let quantum = text.quantum.or(params.quantum);
         let quantum = quantum.map_or(by_rate.clamp(1000, 200_000), Bytes::get);
@@ -665,7 +680,7 @@ impl Htb {
                 text.cburst.unwrap_or(params.cburst),
             ),
             activity: 0,
-            fed: [Turns::default(); PRIORITIES],
+            fed: [Turns::EMPTY; PRIORITIES],
             leaf,
         });
         for child in &text.children {
@@ -678,7 +693,7 @@ impl Htb {
     fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
-            let class = &mut self.tree[number];
+            let class = &mut self.tree[at(number)];
             let leaf = class.leaf.as_mut().expect("a leaf");
             let sent = self
                 .backlog
@@ -703,7 +718,7 @@ impl Htb {
             }
             let mut charged = Some(number);
             while let Some(number) = charged {
-                let class = &mut self.tree[number];
+                let class = &mut self.tree[at(number)];
                 let borrowed = class.level < level;
                 class.bucket.charge(packet.size, self.now, borrowed);
                 charged = class.parent;
@@ -715,76 +730,87 @@ impl Htb {
     }
 
     /// Those that feed a class, or else those that send at a level.
-    fn turns(&mut self, level: usize, prio: usize, class: Option<usize>) -> &mut Turns {
+    fn turns(&mut self, level: usize, prio: usize, class: Option<u32>) -> &mut Turns {
         match class {
-            Some(number) => &mut self.tree[number].fed[prio],
+            Some(number) => &mut self.tree[at(number)].fed[prio],
             None => &mut self.sending[level][prio],
         }
     }
 
     /// The leaf in turn: from class to class down. At the end of a round the turn above goes on.
-    fn leaf_in_turn(&mut self, level: usize, prio: usize) -> usize {
+    fn leaf_in_turn(&mut self, level: usize, prio: usize) -> u32 {
         let mut class = None;
         loop {
             let turns = self.turns(level, prio, class);
-            match turns.current() {
-                Some(number) if self.tree[number].leaf.is_some() => return number,
-                Some(number) => class = Some(number),
-                None => {
-                    // Above the class at this level are those that send at it.
-                    if let Some(number) = class {
-                        let above = self.tree[number].parent;
-                        class = above.filter(|_| self.tree[number].level < level);
-                        self.turns(level, prio, class).step();
-                    }
+            let number = match (turns.current(), class) {
+                (Some(number), _) => number,
+                // Nothing is above those that send at a level.
+                (None, None) => turns.turn,
+                (None, Some(number)) => {
+                    let above = self.tree[at(number)].parent;
+                    class = above.filter(|_| self.tree[at(number)].level < level);
+                    self.turns(level, prio, class).step();
+                    continue;
+                }
+            };
+            if self.tree[at(number)].leaf.is_some() {
+                return number;
+            }
+            class = Some(number);
+        }
+    }
+
+    /// Applies the changes of mode that are due at the level at this place among the levels, in their order.
+    fn look_at_modes(&mut self, place: usize) {
+        loop {
+            let (level, classes) = &self.levels[place];
+            let (mut first, mut next) = ((i64::MAX, NOBODY), i64::MAX);
+            let mut due = 0;
+            for number in classes {
+                let event = self.tree[at(*number)].bucket.event;
+                if event <= self.now {
+                    first = first.min((event, *number));
+                    due += 1;
+                } else {
+                    next = next.min(event);
                 }
             }
-        }
-    }
-
-    /// Applies the changes of mode that are due at the level at this place among the levels.
-    fn look_at_modes(&mut self, place: usize) {
-        let (level, classes) = &self.levels[place];
-        let mut due = std::mem::take(&mut self.due);
-        let mut next = i64::MAX;
-        for number in classes {
-            let event = self.tree[*number].bucket.event;
-            if event <= self.now {
-                due.push((event, *number));
-            } else {
-                next = next.min(event);
+            // What changes brings its own event along.
+            self.events[*level] = next;
+            if due > 0 {
+                self.change_mode(first.1);
+            }
+            if due < 2 {
+                return;
             }
         }
-        // What changes brings its own event along.
-        self.events[*level] = next;
-        due.sort_unstable();
-        for (_, number) in due.drain(..) {
-            self.change_mode(number);
-        }
-        self.due = due;
     }
 
-    fn change_mode(&mut self, number: usize) {
-        let class = &self.tree[number];
-        let level = class.level;
+    /// Looks at the mode of a class.
+    #[inline]
+    fn change_mode(&mut self, number: u32) {
+        let class = &mut self.tree[at(number)];
         let (mode, event) = class.bucket.look(self.now);
-        let changes = class.activity != 0 && mode != class.bucket.mode;
-        if changes {
-            self.part(number);
+        class.bucket.event = event;
+        let soonest = &mut self.events[class.level];
+        *soonest = event.min(*soonest);
+        if mode != class.bucket.mode {
+            self.enter(number, mode);
         }
-        let bucket = &mut self.tree[number].bucket;
-        (bucket.mode, bucket.event) = (mode, event);
-        self.events[level] = self.events[level].min(event);
-        if changes {
-            self.join(number);
-        }
+    }
+
+    /// A class changes its mode.
+    fn enter(&mut self, number: u32, mode: Mode) {
+        self.part(number);
+        self.tree[at(number)].bucket.mode = mode;
+        self.join(number);
     }
 
     /// A class takes part in the turns of its mode, and those above it that it is the first to feed do so too.
-    fn join(&mut self, number: usize) {
-        let (mut number, mut mask) = (number, self.tree[number].activity);
+    fn join(&mut self, number: u32) {
+        let (mut number, mut mask) = (number, self.tree[at(number)].activity);
         while mask != 0 {
-            let class = &self.tree[number];
+            let class = &self.tree[at(number)];
             match (class.bucket.mode, class.parent) {
                 (Mode::CanSend, _) => {
                     let level = class.level;
@@ -795,7 +821,7 @@ impl Htb {
                     return;
                 }
                 (Mode::MayBorrow, Some(parent)) => {
-                    let above = &mut self.tree[parent];
+                    let above = &mut self.tree[at(parent)];
                     for prio in priorities(mask) {
                         if above.fed[prio].members != 0 {
                             mask &= !(1 << prio);
@@ -811,10 +837,10 @@ impl Htb {
     }
 
     /// A class leaves the turns of its mode, and those above it that nothing else feeds do so too.
-    fn part(&mut self, number: usize) {
-        let (mut number, mut mask) = (number, self.tree[number].activity);
+    fn part(&mut self, number: u32) {
+        let (mut number, mut mask) = (number, self.tree[at(number)].activity);
         while mask != 0 {
-            let class = &self.tree[number];
+            let class = &self.tree[at(number)];
             match (class.bucket.mode, class.parent) {
                 (Mode::CanSend, _) => {
                     let level = class.level;
@@ -828,7 +854,7 @@ impl Htb {
                     return;
                 }
                 (Mode::MayBorrow, Some(parent)) => {
-                    let above = &mut self.tree[parent];
+                    let above = &mut self.tree[at(parent)];
                     for prio in priorities(mask) {
                         above.fed[prio].forget(number);
                         if above.fed[prio].members != 0 {
@@ -843,13 +869,13 @@ impl Htb {
         }
     }
 
-    fn deactivate(&mut self, number: usize) {
+    fn deactivate(&mut self, number: u32) {
         self.part(number);
-        self.tree[number].activity = 0;
+        self.tree[at(number)].activity = 0;
     }
 
     /// The leaf that a packet belongs to, by its number in the tree.
-    fn leaf_of(&mut self, packet: &Packet) -> usize {
+    fn leaf_of(&mut self, packet: &Packet) -> u32 {
         let index = at(self.classes.queue_of(packet));
         if index == self.leaf_of.len() {
             let class = self.classes.class_of(packet) & u64::from(u32::MAX);
