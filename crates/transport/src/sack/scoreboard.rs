@@ -123,6 +123,8 @@ pub(crate) struct Scoreboard {
     highest: u64,
     /// Bytes called lost since the connection began.
     lost_total: u64,
+    /// When the last of those retransmissions was sent that were called lost since this was asked.
+    lost_again: Option<Time>,
     /// What a selective acknowledgement takes from the record of a segment.
     taken: u8,
     /// Losses that are to be told: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
@@ -147,6 +149,7 @@ impl Scoreboard {
             counted: 0,
             highest: 0,
             lost_total: 0,
+            lost_again: None,
             taken: LOST | RETRANSMITTED,
             told: None,
         }
@@ -160,6 +163,11 @@ impl Scoreboard {
     /// What was lost since this was last asked.
     pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (Then, u64, u64)> + '_ {
         self.told.iter_mut().flat_map(|told| told.drain(..))
+    }
+
+    /// When the last of those retransmissions was sent that were called lost since this was last asked.
+    pub(crate) fn take_lost_again(&mut self) -> Option<Time> {
+        self.lost_again.take()
     }
 
     fn note_lost(&mut self, id: u32, bytes: u64) {
@@ -470,6 +478,9 @@ impl Scoreboard {
         }
         self.unlink(id);
         self.note_lost(id, bytes);
+        if segment.is_retransmitted() {
+            self.lost_again = self.lost_again.max(Some(segment.sent));
+        }
         if segment.is_lost() {
             self.retransmitted -= bytes;
             self.get_mut(id).flags &= !RETRANSMITTED;

@@ -2,7 +2,9 @@
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
-//! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
+//! section 6.1, RFC 5681 section 4.3 (a lost retransmission is one more sign of congestion). The phases and their order are those of Linux 6.1,
+//! tcp_fastretrans_alert, which is where the RFCs meet. Deviation: what rule 4 of NextSeg sends counts in flight until it is acknowledged; by RFC 6675,
+//! which leaves HighRxt where it is, it is forgotten with the next acknowledgement.
 
 use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
@@ -179,8 +181,12 @@ pub struct SackSender<S> {
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
     known: [(u64, u64); 3],
-    /// Bytes that limited transmit has sent.
+    /// Bytes that limited transmit has sent since the last byte was acknowledged cumulatively.
     beyond: u64,
+    /// Acknowledgements in a row that told of something new above a gap (DupAcks of RFC 6675 section 5).
+    duplicates: u32,
+    /// When the window was last told to fall.
+    reduced_at: Time,
     /// Bytes that the acknowledgement at hand has delivered.
     pub(super) just_delivered: u64,
     /// Segments of reordering that are taken for no loss.
@@ -235,6 +241,8 @@ pub(super) struct Options {
     pacing_ratios: [u32; 2],
     /// Granularity of the timestamps that are echoed.
     stamp_tick: Span,
+    /// As in Linux: the loss of a retransmission within a recovery reduces nothing.
+    linux: bool,
 }
 
 /// What is not needed for every acknowledgement.
@@ -312,6 +320,8 @@ impl<S: Source> SackSender<S> {
             bytes_acked: 0,
             known: [(0, 0); 3],
             beyond: 0,
+            duplicates: 0,
+            reduced_at: Time::ZERO,
             just_delivered: 0,
             dupthresh: params.dupthresh,
             probe_high: 0,
@@ -351,6 +361,7 @@ impl<S: Source> SackSender<S> {
                 restart: sack.restart,
                 pacing_ratios: [sack.pacing_ss_ratio, sack.pacing_ca_ratio],
                 stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
+                linux,
             },
             cold: Box::new(Cold {
                 feed,
@@ -1032,9 +1043,14 @@ impl<S: Source> SackSender<S> {
         let now = host.now();
         let before = self.board.lost_total();
         self.pending = Pending::Reordering;
+        // No acknowledgement has delivered anything.
+        self.just_delivered = 0;
         self.look_for_losses(now, host);
         let newly_lost = self.board.lost_total() - before;
         if newly_lost > 0 {
+            if self.phase == Phase::Recovery {
+                self.answer_lost_retransmission(now);
+            }
             if self.phase != Phase::Recovery && self.phase != Phase::Loss {
                 self.enter_recovery(false, now);
                 if self.reducing {
@@ -1078,9 +1094,13 @@ impl<S: Source> SackSender<S> {
         let now = host.now();
         self.cold.report.timeouts += 1;
         let repeated = self.phase == Phase::Loss && self.timeout_una == self.una;
-        // A window that is reduced already is not reduced again.
+        // A window that is reduced already is not reduced again (RFC 3168 section 6.1.2), unless what is lost is a retransmission (RFC 5681 section 4.3).
+        let resent =
+            !self.options.linux && self.board.front().is_some_and(Segment::was_retransmitted);
         let again = repeated
-            || matches!(self.phase, Phase::Reducing | Phase::Recovery) && self.una < self.high;
+            || matches!(self.phase, Phase::Reducing | Phase::Recovery)
+                && self.una < self.high
+                && !resent;
         self.timeout_una = self.una;
         let doubtful = self.options.frto && (!self.is_repairing() || repeated);
         let outstanding = self.board.pipe();
@@ -1273,6 +1293,10 @@ impl<S: Source> SackSender<S> {
         sample.phase = self.phase;
         self.control(&sample, limited);
         self.send(host);
+        if event.acked > 0 {
+            // What was sent for the duplicates before is part of the flight now, and what has left for this one is no limited transmit.
+            self.beyond = 0;
+        }
     }
 
     /// The usual acknowledgement: new data, nothing is or was missing. Does what [`SackSender::on_acknowledgement`] would, without asking for the rest.
@@ -1663,6 +1687,40 @@ impl<S: Source> SackSender<S> {
         };
         event.waits = looks && self.look_for_losses(event.now, host);
         event.resent_lost = self.board.retransmitted() < resent;
+        if self.options.detection == Detection::Count && !self.is_repairing() {
+            self.count_duplicate(event);
+        }
+    }
+
+    /// So many acknowledgements tell of a loss, however short the segments are that they tell of (RFC 6675 section 5 step 1).
+    fn count_duplicate(&mut self, event: &Event) {
+        if event.acked > 0 {
+            self.duplicates = 0;
+        }
+        self.duplicates += u32::from(event.sacked);
+        if event.sacked
+            && self.duplicates >= self.dupthresh
+            && self.board.lost() == 0
+            && let Some(first) = self.board.front().map(|first| first.seq)
+        {
+            let id = self.board.at(first);
+            self.board.lose(id);
+        }
+    }
+
+    /// Within a recovery, a retransmission that was sent since the window was last told to fall is lost: that is one more sign of congestion (RFC 5681 section 4.3,
+    /// RFC 8985 section 9.3), and everything that is in flight now belongs to it.
+    fn answer_lost_retransmission(&mut self, now: Time) {
+        let again = self.board.take_lost_again();
+        if self.options.linux
+            || self.traits.model
+            || again.is_none_or(|sent| sent < self.reduced_at)
+        {
+            return;
+        }
+        self.undo = None;
+        self.reduce(CongestionKind::Loss, now);
+        self.forced = true;
     }
 
     /// The phases (tcp_fastretrans_alert).
@@ -1696,7 +1754,9 @@ impl<S: Source> SackSender<S> {
                     self.keep_open(now);
                 }
                 self.identify(event, host);
-                if self.phase != Phase::Recovery && self.board.lost() > 0 {
+                if self.phase == Phase::Recovery {
+                    self.answer_lost_retransmission(now);
+                } else if self.board.lost() > 0 {
                     self.enter_recovery(event.echo, now);
                 }
             }
@@ -1769,12 +1829,19 @@ impl<S: Source> SackSender<S> {
             FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
+        let flight = if self.phase == Phase::Recovery {
+            // What has arrived above the gap is in it still; the window is not.
+            flight.min(self.cc.cwnd())
+        } else {
+            flight
+        };
         self.cc.on_congestion(&Congestion {
             now,
             kind,
             in_flight: flight.max(self.mss),
             mss: self.mss,
         });
+        self.reduced_at = now;
         self.high = self.nxt;
         self.probe_high = 0;
         self.cwr_due = self.owes_cwr();
@@ -1819,6 +1886,8 @@ impl<S: Source> SackSender<S> {
             self.reduce(CongestionKind::Loss, now);
         }
         self.cold.report.fast_recoveries += 1;
+        // What was lost before has been answered to.
+        self.board.take_lost_again();
         self.high_resent = self.una;
         self.rescued = None;
         self.forced = true;
