@@ -72,6 +72,17 @@ pub(super) enum Pending {
     Reordering,
 }
 
+/// How far the examination of a timeout has come (RFC 5682 section 3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Doubt {
+    /// None goes on.
+    Settled,
+    /// The retransmission is to be acknowledged (step 2).
+    Resent,
+    /// New data has been sent, and the next acknowledgement decides (step 3).
+    Probed,
+}
+
 /// What an acknowledgement has shown so far.
 #[derive(Debug)]
 pub(super) struct Event {
@@ -149,8 +160,8 @@ pub struct SackSender<S> {
     pending: Pending,
     /// The window falls by rate reduction.
     pub(super) reducing: bool,
-    /// Nothing but new data is sent until it is known whether a timeout was spurious.
-    doubt: bool,
+    /// Whether it is still open if a timeout was spurious: nothing lost is sent until then.
+    doubt: Doubt,
     /// The next retransmission does not wait for the window.
     forced: bool,
     pub(super) ecn: bool,
@@ -295,7 +306,7 @@ impl<S: Source> SackSender<S> {
             phase: Phase::Open,
             pending: Pending::Nothing,
             reducing: false,
-            doubt: false,
+            doubt: Doubt::Settled,
             forced: false,
             ecn: false,
             cwr_due: false,
@@ -635,7 +646,7 @@ impl<S: Source> SackSender<S> {
             let pipe = self.board.pipe();
             let window = self.cwnd();
             if self.board.lost() > 0
-                && !self.doubt
+                && self.doubt == Doubt::Settled
                 && let Some(id) = self.board.next_lost()
             {
                 let bytes = u64::from(self.board.get(id).bytes);
@@ -647,6 +658,9 @@ impl<S: Source> SackSender<S> {
                 self.retransmit(id, host);
                 sent_any = true;
                 continue;
+            }
+            if self.doubt == Doubt::Resent && !self.options.linux {
+                break;
             }
             let bytes = self.mss.min(self.end - self.nxt);
             if bytes == 0 {
@@ -827,7 +841,7 @@ impl<S: Source> SackSender<S> {
             }
         }
         let seq = self.nxt;
-        let delivered = self.rate.begin(idle, now);
+        let delivered = self.rate.begin(self.network_is_empty(), now);
         self.board.push(seq, short(bytes), now, delivered);
         if self.traits.samples {
             let then = self.rate.now(self.board.pipe(), self.board.lost_total());
@@ -848,12 +862,23 @@ impl<S: Source> SackSender<S> {
         self.put(seq, bytes, ecn, (kind, flags), host);
     }
 
+    /// Whether samples of the delivery rate begin anew with what is sent now: nothing is in flight (draft-cheng-iccrg-delivery-rate-estimation-00 section
+    /// 3.2), in Linux and ns-3 not even what is lost (tcp_rate_skb_sent).
+    #[inline]
+    fn network_is_empty(&self) -> bool {
+        match self.options.linux || self.is_ns3() {
+            true => self.nxt == self.una,
+            false => self.board.pipe() == 0,
+        }
+    }
+
     /// A segment again.
     pub(super) fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
         let now = host.now();
         let first = self.board.front().map(|segment| segment.seq);
+        let empty = self.network_is_empty();
         let segment = self.board.get_mut(id);
-        self.rate.on_send(segment, false, now);
+        self.rate.on_send(segment, empty, now);
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
         let state = self
             .rate
@@ -1102,7 +1127,9 @@ impl<S: Source> SackSender<S> {
                 && self.una < self.high
                 && !resent;
         self.timeout_una = self.una;
-        let doubtful = self.options.frto && (!self.is_repairing() || repeated);
+        // Step 1 of RFC 5682 section 3.1: again for the same segment only if the examination has not come further.
+        let examined = self.options.linux || self.doubt == Doubt::Resent;
+        let doubtful = self.options.frto && (!self.is_repairing() || repeated && examined);
         let outstanding = self.board.pipe();
         // RFC 8985 section 6.3: what was sent a moment ago may still arrive.
         let window = self.rack_window();
@@ -1134,7 +1161,7 @@ impl<S: Source> SackSender<S> {
         self.reducing = false;
         self.high = self.nxt;
         self.probe_high = 0;
-        self.doubt = false;
+        self.doubt = Doubt::Settled;
         self.set_phase(Phase::Loss, now);
         self.tell_losses(now);
         self.pacer.release(now);
@@ -1146,7 +1173,9 @@ impl<S: Source> SackSender<S> {
                 self.retransmit(id, host);
             }
         }
-        self.doubt = doubtful;
+        if doubtful {
+            self.doubt = Doubt::Resent;
+        }
         self.arm(Pending::Timeout, self.rto.timeout(), host);
         self.send(host);
     }
@@ -1168,7 +1197,7 @@ impl<S: Source> SackSender<S> {
             }
             if phase == Phase::Open || phase == Phase::Disorder {
                 self.reducing = false;
-                self.doubt = false;
+                self.doubt = Doubt::Settled;
             }
             self.cc.on_phase(phase, now);
         }
@@ -1328,7 +1357,8 @@ impl<S: Source> SackSender<S> {
         let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
         self.rack.on_delivered_in_order(&last, rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed, self.una, self.nxt);
+        self.rto
+            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
@@ -1566,9 +1596,20 @@ impl<S: Source> SackSender<S> {
             (now.checked_since(first?)?, now.checked_since(last?)?)
         };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed, self.una, self.nxt);
+        self.rto
+            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         Some(rtt)
+    }
+
+    /// Samples of the round-trip time that a window gives, where timestamps make one of each acknowledgement (RFC 7323 appendix G); where they do not, what RFC 6298
+    /// section 3 calls an open question is left open.
+    #[inline]
+    fn expected_samples(&self) -> u64 {
+        match self.options.timestamps && !self.options.linux {
+            true => (self.nxt - self.una).div_ceil(2 * self.mss).max(1),
+            false => 1,
+        }
     }
 
     /// The round-trip time that an echoed timestamp tells, to its granularity.
@@ -1904,34 +1945,72 @@ impl<S: Source> SackSender<S> {
             self.set_phase(Phase::Open, now);
             return;
         }
-        if self.doubt {
-            if event.original && self.options.undo && self.undo.is_some() {
-                // Something that was not sent again has arrived: the timeout was spurious.
+        if self.doubt != Doubt::Settled {
+            let spurious = match self.options.linux {
+                true => self.examine_as_linux(event, recovered),
+                false => self.examine(event, recovered),
+            };
+            if spurious {
                 self.try_undo(true, now);
                 self.board.unlose();
                 self.set_phase(Phase::Open, now);
                 return;
-            }
-            if self.nxt > self.high {
-                if event.sacked || event.acked == 0 {
-                    self.doubt = false;
-                }
-            } else if event.acked > 0 && !recovered {
-                self.high = self.nxt;
-                let bytes = self.mss.min(self.end - self.nxt);
-                if bytes > 0 && self.nxt - self.una + bytes <= self.window {
-                    // New data goes out in place of retransmissions.
-                    return;
-                }
-                self.doubt = false;
-            } else if event.acked == 0 {
-                self.doubt = false;
             }
         }
         if recovered {
             self.try_undo(self.may_undo(event), now);
             self.set_phase(Phase::Open, now);
         }
+    }
+
+    /// What an acknowledgement after a timeout says of it (RFC 5682 section 3.1, steps 2 and 3); true if it was spurious.
+    fn examine(&mut self, event: &Event, recovered: bool) -> bool {
+        if self.doubt == Doubt::Resent {
+            if event.acked == 0 {
+                // What duplicates tell is noted, and the retransmission waited for.
+                return false;
+            }
+            self.high = self.nxt;
+            self.doubt = if !recovered && self.may_send_new() {
+                Doubt::Probed
+            } else {
+                Doubt::Settled
+            };
+            return false;
+        }
+        if event.acked == 0 && !event.sacked && !event.duplicate {
+            return false;
+        }
+        self.doubt = Doubt::Settled;
+        let beyond = self.una.max(self.board.highest()) > self.high;
+        event.original && !beyond && self.options.undo && self.undo.is_some()
+    }
+
+    /// The same where whatever was not sent again and arrives will do, even with the retransmission (tcp_process_loss).
+    fn examine_as_linux(&mut self, event: &Event, recovered: bool) -> bool {
+        if event.original && self.options.undo && self.undo.is_some() {
+            return true;
+        }
+        if self.nxt > self.high {
+            if event.sacked || event.acked == 0 {
+                self.doubt = Doubt::Settled;
+            }
+        } else if event.acked > 0 && !recovered {
+            self.high = self.nxt;
+            // New data goes out in place of retransmissions.
+            if !self.may_send_new() {
+                self.doubt = Doubt::Settled;
+            }
+        } else if event.acked == 0 {
+            self.doubt = Doubt::Settled;
+        }
+        false
+    }
+
+    /// There is new data, and the receiver's window has room for it.
+    fn may_send_new(&self) -> bool {
+        let bytes = self.mss.min(self.end - self.nxt);
+        bytes > 0 && self.nxt - self.una + bytes <= self.window
     }
 
     // Undo.
