@@ -413,7 +413,7 @@ impl SackReceiver {
                     self.echo = false;
                 }
                 // RFC 3168 section 6.1.5: not that of a duplicate.
-                if marked && packet.seq + bytes > self.next {
+                if marked && (self.as_ns3 || packet.seq + bytes > self.next) {
                     if !self.echo {
                         // An echo is not delayed: the sender's window may be small.
                         if self.quick_acks > 1 {

@@ -1073,15 +1073,17 @@ impl<S: Source> SackSender<S> {
         self.look_for_losses(now, host);
         let newly_lost = self.board.lost_total() - before;
         if newly_lost > 0 {
-            if self.phase == Phase::Recovery {
-                self.answer_lost_retransmission(now);
-            }
-            if self.phase != Phase::Recovery && self.phase != Phase::Loss {
-                self.enter_recovery(false, now);
-                if self.reducing {
-                    let pipe = self.board.pipe();
-                    self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false);
+            let falls = match self.phase {
+                Phase::Recovery => self.answer_lost_retransmission(now),
+                Phase::Loss => false,
+                _ => {
+                    self.enter_recovery(false, now);
+                    true
                 }
+            };
+            if falls && self.reducing {
+                let pipe = self.board.pipe();
+                self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false);
             }
             let sample = Sample {
                 newly_lost,
@@ -1750,18 +1752,19 @@ impl<S: Source> SackSender<S> {
     }
 
     /// Within a recovery, a retransmission that was sent since the window was last told to fall is lost: that is one more sign of congestion (RFC 5681 section 4.3,
-    /// RFC 8985 section 9.3), and everything that is in flight now belongs to it.
-    fn answer_lost_retransmission(&mut self, now: Time) {
+    /// RFC 8985 section 9.3), and everything that is in flight now belongs to it. True if the window falls.
+    fn answer_lost_retransmission(&mut self, now: Time) -> bool {
         let again = self.board.take_lost_again();
         if self.options.linux
             || self.traits.model
             || again.is_none_or(|sent| sent < self.reduced_at)
         {
-            return;
+            return false;
         }
         self.undo = None;
         self.reduce(CongestionKind::Loss, now);
         self.forced = true;
+        true
     }
 
     /// The phases (tcp_fastretrans_alert).
@@ -1870,7 +1873,7 @@ impl<S: Source> SackSender<S> {
             FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
-        let flight = if self.phase == Phase::Recovery {
+        let flight = if self.is_repairing() && !self.options.linux {
             // What has arrived above the gap is in it still; the window is not.
             flight.min(self.cc.cwnd())
         } else {
