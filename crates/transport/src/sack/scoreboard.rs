@@ -113,8 +113,9 @@ pub(crate) struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Segments that were sent more than once.
+    /// Segments that were sent more than once, and those that were selectively acknowledged.
     resent: u32,
+    sacked_segments: u32,
     /// Below this number nothing waits to be sent again.
     hint: u32,
     /// Below this number everything not received has been called lost by counting.
@@ -145,6 +146,7 @@ impl Scoreboard {
             lost: 0,
             retransmitted: 0,
             resent: 0,
+            sacked_segments: 0,
             hint: 0,
             counted: 0,
             highest: 0,
@@ -192,6 +194,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked
+    }
+
+    /// Segments that were selectively acknowledged.
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
     }
 
     #[inline]
@@ -394,6 +402,7 @@ impl Scoreboard {
         self.outstanding -= u64::from(segment.bytes);
         if segment.flags & (SACKED | LOST | EVER) != 0 {
             self.resent -= u32::from(segment.was_retransmitted());
+            self.sacked_segments -= u32::from(segment.is_sacked());
             self.take_off(segment.flags, u64::from(segment.bytes));
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
@@ -456,6 +465,7 @@ impl Scoreboard {
         self.unlink(id);
         let bytes = u64::from(before.bytes);
         self.sacked += bytes;
+        self.sacked_segments += 1;
         if before.is_lost() {
             self.lost -= bytes;
         }

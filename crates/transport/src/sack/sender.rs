@@ -192,7 +192,7 @@ pub struct SackSender<S> {
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
     known: [(u64, u64); 3],
-    /// Bytes that limited transmit has sent since the last byte was acknowledged cumulatively.
+    /// Bytes in flight that limited transmit has sent beyond the window.
     beyond: u64,
     /// Acknowledgements in a row that told of something new above a gap (DupAcks of RFC 6675 section 5).
     duplicates: u32,
@@ -848,7 +848,8 @@ impl<S: Source> SackSender<S> {
             self.board.push_then(then);
         }
         self.nxt += bytes;
-        if self.phase == Phase::Disorder {
+        // What the window alone would not have let go (RFC 3042).
+        if self.phase == Phase::Disorder && self.nxt - self.una > self.cc.cwnd() {
             self.beyond += bytes;
         }
         self.account(bytes, false, after_idle, host);
@@ -1247,6 +1248,9 @@ impl<S: Source> SackSender<S> {
         }
         if ack > self.una {
             self.take_cumulative(ack, &mut event);
+            // The rest is part of the flight now.
+            let more = (self.nxt - self.una).saturating_sub(self.cc.cwnd());
+            self.beyond = self.beyond.min(more);
         } else if outstanding_before == 0 {
             return;
         }
@@ -1324,10 +1328,6 @@ impl<S: Source> SackSender<S> {
         sample.phase = self.phase;
         self.control(&sample, limited);
         self.send(host);
-        if event.acked > 0 {
-            // What was sent for the duplicates before is part of the flight now, and what has left for this one is no limited transmit.
-            self.beyond = 0;
-        }
     }
 
     /// The usual acknowledgement: new data, nothing is or was missing. Does what [`SackSender::on_acknowledgement`] would, without asking for the rest.
@@ -1710,10 +1710,9 @@ impl<S: Source> SackSender<S> {
     }
 
     fn rack_window(&self) -> Span {
-        let enough = u64::from(self.dupthresh) * self.mss;
         self.rack.window(
             self.is_repairing(),
-            self.board.sacked() >= enough,
+            self.board.sacked_segments() >= self.dupthresh,
             self.min_rtt,
             self.rto.srtt(),
         )
