@@ -1084,7 +1084,11 @@ impl<S: Source> SackSender<S> {
             };
             if falls && self.reducing {
                 let pipe = self.board.pipe();
-                self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false);
+                match self.options.linux {
+                    // tcp_rack_reo_timeout counts a segment as delivered.
+                    true => self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false),
+                    false => self.prr.on_timer(pipe),
+                }
             }
             let sample = Sample {
                 newly_lost,
