@@ -55,6 +55,8 @@ const AGGREGATION_ROUNDS: u32 = 5;
 /// above it (sk_pacing_shift).
 const PIECES_FROM: f64 = 150_000.0;
 const PIECE: f64 = 1024.0;
+/// Bytes of a piece at most.
+const PIECE_MOST: u64 = 65_536;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
@@ -222,10 +224,10 @@ impl Bbr {
         }
     }
 
-    /// Segments that leave in one piece (bbr_tso_segs_goal).
+    /// Segments that leave in one piece (section 4.2.2 of the draft; bbr_tso_segs_goal).
     fn piece(&self) -> u64 {
         let least = if self.pacing < PIECES_FROM { 1 } else { 2 };
-        (whole(self.pacing / PIECE) / self.mss).max(least)
+        (whole(self.pacing / PIECE).min(PIECE_MOST) / self.mss).max(least)
     }
 
     /// What of `in_flight` will be in the network when pacing lets the next segment go (bbr_packets_in_net_at_edt).
@@ -464,8 +466,9 @@ impl Bbr {
             } else if self.cwnd < target || sample.delivered < self.initial_window {
                 self.cwnd += acked;
             }
+            // Not in the first round of a recovery (section 4.2.3.3 of the draft).
+            self.cwnd = self.cwnd.max(LEAST * self.mss);
         }
-        self.cwnd = self.cwnd.max(LEAST * self.mss);
         if self.mode == Mode::ProbeRtt {
             self.cwnd = self.cwnd.min(LEAST * self.mss);
         }
@@ -515,7 +518,8 @@ impl CongestionControl for Bbr {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
-        if sent.in_flight == sent.bytes && self.app_limited {
+        // Section 4.3.4.4 of the draft asks for the state of the connection, not for that of the last sample: what was sent before a pause is not marked.
+        if sent.in_flight == sent.bytes && sent.app_limited {
             self.idle_restart = true;
             self.epoch = sent.now;
             self.epoch_acked = 0;
@@ -617,6 +621,67 @@ mod tests {
         let bw = pipe.cc.bw.get() / real(MSS);
         assert!((bw - 1000.0).abs() < 30.0, "{bw}");
         assert!(pipe.cc.full);
+    }
+
+    fn after_startup(rate: f64) -> Bbr {
+        let mut bbr = Bbr::new(&BbrParams::default());
+        bbr.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            rtt: Some(Span::from_ms(40)),
+            ..Start::default()
+        });
+        bbr.full = true;
+        bbr.mode = Mode::ProbeBw;
+        bbr.pacing = rate;
+        bbr.bw.add(0, rate, 10);
+        bbr
+    }
+
+    #[test]
+    fn a_piece_has_no_more_than_64_kib() {
+        for (rate, piece) in [(1e5, 1), (1e6, 2), (10e6, 9), (1e9, 65_536 / MSS)] {
+            assert_eq!(after_startup(rate).piece(), piece, "{rate}");
+        }
+    }
+
+    #[test]
+    fn the_first_round_of_a_recovery_may_leave_less_than_four_segments() {
+        let mut bbr = after_startup(1e6);
+        bbr.set_cwnd(&Sample {
+            newly_delivered: MSS,
+            in_flight: MSS,
+            phase: Phase::Recovery,
+            ..Sample::default()
+        });
+        assert_eq!(bbr.cwnd(), 2 * MSS);
+        bbr.conserve = false;
+        bbr.set_cwnd(&Sample {
+            newly_delivered: MSS,
+            in_flight: MSS,
+            phase: Phase::Recovery,
+            ..Sample::default()
+        });
+        assert_eq!(bbr.cwnd(), 4 * MSS);
+    }
+
+    #[test]
+    fn after_a_pause_of_the_application_it_sends_at_the_rate_of_the_path() {
+        let mut bbr = after_startup(1e6);
+        bbr.pacing = 1.25e6;
+        let mut sent = Sent {
+            now: Time::ZERO,
+            bytes: MSS,
+            in_flight: MSS,
+            retransmission: false,
+            after_idle: false,
+            app_limited: false,
+        };
+        bbr.on_sent(&sent);
+        assert!(!bbr.idle_restart);
+        sent.app_limited = true;
+        bbr.on_sent(&sent);
+        assert!(bbr.idle_restart && bbr.pacing == 0.99e6);
     }
 
     #[test]

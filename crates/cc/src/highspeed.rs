@@ -1,6 +1,7 @@
 //! HighSpeed TCP: growth and fall depend on the window, so that large ones are reached at loss rates that exist.
 //!
-//! Source: RFC 3649 sections 5 and 6, the formulas instead of the table.
+//! Source: RFC 3649 sections 5 and 7, the formulas instead of the table. Deviation: beyond `high_window` a loss takes off no less than at it, where the
+//! line of section 7 goes on (0.09 at 94 717 segments, nothing at half a million).
 //! Dialects `ns3` and `linux` are in `highspeed/ns3.rs` and `highspeed/linux.rs`.
 
 mod linux;
@@ -57,8 +58,8 @@ impl Highspeed {
             window: Window::new(),
             low,
             high: f64::from(params.high_window).max(low + 1.0),
-            // Reno's law, w = 1.2 / sqrt(p).
-            low_p: 1.5 / (low * low),
+            // Reno's law, w = 1.2 / sqrt(p): 10^-3 for 38 segments.
+            low_p: 1.44 / (low * low),
             high_p: params.high_p,
             high_decrease: params.high_decrease.get(),
         }
@@ -129,13 +130,17 @@ mod tests {
         // RFC 3649 appendix B: w, a(w), b(w).
         for (window, a, b) in [
             (38.0, 1.0, 0.50),
+            (118.0, 2.0, 0.44),
             (1058.0, 8.0, 0.33),
             (10661.0, 30.0, 0.21),
-            (83981.0, 70.0, 0.10),
+            (53677.0, 62.0, 0.12),
+            (75401.0, 69.0, 0.10),
         ] {
             let (ours_a, ours_b) = (cc.increase(window), cc.decrease(window));
-            assert!((ours_a / a - 1.0).abs() < 0.12, "{window}: {ours_a}");
-            assert!((ours_b - b).abs() < 0.012, "{window}: {ours_b}");
+            // It is computed with p(w) rounded to 1 / (12.8 w^1.2), and whole parts are shown.
+            let off = if window > 38.0 { ours_a - a } else { 0.0 };
+            assert!((0.0..0.03 * a).contains(&off), "{window}: {ours_a}");
+            assert!((ours_b - b).abs() < 0.006, "{window}: {ours_b}");
         }
     }
 }

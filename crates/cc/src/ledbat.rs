@@ -132,7 +132,7 @@ impl CongestionControl for Ledbat {
             ns3.increase(&mut self.window, bytes, acked.in_flight);
             return;
         }
-        if self.window.in_slow_start() {
+        if self.slow_start && self.window.in_slow_start() {
             self.window.slow_start(bytes);
             return;
         }
@@ -145,9 +145,11 @@ impl CongestionControl for Ledbat {
         let grown = window + self.rest + self.gain * off_target * real(bytes) * mss / window;
         let allowed = real(acked.in_flight + bytes) + real(self.allowed_increase) * mss;
         let least = real(self.min_cwnd) * mss;
-        let next = grown.min(allowed.max(window.min(grown))).max(least);
+        let next = grown.min(allowed).max(least);
         self.window.cwnd = whole(next);
         self.rest = next - real(self.window.cwnd);
+        // What the delay takes is not given back by slow start.
+        self.window.ssthresh = self.window.ssthresh.min(self.window.cwnd);
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
@@ -158,7 +160,11 @@ impl CongestionControl for Ledbat {
         };
         match congestion.kind {
             CongestionKind::Loss | CongestionKind::Ecn => {
+                let before = self.window.cwnd;
                 self.window.fall(half, self.min_cwnd);
+                if self.ns3.is_none() {
+                    self.window.cwnd = self.window.cwnd.min(before);
+                }
             }
             CongestionKind::Timeout(expiry) => self.window.time_out(half, expiry),
         }
@@ -192,6 +198,69 @@ mod tests {
         }
     }
 
+    /// An acknowledgement of one segment with so many bytes outstanding after it.
+    fn ack(in_flight: u64) -> Acked {
+        Acked {
+            now: Time::ZERO,
+            bytes: MSS,
+            in_flight,
+            rtt: None,
+            echo: false,
+            limited: true,
+            stage: crate::Stage::Open,
+        }
+    }
+
+    #[test]
+    fn below_half_of_what_it_was_at_a_loss_it_gives_way_as_well() {
+        let mut ledbat = Ledbat::new(&LedbatParams::default());
+        ledbat.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Start::default()
+        });
+        ledbat.window.cwnd = 40 * MSS;
+        ledbat.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Loss,
+            in_flight: 40 * MSS,
+            mss: MSS,
+        });
+        assert_eq!(ledbat.cwnd(), 20 * MSS);
+        ledbat.delays.add(Span::from_ms(10), Time::ZERO);
+        (0..4).for_each(|_| ledbat.delays.add(Span::from_ms(210), Time::ZERO));
+        for _ in 0..100 {
+            ledbat.on_ack(&ack(ledbat.cwnd()));
+        }
+        assert!(ledbat.cwnd() < 16 * MSS, "{}", ledbat.cwnd());
+        // A timeout is followed by the same growth, not by slow start.
+        let expiry = crate::Expiry::default();
+        ledbat.on_congestion(&Congestion {
+            now: Time::ZERO,
+            kind: CongestionKind::Timeout(expiry),
+            in_flight: 16 * MSS,
+            mss: MSS,
+        });
+        ledbat.on_ack(&ack(0));
+        assert_eq!(ledbat.cwnd(), 2 * MSS);
+        (0..4).for_each(|_| ledbat.on_ack(&ack(2 * MSS)));
+        assert!(ledbat.cwnd() <= 2 * MSS, "{}", ledbat.cwnd());
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_comes_down_to_what_is_in_flight_and_a_segment() {
+        let mut ledbat = Ledbat::new(&LedbatParams::default());
+        ledbat.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Start::default()
+        });
+        ledbat.window.cwnd = 40 * MSS;
+        (0..4).for_each(|_| ledbat.delays.add(Span::from_ms(10), Time::ZERO));
+        ledbat.on_ack(&ack(3 * MSS));
+        assert_eq!(ledbat.cwnd(), 5 * MSS);
+    }
+
     #[test]
     fn it_gives_way_at_one_segment_per_round_trip_at_twice_the_target() {
         let mut ledbat = Ledbat::new(&LedbatParams::default());
@@ -206,15 +275,7 @@ mod tests {
             ledbat.delays.add(Span::from_ms(210), Time::ZERO);
         }
         for _ in 0..20 {
-            ledbat.on_ack(&Acked {
-                now: Time::ZERO,
-                bytes: MSS,
-                in_flight: 20 * MSS,
-                rtt: None,
-                echo: false,
-                limited: true,
-                stage: crate::Stage::Open,
-            });
+            ledbat.on_ack(&ack(20 * MSS));
         }
         let lost = 20.0 - real(ledbat.window.cwnd) / real(MSS);
         assert!((lost - 1.0).abs() < 0.1, "{lost}");

@@ -123,9 +123,10 @@ fn flows_fill_the_schedule_whatever_the_topology_says_of_the_rate() {
             capacity.abs_diff(expected) < 50_000,
             "{schedule}: {capacity}"
         );
-        // CUBIC that grows as Reno would leaves some of the link after each drop of CoDel's.
+        // Flows that are alike fall together or in turn, run by run: in turn they fill the link. Together, their windows are between 0.7 (beta of RFC 9438) and 1
+        // of the path and the 5 ms of 40 at which CoDel begins to count: where they grow by the same steps (section 4.3), that is 93.3 % of the path.
         assert!(
-            carried <= capacity + 24_000 && carried > capacity / 10 * 9,
+            carried <= capacity + 24_000 && carried > capacity / 1000 * 933,
             "{schedule}: {carried}"
         );
     }

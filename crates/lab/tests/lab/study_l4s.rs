@@ -25,13 +25,22 @@ fn prague_starves_cubic_in_a_single_queue_with_classic_ecn_and_not_elsewhere() {
         let (prague, cubic) = shares(queue);
         assert!(prague > 6.0 * cubic, "{queue}: {prague} and {cubic}");
     }
-    for queue in ["FQ-CoDel", "FQ-CoDel 1 ms", "DualPI2"] {
+    for queue in ["FQ-CoDel", "FQ-CoDel 1 ms"] {
         let (prague, cubic) = shares(queue);
         assert!(
-            (0.5..2.5).contains(&(prague / cubic)),
+            (0.9..1.1).contains(&(prague / cubic)),
             "{queue}: {prague} and {cubic}"
         );
     }
+    // RFC 9332 couples for equal shares of classic windows of 1.68 over the root of the marks and a classic round trip that is 1.68 times longer, as it is here
+    // (34 ms and 20). CUBIC by RFC 9438 section 4.3 grows by 0.53 segments until it is where it was, so it has 1.22: Prague gets 1.38 times more. As the
+    // probability varies, the mean of its squares is 1.23 times the square that the coupling means, and marks come together: the window of Prague falls in
+    // 72 of 100 of its round trips, not in each, and is 1.3 times what the law says. All three make 2.2.
+    let (prague, cubic) = shares("DualPI2");
+    assert!(
+        (1.38..2.2).contains(&(prague / cubic)),
+        "{prague} and {cubic}"
+    );
 }
 
 #[test]
@@ -44,8 +53,10 @@ fn a_prague_flow_of_a_short_round_trip_leaves_little_of_the_l4s_queue() {
         )
     };
     let (short, long) = of("DualPI2");
-    // Round trips count as 25 ms at least: 160 over 25, and what a queue of a millisecond adds.
-    assert!(short > 6.0 * long, "{short} and {long}");
+    // Round trips count as 25 ms at least, and windows are two segments over the marks, by the stretch of the round trip: 160 over 25 is 6.4. Marks come
+    // together where the queue passes its millisecond, so that the window of the short flow falls in 46 of 100 of its virtual round trips, that of
+    // the long one, whose round trips are longer than the pauses, in 68: 1.5 times more, 9.4. (It was 20 while windows fell by the transport's round trips.)
+    assert!((6.4..13.0).contains(&(short / long)), "{short} and {long}");
     let (short, long) = of("FQ-CoDel");
     assert!((0.9..1.1).contains(&(short / long)), "{short} and {long}");
 }

@@ -94,6 +94,11 @@ impl Prr {
         self.window = pipe + allowed;
     }
 
+    /// A timer has found the losses: nothing is delivered, and the first retransmission goes at once.
+    pub(crate) fn on_timer(&mut self, pipe: u64) {
+        self.window = pipe + self.mss;
+    }
+
     /// DoRecovery of ns-3.44 (tcp-prr-recovery.cc). A selective acknowledgement counts a segment more than it has delivered, until as much is
     /// counted as was in flight; a product of 32 bits wraps round; what was sent too much is not made up for. `repaired`: a retransmission was
     /// acknowledged.
@@ -171,6 +176,17 @@ mod tests {
             assert_eq!(sent, (n + 1) / 2, "{n}");
         }
         assert_eq!(pipe, 11);
+    }
+
+    #[test]
+    fn what_a_timer_finds_is_sent_again_and_counts_as_no_delivery() {
+        // RFC 9937 section 6.2: DeliveredData is what an acknowledgement shows.
+        let mut prr = Prr::begin(20, 1, 1);
+        prr.on_timer(15);
+        assert_eq!(prr.window(), 16);
+        prr.on_sent(1);
+        prr.on_ack(1, 15, 10, false);
+        assert_eq!(prr.window(), 15);
     }
 
     #[test]

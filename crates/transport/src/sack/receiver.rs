@@ -403,7 +403,7 @@ impl SackReceiver {
         }
     }
 
-    fn on_ecn<H: Host>(&mut self, packet: &Packet, host: &mut H) {
+    fn on_ecn<H: Host>(&mut self, packet: &Packet, bytes: u64, host: &mut H) {
         let marked = packet.ecn() == Ecn::Ce;
         // The sender's window has fallen, perhaps to a segment (tcp_input.c, tcp_ecn_accept_cwr).
         let at_once = packet.flags.has(Flags::CWR) && self.quick_acks > 1;
@@ -412,7 +412,8 @@ impl SackReceiver {
                 if packet.flags.has(Flags::CWR) {
                     self.echo = false;
                 }
-                if marked {
+                // RFC 3168 section 6.1.5: not that of a duplicate.
+                if marked && (self.as_ns3 || packet.seq + bytes > self.next) {
                     if !self.echo {
                         // An echo is not delayed: the sender's window may be small.
                         if self.quick_acks > 1 {
@@ -496,9 +497,10 @@ impl Agent for SackReceiver {
             return;
         }
         if self.ecn {
-            self.on_ecn(packet, host);
+            self.on_ecn(packet, bytes, host);
         }
-        if packet.seq <= self.acknowledged {
+        // RFC 7323 section 4.3: not that of a duplicate which is older than what is echoed.
+        if packet.seq <= self.acknowledged && (self.as_ns3 || packet.created >= self.echo_stamp) {
             self.echo_stamp = packet.created;
             self.echo_arrived = host.now();
         }

@@ -113,8 +113,9 @@ pub(crate) struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Segments that were sent more than once.
+    /// Segments that were sent more than once, and those that were selectively acknowledged.
     resent: u32,
+    sacked_segments: u32,
     /// Below this number nothing waits to be sent again.
     hint: u32,
     /// Below this number everything not received has been called lost by counting.
@@ -123,6 +124,8 @@ pub(crate) struct Scoreboard {
     highest: u64,
     /// Bytes called lost since the connection began.
     lost_total: u64,
+    /// When the last of those retransmissions was sent that were called lost since this was asked.
+    lost_again: Option<Time>,
     /// What a selective acknowledgement takes from the record of a segment.
     taken: u8,
     /// Losses that are to be told: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
@@ -143,10 +146,12 @@ impl Scoreboard {
             lost: 0,
             retransmitted: 0,
             resent: 0,
+            sacked_segments: 0,
             hint: 0,
             counted: 0,
             highest: 0,
             lost_total: 0,
+            lost_again: None,
             taken: LOST | RETRANSMITTED,
             told: None,
         }
@@ -160,6 +165,11 @@ impl Scoreboard {
     /// What was lost since this was last asked.
     pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (Then, u64, u64)> + '_ {
         self.told.iter_mut().flat_map(|told| told.drain(..))
+    }
+
+    /// When the last of those retransmissions was sent that were called lost since this was last asked.
+    pub(crate) fn take_lost_again(&mut self) -> Option<Time> {
+        self.lost_again.take()
     }
 
     fn note_lost(&mut self, id: u32, bytes: u64) {
@@ -184,6 +194,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked
+    }
+
+    /// Segments that were selectively acknowledged.
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
     }
 
     #[inline]
@@ -386,6 +402,7 @@ impl Scoreboard {
         self.outstanding -= u64::from(segment.bytes);
         if segment.flags & (SACKED | LOST | EVER) != 0 {
             self.resent -= u32::from(segment.was_retransmitted());
+            self.sacked_segments -= u32::from(segment.is_sacked());
             self.take_off(segment.flags, u64::from(segment.bytes));
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
@@ -448,6 +465,7 @@ impl Scoreboard {
         self.unlink(id);
         let bytes = u64::from(before.bytes);
         self.sacked += bytes;
+        self.sacked_segments += 1;
         if before.is_lost() {
             self.lost -= bytes;
         }
@@ -470,6 +488,9 @@ impl Scoreboard {
         }
         self.unlink(id);
         self.note_lost(id, bytes);
+        if segment.is_retransmitted() {
+            self.lost_again = self.lost_again.max(Some(segment.sent));
+        }
         if segment.is_lost() {
             self.retransmitted -= bytes;
             self.get_mut(id).flags &= !RETRANSMITTED;

@@ -2,7 +2,9 @@
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
 //! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
-//! section 6.1. The phases and their order are those of Linux 6.1, tcp_fastretrans_alert, which is where the RFCs meet.
+//! section 6.1, RFC 5681 section 4.3 (a lost retransmission is one more sign of congestion). The phases and their order are those of Linux 6.1,
+//! tcp_fastretrans_alert, which is where the RFCs meet. Deviation: what rule 4 of NextSeg sends counts in flight until it is acknowledged; by RFC 6675,
+//! which leaves HighRxt where it is, it is forgotten with the next acknowledgement.
 
 use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
@@ -68,6 +70,17 @@ pub(super) enum Pending {
     Timeout,
     Probe,
     Reordering,
+}
+
+/// How far the examination of a timeout has come (RFC 5682 section 3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Doubt {
+    /// None goes on.
+    Settled,
+    /// The retransmission is to be acknowledged (step 2).
+    Resent,
+    /// New data has been sent, and the next acknowledgement decides (step 3).
+    Probed,
 }
 
 /// What an acknowledgement has shown so far.
@@ -147,8 +160,8 @@ pub struct SackSender<S> {
     pending: Pending,
     /// The window falls by rate reduction.
     pub(super) reducing: bool,
-    /// Nothing but new data is sent until it is known whether a timeout was spurious.
-    doubt: bool,
+    /// Whether it is still open if a timeout was spurious: nothing lost is sent until then.
+    doubt: Doubt,
     /// The next retransmission does not wait for the window.
     forced: bool,
     pub(super) ecn: bool,
@@ -179,8 +192,12 @@ pub struct SackSender<S> {
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
     known: [(u64, u64); 3],
-    /// Bytes that limited transmit has sent.
+    /// Bytes in flight that limited transmit has sent beyond the window.
     beyond: u64,
+    /// Acknowledgements in a row that told of something new above a gap (DupAcks of RFC 6675 section 5).
+    duplicates: u32,
+    /// When the window was last told to fall.
+    reduced_at: Time,
     /// Bytes that the acknowledgement at hand has delivered.
     pub(super) just_delivered: u64,
     /// Segments of reordering that are taken for no loss.
@@ -235,6 +252,8 @@ pub(super) struct Options {
     pacing_ratios: [u32; 2],
     /// Granularity of the timestamps that are echoed.
     stamp_tick: Span,
+    /// As in Linux: the loss of a retransmission within a recovery reduces nothing.
+    linux: bool,
 }
 
 /// What is not needed for every acknowledgement.
@@ -287,7 +306,7 @@ impl<S: Source> SackSender<S> {
             phase: Phase::Open,
             pending: Pending::Nothing,
             reducing: false,
-            doubt: false,
+            doubt: Doubt::Settled,
             forced: false,
             ecn: false,
             cwr_due: false,
@@ -312,6 +331,8 @@ impl<S: Source> SackSender<S> {
             bytes_acked: 0,
             known: [(0, 0); 3],
             beyond: 0,
+            duplicates: 0,
+            reduced_at: Time::ZERO,
             just_delivered: 0,
             dupthresh: params.dupthresh,
             probe_high: 0,
@@ -351,6 +372,7 @@ impl<S: Source> SackSender<S> {
                 restart: sack.restart,
                 pacing_ratios: [sack.pacing_ss_ratio, sack.pacing_ca_ratio],
                 stamp_tick: if linux { LINUX_STAMP } else { Span::from_ps(1) },
+                linux,
             },
             cold: Box::new(Cold {
                 feed,
@@ -624,7 +646,7 @@ impl<S: Source> SackSender<S> {
             let pipe = self.board.pipe();
             let window = self.cwnd();
             if self.board.lost() > 0
-                && !self.doubt
+                && self.doubt == Doubt::Settled
                 && let Some(id) = self.board.next_lost()
             {
                 let bytes = u64::from(self.board.get(id).bytes);
@@ -636,6 +658,9 @@ impl<S: Source> SackSender<S> {
                 self.retransmit(id, host);
                 sent_any = true;
                 continue;
+            }
+            if self.doubt == Doubt::Resent && !self.options.linux {
+                break;
             }
             let bytes = self.mss.min(self.end - self.nxt);
             if bytes == 0 {
@@ -816,14 +841,15 @@ impl<S: Source> SackSender<S> {
             }
         }
         let seq = self.nxt;
-        let delivered = self.rate.begin(idle, now);
+        let delivered = self.rate.begin(self.network_is_empty(), now);
         self.board.push(seq, short(bytes), now, delivered);
         if self.traits.samples {
             let then = self.rate.now(self.board.pipe(), self.board.lost_total());
             self.board.push_then(then);
         }
         self.nxt += bytes;
-        if self.phase == Phase::Disorder {
+        // What the window alone would not have let go (RFC 3042).
+        if self.phase == Phase::Disorder && self.nxt - self.una > self.cc.cwnd() {
             self.beyond += bytes;
         }
         self.account(bytes, false, after_idle, host);
@@ -837,12 +863,23 @@ impl<S: Source> SackSender<S> {
         self.put(seq, bytes, ecn, (kind, flags), host);
     }
 
+    /// Whether samples of the delivery rate begin anew with what is sent now: nothing is in flight (draft-cheng-iccrg-delivery-rate-estimation-00 section
+    /// 3.2), in Linux and ns-3 not even what is lost (tcp_rate_skb_sent).
+    #[inline]
+    fn network_is_empty(&self) -> bool {
+        match self.options.linux || self.is_ns3() {
+            true => self.nxt == self.una,
+            false => self.board.pipe() == 0,
+        }
+    }
+
     /// A segment again.
     pub(super) fn retransmit<H: Host>(&mut self, id: u32, host: &mut H) {
         let now = host.now();
         let first = self.board.front().map(|segment| segment.seq);
+        let empty = self.network_is_empty();
         let segment = self.board.get_mut(id);
-        self.rate.on_send(segment, false, now);
+        self.rate.on_send(segment, empty, now);
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
         let state = self
             .rate
@@ -1032,14 +1069,25 @@ impl<S: Source> SackSender<S> {
         let now = host.now();
         let before = self.board.lost_total();
         self.pending = Pending::Reordering;
+        // No acknowledgement has delivered anything.
+        self.just_delivered = 0;
         self.look_for_losses(now, host);
         let newly_lost = self.board.lost_total() - before;
         if newly_lost > 0 {
-            if self.phase != Phase::Recovery && self.phase != Phase::Loss {
-                self.enter_recovery(false, now);
-                if self.reducing {
-                    let pipe = self.board.pipe();
-                    self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false);
+            let falls = match self.phase {
+                Phase::Recovery => self.answer_lost_retransmission(now),
+                Phase::Loss => false,
+                _ => {
+                    self.enter_recovery(false, now);
+                    true
+                }
+            };
+            if falls && self.reducing {
+                let pipe = self.board.pipe();
+                match self.options.linux {
+                    // tcp_rack_reo_timeout counts a segment as delivered.
+                    true => self.prr.on_ack(self.mss, pipe, self.cc.ssthresh(), false),
+                    false => self.prr.on_timer(pipe),
                 }
             }
             let sample = Sample {
@@ -1078,11 +1126,17 @@ impl<S: Source> SackSender<S> {
         let now = host.now();
         self.cold.report.timeouts += 1;
         let repeated = self.phase == Phase::Loss && self.timeout_una == self.una;
-        // A window that is reduced already is not reduced again.
+        // A window that is reduced already is not reduced again (RFC 3168 section 6.1.2), unless what is lost is a retransmission (RFC 5681 section 4.3).
+        let resent =
+            !self.options.linux && self.board.front().is_some_and(Segment::was_retransmitted);
         let again = repeated
-            || matches!(self.phase, Phase::Reducing | Phase::Recovery) && self.una < self.high;
+            || matches!(self.phase, Phase::Reducing | Phase::Recovery)
+                && self.una < self.high
+                && !resent;
         self.timeout_una = self.una;
-        let doubtful = self.options.frto && (!self.is_repairing() || repeated);
+        // Step 1 of RFC 5682 section 3.1: again for the same segment only if the examination has not come further.
+        let examined = self.options.linux || self.doubt == Doubt::Resent;
+        let doubtful = self.options.frto && (!self.is_repairing() || repeated && examined);
         let outstanding = self.board.pipe();
         // RFC 8985 section 6.3: what was sent a moment ago may still arrive.
         let window = self.rack_window();
@@ -1114,7 +1168,7 @@ impl<S: Source> SackSender<S> {
         self.reducing = false;
         self.high = self.nxt;
         self.probe_high = 0;
-        self.doubt = false;
+        self.doubt = Doubt::Settled;
         self.set_phase(Phase::Loss, now);
         self.tell_losses(now);
         self.pacer.release(now);
@@ -1126,7 +1180,9 @@ impl<S: Source> SackSender<S> {
                 self.retransmit(id, host);
             }
         }
-        self.doubt = doubtful;
+        if doubtful {
+            self.doubt = Doubt::Resent;
+        }
         self.arm(Pending::Timeout, self.rto.timeout(), host);
         self.send(host);
     }
@@ -1148,7 +1204,7 @@ impl<S: Source> SackSender<S> {
             }
             if phase == Phase::Open || phase == Phase::Disorder {
                 self.reducing = false;
-                self.doubt = false;
+                self.doubt = Doubt::Settled;
             }
             self.cc.on_phase(phase, now);
         }
@@ -1196,6 +1252,9 @@ impl<S: Source> SackSender<S> {
         }
         if ack > self.una {
             self.take_cumulative(ack, &mut event);
+            // The rest is part of the flight now.
+            let more = (self.nxt - self.una).saturating_sub(self.cc.cwnd());
+            self.beyond = self.beyond.min(more);
         } else if outstanding_before == 0 {
             return;
         }
@@ -1304,7 +1363,8 @@ impl<S: Source> SackSender<S> {
         let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
         self.rack.on_delivered_in_order(&last, rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed, self.una, self.nxt);
+        self.rto
+            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
@@ -1542,9 +1602,20 @@ impl<S: Source> SackSender<S> {
             (now.checked_since(first?)?, now.checked_since(last?)?)
         };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto.sample(smoothed, self.una, self.nxt);
+        self.rto
+            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         Some(rtt)
+    }
+
+    /// Samples of the round-trip time that a window gives, where timestamps make one of each acknowledgement (RFC 7323 appendix G); where they do not, what RFC 6298
+    /// section 3 calls an open question is left open.
+    #[inline]
+    fn expected_samples(&self) -> u64 {
+        match self.options.timestamps && !self.options.linux {
+            true => (self.nxt - self.una).div_ceil(2 * self.mss).max(1),
+            false => 1,
+        }
     }
 
     /// The round-trip time that an echoed timestamp tells, to its granularity.
@@ -1643,10 +1714,9 @@ impl<S: Source> SackSender<S> {
     }
 
     fn rack_window(&self) -> Span {
-        let enough = u64::from(self.dupthresh) * self.mss;
         self.rack.window(
             self.is_repairing(),
-            self.board.sacked() >= enough,
+            self.board.sacked_segments() >= self.dupthresh,
             self.min_rtt,
             self.rto.srtt(),
         )
@@ -1663,6 +1733,41 @@ impl<S: Source> SackSender<S> {
         };
         event.waits = looks && self.look_for_losses(event.now, host);
         event.resent_lost = self.board.retransmitted() < resent;
+        if self.options.detection == Detection::Count && !self.is_repairing() {
+            self.count_duplicate(event);
+        }
+    }
+
+    /// So many acknowledgements tell of a loss, however short the segments are that they tell of (RFC 6675 section 5 step 1).
+    fn count_duplicate(&mut self, event: &Event) {
+        if event.acked > 0 {
+            self.duplicates = 0;
+        }
+        self.duplicates += u32::from(event.sacked);
+        if event.sacked
+            && self.duplicates >= self.dupthresh
+            && self.board.lost() == 0
+            && let Some(first) = self.board.front().map(|first| first.seq)
+        {
+            let id = self.board.at(first);
+            self.board.lose(id);
+        }
+    }
+
+    /// Within a recovery, a retransmission that was sent since the window was last told to fall is lost: that is one more sign of congestion (RFC 5681 section 4.3,
+    /// RFC 8985 section 9.3), and everything that is in flight now belongs to it. True if the window falls.
+    fn answer_lost_retransmission(&mut self, now: Time) -> bool {
+        let again = self.board.take_lost_again();
+        if self.options.linux
+            || self.traits.model
+            || again.is_none_or(|sent| sent < self.reduced_at)
+        {
+            return false;
+        }
+        self.undo = None;
+        self.reduce(CongestionKind::Loss, now);
+        self.forced = true;
+        true
     }
 
     /// The phases (tcp_fastretrans_alert).
@@ -1696,7 +1801,9 @@ impl<S: Source> SackSender<S> {
                     self.keep_open(now);
                 }
                 self.identify(event, host);
-                if self.phase != Phase::Recovery && self.board.lost() > 0 {
+                if self.phase == Phase::Recovery {
+                    self.answer_lost_retransmission(now);
+                } else if self.board.lost() > 0 {
                     self.enter_recovery(event.echo, now);
                 }
             }
@@ -1769,12 +1876,19 @@ impl<S: Source> SackSender<S> {
             FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
+        let flight = if self.is_repairing() && !self.options.linux {
+            // What has arrived above the gap is in it still; the window is not.
+            flight.min(self.cc.cwnd())
+        } else {
+            flight
+        };
         self.cc.on_congestion(&Congestion {
             now,
             kind,
             in_flight: flight.max(self.mss),
             mss: self.mss,
         });
+        self.reduced_at = now;
         self.high = self.nxt;
         self.probe_high = 0;
         self.cwr_due = self.owes_cwr();
@@ -1819,6 +1933,8 @@ impl<S: Source> SackSender<S> {
             self.reduce(CongestionKind::Loss, now);
         }
         self.cold.report.fast_recoveries += 1;
+        // What was lost before has been answered to.
+        self.board.take_lost_again();
         self.high_resent = self.una;
         self.rescued = None;
         self.forced = true;
@@ -1835,34 +1951,72 @@ impl<S: Source> SackSender<S> {
             self.set_phase(Phase::Open, now);
             return;
         }
-        if self.doubt {
-            if event.original && self.options.undo && self.undo.is_some() {
-                // Something that was not sent again has arrived: the timeout was spurious.
+        if self.doubt != Doubt::Settled {
+            let spurious = match self.options.linux {
+                true => self.examine_as_linux(event, recovered),
+                false => self.examine(event, recovered),
+            };
+            if spurious {
                 self.try_undo(true, now);
                 self.board.unlose();
                 self.set_phase(Phase::Open, now);
                 return;
-            }
-            if self.nxt > self.high {
-                if event.sacked || event.acked == 0 {
-                    self.doubt = false;
-                }
-            } else if event.acked > 0 && !recovered {
-                self.high = self.nxt;
-                let bytes = self.mss.min(self.end - self.nxt);
-                if bytes > 0 && self.nxt - self.una + bytes <= self.window {
-                    // New data goes out in place of retransmissions.
-                    return;
-                }
-                self.doubt = false;
-            } else if event.acked == 0 {
-                self.doubt = false;
             }
         }
         if recovered {
             self.try_undo(self.may_undo(event), now);
             self.set_phase(Phase::Open, now);
         }
+    }
+
+    /// What an acknowledgement after a timeout says of it (RFC 5682 section 3.1, steps 2 and 3); true if it was spurious.
+    fn examine(&mut self, event: &Event, recovered: bool) -> bool {
+        if self.doubt == Doubt::Resent {
+            if event.acked == 0 {
+                // What duplicates tell is noted, and the retransmission waited for.
+                return false;
+            }
+            self.high = self.nxt;
+            self.doubt = if !recovered && self.may_send_new() {
+                Doubt::Probed
+            } else {
+                Doubt::Settled
+            };
+            return false;
+        }
+        if event.acked == 0 && !event.sacked && !event.duplicate {
+            return false;
+        }
+        self.doubt = Doubt::Settled;
+        let beyond = self.una.max(self.board.highest()) > self.high;
+        event.original && !beyond && self.options.undo && self.undo.is_some()
+    }
+
+    /// The same where whatever was not sent again and arrives will do, even with the retransmission (tcp_process_loss).
+    fn examine_as_linux(&mut self, event: &Event, recovered: bool) -> bool {
+        if event.original && self.options.undo && self.undo.is_some() {
+            return true;
+        }
+        if self.nxt > self.high {
+            if event.sacked || event.acked == 0 {
+                self.doubt = Doubt::Settled;
+            }
+        } else if event.acked > 0 && !recovered {
+            self.high = self.nxt;
+            // New data goes out in place of retransmissions.
+            if !self.may_send_new() {
+                self.doubt = Doubt::Settled;
+            }
+        } else if event.acked == 0 {
+            self.doubt = Doubt::Settled;
+        }
+        false
+    }
+
+    /// There is new data, and the receiver's window has room for it.
+    fn may_send_new(&self) -> bool {
+        let bytes = self.mss.min(self.end - self.nxt);
+        bytes > 0 && self.nxt - self.una + bytes <= self.window
     }
 
     // Undo.

@@ -1,6 +1,6 @@
 //! The receiving end of a connection.
 //!
-//! Sources: RFC 9293 sections 3.5 and 3.10, RFC 5681 section 4.2 (when to acknowledge), RFC 3168 section 6.1.3 (echo).
+//! Sources: RFC 9293 sections 3.5 and 3.10, RFC 5681 section 4.2 (when to acknowledge), RFC 3168 sections 6.1.3 and 6.1.5 (echo).
 //! Deviations are listed in [`crate::tcp`].
 
 use super::params::TcpParams;
@@ -245,7 +245,8 @@ impl Agent for TcpReceiver {
             if packet.flags.has(Flags::CWR) {
                 self.echo = false;
             }
-            if packet.ecn() == Ecn::Ce {
+            // Section 6.1.5: not that of a duplicate.
+            if packet.ecn() == Ecn::Ce && packet.seq + bytes > self.next {
                 self.echo = true;
             }
         }
@@ -409,6 +410,19 @@ mod tests {
         assert!(give(2, Ecn::Ect0, none, &mut receiver, &mut bench));
         assert!(!give(3, Ecn::Ect0, Flags::CWR, &mut receiver, &mut bench));
         assert!(give(4, Ecn::Ce, Flags::CWR, &mut receiver, &mut bench));
+    }
+
+    #[test]
+    fn a_mark_of_a_duplicate_is_not_echoed() {
+        let (mut receiver, mut bench) = established(&[("ecn", "true"), ("delayed_ack", "1")]);
+        bench.take();
+        bench.give(segment(0), &mut receiver);
+        let marked = Outgoing {
+            tos: Ecn::Ce.bits(),
+            ..segment(0)
+        };
+        bench.give(marked, &mut receiver);
+        assert!(bench.take().iter().all(|out| !out.flags.has(Flags::ECE)));
     }
 
     #[test]

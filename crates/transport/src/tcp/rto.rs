@@ -1,4 +1,4 @@
-//! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5; for [`RtoSpread::Peak`] the behaviour of Linux 6.1 (tcp_rtt_estimator).
+//! The retransmission timeout. Source: RFC 6298 sections 2, 4 and 5, RFC 7323 appendix G; for [`RtoSpread::Peak`] the behaviour of Linux 6.1 (tcp_rtt_estimator).
 //!
 //! Arithmetic is in whole picoseconds; each division by 4 or 8 rounds down.
 //!
@@ -95,6 +95,11 @@ impl Rto {
     /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off. `una` and `nxt` are the first byte that is not
     /// acknowledged, and the next to send.
     pub(crate) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
+        self.sample_of(1, rtt, una, nxt);
+    }
+
+    /// The same where so many samples are expected in a round trip, so that the history does not shorten (RFC 7323 section 4.2 and appendix G).
+    pub(crate) fn sample_of(&mut self, expected: u64, rtt: Span, una: u64, nxt: u64) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
@@ -109,13 +114,14 @@ impl Rto {
             peak.take(self.rttvar, self.min, una, nxt);
         } else {
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
-            self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
-            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
+            let (beta, alpha) = (4 * expected, 8 * expected);
+            self.rttvar = self.rttvar - self.rttvar / beta + error / beta;
+            self.srtt = self.srtt - self.srtt / alpha + rtt / alpha;
         }
         self.end_back_off();
     }
 
-    /// The same in whole nanoseconds, as ns-3 has it (rtt-estimator.cc, IntegerUpdate).
+    /// A sample in whole nanoseconds, as ns-3 has it (rtt-estimator.cc, IntegerUpdate).
     pub(crate) fn sample_as_ns3(&mut self, rtt: Span) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
@@ -185,6 +191,19 @@ mod tests {
         rto.sample(ms(160), 1, 1);
         // rttvar = 3/4 40 + 1/4 80 = 50, srtt = 7/8 80 + 1/8 160 = 90.
         assert_eq!((rto.timeout(), rto.srtt()), (ms(290), Some(ms(90))));
+    }
+
+    #[test]
+    fn ten_samples_of_a_round_trip_weigh_about_what_one_does() {
+        let after = |times, expected| {
+            let mut rto = rto(&[("min_rto", "0s")]);
+            rto.sample(ms(80), 1, 1);
+            (0..times).for_each(|_| rto.sample_of(expected, ms(160), 1, 1));
+            rto.srtt().unwrap()
+        };
+        assert_eq!(after(1, 1), ms(90));
+        let many = after(10, 10);
+        assert!(many > ms(89) && many < ms(90), "{many}");
     }
 
     #[test]
