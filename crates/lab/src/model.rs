@@ -341,7 +341,7 @@ params! {
     pub struct SeriesParams {
         /// Time between samples.
         step: Span = "100ms", range "1us".."1h", source "Sojourn's choice";
-        /// Which, separated by commas: backlog, sojourn, drops, throughput, carried, cwnd, rtt, packets, pacing, phase, control, media, state, queues; or all.
+        /// Which, separated by commas: backlog, sojourn, drops, throughput, carried, capacity, cwnd, rtt, packets, pacing, phase, control, media, state, queues; or all.
         record: String = "none", source "Sojourn's choice";
     }
 }

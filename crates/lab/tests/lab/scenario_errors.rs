@@ -375,7 +375,7 @@ rate = "1Mbps""#,
             r#"flows = ["reno"]
 [series]
 record = "backlg""#,
-            r#"lab.toml:3: series.record: unknown time series "backlg", did you mean "backlog"? (series: backlog, sojourn, drops, throughput, carried, cwnd, rtt, packets, pacing, phase, control, media, state, queues)"#,
+            r#"lab.toml:3: series.record: unknown time series "backlg", did you mean "backlog"? (series: backlog, sojourn, drops, throughput, carried, capacity, cwnd, rtt, packets, pacing, phase, control, media, state, queues)"#,
         ),
     ]);
 }
