@@ -260,6 +260,9 @@ struct Tin {
 
 /// The flows of a tin, and their hosts.
 struct Queues {
+    /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
+    tags: Box<[u32; PLACES]>,
+    sets: Box<[Set; PLACES]>,
     flows: Box<[Flow; PLACES]>,
     sources: Box<Hosts>,
     destinations: Box<Hosts>,
@@ -279,12 +282,10 @@ struct Flow {
     deficit: i64,
     /// How long it is among the longest at least; 0 if it is not among them.
     told: Cell<u64>,
-    tag: u32,
     previous: u32,
     next: u32,
     src: u32,
     dst: u32,
-    set: Set,
     list: Listed,
     cobalt: CobaltVars,
 }
@@ -530,7 +531,7 @@ impl Scheduler for Cake {
             let number = tin.first + index;
             longest.raise(number, flow.rank(number));
         }
-        if !matches!(flow.set, Set::Sparse | Set::Bulk) {
+        if !matches!(queues.sets[place(index)], Set::Sparse | Set::Bulk) {
             queues.wake(index, tin.flow_quantum, self.hash.isolation);
             self.backlogged |= 1 << number;
         }
@@ -571,9 +572,12 @@ impl Scheduler for Cake {
 
     fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
         for (tin, first) in self.tins.iter().zip((0..).step_by(at(QUEUES))) {
-            let flows = tin.queues.iter().flat_map(|queues| queues.flows.iter());
-            for (flow, number) in flows.zip(first..) {
-                if flow.set != Set::None {
+            let flows = tin
+                .queues
+                .iter()
+                .flat_map(|queues| queues.flows.iter().zip(&*queues.sets));
+            for ((flow, set), number) in flows.zip(first..) {
+                if *set != Set::None {
                     show(QueueState {
                         number,
                         packets: flow.queue.len(),
@@ -921,8 +925,7 @@ impl Hash {
             }
             _ => hash(self.key, own),
         };
-        let flow = &queues.flows[place(tag)];
-        if flow.tag == tag && flow.set != Set::None {
+        if queues.tags[place(tag)] == tag && queues.sets[place(tag)] != Set::None {
             return tag % QUEUES;
         }
         let (src, dst) = self.hosts(packet);
@@ -1087,8 +1090,6 @@ impl Queues {
             queue: store::List::default(),
             bytes: 0,
             told: Cell::new(0),
-            tag: 0,
-            set: Set::None,
             list: Listed::Nowhere,
             previous: NONE,
             next: NONE,
@@ -1105,6 +1106,8 @@ impl Queues {
             })
         };
         Queues {
+            tags: Box::new([0; PLACES]),
+            sets: Box::new([Set::None; PLACES]),
             flows: flows.try_into().ok().expect("as many"),
             sources: hosts(),
             destinations: hosts(),
@@ -1120,15 +1123,15 @@ impl Queues {
     /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
     fn find(&mut self, isolation: CakeIsolation, tag: u32, src: u32, dst: u32) -> u32 {
         let ways = || ways(tag);
-        let reserved = ways().find(|k| self.flows[place(*k)].tag == tag);
-        let free = || ways().find(|k| self.flows[place(*k)].set == Set::None);
+        let reserved = ways().find(|k| self.tags[place(*k)] == tag);
+        let free = || ways().find(|k| self.sets[place(*k)] == Set::None);
         let index = reserved.or_else(free).unwrap_or(tag % QUEUES);
-        let collides = reserved.is_none() && self.flows[place(index)].set != Set::None;
-        let bulk = self.flows[place(index)].set == Set::Bulk;
+        let collides = reserved.is_none() && self.sets[place(index)] != Set::None;
+        let bulk = self.sets[place(index)] == Set::Bulk;
         if collides && bulk {
             self.count_hosts(isolation, index, false);
         }
-        if reserved.is_none() || self.flows[place(index)].set == Set::None {
+        if reserved.is_none() || self.sets[place(index)] == Set::None {
             if isolation.by_source() {
                 self.flows[place(index)].src = self.sources.find(src);
             }
@@ -1139,7 +1142,7 @@ impl Queues {
                 self.count_hosts(isolation, index, true);
             }
         }
-        self.flows[place(index)].tag = tag;
+        self.tags[place(index)] = tag;
         index
     }
 
@@ -1147,12 +1150,11 @@ impl Queues {
     #[inline]
     fn grant(&mut self, index: u32, quantum: u32, isolation: CakeIsolation, rng: &mut Stream) {
         let flow = &mut self.flows[place(index)];
-        if flow.set == Set::Sparse {
-            flow.set = match flow.queue.is_empty() {
-                true => Set::SparseWait,
-                false => Set::Bulk,
-            };
-            if flow.set == Set::Bulk {
+        // As sparse flows count those that are new.
+        if flow.list == Listed::New {
+            let waits = flow.queue.is_empty();
+            self.sets[place(index)] = if waits { Set::SparseWait } else { Set::Bulk };
+            if !waits {
                 self.sparse -= 1;
                 self.count_bulk(isolation, index, true);
             }
@@ -1169,13 +1171,11 @@ impl Queues {
 
     /// A flow was served and found empty: it decays, or is forgotten if its AQM rests.
     fn retire(&mut self, index: u32, rests: bool, isolation: CakeIsolation) {
-        let flow = &mut self.flows[place(index)];
         let (set, to) = match rests {
             true => (Set::None, Listed::Nowhere),
             false => (Set::Decaying, Listed::Decaying),
         };
-        let list = flow.list;
-        match std::mem::replace(&mut flow.set, set) {
+        match std::mem::replace(&mut self.sets[place(index)], set) {
             Set::Bulk => self.count_bulk(isolation, index, false),
             Set::Sparse | Set::SparseWait => self.sparse -= 1,
             Set::Decaying => self.decaying -= 1,
@@ -1184,7 +1184,7 @@ impl Queues {
         if set == Set::Decaying {
             self.decaying += 1;
         }
-        match (list, to) {
+        match (self.flows[place(index)].list, to) {
             (Listed::Decaying, Listed::Decaying) => self.decaying_flows.rotate(&mut self.flows),
             _ => self.move_to(index, to),
         }
@@ -1192,7 +1192,7 @@ impl Queues {
 
     /// A flow that does not wait to be served has got a packet.
     fn wake(&mut self, index: u32, quantum: u32, isolation: CakeIsolation) {
-        match self.flows[place(index)].set {
+        match self.sets[place(index)] {
             set @ (Set::None | Set::Decaying) => {
                 if set == Set::Decaying {
                     self.decaying -= 1;
@@ -1200,12 +1200,12 @@ impl Queues {
                 self.move_to(index, Listed::New);
                 self.sparse += 1;
                 let quantum = (u64::from(quantum) * self.share(index)) >> 16;
+                self.sets[place(index)] = Set::Sparse;
                 let flow = &mut self.flows[place(index)];
-                flow.set = Set::Sparse;
                 flow.deficit = i64::try_from(quantum).unwrap_or(0);
             }
             Set::SparseWait => {
-                self.flows[place(index)].set = Set::Bulk;
+                self.sets[place(index)] = Set::Bulk;
                 self.sparse -= 1;
                 self.count_bulk(isolation, index, true);
             }
