@@ -262,8 +262,8 @@ fn throughput_is_drawn_beside_what_the_link_could_have_carried_once_in_each_pane
             .or_default() += 1;
     }
     let expected = [
-        ("codel", 40),
-        ("droptail", 40),
+        ("CoDel", 40),
+        ("DropTail", 40),
         ("left-right, capacity", 40),
     ];
     assert_eq!(labels, BTreeMap::from(expected));
