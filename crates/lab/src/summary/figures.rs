@@ -764,7 +764,7 @@ fn time_series(wanted: &Wanted<'_>, spec: &FigureSpec, is_usual: bool) -> Result
             }
         }
     }
-    if SHOWN_WITH_CAPACITY.contains(&quantity) {
+    if SHOWN_WITH_CAPACITY.contains(&quantity) && !figure.rows.is_empty() {
         by_subject |= add_capacity(wanted, spec, &mut figure, by_subject)?;
     }
     figure.steps = holds(quantity, unit, whole);

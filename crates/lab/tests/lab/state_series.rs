@@ -268,3 +268,18 @@ fn throughput_is_drawn_beside_what_the_link_could_have_carried_once_in_each_pane
     ];
     assert_eq!(labels, BTreeMap::from(expected));
 }
+
+#[test]
+fn capacity_makes_no_figure_of_what_was_not_recorded_and_one_of_its_own_alone() {
+    let over_time = |record: &str| -> Vec<String> {
+        let text = format!(
+            "flows = [\"newreno\"]\n[run]\nduration = \"2s\"\nwarmup = \"1s\"\nreplications = 1\n\
+            [series]\nrecord = \"{record}\"\nstep = \"100ms\"\n"
+        );
+        let figures = figures(&study(&text));
+        let ids = figures.into_iter().map(|figure| figure.id);
+        ids.filter(|id| id.ends_with("-time")).collect()
+    };
+    assert_eq!(over_time("throughput, capacity"), ["throughput-bps-time"]);
+    assert_eq!(over_time("capacity"), ["capacity-bps-time"]);
+}
