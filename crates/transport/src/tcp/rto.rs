@@ -21,6 +21,8 @@ pub(crate) struct Rto {
     max: Span,
     granularity: Span,
     floor: RtoFloor,
+    /// Of the samples that were expected in a round trip by the last of them.
+    share: Share,
     peak: Option<Box<Peak>>,
 }
 
@@ -61,6 +63,41 @@ impl Peak {
     }
 }
 
+/// One part of so many, found by a product: a window changes this number seldom, and a division by it takes long.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    expected: u64,
+    /// 2^64 over that, rounded up; 0 for one part.
+    inverse: u64,
+}
+
+impl Share {
+    fn of(expected: u64) -> Share {
+        Share {
+            expected,
+            inverse: match expected {
+                0 | 1 => 0,
+                more => u64::MAX / more + 1,
+            },
+        }
+    }
+
+    /// The part of a span, rounded down.
+    #[inline]
+    fn of_span(self, span: Span) -> Span {
+        let ps = span.as_ps();
+        if self.inverse == 0 {
+            span
+        } else if (ps >> 44) == 0 && (self.expected >> 16) == 0 {
+            // The inverse is too large by less than one, and so the product by less than what the quotient may lack to the next.
+            let product = u128::from(ps) * u128::from(self.inverse);
+            Span::from_ps(u64::try_from(product >> 64).unwrap_or(u64::MAX))
+        } else {
+            span / self.expected
+        }
+    }
+}
+
 impl Rto {
     pub(crate) fn new(params: &TcpParams) -> Rto {
         Rto {
@@ -71,6 +108,7 @@ impl Rto {
             max: params.max_rto,
             granularity: params.granularity,
             floor: params.rto_floor,
+            share: Share::of(1),
             peak: (params.rto_spread == RtoSpread::Peak).then(|| {
                 Box::new(Peak {
                     spread: Span::ZERO,
@@ -114,9 +152,12 @@ impl Rto {
             peak.take(self.rttvar, self.min, una, nxt);
         } else {
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
-            let (beta, alpha) = (4 * expected, 8 * expected);
-            self.rttvar = self.rttvar - self.rttvar / beta + error / beta;
-            self.srtt = self.srtt - self.srtt / alpha + rtt / alpha;
+            if self.share.expected != expected {
+                self.share = Share::of(expected);
+            }
+            let share = self.share;
+            self.rttvar = self.rttvar - share.of_span(self.rttvar / 4) + share.of_span(error / 4);
+            self.srtt = self.srtt - share.of_span(self.srtt / 8) + share.of_span(rtt / 8);
         }
         self.end_back_off();
     }
@@ -191,6 +232,25 @@ mod tests {
         rto.sample(ms(160), 1, 1);
         // rttvar = 3/4 40 + 1/4 80 = 50, srtt = 7/8 80 + 1/8 160 = 90.
         assert_eq!((rto.timeout(), rto.srtt()), (ms(290), Some(ms(90))));
+    }
+
+    #[test]
+    fn a_share_by_a_product_is_that_by_a_division() {
+        let mut rng = sojourn_sim::Stream::derive(1, 0, "share");
+        for _ in 0..20_000 {
+            let (few, long) = (rng.below(18), 1 + rng.below(46));
+            let expected = 1 + rng.below(1 << few);
+            let share = Share::of(expected);
+            let any = rng.below(1 << long);
+            for ps in [
+                any,
+                any / expected * expected,
+                (any / expected * expected).saturating_sub(1),
+            ] {
+                let span = Span::from_ps(ps);
+                assert_eq!(share.of_span(span), span / expected, "{ps} / {expected}");
+            }
+        }
     }
 
     #[test]
