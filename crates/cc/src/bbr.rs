@@ -623,7 +623,7 @@ mod tests {
         assert!(pipe.cc.full);
     }
 
-    fn after_startup(rate: f64) -> Bbr {
+    fn started() -> Bbr {
         let mut bbr = Bbr::new(&BbrParams::default());
         bbr.on_start(&Start {
             mss: MSS,
@@ -631,6 +631,11 @@ mod tests {
             rtt: Some(Span::from_ms(40)),
             ..Start::default()
         });
+        bbr
+    }
+
+    fn after_startup(rate: f64) -> Bbr {
+        let mut bbr = started();
         bbr.full = true;
         bbr.mode = Mode::ProbeBw;
         bbr.pacing = rate;
@@ -686,13 +691,7 @@ mod tests {
 
     #[test]
     fn the_gain_cycle_has_eight_phases_of_a_round_trip() {
-        let mut bbr = Bbr::new(&BbrParams::default());
-        bbr.on_start(&Start {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            rtt: Some(Span::from_ms(40)),
-            ..Start::default()
-        });
+        let mut bbr = started();
         bbr.full = true;
         bbr.bw.add(0, 1e6, 10);
         bbr.enter_probe_bw(Time::ZERO);

@@ -198,6 +198,16 @@ mod tests {
         }
     }
 
+    fn started() -> Ledbat {
+        let mut ledbat = Ledbat::new(&LedbatParams::default());
+        ledbat.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Start::default()
+        });
+        ledbat
+    }
+
     /// An acknowledgement of one segment with so many bytes outstanding after it.
     fn ack(in_flight: u64) -> Acked {
         Acked {
@@ -213,12 +223,7 @@ mod tests {
 
     #[test]
     fn below_half_of_what_it_was_at_a_loss_it_gives_way_as_well() {
-        let mut ledbat = Ledbat::new(&LedbatParams::default());
-        ledbat.on_start(&Start {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Start::default()
-        });
+        let mut ledbat = started();
         ledbat.window.cwnd = 40 * MSS;
         ledbat.on_congestion(&Congestion {
             now: Time::ZERO,
@@ -249,12 +254,7 @@ mod tests {
 
     #[test]
     fn a_window_that_is_not_used_comes_down_to_what_is_in_flight_and_a_segment() {
-        let mut ledbat = Ledbat::new(&LedbatParams::default());
-        ledbat.on_start(&Start {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Start::default()
-        });
+        let mut ledbat = started();
         ledbat.window.cwnd = 40 * MSS;
         (0..4).for_each(|_| ledbat.delays.add(Span::from_ms(10), Time::ZERO));
         ledbat.on_ack(&ack(3 * MSS));
@@ -263,12 +263,7 @@ mod tests {
 
     #[test]
     fn it_gives_way_at_one_segment_per_round_trip_at_twice_the_target() {
-        let mut ledbat = Ledbat::new(&LedbatParams::default());
-        ledbat.on_start(&Start {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Start::default()
-        });
+        let mut ledbat = started();
         ledbat.window.cwnd = 20 * MSS;
         ledbat.delays.add(Span::from_ms(10), Time::ZERO);
         for _ in 0..4 {
