@@ -19,7 +19,7 @@ use super::rate::{DeliveryRate, Picked};
 use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use crate::tcp::{FIRST_BYTE, Rto, TcpParams, Wheel};
+use crate::tcp::{FIRST_BYTE, Rto, Share, TcpParams, Wheel};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
     Sample, Sent, Stage, Start, Traits, Undo,
@@ -188,6 +188,8 @@ pub struct SackSender<S> {
     pub(super) timers: Timers<3>,
     pub(super) cc: AnyCc,
     pub(super) rto: Rto,
+    /// Of the samples that are expected in a round trip.
+    share: Share,
     wheel: Wheel,
     bytes_acked: u64,
     /// Blocks of the last acknowledgement that had any, all of them taken in.
@@ -327,6 +329,7 @@ impl<S: Source> SackSender<S> {
             timers: Timers::default(),
             cc,
             rto: Rto::new(&params),
+            share: Share::of(1),
             wheel: Wheel::new(params.jiffy),
             bytes_acked: 0,
             known: [(0, 0); 3],
@@ -1363,8 +1366,8 @@ impl<S: Source> SackSender<S> {
         let (smoothed, rtt) = (now.saturating_since(first), now.saturating_since(last.sent));
         self.rack.on_delivered_in_order(&last, rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto
-            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
+        let share = self.share.follow(self.expected_samples());
+        self.rto.sample_of(share, smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         let delivered = self.rate.delivered() - delivered_before;
         self.just_delivered = delivered;
@@ -1602,8 +1605,8 @@ impl<S: Source> SackSender<S> {
             (now.checked_since(first?)?, now.checked_since(last?)?)
         };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.rto
-            .sample_of(self.expected_samples(), smoothed, self.una, self.nxt);
+        let share = self.share.follow(self.expected_samples());
+        self.rto.sample_of(share, smoothed, self.una, self.nxt);
         self.cold.report.record_rtt(smoothed);
         Some(rtt)
     }

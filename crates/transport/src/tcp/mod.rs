@@ -19,7 +19,7 @@ mod wheel;
 
 pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, RtoSpread, TcpParams};
 pub use receiver::TcpReceiver;
-pub(crate) use rto::Rto;
+pub(crate) use rto::{Rto, Share};
 pub(crate) use sender::FIRST_BYTE;
 pub use sender::{TcpConfig, TcpSender};
 pub(crate) use wheel::Wheel;

@@ -21,8 +21,6 @@ pub(crate) struct Rto {
     max: Span,
     granularity: Span,
     floor: RtoFloor,
-    /// Of the samples that were expected in a round trip by the last of them.
-    share: Share,
     peak: Option<Box<Peak>>,
 }
 
@@ -65,14 +63,14 @@ impl Peak {
 
 /// One part of so many, found by a product: a window changes this number seldom, and a division by it takes long.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+pub(crate) struct Share {
     expected: u64,
     /// 2^64 over that, rounded up; 0 for one part.
     inverse: u64,
 }
 
 impl Share {
-    fn of(expected: u64) -> Share {
+    pub(crate) fn of(expected: u64) -> Share {
         Share {
             expected,
             inverse: match expected {
@@ -80,6 +78,15 @@ impl Share {
                 more => u64::MAX / more + 1,
             },
         }
+    }
+
+    /// The same for another number, found anew only where it is another.
+    #[inline]
+    pub(crate) fn follow(&mut self, expected: u64) -> Share {
+        if self.expected != expected {
+            *self = Share::of(expected);
+        }
+        *self
     }
 
     /// The part of a span, rounded down.
@@ -108,7 +115,6 @@ impl Rto {
             max: params.max_rto,
             granularity: params.granularity,
             floor: params.rto_floor,
-            share: Share::of(1),
             peak: (params.rto_spread == RtoSpread::Peak).then(|| {
                 Box::new(Peak {
                     spread: Span::ZERO,
@@ -133,11 +139,11 @@ impl Rto {
     /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off. `una` and `nxt` are the first byte that is not
     /// acknowledged, and the next to send.
     pub(crate) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
-        self.sample_of(1, rtt, una, nxt);
+        self.sample_of(Share::of(1), rtt, una, nxt);
     }
 
-    /// The same where so many samples are expected in a round trip, so that the history does not shorten (RFC 7323 section 4.2 and appendix G).
-    pub(crate) fn sample_of(&mut self, expected: u64, rtt: Span, una: u64, nxt: u64) {
+    /// The same for one of the samples that are expected in a round trip, so that the history does not shorten (RFC 7323 section 4.2 and appendix G).
+    pub(crate) fn sample_of(&mut self, share: Share, rtt: Span, una: u64, nxt: u64) {
         if self.srtt.is_zero() {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
@@ -152,10 +158,6 @@ impl Rto {
             peak.take(self.rttvar, self.min, una, nxt);
         } else {
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
-            if self.share.expected != expected {
-                self.share = Share::of(expected);
-            }
-            let share = self.share;
             self.rttvar = self.rttvar - share.of_span(self.rttvar / 4) + share.of_span(error / 4);
             self.srtt = self.srtt - share.of_span(self.srtt / 8) + share.of_span(rtt / 8);
         }
@@ -240,7 +242,7 @@ mod tests {
         for _ in 0..20_000 {
             let (few, long) = (rng.below(18), 1 + rng.below(46));
             let expected = 1 + rng.below(1 << few);
-            let share = Share::of(expected);
+            let share = Share::of(1).follow(expected);
             let any = rng.below(1 << long);
             for ps in [
                 any,
@@ -258,7 +260,7 @@ mod tests {
         let after = |times, expected| {
             let mut rto = rto(&[("min_rto", "0s")]);
             rto.sample(ms(80), 1, 1);
-            (0..times).for_each(|_| rto.sample_of(expected, ms(160), 1, 1));
+            (0..times).for_each(|_| rto.sample_of(Share::of(expected), ms(160), 1, 1));
             rto.srtt().unwrap()
         };
         assert_eq!(after(1, 1), ms(90));
