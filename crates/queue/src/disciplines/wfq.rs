@@ -12,8 +12,8 @@
 //! Tags are integers of 2^-48 of a bit and are compared after rounding to 2^-20, so that tags that are equal on paper are equal
 //! here; of equal ones the queue seen first goes first. Tags and V start at 0 anew when the transmitter finds nothing to send.
 //! At the limit the packet that came last is dropped from the queue with the most in it, in the unit of the limit (Demers and
-//! others: the source that uses most buffers loses its last packet); the queue's last tag is then what it was before. A packet
-//! that the AQM of a queue drops has been served in the fluid system all the same.
+//! others: the source that uses most buffers loses its last packet); the queue's last tag is then where the packet's own began.
+//! A packet that the AQM of a queue drops has been served in the fluid system all the same.
 //!
 //! Dialect `ns2` is ns-2.35's fq.cc: each flow has a queue of its own (`each`) and, past it, one packet at the head of the line.
 //! A packet that comes there has the start time max(now, the flow's last finish time); when one is to be sent, that with the least
@@ -94,16 +94,9 @@ pub struct Wfq {
     each: Each,
 }
 
-/// Of each packet that waits, by its slot in the store.
+/// The tag of each packet that waits, by its slot in the store.
 #[derive(Default)]
-struct Tags(Vec<Tag>);
-
-#[derive(Clone, Copy, Default)]
-struct Tag {
-    finish: u128,
-    /// The queue's last tag before the packet came.
-    before: u128,
-}
+struct Tags(Vec<u128>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rules {
@@ -315,8 +308,7 @@ impl Wfq {
         let queue = &mut self.queues[at(index)];
         queue.renew(self.epoch);
         let finish = queue.last.max(self.virtual_time) + queue.share(packet.size);
-        let before = queue.last;
-        self.tags.set(&packet, Tag { finish, before });
+        self.tags.set(&packet, finish);
         let head = queue.child.head_slot();
         let kept = self
             .backlog
@@ -351,7 +343,7 @@ impl Wfq {
             queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
             if let Some(packet) = sent {
                 if self.rules == Rules::Own {
-                    self.virtual_time = self.tags.of(packet.slot()).finish;
+                    self.virtual_time = self.tags.of(packet.slot());
                 }
                 return Some(packet);
             }
@@ -421,6 +413,7 @@ impl Wfq {
             .top(|index| rank(&queues[at(index)], index, limit));
         let queue = &mut self.queues[at(index)];
         let (head, last) = (queue.child.head_slot(), queue.child.tail_slot());
+        let bytes = queue.child.bytes();
         self.backlog.keep(&mut queue.child, |child| {
             child.drop_tail(DropReason::Evicted, cx)
         });
@@ -428,7 +421,10 @@ impl Wfq {
             queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
         }
         if let Some(slot) = last {
-            self.set_last(index, self.tags.of(slot).before);
+            // Where the packet's tag began at virtual time, the queue's last tag before it lay below and counts for as little.
+            let dropped = u32::try_from(bytes - queue.child.bytes()).unwrap_or(u32::MAX);
+            let before = self.tags.of(slot) - queue.share(dropped);
+            self.set_last(index, before);
         }
     }
 
@@ -556,16 +552,16 @@ impl Fluid {
 
 impl Tags {
     #[inline(always)]
-    fn set(&mut self, packet: &Held, tag: Tag) {
+    fn set(&mut self, packet: &Held, tag: u128) {
         let slot = at(packet.slot());
         if slot >= self.0.len() {
-            self.0.resize(slot + 1, Tag::default());
+            self.0.resize(slot + 1, 0);
         }
         self.0[slot] = tag;
     }
 
     #[inline(always)]
-    fn of(&self, slot: u32) -> Tag {
+    fn of(&self, slot: u32) -> u128 {
         self.0[at(slot)]
     }
 }
@@ -587,7 +583,7 @@ impl Queue {
     fn place(&mut self, index: u32, tags: &Tags, heads: &mut Ordered, longest: &mut Longest) {
         match self.child.head_slot() {
             Some(slot) => {
-                let tag = rounded(tags.of(slot).finish);
+                let tag = rounded(tags.of(slot));
                 match self.in_heads {
                     NOWHERE => self.in_heads = heads.enter(index, tag),
                     place => heads.change(place, tag),
