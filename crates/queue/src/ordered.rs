@@ -16,7 +16,7 @@ pub struct Ordered {
     /// The place that was left last, or [`NONE`]; the others follow by their `next`.
     free: u32,
     /// The first and the last place of each day, both [`NONE`] without any.
-    days: Vec<[u32; 2]>,
+    days: Box<[[u32; 2]; DAYS]>,
     /// A bit for each day that has any.
     marks: [u64; DAYS / 64],
     /// The day that is counted first. Whatever comes before it is counted with it; it has a queue if any day has.
@@ -82,7 +82,7 @@ impl Ordered {
         Ordered {
             places: Vec::new(),
             free: NONE,
-            days: vec![[NONE; 2]; DAYS],
+            days: Box::new([[NONE; 2]; DAYS]),
             marks: [0; DAYS / 64],
             today: 0,
             shift,
@@ -120,13 +120,39 @@ impl Ordered {
             }
             None => self.grow(),
         };
+        self.count();
         self.insert(place, entry(key, index));
         place
     }
 
     /// The queue at a place gets another key.
-    #[inline(never)]
+    #[inline(always)]
     pub fn change(&mut self, place: u32, key: u128) {
+        self.count();
+        if place != self.first {
+            return self.change_other(place, key);
+        }
+        let own = &self.places[at(place)];
+        let (entry, next) = (entry(key, own.entry.index()), own.next);
+        // As a rule it is the first of all that moves on. Which comes first is seen when it is in its new day.
+        let today = number(self.today);
+        match next {
+            NONE => self.empty(today),
+            next => {
+                self.days[today][0] = next;
+                self.places[at(next)].previous = NONE;
+            }
+        }
+        self.put(place, entry);
+        self.first = self.days[today][0];
+        if self.first == NONE {
+            self.advance();
+        }
+    }
+
+    /// As [`Ordered::change`], of one that is not the first.
+    #[inline(never)]
+    fn change_other(&mut self, place: u32, key: u128) {
         let index = self.places[at(place)].entry.index();
         self.unlink(place);
         self.insert(place, entry(key, index));
@@ -164,62 +190,96 @@ impl Ordered {
 
     #[inline]
     fn day(&self, entry: u128) -> u64 {
+        match u64::try_from(entry >> INDEX) {
+            Ok(key) if self.shift < u64::BITS => key >> self.shift,
+            Ok(_) => 0,
+            Err(_) => self.far_day(entry),
+        }
+    }
+
+    /// That of a key of more than 64 bits.
+    #[cold]
+    fn far_day(&self, entry: u128) -> u64 {
         u64::try_from(entry >> (INDEX + self.shift)).unwrap_or(u64::MAX)
     }
 
+    /// A queue comes or gets another key.
     #[inline(always)]
-    fn insert(&mut self, place: u32, entry: u128) {
+    fn count(&mut self) {
         self.load.came += 1;
         if self.load.came >= LOOK {
             self.look();
         }
-        let day = self.day(entry);
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, place: u32, entry: u128) {
         if self.first == NONE {
-            self.today = day;
+            self.today = self.day(entry);
         }
-        let ahead = day.saturating_sub(self.today);
+        self.put(place, entry);
+        self.first = self.days[number(self.today)][0];
+    }
+
+    /// Puts a queue into its day, or far away. Which queue is the first of today is to be seen after that.
+    #[inline(always)]
+    fn put(&mut self, place: u32, entry: u128) {
+        let ahead = self.day(entry).saturating_sub(self.today);
         if ahead > MASK {
             self.load.beyond += 1;
             return self.put_far(place, entry);
         }
         let number = number(self.today.wrapping_add(ahead));
-        let [first, mut previous] = self.days[number];
-        let mut next = NONE;
+        let mut between = [NONE; 2];
+        if self.days[number][0] == NONE {
+            self.days[number] = [place; 2];
+            self.marks[number / 64] |= 1 << (number % 64);
+        } else if let Some(found) = self.join(number, place, entry) {
+            between = found;
+        } else {
+            return self.put_far(place, entry);
+        }
+        self.places[at(place)] = Place {
+            entry,
+            previous: between[0],
+            next: between[1],
+            day: u32::try_from(number).unwrap_or(FAR),
+        };
+    }
+
+    /// Makes room in a day that has queues; says between which two, or nothing if too many would have to be passed.
+    #[inline(never)]
+    fn join(&mut self, number: usize, place: u32, entry: u128) -> Option<[u32; 2]> {
+        let ends = &mut self.days[number];
+        let [mut previous, mut next] = [ends[1], NONE];
         let mut passed = 0;
         while let Some(before) = self.places.get(at(previous))
             && before.entry > entry
         {
             if passed == MOST_PASSED {
                 self.load.passed += passed;
-                return self.put_far(place, entry);
+                return None;
             }
             passed += 1;
             next = std::mem::replace(&mut previous, before.previous);
         }
         self.load.passed += passed;
-        let ends = &mut self.days[number];
         match next {
             NONE => ends[1] = place,
             next => self.places[at(next)].previous = place,
         }
         match previous {
-            NONE => {
-                ends[0] = place;
-                if ahead == 0 {
-                    self.first = place;
-                }
-            }
+            NONE => ends[0] = place,
             previous => self.places[at(previous)].next = place,
         }
-        if first == NONE {
-            self.marks[number / 64] |= 1 << (number % 64);
-        }
-        self.places[at(place)] = Place {
-            entry,
-            previous,
-            next,
-            day: u32::try_from(number).unwrap_or(FAR),
-        };
+        Some([previous, next])
+    }
+
+    /// The last queue of a day has left.
+    #[inline(always)]
+    fn empty(&mut self, number: usize) {
+        self.days[number] = [NONE; 2];
+        self.marks[number / 64] &= !(1 << (number % 64));
     }
 
     #[inline(never)]
@@ -242,9 +302,11 @@ impl Ordered {
             next,
             day,
         } = self.places[at(place)];
-        let Some(ends) = self.days.get_mut(at(day)) else {
+        if day == FAR {
             return self.leave_far(entry.index());
-        };
+        }
+        let number = number(u64::from(day));
+        let ends = &mut self.days[number];
         match next {
             NONE => ends[1] = previous,
             next => self.places[at(next)].previous = previous,
@@ -255,7 +317,6 @@ impl Ordered {
         }
         let left = ends[0];
         if left == NONE {
-            let number = at(day);
             self.marks[number / 64] &= !(1 << (number % 64));
         }
         if place == self.first {
@@ -267,29 +328,35 @@ impl Ordered {
     }
 
     /// Today becomes the next day that has a queue.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self) {
         let from = number(self.today);
+        let marks = self.marks[from / 64] >> (from % 64);
+        match marks {
+            0 => self.advance_far(),
+            _ => self.begin(u64::from(marks.trailing_zeros())),
+        }
+    }
+
+    /// The next day that has a queue is in another word of marks, if there is one.
+    #[inline(never)]
+    fn advance_far(&mut self) {
+        let from = number(self.today);
         let (word, bit) = (from / 64, from % 64);
-        let mut marks = self.marks[word] >> bit;
-        let mut days: u64 = 0;
-        if marks == 0 {
-            days = u64::try_from(64 - bit).unwrap_or(0);
-            let words = self.marks[word + 1..].iter().chain(&self.marks[..=word]);
-            for next in words {
-                marks = *next;
-                if marks != 0 {
-                    break;
-                }
-                days += 64;
+        let mut days = u64::try_from(64 - bit).unwrap_or(0);
+        for next in self.marks[word + 1..].iter().chain(&self.marks[..=word]) {
+            if *next != 0 {
+                return self.begin(days + u64::from(next.trailing_zeros()));
             }
+            days += 64;
         }
-        if marks != 0 {
-            self.today = self
-                .today
-                .wrapping_add(days + u64::from(marks.trailing_zeros()));
-            self.first = self.days[number(self.today)][0];
-        }
+    }
+
+    /// Today is so many days later.
+    #[inline(always)]
+    fn begin(&mut self, days: u64) {
+        self.today = self.today.wrapping_add(days);
+        self.first = self.days[number(self.today)][0];
     }
 
     /// Makes days longer if many come beyond the last one, shorter if they pass many others.

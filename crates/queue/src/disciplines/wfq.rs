@@ -314,7 +314,7 @@ impl Wfq {
             .backlog
             .keep(&mut queue.child, |child| child.enqueue(packet, cx));
         if queue.child.head_slot() != head {
-            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
+            queue.replace(index, &self.tags, &mut self.heads, &mut self.longest);
         }
         if !kept {
             return;
@@ -418,7 +418,7 @@ impl Wfq {
             child.drop_tail(DropReason::Evicted, cx)
         });
         if queue.child.head_slot() != head {
-            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
+            queue.replace(index, &self.tags, &mut self.heads, &mut self.longest);
         }
         if let Some(slot) = last {
             // Where the packet's tag began at virtual time, the queue's last tag before it lay below and counts for as little.
@@ -594,6 +594,12 @@ impl Queue {
                 longest.forget(index);
             }
         }
+    }
+
+    /// As [`Queue::place`], where that is rare.
+    #[inline(never)]
+    fn replace(&mut self, index: u32, tags: &Tags, heads: &mut Ordered, longest: &mut Longest) {
+        self.place(index, tags, heads, longest);
     }
 
     /// Its tags start anew if those of all have since.
