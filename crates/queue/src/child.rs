@@ -195,9 +195,14 @@ impl Child {
         if self.packets() >= u64::from(self.room) {
             return self.offer(packet, cx);
         }
-        self.bytes += u64::from(packet.size);
-        cx.store.push_back(&mut self.queue, packet);
+        self.enqueue_unseen(packet, cx.store);
         true
+    }
+
+    #[inline(always)]
+    fn enqueue_unseen(&mut self, packet: Held, store: &mut Store) {
+        self.bytes += u64::from(packet.size);
+        store.push_back(&mut self.queue, packet);
     }
 
     /// Lets the AQM judge an arriving packet, or the scheduler take it.
@@ -291,6 +296,11 @@ impl Child {
                 true => self.dequeue_aside(cx),
             };
         }
+        self.dequeue_unseen(cx)
+    }
+
+    #[inline(always)]
+    fn dequeue_unseen(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
             self.on_empty(cx.now);
             return None;
@@ -563,6 +573,30 @@ impl Backlog {
         self.packets = self.packets + child.packets() - packets;
         self.bytes = self.bytes + child.bytes() - bytes;
         result
+    }
+
+    /// As [`Child::enqueue`] of one of the queues. What is let in unseen needs no comparison of counts.
+    #[inline(always)]
+    pub fn enqueue(&mut self, child: &mut Child, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
+        if child.packets() >= u64::from(child.room) {
+            return self.keep(child, |child| child.offer(packet, cx));
+        }
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+        child.enqueue_unseen(packet, cx.store);
+        true
+    }
+
+    /// As [`Child::dequeue`] of one of the queues.
+    #[inline(always)]
+    pub fn dequeue(&mut self, child: &mut Child, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        if child.departures != 0 {
+            return self.keep(child, |child| child.dequeue(cx));
+        }
+        let packet = child.dequeue_unseen(cx)?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
     }
 
     /// The size of the packet that one of the queues sends next, unless its AQM drops it. A scheduler inside chooses it now, as in

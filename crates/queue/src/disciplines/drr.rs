@@ -195,10 +195,7 @@ impl Scheduler for Drr {
         let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
         let queue = &mut self.queues[at(index)];
         let packets = queue.child.packets();
-        if self
-            .backlog
-            .keep(&mut queue.child, |child| child.enqueue(packet, cx))
-        {
+        if self.backlog.enqueue(&mut queue.child, packet, cx) {
             if linux && packets == 0 {
                 queue.deficit = quantum;
             }
@@ -286,9 +283,7 @@ impl Drr {
                 self.active.rotate();
                 continue;
             }
-            let sent = self
-                .backlog
-                .keep(&mut queue.child, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut queue.child, cx);
             if let Some(packet) = &sent {
                 queue.deficit -= i64::from(packet.size);
             }
@@ -319,7 +314,7 @@ impl Drr {
                 continue;
             }
             queue.deficit -= size;
-            let sent = self.with_child(index, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut self.queues[at(index)].child, cx);
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() {
                 queue.lose_turn();

@@ -174,7 +174,9 @@ impl Scheduler for Hhf {
         let heavy = self.filter.is_heavy(hash, u64::from(packet.size), cx.now);
         let index = if heavy { HEAVY } else { LIGHT };
         let share = self.share(index);
-        let kept = self.with_child(index, |child| child.enqueue(packet, cx));
+        let kept = self
+            .backlog
+            .enqueue(&mut self.buckets[index].child, packet, cx);
         let bucket = &mut self.buckets[index];
         if kept && !bucket.listed {
             bucket.listed = true;
@@ -200,7 +202,7 @@ impl Scheduler for Hhf {
                 self.old.push_back(index);
                 continue;
             }
-            if let Some(packet) = self.with_child(index, |child| child.dequeue(cx)) {
+            if let Some(packet) = self.backlog.dequeue(&mut self.buckets[index].child, cx) {
                 self.buckets[index].deficit -= i64::from(packet.size);
                 return Some(packet);
             }

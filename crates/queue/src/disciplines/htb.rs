@@ -554,9 +554,7 @@ impl Scheduler for Htb {
         let number = self.leaf_of(cx.store.packet(&packet));
         let class = &mut self.tree[at(number)];
         let leaf = class.leaf.as_mut().expect("a leaf");
-        let kept = self
-            .backlog
-            .keep(&mut leaf.child, |child| child.enqueue(packet, cx));
+        let kept = self.backlog.enqueue(&mut leaf.child, packet, cx);
         if kept && class.activity == 0 {
             class.activity = 1 << leaf.prio;
             self.join(number);
@@ -695,9 +693,7 @@ impl Htb {
             let number = self.leaf_in_turn(level, prio);
             let class = &mut self.tree[at(number)];
             let leaf = class.leaf.as_mut().expect("a leaf");
-            let sent = self
-                .backlog
-                .keep(&mut leaf.child, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut leaf.child, cx);
             let Some(packet) = sent else {
                 self.deactivate(number);
                 continue;

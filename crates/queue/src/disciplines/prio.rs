@@ -147,7 +147,8 @@ impl Scheduler for Prio {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let band = self.band_of(cx.store.packet(&packet));
         self.bands[band].told = false;
-        self.with_child(band, |child| child.enqueue(packet, cx));
+        self.backlog
+            .enqueue(&mut self.bands[band].child, packet, cx);
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
@@ -156,7 +157,7 @@ impl Scheduler for Prio {
             if band.child.is_empty() && std::mem::replace(&mut band.told, true) {
                 return None;
             }
-            self.with_child(index, |child| child.dequeue(cx))
+            self.backlog.dequeue(&mut self.bands[index].child, cx)
         })
     }
 
@@ -224,11 +225,6 @@ impl Prio {
             PrioBy::Flow => packet.flow,
         };
         usize::try_from(band).map_or(last, |band| band.min(last))
-    }
-
-    /// Runs `work` on a child queue and keeps the totals.
-    fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        self.backlog.keep(&mut self.bands[index].child, work)
     }
 }
 

@@ -251,7 +251,11 @@ impl Scheduler for Qfq {
         let class = self.class_of(cx.store.packet(&packet));
         let size = u64::from(packet.size);
         let was_empty = self.classes[class].child.is_empty();
-        if !self.with_child(class, |child| child.enqueue(packet, cx)) || !was_empty {
+        if !self
+            .backlog
+            .enqueue(&mut self.classes[class].child, packet, cx)
+            || !was_empty
+        {
             return;
         }
         let index = self.classes[class].aggregate;
@@ -338,7 +342,7 @@ impl Qfq {
             let group = lowest(self.states[ER])?;
             let index = self.first_of(group);
             let class = self.aggregates[index].active.front()?;
-            let sent = self.with_child(class, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut self.classes[class].child, cx);
             self.advance(sent.as_ref());
             let next = self.backlog.head_size(&mut self.classes[class].child, cx);
             let (shift, rounded) = (self.groups[group].shift, self.groups[group].start);
@@ -403,7 +407,7 @@ impl Qfq {
     /// Sends the packet of this size that is next in an aggregate.
     fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let class = self.aggregates[index].active.front()?;
-        let sent = self.with_child(class, |child| child.dequeue(cx));
+        let sent = self.backlog.dequeue(&mut self.classes[class].child, cx);
         self.rotate(index, class, size, cx);
         let aggregate = &mut self.aggregates[index];
         aggregate.budget = aggregate.budget.saturating_sub(size);

@@ -252,7 +252,9 @@ impl Scheduler for Srr {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let kept = self.with_child(index, |child| child.enqueue(packet, cx));
+        let kept = self
+            .backlog
+            .enqueue(&mut self.queues[at(index)].child, packet, cx);
         if kept && !self.queues[at(index)].listed {
             self.join(index);
         }
@@ -287,7 +289,7 @@ impl Scheduler for Srr {
                 self.at = next;
                 continue;
             }
-            let sent = self.with_child(index, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut self.queues[at(index)].child, cx);
             let queue = &mut self.queues[at(index)];
             let Some(packet) = sent else {
                 self.leave(index);

@@ -224,7 +224,7 @@ impl Scheduler for Wfq {
         let index = self.queue_of(cx.store.packet(&packet));
         if self.rules == Rules::Ns2 {
             let child = &mut self.queues[at(index)].child;
-            self.backlog.keep(child, |child| child.enqueue(packet, cx));
+            self.backlog.enqueue(child, packet, cx);
             self.step_up(index, cx);
             return;
         }
@@ -298,7 +298,20 @@ impl Scheduler for Wfq {
 impl Wfq {
     #[inline(always)]
     fn enqueue_paper(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
-        if self.rules == Rules::Gps && !self.stays_backlogged(index, cx) {
+        if self.rules == Rules::Gps && self.has_room(u64::from(packet.size)) {
+            let (queue, fluid) = (&self.queues[at(index)], &self.fluid);
+            if queue.epoch == self.epoch && fluid.keeps(queue, self.virtual_time, cx) {
+                let finish = queue.last + queue.share(packet.size);
+                return self.keep(index, packet, finish, cx);
+            }
+        }
+        self.enqueue_anew(index, packet, cx);
+    }
+
+    /// Where virtual time has to be known, or room to be made.
+    #[inline(never)]
+    fn enqueue_anew(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+        if self.rules == Rules::Gps {
             self.follow(cx);
         }
         if !self.make_room(u64::from(packet.size), cx) {
@@ -308,11 +321,16 @@ impl Wfq {
         let queue = &mut self.queues[at(index)];
         queue.renew(self.epoch);
         let finish = queue.last.max(self.virtual_time) + queue.share(packet.size);
+        self.keep(index, packet, finish, cx);
+    }
+
+    /// A packet goes into its queue, with this tag.
+    #[inline(always)]
+    fn keep(&mut self, index: u32, packet: Held, finish: u128, cx: &mut SchedulerCx<'_>) {
+        let queue = &mut self.queues[at(index)];
         self.tags.set(&packet, finish);
         let head = queue.child.head_slot();
-        let kept = self
-            .backlog
-            .keep(&mut queue.child, |child| child.enqueue(packet, cx));
+        let kept = self.backlog.enqueue(&mut queue.child, packet, cx);
         if queue.child.head_slot() != head {
             queue.replace(index, &self.tags, &mut self.heads, &mut self.longest);
         }
@@ -337,9 +355,7 @@ impl Wfq {
         loop {
             let (_, index) = self.heads.first()?;
             let queue = &mut self.queues[at(index)];
-            let sent = self
-                .backlog
-                .keep(&mut queue.child, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut queue.child, cx);
             queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
             if let Some(packet) = sent {
                 if self.rules == Rules::Own {
@@ -375,7 +391,7 @@ impl Wfq {
             return;
         }
         let child = &mut self.queues[at(index)].child;
-        let Some(packet) = self.backlog.keep(child, |child| child.dequeue(cx)) else {
+        let Some(packet) = self.backlog.dequeue(child, cx) else {
             return;
         };
         self.backlog.packets += 1;
@@ -387,8 +403,14 @@ impl Wfq {
         cx.store.push_back(&mut line.packet, packet);
     }
 
+    /// True if there is room for `size` bytes.
+    #[inline(always)]
+    fn has_room(&self, size: u64) -> bool {
+        self.limit
+            .is_none_or(|limit| self.backlog.has_room(limit, size))
+    }
+
     /// Frees room for `size` bytes; false if the limit never has it.
-    #[inline]
     fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
         let Some(limit) = self.limit else {
             return true;
@@ -426,20 +448,6 @@ impl Wfq {
             let before = self.tags.of(slot) - queue.share(dropped);
             self.set_last(index, before);
         }
-    }
-
-    /// The queue is backlogged in the fluid system and would still be so if that had served no other since virtual time was
-    /// followed last. Its next tag then follows from its last one, whatever virtual time is.
-    #[inline(always)]
-    fn stays_backlogged(&self, index: u32, cx: &SchedulerCx<'_>) -> bool {
-        let queue = &self.queues[at(index)];
-        if queue.epoch != self.epoch || queue.in_fluid == NOWHERE || self.fluid.rate != cx.rate {
-            return false;
-        }
-        let elapsed = cx.now.since(self.fluid.until);
-        let served = u128::from(cx.rate.as_bps()) * u128::from(elapsed.as_ps());
-        let ahead = u64::try_from((queue.last - self.virtual_time) >> ONE_BIT).unwrap_or(u64::MAX);
-        served < u128::from(ahead) * u128::from(PS_PER_S)
     }
 
     /// Brings virtual time up to now, with the fluid system.
@@ -541,6 +549,19 @@ impl Wfq {
 }
 
 impl Fluid {
+    /// The queue is backlogged in the fluid system and would still be so if that had served no other since virtual time was
+    /// followed last. Its next tag then follows from its last one, whatever virtual time is.
+    #[inline(always)]
+    fn keeps(&self, queue: &Queue, virtual_time: u128, cx: &SchedulerCx<'_>) -> bool {
+        if queue.in_fluid == NOWHERE || self.rate != cx.rate {
+            return false;
+        }
+        let elapsed = cx.now.since(self.until);
+        let served = u128::from(cx.rate.as_bps()) * u128::from(elapsed.as_ps());
+        let ahead = u64::try_from((queue.last - virtual_time) >> ONE_BIT).unwrap_or(u64::MAX);
+        served < u128::from(ahead) * u128::from(PS_PER_S)
+    }
+
     /// A queue leaves the fluid system.
     #[inline]
     fn leave(&mut self, queue: &mut Queue) {

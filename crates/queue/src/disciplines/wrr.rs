@@ -102,7 +102,9 @@ impl Entry for Wrr {
 impl Scheduler for Wrr {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
         let index = self.queue_of(cx.store.packet(&packet));
-        let kept = self.with_child(index, |child| child.enqueue(packet, cx));
+        let kept = self
+            .backlog
+            .enqueue(&mut self.queues[index].child, packet, cx);
         let (cycle, interleaved) = (self.cycle, self.interleaved);
         let queue = &mut self.queues[index];
         if !kept || queue.listed {
@@ -129,7 +131,7 @@ impl Scheduler for Wrr {
                 std::mem::swap(&mut self.round, &mut self.next);
                 continue;
             };
-            let sent = self.with_child(index, |child| child.dequeue(cx));
+            let sent = self.backlog.dequeue(&mut self.queues[index].child, cx);
             let (cycle, interleaved) = (self.cycle, self.interleaved);
             let queue = &mut self.queues[index];
             if queue.cycle != cycle {
@@ -200,11 +202,6 @@ impl Wrr {
             });
         }
         index
-    }
-
-    /// Runs `work` on a child queue and keeps the totals.
-    fn with_child<R>(&mut self, index: usize, work: impl FnOnce(&mut Child) -> R) -> R {
-        self.backlog.keep(&mut self.queues[index].child, work)
     }
 }
 
