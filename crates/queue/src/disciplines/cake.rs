@@ -176,6 +176,15 @@ pub struct Cake {
     longest: Option<Longest>,
 }
 
+/// Why a packet was looked for in vain.
+#[derive(PartialEq, Eq)]
+enum Vain {
+    /// The flow that was served was empty: there may be another tin to be served.
+    Nothing,
+    /// The packet was dropped: the tin goes on with the next.
+    Dropped,
+}
+
 /// When packets may be sent.
 struct Shaper {
     shapes: bool,
@@ -273,26 +282,32 @@ struct Queues {
     /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
     tags: [u32; PLACES],
     sets: [Set; PLACES],
-    /// The neighbours of each flow in its ring, apart from the flows so that who comes or goes touches none but its own.
-    links: Links,
     sources: Hosts,
     destinations: Hosts,
 }
 
-/// Every packet touches the first cache line, only a judgement the second.
+/// A packet touches the first cache line, and the second only if BLUE's probability may change or a signal is due.
 #[repr(C, align(64))]
 struct Flow {
     queue: store::List,
     bytes: u64,
-    deficit: i64,
-    /// How long it is among the longest at least; 0 if it is not among them.
-    told: Cell<u64>,
-    src: u32,
-    dst: u32,
+    /// How long the longest have it, no less than it is, as far as that goes; 0 if it is not among them. A queue that empties stays
+    /// there: it is put right if it comes to the top, and most are as long again before.
+    told: Cell<u32>,
+    deficit: i32,
+    src: u16,
+    dst: u16,
+    /// The flows before and after it in its ring.
+    previous: u16,
+    next: u16,
     cobalt: CobaltVars,
 }
 
-const _: () = assert!(std::mem::offset_of!(Flow, cobalt) <= 64 && size_of::<Flow>() == 128);
+const _: () = assert!(
+    std::mem::offset_of!(Flow, cobalt) + CobaltVars::OFTEN <= 64 && size_of::<Flow>() == 128
+);
+
+type Flows = [Flow; PLACES];
 
 /// The AQM of a flow, to be asked for its state.
 struct FlowCobalt<'a>(&'a CobaltLaw, &'a CobaltVars);
@@ -329,9 +344,6 @@ enum Set {
     Decaying,
 }
 
-/// The flow before and the one after each in its ring.
-type Links = [(u16, u16); PLACES];
-
 /// Flows in a round: the last is the one before the first, so that the first becomes the last if the next one becomes the first.
 #[derive(Clone, Copy)]
 struct Ring {
@@ -350,29 +362,32 @@ impl Ring {
 
     /// The first flow, which there is, goes to the end.
     #[inline(always)]
-    fn rotate(&mut self, links: &Links) {
-        self.head = u32::from(links[place(self.head)].1);
+    fn rotate(&mut self, flows: &Flows) {
+        self.head = u32::from(flows[place(self.head)].next);
     }
 
     /// A flow that is in no ring comes to the end.
     #[inline]
-    fn push(&mut self, index: u32, links: &mut Links) {
+    fn push(&mut self, index: u32, flows: &mut Flows) {
         if self.head == NONE {
             self.head = index;
-            links[place(index)] = (short(index), short(index));
+            let flow = &mut flows[place(index)];
+            (flow.previous, flow.next) = (short(index), short(index));
             return;
         }
-        let last = std::mem::replace(&mut links[place(self.head)].0, short(index));
-        links[place(last.into())].1 = short(index);
-        links[place(index)] = (last, short(self.head));
+        let first = &mut flows[place(self.head)];
+        let last = std::mem::replace(&mut first.previous, short(index));
+        flows[place(last.into())].next = short(index);
+        let flow = &mut flows[place(index)];
+        (flow.previous, flow.next) = (last, short(self.head));
     }
 
     /// A flow of this ring leaves it.
     #[inline]
-    fn remove(&mut self, index: u32, links: &mut Links) {
-        let (previous, next) = links[place(index)];
-        links[place(previous.into())].1 = next;
-        links[place(next.into())].0 = previous;
+    fn remove(&mut self, index: u32, flows: &mut Flows) {
+        let (previous, next) = (flows[place(index)].previous, flows[place(index)].next);
+        flows[place(previous.into())].next = next;
+        flows[place(next.into())].previous = previous;
         if self.head == index {
             self.head = match u32::from(next) == index {
                 true => NONE,
@@ -559,7 +574,7 @@ impl Scheduler for Cake {
         let flow = &mut queues.flows[place(index)];
         flow.bytes += u64::from(packet.size);
         cx.store.push_back(&mut flow.queue, packet);
-        if flow.bytes > flow.told.get()
+        if flow.bytes > flow.told.get().into()
             && let Some(longest) = &mut self.longest
         {
             flow.raise(tin.first + index, longest);
@@ -582,7 +597,10 @@ impl Scheduler for Cake {
             return None;
         }
         self.choose_tin(now);
-        self.serve(now, true, cx).or_else(|| self.go_on(now, cx))
+        match self.serve(now, true, cx) {
+            Ok(packet) => Some(packet),
+            Err(vain) => self.go_on(vain, now, cx),
+        }
     }
 
     fn shapes(&self) -> bool {
@@ -609,7 +627,7 @@ impl Scheduler for Cake {
                         number,
                         packets: flow.queue.len(),
                         bytes: flow.bytes,
-                        deficit: Some(flow.deficit),
+                        deficit: Some(flow.deficit.into()),
                         inside: &FlowCobalt(&tin.law, &flow.cobalt),
                     });
                 }
@@ -702,91 +720,90 @@ impl Cake {
 
     /// Once a packet was looked for in vain.
     #[inline(never)]
-    fn go_on(&mut self, now: i64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        while self.may_send(now) {
-            self.choose_among(now);
-            if let Some(packet) = self.serve(now, false, cx) {
-                return Some(packet);
+    fn go_on(&mut self, mut vain: Vain, now: i64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        loop {
+            if vain == Vain::Nothing {
+                if !self.may_send(now) {
+                    return None;
+                }
+                self.choose_among(now);
+            }
+            match self.serve(now, false, cx) {
+                Ok(packet) => return Some(packet),
+                Err(again) => vain = again,
             }
         }
-        None
     }
 
-    /// Serves flows of the current tin until one gives a packet; none if there may be another tin to be served by now. The `first` time
-    /// that a packet is looked for one of the flows that decay is looked at before.
+    /// Serves flows of the current tin until one has a packet, and judges that. The `first` time that a packet is looked for one of the
+    /// flows that decay is looked at before.
     #[inline(always)]
-    fn serve(&mut self, now: i64, first: bool, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn serve(&mut self, now: i64, first: bool, cx: &mut SchedulerCx<'_>) -> Result<Held, Vain> {
         let time = cx.now.as_ns();
         let tin = &mut self.tins[self.current];
-        let queues = &mut **tin.queues.as_mut()?;
+        let queues = tin.queues.as_mut().ok_or(Vain::Nothing)?;
         if first && queues.decaying_flows.head != NONE {
             queues.decay(&tin.law, time);
         }
-        loop {
+        let (flow, packet) = loop {
             let index = match queues.new_flows.head {
                 NONE => queues.old_flows.head,
                 new => new,
             };
             if index == NONE {
-                return None;
+                return Err(Vain::Nothing);
             }
-            let flow = &mut queues.flows[place(index)];
-            if flow.deficit <= 0 {
+            if queues.flows[place(index)].deficit <= 0 {
                 queues.grant(index, tin.flow_quantum, self.hash.isolation, cx.rng);
                 continue;
             }
-            loop {
-                let Some(packet) = flow.take(cx.store) else {
-                    queues.retire(index, &tin.law, time, self.hash.isolation);
-                    if queues.sparse + queues.bulk == 0 {
-                        self.backlogged &= !tin.own;
-                        return None;
-                    }
-                    // Nothing that the choice of the tin depends on has changed, unless packets were dropped that count.
-                    if self.ingress {
-                        return None;
-                    }
-                    break;
-                };
-                tin.packets -= 1;
-                self.waiting.remove(packet.size);
-                if flow.queue.is_empty() {
-                    flow.leave(tin.first + index, &mut self.longest);
-                }
-                let least = match self.ingress {
-                    true => tin.least * u64::from(queues.bulk.max(2)) / 2,
-                    false => tin.least,
-                };
-                let head = cx.store.packet(&packet);
-                let verdict = tin.law.judge_in_cake(
-                    &mut flow.cobalt,
-                    head,
-                    cx.now.since(head.arrived()),
-                    least,
-                    flow.queue.is_empty(),
-                    time,
-                    cx.rng,
-                );
-                let length = self.link.adjusted(packet.size);
-                let Verdict::Drop(reason) = verdict else {
-                    if let Verdict::Mark(reason) = verdict {
-                        tin.marked += u64::from(cx.mark(&packet, reason));
-                    }
-                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, false);
-                    flow.deficit -= i64::from(length);
-                    tin.deficit -= i64::from(length);
-                    return Some(packet);
-                };
-                tin.dropped += 1;
-                cx.drop(packet, reason);
-                if self.ingress {
-                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
-                    flow.deficit -= i64::from(length);
-                    tin.deficit -= i64::from(length);
-                    break;
-                }
+            if let Some(packet) = queues.flows[place(index)].take(cx.store) {
+                break (&mut queues.flows[place(index)], packet);
             }
+            queues.retire(index, &tin.law, time, self.hash.isolation);
+            if queues.sparse + queues.bulk == 0 {
+                self.backlogged &= !tin.own;
+                return Err(Vain::Nothing);
+            }
+            // Nothing that the choice of the tin depends on has changed, unless packets were dropped that count.
+            if self.ingress {
+                return Err(Vain::Nothing);
+            }
+        };
+        tin.packets -= 1;
+        self.waiting.remove(packet.size);
+        let least = match self.ingress {
+            true => tin.least * u64::from(queues.bulk.max(2)) / 2,
+            false => tin.least,
+        };
+        let head = cx.store.packet(&packet);
+        let verdict = tin.law.judge_in_cake(
+            &mut flow.cobalt,
+            head,
+            cx.now.since(head.arrived()),
+            least,
+            flow.queue.is_empty(),
+            time,
+            cx.rng,
+        );
+        let length = self.link.adjusted(packet.size);
+        if let Verdict::Drop(reason) = verdict {
+            tin.dropped += 1;
+            cx.drop(packet, reason);
+            if self.ingress {
+                tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
+                flow.pay(length);
+                tin.deficit -= i64::from(length);
+            }
+            return Err(Vain::Dropped);
         }
+        if let Verdict::Mark(reason) = verdict {
+            tin.marked += u64::from(cx.mark(&packet, reason));
+        }
+        tin.next = self.shaper.advance(tin.next, tin.pace, length, now, false);
+        flow.pay(length);
+        tin.deficit -= i64::from(length);
+        Ok(packet)
     }
 
     #[inline(never)]
@@ -811,10 +828,6 @@ impl Cake {
         let flow = flow.expect("the longest queue is in a tin that has had packets");
         let packet = flow.take(cx.store);
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
-        if flow.queue.is_empty() {
-            longest.forget(victim);
-            flow.told.set(0);
-        }
         tin.law.on_full(&mut flow.cobalt, cx.now.as_ns());
         tin.packets -= 1;
         tin.dropped += 1;
@@ -1150,26 +1163,23 @@ impl Flow {
     /// How long it is, as the longest are told.
     #[inline]
     fn rank(&self, number: u32) -> Rank {
-        self.told.set(self.bytes);
+        self.told.set(u32::try_from(self.bytes).unwrap_or(u32::MAX));
         Rank {
             length: self.bytes,
             tie: u64::from(number),
         }
     }
 
+    /// A packet is sent from its deficit.
+    #[inline(always)]
+    fn pay(&mut self, length: u32) {
+        self.deficit = self.deficit.saturating_sub_unsigned(length);
+    }
+
     /// It is longer than the longest were told.
     #[inline(never)]
     fn raise(&self, number: u32, longest: &mut Longest) {
         longest.raise(number, self.rank(number));
-    }
-
-    /// It is empty, and among the longest no more.
-    #[inline(never)]
-    fn leave(&self, number: u32, longest: &mut Option<Longest>) {
-        if let Some(longest) = longest {
-            longest.forget(number);
-            self.told.set(0);
-        }
     }
 
     /// Its next packet.
@@ -1193,6 +1203,8 @@ impl Queues {
             deficit: 0,
             src: 0,
             dst: 0,
+            previous: 0,
+            next: 0,
             cobalt: law.start(),
         };
         let flows: Box<[Flow]> = (0..PLACES).map(flow).collect();
@@ -1209,7 +1221,6 @@ impl Queues {
             flows: flows.try_into().ok().expect("as many"),
             tags: [0; PLACES],
             sets: [Set::None; PLACES],
-            links: [(0, 0); PLACES],
             sources: hosts(),
             destinations: hosts(),
         })
@@ -1237,10 +1248,10 @@ impl Queues {
         }
         if reserved.is_none() || self.sets[place(index)] == Set::None {
             if isolation.by_source() {
-                self.flows[place(index)].src = self.sources.find(src);
+                self.flows[place(index)].src = short(self.sources.find(src));
             }
             if isolation.by_destination() {
-                self.flows[place(index)].dst = self.destinations.find(dst);
+                self.flows[place(index)].dst = short(self.destinations.find(dst));
             }
             if bulk {
                 self.count_hosts(isolation, index, true);
@@ -1255,18 +1266,18 @@ impl Queues {
     fn grant(&mut self, index: u32, quantum: u32, isolation: CakeIsolation, rng: &mut Stream) {
         match self.sets[place(index)] {
             Set::Sparse => self.grow_old(index, isolation),
-            _ => self.old_flows.rotate(&self.links),
+            _ => self.old_flows.rotate(&self.flows),
         }
         let dither = u64::from(draw(rng) >> 16);
         let grant = (u64::from(quantum) * self.share(index) + dither) >> 16;
-        self.flows[place(index)].deficit += i64::try_from(grant).unwrap_or(0);
+        self.flows[place(index)].deficit += i32::try_from(grant).unwrap_or(0);
     }
 
     /// The first of the new flows goes to the old ones. As sparse flows count those that are new, and those that are empty.
     #[inline(never)]
     fn grow_old(&mut self, index: u32, isolation: CakeIsolation) {
-        self.new_flows.remove(index, &mut self.links);
-        self.old_flows.push(index, &mut self.links);
+        self.new_flows.remove(index, &mut self.flows);
+        self.old_flows.push(index, &mut self.flows);
         if self.flows[place(index)].queue.is_empty() {
             self.sets[place(index)] = Set::SparseWait;
             return;
@@ -1285,14 +1296,14 @@ impl Queues {
         if cobalt.rests(now) {
             self.forget(index);
         } else {
-            self.decaying_flows.rotate(&self.links);
+            self.decaying_flows.rotate(&self.flows);
         }
     }
 
     /// A flow has decayed.
     #[inline(never)]
     fn forget(&mut self, index: u32) {
-        self.decaying_flows.remove(index, &mut self.links);
+        self.decaying_flows.remove(index, &mut self.flows);
         self.sets[place(index)] = Set::None;
     }
 
@@ -1307,21 +1318,21 @@ impl Queues {
         };
         match std::mem::replace(&mut self.sets[place(index)], set) {
             Set::Sparse => {
-                self.new_flows.remove(index, &mut self.links);
+                self.new_flows.remove(index, &mut self.flows);
                 self.sparse -= 1;
             }
             Set::SparseWait => {
-                self.old_flows.remove(index, &mut self.links);
+                self.old_flows.remove(index, &mut self.flows);
                 self.sparse -= 1;
             }
             Set::Bulk => {
-                self.old_flows.remove(index, &mut self.links);
+                self.old_flows.remove(index, &mut self.flows);
                 self.count_bulk(isolation, index, false);
             }
             Set::None | Set::Decaying => unreachable!("a flow that is served waits to be"),
         }
         if set == Set::Decaying {
-            self.decaying_flows.push(index, &mut self.links);
+            self.decaying_flows.push(index, &mut self.flows);
         }
     }
 
@@ -1331,14 +1342,14 @@ impl Queues {
         match self.sets[place(index)] {
             set @ (Set::None | Set::Decaying) => {
                 if set == Set::Decaying {
-                    self.decaying_flows.remove(index, &mut self.links);
+                    self.decaying_flows.remove(index, &mut self.flows);
                 }
-                self.new_flows.push(index, &mut self.links);
+                self.new_flows.push(index, &mut self.flows);
                 self.sparse += 1;
                 let quantum = (u64::from(quantum) * self.share(index)) >> 16;
                 self.sets[place(index)] = Set::Sparse;
                 let flow = &mut self.flows[place(index)];
-                flow.deficit = i64::try_from(quantum).unwrap_or(0);
+                flow.deficit = i32::try_from(quantum).unwrap_or(0);
             }
             Set::SparseWait => {
                 self.sets[place(index)] = Set::Bulk;
@@ -1361,10 +1372,10 @@ impl Queues {
     fn count_hosts(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
         let (src, dst) = (self.flows[place(index)].src, self.flows[place(index)].dst);
         if isolation.by_source() {
-            self.sources.count(src, comes);
+            self.sources.count(src.into(), comes);
         }
         if isolation.by_destination() {
-            self.destinations.count(dst, comes);
+            self.destinations.count(dst.into(), comes);
         }
     }
 
@@ -1373,8 +1384,8 @@ impl Queues {
     #[inline]
     fn share(&self, index: u32) -> u64 {
         let flow = &self.flows[place(index)];
-        let bulk = self.sources.bulk(flow.src);
-        let load = bulk.max(self.destinations.bulk(flow.dst));
+        let bulk = self.sources.bulk(flow.src.into());
+        let load = bulk.max(self.destinations.bulk(flow.dst.into()));
         match SHARES.get(usize::from(load)) {
             Some(share) => u64::from(*share),
             None => u64::from(u16::MAX / load),

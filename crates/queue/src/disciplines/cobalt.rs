@@ -205,22 +205,27 @@ enum Rules {
     Ns3,
 }
 
-/// What the law remembers of one queue.
+/// What the law remembers of one queue, what each judgement asks for first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct CobaltVars {
-    dropping: bool,
-    /// Signals that the present rate stands for.
-    count: u32,
-    /// 2^32 / sqrt(count).
-    root: u32,
     /// When the next signal is due; with count 0, when it would be if the state were entered now.
     drop_next: u64,
-    /// BLUE's probability, which overflows raise, and when it changed last.
+    /// BLUE's probability, which overflows raise.
     probability: f64,
+    /// Signals that the present rate stands for.
+    count: u32,
+    dropping: bool,
+    /// 2^32 / sqrt(count).
+    root: u32,
+    /// When the probability changed last.
     changed: u64,
 }
 
 impl CobaltVars {
+    /// Bytes that a judgement touches in which nothing is due.
+    pub const OFTEN: usize = std::mem::offset_of!(CobaltVars, root);
+
     /// Nothing is left of what happened: a queue that is empty can be forgotten.
     #[inline]
     pub fn rests(&self, now: u64) -> bool {
