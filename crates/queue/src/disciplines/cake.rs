@@ -29,7 +29,7 @@
 //! if a later one acknowledges more, which Linux's comparison of SACK blocks also allows as a rule; of equal ones none is.
 //! No NAT lookup, no splitting of GSO packets, no autorate.
 
-use crate::aqm::{Meta, Verdict};
+use crate::aqm::Verdict;
 use crate::disciplines::cobalt::{CobaltLaw, CobaltVars};
 use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
@@ -176,6 +176,15 @@ pub struct Cake {
     longest: Option<Longest>,
 }
 
+/// Why a packet was looked for in vain.
+#[derive(PartialEq, Eq)]
+enum Vain {
+    /// The flow that was served was empty: there may be another tin to be served.
+    Nothing,
+    /// The packet was dropped: the tin goes on with the next.
+    Dropped,
+}
+
 /// When packets may be sent.
 struct Shaper {
     shapes: bool,
@@ -195,6 +204,8 @@ struct LinkLayer {
 /// What tells flows from each other.
 struct Hash {
     isolation: CakeIsolation,
+    /// Flows have queues of their own.
+    by_flow: bool,
     key: u64,
     nodes: std::sync::Arc<[(u32, u32)]>,
 }
@@ -202,8 +213,8 @@ struct Hash {
 /// What waits in all tins, and may.
 struct Waiting {
     packets: u64,
-    /// In what the limit counts: packets, or what the kernel would count for them.
-    counted: u64,
+    /// What the kernel would count for them, if that is limited.
+    memory: u64,
     bytes: u64,
     limit: Limit,
 }
@@ -242,9 +253,11 @@ impl Pace {
 
 struct Tin {
     /// None until the tin has had a packet.
-    queues: Option<Queues>,
+    queues: Option<Box<Queues>>,
     /// The number of its first queue among those of all tins.
     first: u32,
+    /// Its bit among those of all tins.
+    own: u8,
     pace: Pace,
     next: i64,
     quantum: i64,
@@ -260,37 +273,41 @@ struct Tin {
 
 /// The flows of a tin, and their hosts.
 struct Queues {
-    /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
-    tags: Box<[u32; PLACES]>,
-    sets: Box<[Set; PLACES]>,
-    flows: Box<[Flow; PLACES]>,
-    sources: Box<Hosts>,
-    destinations: Box<Hosts>,
     sparse: u32,
     bulk: u32,
-    decaying: u32,
-    new_flows: List,
-    old_flows: List,
-    decaying_flows: List,
+    new_flows: Ring,
+    old_flows: Ring,
+    decaying_flows: Ring,
+    flows: Box<[Flow; PLACES]>,
+    /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
+    tags: [u32; PLACES],
+    sets: [Set; PLACES],
+    sources: Hosts,
+    destinations: Hosts,
 }
 
-/// Every packet touches the first cache line, only a judgement the second.
+/// A packet touches the first cache line, and the second only if BLUE's probability may change or a signal is due.
 #[repr(C, align(64))]
 struct Flow {
     queue: store::List,
     bytes: u64,
-    deficit: i64,
-    /// How long it is among the longest at least; 0 if it is not among them.
-    told: Cell<u64>,
-    previous: u32,
-    next: u32,
-    src: u32,
-    dst: u32,
-    list: Listed,
+    /// How long the longest have it, no less than it is, as far as that goes; 0 if it is not among them. A queue that empties stays
+    /// there: it is put right if it comes to the top, and most are as long again before.
+    told: Cell<u32>,
+    deficit: i32,
+    src: u16,
+    dst: u16,
+    /// The flows before and after it in its ring.
+    previous: u16,
+    next: u16,
     cobalt: CobaltVars,
 }
 
-const _: () = assert!(std::mem::offset_of!(Flow, cobalt) <= 64 && size_of::<Flow>() == 128);
+const _: () = assert!(
+    std::mem::offset_of!(Flow, cobalt) + CobaltVars::OFTEN <= 64 && size_of::<Flow>() == 128
+);
+
+type Flows = [Flow; PLACES];
 
 /// The AQM of a flow, to be asked for its state.
 struct FlowCobalt<'a>(&'a CobaltLaw, &'a CobaltVars);
@@ -312,49 +329,71 @@ struct Hosts {
     bulk: [u16; PLACES],
 }
 
+/// What a flow is counted as, which says in which ring it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
+    /// In none.
     None,
+    /// Among the new flows.
     Sparse,
     /// Counted as sparse, but in the rotation of bulk flows.
     SparseWait,
+    /// Among the old flows, in the rotation.
     Bulk,
+    /// Empty, and with a deficit left: nobody else gets there, and nothing there uses deficits up.
     Decaying,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Listed {
-    Nowhere,
-    New,
-    Old,
-    Decaying,
-}
-
+/// Flows in a round: the last is the one before the first, so that the first becomes the last if the next one becomes the first.
 #[derive(Clone, Copy)]
-struct List {
+struct Ring {
+    /// The first flow, or [`NONE`].
     head: u32,
-    tail: u32,
 }
 
-impl List {
-    const EMPTY: List = List {
-        head: NONE,
-        tail: NONE,
-    };
+/// The number of a queue as it is kept in a ring.
+#[inline(always)]
+fn short(index: u32) -> u16 {
+    u16::try_from(index % QUEUES).unwrap_or(0)
+}
+
+impl Ring {
+    const EMPTY: Ring = Ring { head: NONE };
 
     /// The first flow, which there is, goes to the end.
+    #[inline(always)]
+    fn rotate(&mut self, flows: &Flows) {
+        self.head = u32::from(flows[place(self.head)].next);
+    }
+
+    /// A flow that is in no ring comes to the end.
     #[inline]
-    fn rotate(&mut self, flows: &mut [Flow; PLACES]) {
-        let first = self.head;
-        let flow = &mut flows[place(first)];
-        if flow.next == NONE {
+    fn push(&mut self, index: u32, flows: &mut Flows) {
+        if self.head == NONE {
+            self.head = index;
+            let flow = &mut flows[place(index)];
+            (flow.previous, flow.next) = (short(index), short(index));
             return;
         }
-        self.head = std::mem::replace(&mut flow.next, NONE);
-        let last = std::mem::replace(&mut self.tail, first);
-        flow.previous = last;
-        flows[place(last)].next = first;
-        flows[place(self.head)].previous = NONE;
+        let first = &mut flows[place(self.head)];
+        let last = std::mem::replace(&mut first.previous, short(index));
+        flows[place(last.into())].next = short(index);
+        let flow = &mut flows[place(index)];
+        (flow.previous, flow.next) = (last, short(self.head));
+    }
+
+    /// A flow of this ring leaves it.
+    #[inline]
+    fn remove(&mut self, index: u32, flows: &mut Flows) {
+        let (previous, next) = (flows[place(index)].previous, flows[place(index)].next);
+        flows[place(previous.into())].next = next;
+        flows[place(next.into())].previous = previous;
+        if self.head == index {
+            self.head = match u32::from(next) == index {
+                true => NONE,
+                false => next.into(),
+            };
+        }
     }
 }
 
@@ -430,6 +469,13 @@ impl Entry for Cake {
             table,
             hash: Hash {
                 isolation: params.isolation,
+                by_flow: !matches!(
+                    params.isolation,
+                    CakeIsolation::Flowblind
+                        | CakeIsolation::Srchost
+                        | CakeIsolation::Dsthost
+                        | CakeIsolation::Hosts
+                ),
                 key: match params.perturb {
                     true => cx.stream("hash").bits(),
                     false => 0,
@@ -444,7 +490,7 @@ impl Entry for Cake {
             spent: u8::MAX >> (8 - tins.len()),
             waiting: Waiting {
                 packets: 0,
-                counted: 0,
+                memory: 0,
                 bytes: 0,
                 limit: params.limit.unwrap_or_else(automatic),
             },
@@ -511,7 +557,10 @@ impl Scheduler for Cake {
             arriving.tos &= 3;
         }
         let tin = &mut self.tins[number];
-        let queues = tin.queues.get_or_insert_with(|| Queues::new(&tin.law));
+        let queues = match &mut tin.queues {
+            Some(queues) => queues,
+            queues => queues.insert(Queues::new(&tin.law)),
+        };
         let index = self.hash.flow_of(arriving, queues);
         if tin.packets == 0 {
             let now = ktime(cx.now);
@@ -525,15 +574,14 @@ impl Scheduler for Cake {
         let flow = &mut queues.flows[place(index)];
         flow.bytes += u64::from(packet.size);
         cx.store.push_back(&mut flow.queue, packet);
-        if flow.bytes > flow.told.get()
+        if flow.bytes > flow.told.get().into()
             && let Some(longest) = &mut self.longest
         {
-            let number = tin.first + index;
-            longest.raise(number, flow.rank(number));
+            flow.raise(tin.first + index, longest);
         }
         if !matches!(queues.sets[place(index)], Set::Sparse | Set::Bulk) {
             queues.wake(index, tin.flow_quantum, self.hash.isolation);
-            self.backlogged |= 1 << number;
+            self.backlogged |= tin.own;
         }
         if self.ack_filter != CakeAckFilter::NoAckFilter {
             self.filter_acks(number, index, cx);
@@ -545,17 +593,14 @@ impl Scheduler for Cake {
 
     fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         let now = ktime(cx.now);
-        let mut first = true;
-        while self.waiting.packets > 0 {
-            if self.shaper.next > now && self.shaper.failsafe > now {
-                return None;
-            }
-            self.choose_tin(now);
-            if let Some(packet) = self.serve(now, &mut first, cx) {
-                return Some(packet);
-            }
+        if !self.may_send(now) {
+            return None;
         }
-        None
+        self.choose_tin(now);
+        match self.serve(now, true, cx) {
+            Ok(packet) => Some(packet),
+            Err(vain) => self.go_on(vain, now, cx),
+        }
     }
 
     fn shapes(&self) -> bool {
@@ -575,14 +620,14 @@ impl Scheduler for Cake {
             let flows = tin
                 .queues
                 .iter()
-                .flat_map(|queues| queues.flows.iter().zip(&*queues.sets));
+                .flat_map(|queues| queues.flows.iter().zip(&queues.sets));
             for ((flow, set), number) in flows.zip(first..) {
                 if *set != Set::None {
                     show(QueueState {
                         number,
                         packets: flow.queue.len(),
                         bytes: flow.bytes,
-                        deficit: Some(flow.deficit),
+                        deficit: Some(flow.deficit.into()),
                         inside: &FlowCobalt(&tin.law, &flow.cobalt),
                     });
                 }
@@ -608,7 +653,7 @@ impl Scheduler for Cake {
         out.extend([
             sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.sparse))),
             sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.bulk))),
-            sum(&|tin| tin.queues.as_ref().map_or(0, |q| u64::from(q.decaying))),
+            sum(&|tin| tin.queues.as_ref().map_or(0, |q| q.decaying())),
             sum(&|tin| tin.dropped),
             sum(&|tin| tin.marked),
         ]);
@@ -616,9 +661,26 @@ impl Scheduler for Cake {
 }
 
 impl Cake {
+    /// Something waits, and the shaper lets it go.
+    #[inline(always)]
+    fn may_send(&self, now: i64) -> bool {
+        self.waiting.packets > 0 && (self.shaper.next <= now || self.shaper.failsafe <= now)
+    }
+
     /// Chooses the tin to serve; one of them has packets.
-    #[inline]
+    #[inline(always)]
     fn choose_tin(&mut self, now: i64) {
+        let b = &mut self.tins[self.current];
+        // The turns of the others do nothing.
+        if (self.backlogged | self.spent) & !b.own == 0 && !self.shaper.shapes {
+            b.fill();
+            return;
+        }
+        self.choose_among(now);
+    }
+
+    #[inline(never)]
+    fn choose_among(&mut self, now: i64) {
         if self.shaper.shapes {
             // The highest of those that are due, else the one that is due first.
             let mut best = i64::MAX;
@@ -632,15 +694,13 @@ impl Cake {
             return;
         }
         loop {
-            let (b, own) = (&mut self.tins[self.current], 1 << self.current);
+            let b = &mut self.tins[self.current];
+            let own = b.own;
             if b.deficit >= 0 && self.backlogged & own != 0 {
                 return;
             }
-            // The turns of the others do nothing.
             if (self.backlogged | self.spent) & !own == 0 {
-                while b.deficit < 0 {
-                    b.deficit += b.quantum;
-                }
+                b.fill();
                 return;
             }
             if b.deficit <= 0 {
@@ -658,86 +718,92 @@ impl Cake {
         }
     }
 
-    /// Serves flows of the current tin until one gives a packet; none if one was found empty, or nothing is left.
-    #[inline]
-    fn serve(&mut self, now: i64, first: &mut bool, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        let number = self.current;
-        let isolation = self.hash.isolation;
-        let tin = &mut self.tins[number];
-        let queues = tin.queues.as_mut()?;
+    /// Once a packet was looked for in vain.
+    #[inline(never)]
+    fn go_on(&mut self, mut vain: Vain, now: i64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
-            let decaying = queues.decaying_flows.head;
-            let index = if *first && decaying != NONE {
-                decaying
-            } else if queues.new_flows.head != NONE {
-                queues.new_flows.head
-            } else if queues.old_flows.head != NONE {
-                queues.old_flows.head
-            } else {
-                decaying
-            };
-            if index == NONE {
-                return None;
-            }
-            *first = false;
-            let flow = &mut queues.flows[place(index)];
-            if flow.deficit <= 0 {
-                queues.grant(index, tin.flow_quantum, isolation, cx.rng);
-                continue;
-            }
-            loop {
-                let Some(packet) = flow.take(cx.store) else {
-                    tin.law.on_empty(&mut flow.cobalt, cx.now);
-                    let rests = flow.cobalt.rests(cx.now);
-                    queues.retire(index, rests, isolation);
-                    if queues.sparse + queues.bulk == 0 {
-                        self.backlogged &= !(1 << number);
-                    }
+            if vain == Vain::Nothing {
+                if !self.may_send(now) {
                     return None;
-                };
-                tin.packets -= 1;
-                self.waiting.remove(packet.size);
-                if flow.queue.is_empty()
-                    && let Some(longest) = &mut self.longest
-                {
-                    longest.forget(tin.first + index);
-                    flow.told.set(0);
                 }
-                let bulk = if self.ingress { queues.bulk } else { 0 };
-                let least = match bulk {
-                    0..=2 => tin.least,
-                    _ => tin.least * u64::from(bulk) / 2,
-                };
-                let head = cx.store.packet(&packet);
-                let verdict = tin.law.judge(
-                    &mut flow.cobalt,
-                    &Meta::of(head),
-                    cx.now.since(head.arrived()),
-                    least,
-                    flow.queue.is_empty(),
-                    cx.now,
-                    cx.rng,
-                );
-                let length = self.link.adjusted(packet.size);
-                let Verdict::Drop(reason) = verdict else {
-                    if let Verdict::Mark(reason) = verdict {
-                        tin.marked += u64::from(cx.mark(&packet, reason));
-                    }
-                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, false);
-                    flow.deficit -= i64::from(length);
-                    tin.deficit -= i64::from(length);
-                    return Some(packet);
-                };
-                tin.dropped += 1;
-                cx.drop(packet, reason);
-                if self.ingress {
-                    tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
-                    flow.deficit -= i64::from(length);
-                    tin.deficit -= i64::from(length);
-                    break;
-                }
+                self.choose_among(now);
+            }
+            match self.serve(now, false, cx) {
+                Ok(packet) => return Some(packet),
+                Err(again) => vain = again,
             }
         }
+    }
+
+    /// Serves flows of the current tin until one has a packet, and judges that. The `first` time that a packet is looked for one of the
+    /// flows that decay is looked at before.
+    #[inline(always)]
+    fn serve(&mut self, now: i64, first: bool, cx: &mut SchedulerCx<'_>) -> Result<Held, Vain> {
+        let time = cx.now.as_ns();
+        let tin = &mut self.tins[self.current];
+        let queues = tin.queues.as_mut().ok_or(Vain::Nothing)?;
+        if first && queues.decaying_flows.head != NONE {
+            queues.decay(&tin.law, time);
+        }
+        let (flow, packet) = loop {
+            let index = match queues.new_flows.head {
+                NONE => queues.old_flows.head,
+                new => new,
+            };
+            if index == NONE {
+                return Err(Vain::Nothing);
+            }
+            if queues.flows[place(index)].deficit <= 0 {
+                queues.grant(index, tin.flow_quantum, self.hash.isolation, cx.rng);
+                continue;
+            }
+            if let Some(packet) = queues.flows[place(index)].take(cx.store) {
+                break (&mut queues.flows[place(index)], packet);
+            }
+            queues.retire(index, &tin.law, time, self.hash.isolation);
+            if queues.sparse + queues.bulk == 0 {
+                self.backlogged &= !tin.own;
+                return Err(Vain::Nothing);
+            }
+            // Nothing that the choice of the tin depends on has changed, unless packets were dropped that count.
+            if self.ingress {
+                return Err(Vain::Nothing);
+            }
+        };
+        tin.packets -= 1;
+        self.waiting.remove(packet.size);
+        let least = match self.ingress {
+            true => tin.least * u64::from(queues.bulk.max(2)) / 2,
+            false => tin.least,
+        };
+        let head = cx.store.packet(&packet);
+        let verdict = tin.law.judge_in_cake(
+            &mut flow.cobalt,
+            head,
+            cx.now.since(head.arrived()),
+            least,
+            flow.queue.is_empty(),
+            time,
+            cx.rng,
+        );
+        let length = self.link.adjusted(packet.size);
+        if let Verdict::Drop(reason) = verdict {
+            tin.dropped += 1;
+            cx.drop(packet, reason);
+            if self.ingress {
+                tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
+                flow.pay(length);
+                tin.deficit -= i64::from(length);
+            }
+            return Err(Vain::Dropped);
+        }
+        if let Verdict::Mark(reason) = verdict {
+            tin.marked += u64::from(cx.mark(&packet, reason));
+        }
+        tin.next = self.shaper.advance(tin.next, tin.pace, length, now, false);
+        flow.pay(length);
+        tin.deficit -= i64::from(length);
+        Ok(packet)
     }
 
     #[inline(never)]
@@ -762,11 +828,7 @@ impl Cake {
         let flow = flow.expect("the longest queue is in a tin that has had packets");
         let packet = flow.take(cx.store);
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
-        if flow.queue.is_empty() {
-            longest.forget(victim);
-            flow.told.set(0);
-        }
-        tin.law.on_full(&mut flow.cobalt, cx.now);
+        tin.law.on_full(&mut flow.cobalt, cx.now.as_ns());
         tin.packets -= 1;
         tin.dropped += 1;
         self.waiting.remove(packet.size);
@@ -779,6 +841,7 @@ impl Cake {
     }
 
     /// Drops an ACK that the one that came last makes superfluous.
+    #[inline(never)]
     fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx<'_>) {
         let tin = &mut self.tins[tin];
         let Some(queues) = &mut tin.queues else {
@@ -872,6 +935,14 @@ impl LinkLayer {
         let length = (size + self.overhead).max(self.mpu);
         match self.framing {
             CakeFraming::Noatm => length,
+            _ => self.framed(length),
+        }
+    }
+
+    #[inline(never)]
+    fn framed(&self, length: u32) -> u32 {
+        match self.framing {
+            CakeFraming::Noatm => length,
             CakeFraming::Atm => length.div_ceil(48) * 53,
             CakeFraming::Ptm => length + length.div_ceil(64),
         }
@@ -883,29 +954,25 @@ impl Waiting {
     fn add(&mut self, size: u32) {
         self.packets += 1;
         self.bytes += u64::from(size);
-        self.counted += self.count(size);
+        if let Limit::Bytes(_) = self.limit {
+            self.memory += memory(size);
+        }
     }
 
     #[inline]
     fn remove(&mut self, size: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(size);
-        self.counted -= self.count(size);
-    }
-
-    #[inline]
-    fn count(&self, size: u32) -> u64 {
-        match self.limit {
-            Limit::Packets(_) => 1,
-            Limit::Bytes(_) => memory(size),
+        if let Limit::Bytes(_) = self.limit {
+            self.memory -= memory(size);
         }
     }
 
     #[inline]
     fn keep_limit(&self) -> bool {
         match self.limit {
-            Limit::Packets(limit) => self.counted <= limit.get(),
-            Limit::Bytes(limit) => self.counted <= limit.get(),
+            Limit::Packets(limit) => self.packets <= limit.get(),
+            Limit::Bytes(limit) => self.memory <= limit.get(),
         }
     }
 }
@@ -914,22 +981,32 @@ impl Hash {
     /// The queue of a packet among those of its tin.
     #[inline]
     fn flow_of(&self, packet: &Packet, queues: &mut Queues) -> u32 {
-        let own = own_class(packet);
-        let tag = match self.isolation {
-            CakeIsolation::Flowblind => return 0,
-            CakeIsolation::Srchost => self.hosts(packet).0,
-            CakeIsolation::Dsthost => self.hosts(packet).1,
-            CakeIsolation::Hosts => {
-                let (src, dst) = self.hosts(packet);
-                src ^ dst
-            }
-            _ => hash(self.key, own),
+        let tag = match self.by_flow {
+            true => hash(self.key, own_class(packet)),
+            false if self.isolation == CakeIsolation::Flowblind => return 0,
+            false => self.host_tag(packet),
         };
         if queues.tags[place(tag)] == tag && queues.sets[place(tag)] != Set::None {
             return tag % QUEUES;
         }
+        self.search(packet, queues, tag)
+    }
+
+    #[inline(never)]
+    fn search(&self, packet: &Packet, queues: &mut Queues, tag: u32) -> u32 {
         let (src, dst) = self.hosts(packet);
         queues.find(self.isolation, tag, src, dst)
+    }
+
+    /// What tells hosts or pairs of them from each other.
+    #[inline(never)]
+    fn host_tag(&self, packet: &Packet) -> u32 {
+        let (src, dst) = self.hosts(packet);
+        match self.isolation {
+            CakeIsolation::Srchost => src,
+            CakeIsolation::Dsthost => dst,
+            _ => src ^ dst,
+        }
     }
 
     /// The hashes of the hosts that a packet comes from and goes to.
@@ -1014,6 +1091,7 @@ impl Tin {
         Tin {
             queues: None,
             first: number * QUEUES,
+            own: 1 << number,
             pace,
             next: 0,
             quantum,
@@ -1027,6 +1105,24 @@ impl Tin {
             packets: 0,
             dropped: 0,
             marked: 0,
+        }
+    }
+}
+
+impl Tin {
+    /// Quanta for a deficit below zero, until it is not.
+    #[inline(always)]
+    fn fill(&mut self) {
+        if self.deficit >= 0 {
+            return;
+        }
+        // How many of them it takes varies from packet to packet; mostly what is left is a matter of bits.
+        if self.quantum & (self.quantum - 1) == 0 {
+            self.deficit &= self.quantum - 1;
+            return;
+        }
+        while self.deficit < 0 {
+            self.deficit += self.quantum;
         }
     }
 }
@@ -1067,11 +1163,23 @@ impl Flow {
     /// How long it is, as the longest are told.
     #[inline]
     fn rank(&self, number: u32) -> Rank {
-        self.told.set(self.bytes);
+        self.told.set(u32::try_from(self.bytes).unwrap_or(u32::MAX));
         Rank {
             length: self.bytes,
             tie: u64::from(number),
         }
+    }
+
+    /// A packet is sent from its deficit.
+    #[inline(always)]
+    fn pay(&mut self, length: u32) {
+        self.deficit = self.deficit.saturating_sub_unsigned(length);
+    }
+
+    /// It is longer than the longest were told.
+    #[inline(never)]
+    fn raise(&self, number: u32, longest: &mut Longest) {
+        longest.raise(number, self.rank(number));
     }
 
     /// Its next packet.
@@ -1084,40 +1192,47 @@ impl Flow {
 }
 
 impl Queues {
+    /// In a box from the start: whoever made one in its own frame would clear so much of the stack at each call.
     #[cold]
-    fn new(law: &CobaltLaw) -> Queues {
+    #[inline(never)]
+    fn new(law: &CobaltLaw) -> Box<Queues> {
         let flow = |_| Flow {
             queue: store::List::default(),
             bytes: 0,
             told: Cell::new(0),
-            list: Listed::Nowhere,
-            previous: NONE,
-            next: NONE,
             deficit: 0,
             src: 0,
             dst: 0,
+            previous: 0,
+            next: 0,
             cobalt: law.start(),
         };
         let flows: Box<[Flow]> = (0..PLACES).map(flow).collect();
-        let hosts = || {
-            Box::new(Hosts {
-                tags: [0; PLACES],
-                bulk: [0; PLACES],
-            })
+        let hosts = || Hosts {
+            tags: [0; PLACES],
+            bulk: [0; PLACES],
         };
-        Queues {
-            tags: Box::new([0; PLACES]),
-            sets: Box::new([Set::None; PLACES]),
-            flows: flows.try_into().ok().expect("as many"),
-            sources: hosts(),
-            destinations: hosts(),
+        Box::new(Queues {
             sparse: 0,
             bulk: 0,
-            decaying: 0,
-            new_flows: List::EMPTY,
-            old_flows: List::EMPTY,
-            decaying_flows: List::EMPTY,
-        }
+            new_flows: Ring::EMPTY,
+            old_flows: Ring::EMPTY,
+            decaying_flows: Ring::EMPTY,
+            flows: flows.try_into().ok().expect("as many"),
+            tags: [0; PLACES],
+            sets: [Set::None; PLACES],
+            sources: hosts(),
+            destinations: hosts(),
+        })
+    }
+
+    /// How many flows decay.
+    fn decaying(&self) -> u64 {
+        (0..)
+            .zip(self.sets.iter().filter(|set| **set == Set::Decaying))
+            .map(|(before, _)| before + 1)
+            .last()
+            .unwrap_or(0)
     }
 
     /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
@@ -1133,10 +1248,10 @@ impl Queues {
         }
         if reserved.is_none() || self.sets[place(index)] == Set::None {
             if isolation.by_source() {
-                self.flows[place(index)].src = self.sources.find(src);
+                self.flows[place(index)].src = short(self.sources.find(src));
             }
             if isolation.by_destination() {
-                self.flows[place(index)].dst = self.destinations.find(dst);
+                self.flows[place(index)].dst = short(self.destinations.find(dst));
             }
             if bulk {
                 self.count_hosts(isolation, index, true);
@@ -1146,63 +1261,95 @@ impl Queues {
         index
     }
 
-    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows.
-    #[inline]
+    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows. It is the first of its ring.
+    #[inline(always)]
     fn grant(&mut self, index: u32, quantum: u32, isolation: CakeIsolation, rng: &mut Stream) {
-        let flow = &mut self.flows[place(index)];
-        // As sparse flows count those that are new.
-        if flow.list == Listed::New {
-            let waits = flow.queue.is_empty();
-            self.sets[place(index)] = if waits { Set::SparseWait } else { Set::Bulk };
-            if !waits {
-                self.sparse -= 1;
-                self.count_bulk(isolation, index, true);
-            }
+        match self.sets[place(index)] {
+            Set::Sparse => self.grow_old(index, isolation),
+            _ => self.old_flows.rotate(&self.flows),
         }
         let dither = u64::from(draw(rng) >> 16);
         let grant = (u64::from(quantum) * self.share(index) + dither) >> 16;
-        let flow = &mut self.flows[place(index)];
-        flow.deficit += i64::try_from(grant).unwrap_or(0);
-        match flow.list {
-            Listed::Old => self.old_flows.rotate(&mut self.flows),
-            _ => self.move_to(index, Listed::Old),
+        self.flows[place(index)].deficit += i32::try_from(grant).unwrap_or(0);
+    }
+
+    /// The first of the new flows goes to the old ones. As sparse flows count those that are new, and those that are empty.
+    #[inline(never)]
+    fn grow_old(&mut self, index: u32, isolation: CakeIsolation) {
+        self.new_flows.remove(index, &mut self.flows);
+        self.old_flows.push(index, &mut self.flows);
+        if self.flows[place(index)].queue.is_empty() {
+            self.sets[place(index)] = Set::SparseWait;
+            return;
+        }
+        self.sets[place(index)] = Set::Bulk;
+        self.sparse -= 1;
+        self.count_bulk(isolation, index, true);
+    }
+
+    /// The first of the flows that decay was found empty once more.
+    #[inline(always)]
+    fn decay(&mut self, law: &CobaltLaw, now: u64) {
+        let index = self.decaying_flows.head;
+        let cobalt = &mut self.flows[place(index)].cobalt;
+        law.on_empty(cobalt, now);
+        if cobalt.rests(now) {
+            self.forget(index);
+        } else {
+            self.decaying_flows.rotate(&self.flows);
         }
     }
 
+    /// A flow has decayed.
+    #[inline(never)]
+    fn forget(&mut self, index: u32) {
+        self.decaying_flows.remove(index, &mut self.flows);
+        self.sets[place(index)] = Set::None;
+    }
+
     /// A flow was served and found empty: it decays, or is forgotten if its AQM rests.
-    fn retire(&mut self, index: u32, rests: bool, isolation: CakeIsolation) {
-        let (set, to) = match rests {
-            true => (Set::None, Listed::Nowhere),
-            false => (Set::Decaying, Listed::Decaying),
+    #[inline(never)]
+    fn retire(&mut self, index: u32, law: &CobaltLaw, now: u64, isolation: CakeIsolation) {
+        let cobalt = &mut self.flows[place(index)].cobalt;
+        law.on_empty(cobalt, now);
+        let set = match cobalt.rests(now) {
+            true => Set::None,
+            false => Set::Decaying,
         };
         match std::mem::replace(&mut self.sets[place(index)], set) {
-            Set::Bulk => self.count_bulk(isolation, index, false),
-            Set::Sparse | Set::SparseWait => self.sparse -= 1,
-            Set::Decaying => self.decaying -= 1,
-            Set::None => {}
+            Set::Sparse => {
+                self.new_flows.remove(index, &mut self.flows);
+                self.sparse -= 1;
+            }
+            Set::SparseWait => {
+                self.old_flows.remove(index, &mut self.flows);
+                self.sparse -= 1;
+            }
+            Set::Bulk => {
+                self.old_flows.remove(index, &mut self.flows);
+                self.count_bulk(isolation, index, false);
+            }
+            Set::None | Set::Decaying => unreachable!("a flow that is served waits to be"),
         }
         if set == Set::Decaying {
-            self.decaying += 1;
-        }
-        match (self.flows[place(index)].list, to) {
-            (Listed::Decaying, Listed::Decaying) => self.decaying_flows.rotate(&mut self.flows),
-            _ => self.move_to(index, to),
+            self.decaying_flows.push(index, &mut self.flows);
         }
     }
 
     /// A flow that does not wait to be served has got a packet.
+    #[inline(never)]
     fn wake(&mut self, index: u32, quantum: u32, isolation: CakeIsolation) {
         match self.sets[place(index)] {
             set @ (Set::None | Set::Decaying) => {
                 if set == Set::Decaying {
-                    self.decaying -= 1;
+                    self.decaying_flows.remove(index, &mut self.flows);
                 }
-                self.move_to(index, Listed::New);
+                self.new_flows.push(index, &mut self.flows);
                 self.sparse += 1;
                 let quantum = (u64::from(quantum) * self.share(index)) >> 16;
                 self.sets[place(index)] = Set::Sparse;
                 let flow = &mut self.flows[place(index)];
-                flow.deficit = i64::try_from(quantum).unwrap_or(0);
+                flow.deficit = i32::try_from(quantum).unwrap_or(0);
             }
             Set::SparseWait => {
                 self.sets[place(index)] = Set::Bulk;
@@ -1225,10 +1372,10 @@ impl Queues {
     fn count_hosts(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
         let (src, dst) = (self.flows[place(index)].src, self.flows[place(index)].dst);
         if isolation.by_source() {
-            self.sources.count(src, comes);
+            self.sources.count(src.into(), comes);
         }
         if isolation.by_destination() {
-            self.destinations.count(dst, comes);
+            self.destinations.count(dst.into(), comes);
         }
     }
 
@@ -1237,56 +1384,26 @@ impl Queues {
     #[inline]
     fn share(&self, index: u32) -> u64 {
         let flow = &self.flows[place(index)];
-        let bulk = self.sources.bulk(flow.src);
-        let load = bulk.max(self.destinations.bulk(flow.dst)).max(1);
-        // Most hosts have one, and a division takes its time.
-        match load {
-            1 => 65_535,
-            load => u64::from(u16::MAX / load),
+        let bulk = self.sources.bulk(flow.src.into());
+        let load = bulk.max(self.destinations.bulk(flow.dst.into()));
+        match SHARES.get(usize::from(load)) {
+            Some(share) => u64::from(*share),
+            None => u64::from(u16::MAX / load),
         }
     }
+}
 
-    fn list(&mut self, which: Listed) -> Option<&mut List> {
-        match which {
-            Listed::Nowhere => None,
-            Listed::New => Some(&mut self.new_flows),
-            Listed::Old => Some(&mut self.old_flows),
-            Listed::Decaying => Some(&mut self.decaying_flows),
-        }
-    }
+/// The share for up to so many bulk flows: whether a host has one or more is not foreseen, and a division takes its time.
+const SHARES: [u16; 64] = shares();
 
-    /// Takes a flow out of its list and puts it at the end of another.
-    #[inline(never)]
-    fn move_to(&mut self, index: u32, to: Listed) {
-        let flow = &self.flows[place(index)];
-        let (from, previous, next) = (flow.list, flow.previous, flow.next);
-        if let Some(list) = self.list(from) {
-            if list.head == index {
-                list.head = next;
-            }
-            if list.tail == index {
-                list.tail = previous;
-            }
-            if previous != NONE {
-                self.flows[place(previous)].next = next;
-            }
-            if next != NONE {
-                self.flows[place(next)].previous = previous;
-            }
-        }
-        let mut before = NONE;
-        if let Some(list) = self.list(to) {
-            before = std::mem::replace(&mut list.tail, index);
-            if before == NONE {
-                list.head = index;
-            }
-        }
-        if before != NONE {
-            self.flows[place(before)].next = index;
-        }
-        let flow = &mut self.flows[place(index)];
-        (flow.list, flow.previous, flow.next) = (to, before, NONE);
+const fn shares() -> [u16; 64] {
+    let mut shares = [u16::MAX; 64];
+    let (mut load, mut place) = (2, 2);
+    while place < 64 {
+        shares[place] = u16::MAX / load;
+        (load, place) = (load + 1, place + 1);
     }
+    shares
 }
 
 /// The tin of each DSCP.

@@ -30,7 +30,7 @@
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
-use sojourn_sim::{DropReason, MarkReason, Stream};
+use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
 use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Span, Time, params};
 
 params! {
@@ -122,7 +122,7 @@ impl Aqm for Cobalt {
         if self.limit.admits(Packets::new(packets), Bytes::new(bytes)) {
             return Verdict::Pass;
         }
-        self.law.on_full(&mut self.vars, cx.now);
+        self.law.on_full(&mut self.vars, at(cx.now));
         // CAKE makes room at the head; one packet is enough unless it is smaller than the new one.
         let room = view
             .waiting
@@ -160,7 +160,7 @@ impl Aqm for Cobalt {
 
     #[inline]
     fn on_empty(&mut self, now: Time) {
-        self.law.on_empty(&mut self.vars, now);
+        self.law.on_empty(&mut self.vars, at(now));
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -205,26 +205,31 @@ enum Rules {
     Ns3,
 }
 
-/// What the law remembers of one queue.
+/// What the law remembers of one queue, what each judgement asks for first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct CobaltVars {
-    dropping: bool,
-    /// Signals that the present rate stands for.
-    count: u32,
-    /// 2^32 / sqrt(count).
-    root: u32,
     /// When the next signal is due; with count 0, when it would be if the state were entered now.
     drop_next: u64,
-    /// BLUE's probability, which overflows raise, and when it changed last.
+    /// BLUE's probability, which overflows raise.
     probability: f64,
+    /// Signals that the present rate stands for.
+    count: u32,
+    dropping: bool,
+    /// 2^32 / sqrt(count).
+    root: u32,
+    /// When the probability changed last.
     changed: u64,
 }
 
 impl CobaltVars {
+    /// Bytes that a judgement touches in which nothing is due.
+    pub const OFTEN: usize = std::mem::offset_of!(CobaltVars, root);
+
     /// Nothing is left of what happened: a queue that is empty can be forgotten.
     #[inline]
-    pub fn rests(&self, now: Time) -> bool {
-        self.probability <= 0.0 && self.count == 0 && at(now) >= self.drop_next
+    pub fn rests(&self, now: u64) -> bool {
+        self.probability <= 0.0 && self.count == 0 && now >= self.drop_next
     }
 }
 
@@ -328,33 +333,8 @@ impl CobaltLaw {
             };
         }
         let capable = self.ecn && meta.ecn().is_capable();
-        let due = vars.count > 0 && now >= vars.drop_next;
-        let mut late = now > vars.drop_next;
-        vars.dropping = if waited > self.target && waited > least {
-            if !vars.dropping {
-                vars.drop_next = now.saturating_add(self.spacing(vars));
-            }
-            vars.count = vars.count.max(1);
-            true
-        } else {
-            false
-        };
-        let mut verdict = Verdict::Pass;
-        if due && vars.dropping {
-            verdict = if capable {
-                Verdict::Mark(MarkReason::TargetExceeded)
-            } else {
-                Verdict::Drop(DropReason::TargetExceeded)
-            };
-            vars.count = vars.count.saturating_add(1);
-            self.step(vars);
-            late = now > vars.drop_next;
-        } else if due {
-            while vars.count > 0 && now >= vars.drop_next {
-                self.less(vars);
-            }
-            late = now > vars.drop_next;
-        }
+        let above = waited > self.target && waited > least;
+        let (mut verdict, late) = self.signal(vars, above, capable, now);
         if let Some(threshold) = self.ce_threshold
             && verdict == Verdict::Pass
             && !self.l4s
@@ -377,22 +357,122 @@ impl CobaltLaw {
                 Verdict::Drop(DropReason::Early)
             };
         }
+        self.settle(vars, verdict, late, now);
+        match verdict {
+            Verdict::Drop(_) if spared => undropped(signal),
+            _ => verdict,
+        }
+    }
+
+    /// As [`CobaltLaw::judge`], of a law [of CAKE](CobaltLaw::of_cake): it has no thresholds, and BLUE drops whatever it may.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "a queue, its head and the present"
+    )]
+    #[inline(always)]
+    pub fn judge_in_cake(
+        &self,
+        vars: &mut CobaltVars,
+        head: &Packet,
+        sojourn: Span,
+        least: u64,
+        spared: bool,
+        now: u64,
+        rng: &mut Stream,
+    ) -> Verdict {
+        let waited = ns(sojourn);
+        let above = waited > self.target && waited > least;
+        // CoDel's part leaves the probability alone.
+        let drops = vars.probability > 0.0 && float(rng.bits() >> 32) < vars.probability;
+        let due = vars.count > 0 && now >= vars.drop_next;
+        if due || drops {
+            let capable = Meta::of(head).ecn().is_capable();
+            return self.intervene(vars, above, capable, drops, spared, now);
+        }
+        let late = self.turn(vars, above, now);
+        self.settle(vars, Verdict::Pass, late, now);
+        Verdict::Pass
+    }
+
+    /// The rest of a judgement in which a signal is due, or BLUE drops.
+    #[inline(never)]
+    fn intervene(
+        &self,
+        vars: &mut CobaltVars,
+        above: bool,
+        capable: bool,
+        drops: bool,
+        spared: bool,
+        now: u64,
+    ) -> Verdict {
+        let (signal, late) = self.signal(vars, above, capable, now);
+        let verdict = match (drops, signal) {
+            (true, Verdict::Pass | Verdict::Mark(_)) => Verdict::Drop(DropReason::Early),
+            _ => signal,
+        };
+        self.settle(vars, verdict, late, now);
+        match verdict {
+            Verdict::Drop(_) if spared => undropped(signal),
+            _ => verdict,
+        }
+    }
+
+    /// CoDel's part of a judgement, and whether the time of the next signal is past.
+    #[inline(always)]
+    fn signal(
+        &self,
+        vars: &mut CobaltVars,
+        above: bool,
+        capable: bool,
+        now: u64,
+    ) -> (Verdict, bool) {
+        let due = vars.count > 0 && now >= vars.drop_next;
+        let late = self.turn(vars, above, now);
+        if !due {
+            return (Verdict::Pass, late);
+        }
+        if !above {
+            while vars.count > 0 && now >= vars.drop_next {
+                self.less(vars);
+            }
+            return (Verdict::Pass, now > vars.drop_next);
+        }
+        vars.count = vars.count.saturating_add(1);
+        self.step(vars);
+        let signal = match capable {
+            true => Verdict::Mark(MarkReason::TargetExceeded),
+            false => Verdict::Drop(DropReason::TargetExceeded),
+        };
+        (signal, now > vars.drop_next)
+    }
+
+    /// Turns the dropping state on or off; returns whether the time of the next signal was past before.
+    #[inline(always)]
+    fn turn(&self, vars: &mut CobaltVars, above: bool, now: u64) -> bool {
+        let late = now > vars.drop_next;
+        if above {
+            if !vars.dropping {
+                vars.drop_next = now.saturating_add(self.spacing(vars));
+            }
+            vars.count = vars.count.max(1);
+        }
+        vars.dropping = above;
+        late
+    }
+
+    /// What a judgement leaves behind.
+    #[inline(always)]
+    fn settle(&self, vars: &mut CobaltVars, verdict: Verdict, late: bool, now: u64) {
         if vars.count == 0 {
             vars.drop_next = now.saturating_add(self.interval);
         } else if late && !matches!(verdict, Verdict::Drop(_)) {
             vars.drop_next = now;
         }
-        match (verdict, signal) {
-            (Verdict::Drop(_), Verdict::Drop(_)) if spared => Verdict::Pass,
-            (Verdict::Drop(_), signal) if spared => signal,
-            _ => verdict,
-        }
     }
 
     /// A packet was dropped because the queue is full.
     #[cold]
-    pub fn on_full(&self, vars: &mut CobaltVars, now: Time) {
-        let now = at(now);
+    pub fn on_full(&self, vars: &mut CobaltVars, now: u64) {
         self.raise(vars, now);
         vars.dropping = true;
         vars.drop_next = now;
@@ -401,8 +481,7 @@ impl CobaltLaw {
 
     /// The transmitter asked and the queue was empty.
     #[inline]
-    pub fn on_empty(&self, vars: &mut CobaltVars, now: Time) {
-        let now = at(now);
+    pub fn on_empty(&self, vars: &mut CobaltVars, now: u64) {
         if vars.probability > 0.0 && now - vars.changed > self.target {
             vars.probability = (vars.probability - self.decrement).max(0.0);
             vars.changed = self.stamp(now);
@@ -465,6 +544,14 @@ impl CobaltLaw {
                 Rules::Linux => float(rng.bits() >> 32) < vars.probability,
                 Rules::Ns3 => rng.uniform() < vars.probability,
             }
+    }
+}
+
+/// What is left of a signal that must not drop.
+fn undropped(signal: Verdict) -> Verdict {
+    match signal {
+        Verdict::Drop(_) => Verdict::Pass,
+        signal => signal,
     }
 }
 
@@ -631,7 +718,7 @@ mod tests {
         for (dialect, one) in [("linux", ONE_32), ("ns3", 1.0)] {
             let mut cobalt = cobalt(&format!("dialect={dialect}"));
             for now in 100..111 {
-                cobalt.law.on_full(&mut cobalt.vars, ms(now));
+                cobalt.law.on_full(&mut cobalt.vars, at(ms(now)));
             }
             // At 100, 106 ms.
             assert!(
