@@ -347,23 +347,39 @@ impl Wfq {
         }
     }
 
+    #[inline(always)]
     fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         // What is sent has its tag; virtual time has to be followed here only where it changes its speed.
         if self.rules == Rules::Gps && self.fluid.rate != cx.rate {
             self.follow(cx);
         }
+        let (_, index) = self.heads.first()?;
+        self.send(index, cx).or_else(|| self.send_another(cx))
+    }
+
+    /// The AQMs have dropped whatever the first queue held.
+    #[inline(never)]
+    fn send_another(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
         loop {
             let (_, index) = self.heads.first()?;
-            let queue = &mut self.queues[at(index)];
-            let sent = self.backlog.dequeue(&mut queue.child, cx);
-            queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
-            if let Some(packet) = sent {
-                if self.rules == Rules::Own {
-                    self.virtual_time = self.tags.of(packet.slot());
-                }
-                return Some(packet);
+            let sent = self.send(index, cx);
+            if sent.is_some() {
+                return sent;
             }
         }
+    }
+
+    /// The next packet of a queue that holds some.
+    #[inline(always)]
+    fn send(&mut self, index: u32, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+        let queue = &mut self.queues[at(index)];
+        let packet = self.backlog.dequeue(&mut queue.child, cx);
+        queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
+        let packet = packet?;
+        if self.rules == Rules::Own {
+            self.virtual_time = self.tags.of(packet.slot());
+        }
+        Some(packet)
     }
 
     fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
