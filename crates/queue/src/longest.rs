@@ -30,8 +30,7 @@ trait Ranked: Entry {
 impl Ranked for u64 {
     #[inline]
     fn of(rank: Rank, index: u32) -> u64 {
-        let fits = rank.length <= LONGEST && index >> INDEX_BITS == 0;
-        assert!(fits, "queues below 2^40, and fewer than 2^24 of them");
+        assert!(rank.length <= LONGEST, "queues below 2^40");
         (LONGEST - rank.length) << INDEX_BITS | u64::from(index)
     }
 }
@@ -75,8 +74,8 @@ impl Longest {
             return;
         }
         match &mut self.0 {
-            Queues::ByIndex(queues) => queues.lower(u64::of(rank, index)),
-            Queues::ByTie(queues) => queues.lower(u128::of(rank, index)),
+            Queues::ByIndex(queues) => queues.lower(index, u64::of(rank, index)),
+            Queues::ByTie(queues) => queues.lower(index, u128::of(rank, index)),
         }
     }
 
@@ -115,7 +114,7 @@ fn top<E: Ranked>(queues: &mut Tournament<E>, now: impl Fn(u32) -> Rank) -> u32 
             0 => {
                 queues.remove(index);
             }
-            _ => queues.set(present),
+            _ => queues.change_first(present),
         }
     }
 }

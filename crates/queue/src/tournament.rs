@@ -1,8 +1,9 @@
 //! Which of many queues comes first, by a number that each has: a tournament in which the lesser of two wins.
 //!
 //! A tree of matches (D. Knuth, The Art of Computer Programming, volume 3, section 5.4.1) instead of a heap: who plays
-//! against a changed entry is known from its place alone. A queue takes the place that was left last, so that the tree is as
-//! large as the number of queues that are in it at once, however many there are.
+//! against a changed entry is known from its place alone. Four meet in a match, which makes half as many on the way to the top as
+//! two. A queue takes the place that was left last, so that the tree is as large as the number of queues that are in it at once,
+//! however many there are.
 
 use sojourn_sim::to_usize as at;
 
@@ -48,67 +49,91 @@ impl Entry for u64 {
 /// No place.
 const NOWHERE: u32 = u32::MAX;
 
-/// Places before the first queue comes.
-const FIRST_PLACES: usize = 8;
+/// Entries that meet in a match.
+const GROUP: usize = 4;
 
 /// Entries of queues, at most one for each.
 pub(crate) struct Tournament<E> {
-    /// The matches: that of pair i is between places 2 i and 2 i + 1, and its winner stands at place i, which is in pair i / 2; the
-    /// winner of all is at place 1. The second half are the entries themselves. Place 0 is not used.
-    pairs: Vec<[E; 2]>,
-    /// Where the entry of each queue is in the second half; [`NOWHERE`] if it has none.
+    /// The winner of all.
+    first: E,
+    /// The matches, each between the four of a group: the winner of group i stands at place i - 1, which is in group (i - 1) / 4,
+    /// and that of group 0 is the winner of all. The last three quarters are the entries themselves.
+    groups: Vec<[E; GROUP]>,
+    /// Where the entry of each queue is among those; [`NOWHERE`] if it has none.
     places: Vec<u32>,
     /// Places without an entry, the one left last at the end.
     free: Vec<u32>,
 }
 
-impl<E> Default for Tournament<E> {
+impl<E: Entry> Default for Tournament<E> {
     fn default() -> Self {
         Tournament {
-            pairs: Vec::new(),
+            first: E::NOBODY,
+            groups: Vec::new(),
             places: Vec::new(),
             free: Vec::new(),
         }
     }
 }
 
+/// Where the winner of a group stands; beyond all places for that of all.
+#[inline]
+const fn above(place: usize) -> usize {
+    (place / GROUP).wrapping_sub(1)
+}
+
 impl<E: Entry> Tournament<E> {
     /// The least entry.
     #[inline]
     pub(crate) fn first(&self) -> Option<E> {
-        let [_, first] = *self.pairs.first()?;
-        (first != E::NOBODY).then_some(first)
+        (self.first != E::NOBODY).then_some(self.first)
     }
 
     /// The entry of a queue.
     #[cfg(test)]
     fn get(&self, index: u32) -> Option<E> {
         let place = at(*self.places.get(at(index))?);
-        Some(self.pairs.get(place / 2)?[place & 1])
+        Some(self.groups.get(place / GROUP)?[place % GROUP])
+    }
+
+    /// Where the entry of a queue is; beyond all places if it has none.
+    #[inline(always)]
+    fn place(&self, index: u32) -> usize {
+        at(self.places.get(at(index)).copied().unwrap_or(NOWHERE))
     }
 
     /// Puts an entry in place of the one that its queue has, if it has one.
     #[inline]
     pub(crate) fn set(&mut self, entry: E) {
-        match self.places.get(at(entry.index())) {
-            Some(&place) if place != NOWHERE => self.play(at(place), entry),
-            _ => self.enter(entry),
+        let place = self.place(entry.index());
+        match self.groups.get(place / GROUP) {
+            Some(group) if entry < group[place % GROUP] => self.improve(place, entry),
+            Some(_) => self.worsen(place, entry),
+            None => self.enter(entry.index(), entry),
         }
     }
 
-    /// As [`Tournament::set`], unless the queue has a lesser entry.
+    /// As [`Tournament::set`], unless the queue, which is that of `index`, has a lesser entry.
     #[inline(always)]
-    pub(crate) fn lower(&mut self, entry: E) {
-        match self.places.get(at(entry.index())) {
-            Some(&place) if place != NOWHERE => {
-                let place = at(place);
-                let before = self.pairs.get(place / 2).map(|pair| pair[place & 1]);
-                if before.is_some_and(|before| entry < before) {
-                    self.replay(place, entry);
-                }
-            }
-            _ => self.enter(entry),
+    pub(crate) fn lower(&mut self, index: u32, entry: E) {
+        let place = self.place(index);
+        match self.groups.get(place / GROUP) {
+            Some(group) if entry < group[place % GROUP] => self.improve_all(place, entry),
+            Some(_) => {}
+            None => self.enter(index, entry),
         }
+    }
+
+    /// Puts an entry, not less than it, in place of the first, which has the same queue.
+    #[inline(always)]
+    pub(crate) fn change_first(&mut self, mut entry: E) {
+        // It won all its matches, so that all of them are repeated.
+        let mut place = self.place(entry.index());
+        while let Some(group) = self.groups.get_mut(place / GROUP) {
+            entry = put(group, place % GROUP, entry);
+            place = above(place);
+        }
+        self.first = entry;
     }
 
     /// Takes the entry of a queue out; false if it has none.
@@ -119,7 +144,7 @@ impl<E: Entry> Tournament<E> {
             _ => return false,
         };
         self.free.push(place);
-        self.play(at(place), E::NOBODY);
+        self.worsen(at(place), E::NOBODY);
         true
     }
 
@@ -131,8 +156,12 @@ impl<E: Entry> Tournament<E> {
     }
 
     #[inline(never)]
-    fn enter(&mut self, entry: E) {
-        let index = at(entry.index());
+    fn enter(&mut self, index: u32, entry: E) {
+        assert!(
+            index == entry.index(),
+            "fewer queues than an index has bits for"
+        );
+        let index = at(index);
         if index >= self.places.len() {
             self.places.resize(index + 1, NOWHERE);
         }
@@ -141,54 +170,91 @@ impl<E: Entry> Tournament<E> {
         }
         if let Some(place) = self.free.pop() {
             self.places[index] = place;
-            self.play(at(place), entry);
+            self.improve(at(place), entry);
         }
     }
 
-    /// Makes place for twice as many.
+    /// Makes place for four times as many.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let before = self.pairs.len();
-        let entries: Vec<E> = self.pairs[before / 2..].iter().flatten().copied().collect();
-        let places = (2 * before).max(FIRST_PLACES);
-        self.pairs.clear();
-        self.pairs.resize(places, [E::NOBODY; 2]);
+        let before = self.groups.len();
+        let entries: Vec<E> = self.groups[before / GROUP..]
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
+        let groups = GROUP * before + 1;
+        self.first = E::NOBODY;
+        self.groups.clear();
+        self.groups.resize(groups, [E::NOBODY; GROUP]);
         self.free.clear();
-        for place in (places..2 * places).rev() {
-            let entry = entries.get(place - places).copied();
+        let first = groups - 1;
+        for place in (first..GROUP * groups).rev() {
+            let entry = entries.get(place - first).copied();
             let number = u32::try_from(place).expect("fewer than 2^32 queues");
             match entry.filter(|entry| *entry != E::NOBODY) {
                 Some(entry) => {
                     self.places[at(entry.index())] = number;
-                    self.play(place, entry);
+                    self.improve(place, entry);
                 }
                 None => self.free.push(number),
             }
         }
     }
 
-    /// As [`Tournament::play`], for callers that seldom need it.
+    /// Puts an entry into a place whose entry is not less.
     #[inline(never)]
-    fn replay(&mut self, place: usize, entry: E) {
-        self.play(place, entry);
+    fn improve(&mut self, mut place: usize, entry: E) {
+        while let Some(group) = self.groups.get_mut(place / GROUP) {
+            let before = &mut group[place % GROUP];
+            if *before <= entry {
+                return;
+            }
+            *before = entry;
+            place = above(place);
+        }
+        self.first = self.first.min(entry);
     }
 
-    /// Puts an entry into a place, and repeats the matches whose outcome that may change.
-    #[inline(always)]
-    fn play(&mut self, mut place: usize, mut entry: E) {
-        while place > 0
-            && let Some(pair) = self.pairs.get_mut(place / 2)
-            && pair[place & 1] != entry
-        {
-            pair[place & 1] = entry;
-            let other = pair[(place & 1) ^ 1];
-            if other < entry {
-                entry = other;
+    /// As [`Tournament::improve`] without a look at where it stops to win: a branch that cannot be foretold costs more than the
+    /// few matches behind it.
+    #[inline(never)]
+    fn improve_all(&mut self, mut place: usize, entry: E) {
+        while let Some(group) = self.groups.get_mut(place / GROUP) {
+            let best = &mut group[place % GROUP];
+            *best = entry.min(*best);
+            place = above(place);
+        }
+        self.first = self.first.min(entry);
+    }
+
+    /// Puts an entry into a place whose entry is not greater, and repeats the matches that this one won.
+    #[inline]
+    fn worsen(&mut self, mut place: usize, mut entry: E) {
+        let Some(group) = self.groups.get(place / GROUP) else {
+            return;
+        };
+        let before = group[place % GROUP];
+        while let Some(group) = self.groups.get_mut(place / GROUP) {
+            if group[place % GROUP] != before {
+                return;
             }
-            place /= 2;
+            entry = put(group, place % GROUP, entry);
+            place = above(place);
+        }
+        if self.first == before {
+            self.first = entry;
         }
     }
+}
+
+/// Puts an entry into a group; the winner. Who else is in it is compared first, so that nothing waits for what is written.
+#[inline(always)]
+fn put<E: Entry>(group: &mut [E; GROUP], place: usize, entry: E) -> E {
+    let [a, b, c] = [1, 2, 3].map(|other| group[place ^ other]);
+    group[place] = entry;
+    a.min(b).min(c).min(entry)
 }
 
 #[cfg(test)]
@@ -234,7 +300,7 @@ mod tests {
                 assert!(tree.remove(index - 10));
             }
         }
-        assert_eq!(tree.pairs.len(), 16);
+        assert_eq!(tree.groups.len(), 5);
         assert_eq!(tree.first(), Some(9_990));
     }
 }
