@@ -295,19 +295,13 @@ impl Ring {
         let next = self.next();
         let (counter, last) = (next.wrapping_add(position), self.tail().wrapping_sub(1));
         let from_front = position < self.waiting / 2 || self.waiting == 1;
-        let emptied = match from_front {
-            true => {
-                self.turn(next, counter, true);
-                next
-            }
-            false => {
-                self.turn(counter, last, false);
-                last
-            }
-        };
-        // SAFETY: the `waiting` slots from `next` on hold packets; this one is moved out and left in the gap or behind the
-        // last.
-        let packet = unsafe { self.slot(emptied).assume_init_read() };
+        // SAFETY: the `waiting` slots from `next` on hold packets; this one is moved out, and its slot is taken by another, or left
+        // in the gap or behind the last.
+        let packet = unsafe { self.slot(counter).assume_init_read() };
+        match from_front {
+            true => self.shift(next, counter, true),
+            false => self.shift(counter, last, false),
+        }
         self.waiting -= 1;
         if self.waiting == 0 {
             self.lead = self.held;
@@ -317,28 +311,28 @@ impl Ring {
         Some(packet)
     }
 
-    /// Rotates the slots of counters `from` to `to`, both included, by one place: back, or up.
-    fn turn(&mut self, from: u32, to: u32, back: bool) {
-        let rotate = match back {
-            true => <[_]>::rotate_right,
-            false => <[_]>::rotate_left,
-        };
+    /// Moves the slots of counters `from` to `to`, both included, by one place: back, but for the last, over which the others go;
+    /// or up, but for the first.
+    fn shift(&mut self, from: u32, to: u32, back: bool) {
         let (begin, end) = (self.index(from), self.index(to));
         if begin <= end {
-            rotate(&mut self.slots[begin..=end], 1);
-            return;
+            return shift(&mut self.slots[begin..=end], back);
         }
-        // Both parts on their own; what each should have given to the other is at the same end of both.
+        // Both parts on their own, and what one gives to the other.
         let (head, tail) = self.slots[..=to_usize(self.mask)].split_at_mut(begin);
         let head = &mut head[..=end];
-        rotate(tail, 1);
-        rotate(head, 1);
-        let (there, here) = match back {
-            true => (tail.first_mut(), head.first_mut()),
-            false => (tail.last_mut(), head.last_mut()),
-        };
-        if let (Some(there), Some(here)) = (there, here) {
-            std::mem::swap(there, here);
+        if back {
+            shift(head, back);
+            if let (Some(there), Some(here)) = (tail.last_mut(), head.first_mut()) {
+                std::mem::swap(there, here);
+            }
+            shift(tail, back);
+        } else {
+            shift(tail, back);
+            if let (Some(there), Some(here)) = (tail.last_mut(), head.first_mut()) {
+                std::mem::swap(there, here);
+            }
+            shift(head, back);
         }
     }
 
@@ -546,6 +540,20 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // Packets own nothing (no field has a destructor), so slots may simply be freed.
         const { assert!(!std::mem::needs_drop::<Packet>()) }
+    }
+}
+
+/// Moves what is in `slots` by one place: back, but for the last, over which the others go; or up, but for the first.
+#[inline]
+fn shift(slots: &mut [MaybeUninit<Packet>], back: bool) {
+    let moved = slots.len().saturating_sub(1);
+    let first = slots.as_mut_ptr();
+    // SAFETY: the `moved` slots from `first` on, and as many from the one behind it on, are among `slots`.
+    unsafe {
+        match back {
+            true => std::ptr::copy(first, first.wrapping_add(1), moved),
+            false => std::ptr::copy(first.wrapping_add(1), first, moved),
+        }
     }
 }
 

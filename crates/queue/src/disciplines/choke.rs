@@ -24,7 +24,7 @@
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -76,8 +76,25 @@ pub struct Choke {
 }
 
 enum Core {
-    Float(Box<FloatRed>),
+    Paper(Box<Paper>),
     Linux(Box<LinuxRed>),
+}
+
+/// The paper's, with what its usual judgement needs of RED's settings at hand.
+#[repr(C)]
+struct Paper {
+    /// The link is busy and the limit in packets: [`Paper::judge`] does for a packet that finds others.
+    awake: bool,
+    /// 1 - `weight`.
+    rest: f64,
+    /// What may wait at most, in packets; nothing where the limit is in bytes.
+    room: u64,
+    weight: f64,
+    /// RED's drop probability at `max`.
+    steepness: f64,
+    /// From `min` to `max`.
+    width: f64,
+    red: FloatRed,
 }
 
 impl Entry for Choke {
@@ -106,7 +123,21 @@ impl Entry for Choke {
             core.params.avpkt = params.avpkt;
             Core::Linux(Box::new(core))
         } else {
-            Core::Float(Box::new(FloatRed::new(red).map_err(renamed)?))
+            let (weight, steepness) = (red.weight.unwrap_or(f64::NAN), red.probability);
+            let room = match red.limit {
+                Limit::Packets(packets) => packets.get(),
+                Limit::Bytes(_) => 0,
+            };
+            let red = FloatRed::new(red).map_err(renamed)?;
+            Core::Paper(Box::new(Paper {
+                awake: false,
+                room,
+                weight,
+                rest: 1.0 - weight,
+                steepness,
+                width: red.max - red.min,
+                red,
+            }))
         };
         Ok(Choke { core, ecn })
     }
@@ -171,47 +202,22 @@ impl Aqm for Choke {
 
     #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let ecn = self.ecn && meta.ecn().is_capable();
-        match &mut self.core {
-            Core::Float(red) => {
-                let (_, idle) = red.arrive(view, cx.now);
-                let verdict = if red.average <= red.min {
-                    red.count = -1;
-                    red.probability = 0.0;
-                    red.within_limit(Verdict::Pass, meta, view)
-                } else if let Some(both) = matched(meta, view, cx) {
-                    both
-                } else if red.average >= red.max {
-                    red.count = 0;
-                    red.probability = 1.0;
-                    red.within_limit(red.forced(meta), meta, view)
-                } else {
-                    let verdict = match red.draws_as_paper(meta, cx) {
-                        true => red.early(meta),
-                        false => Verdict::Pass,
-                    };
-                    red.within_limit(verdict, meta, view)
-                };
-                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
-                    red.idle.begin(cx.now);
-                }
-                verdict
-            }
-            Core::Linux(red) => {
-                let idle = red.arrive(view.packets, view, cx.now);
-                let verdict = judge_as_linux(red, ecn, *meta, *view, cx.again());
-                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
-                    red.idle.begin(cx.now);
-                }
-                verdict
-            }
+        if let Core::Paper(paper) = &mut self.core
+            && paper.awake
+            && view.packets != 0
+        {
+            return paper.judge(meta, view, cx);
         }
+        self.judge_with_care(*meta, *view, cx.again())
     }
 
     #[inline]
     fn on_empty(&mut self, now: Time) {
         match &mut self.core {
-            Core::Float(red) => red.idle.begin(now),
+            Core::Paper(paper) => {
+                paper.awake = false;
+                paper.red.idle.begin(now);
+            }
             Core::Linux(red) => red.idle.begin(now),
         }
     }
@@ -222,7 +228,10 @@ impl Aqm for Choke {
 
     fn state(&self, out: &mut Vec<f64>) {
         out.extend(match &self.core {
-            Core::Float(red) => [red.average, red.probability, signed_float(red.count)],
+            Core::Paper(paper) => {
+                let red = &paper.red;
+                [red.average, red.probability, signed_float(red.count)]
+            }
             Core::Linux(red) => {
                 let [average, probability, _, count] = red.state();
                 [average, probability, count]
@@ -231,16 +240,103 @@ impl Aqm for Choke {
     }
 }
 
-/// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
-#[inline(never)]
+impl Choke {
+    /// Whatever [`Paper::judge`] leaves out. Given copies, so that there nothing that is asked has to be in memory.
+    #[inline(never)]
+    fn judge_with_care(&mut self, meta: Meta, view: View<'_>, mut cx: Cx<'_>) -> Verdict {
+        let (meta, view, cx) = (&meta, &view, &mut cx);
+        match &mut self.core {
+            Core::Paper(paper) => judge_as_paper(paper, meta, view, cx),
+            Core::Linux(red) => {
+                let ecn = self.ecn && meta.ecn().is_capable();
+                let idle = red.arrive(view.packets, view, cx.now);
+                let verdict = judge_as_linux(red, ecn, meta, view, cx);
+                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+                    red.idle.begin(cx.now);
+                }
+                verdict
+            }
+        }
+    }
+}
+
+impl Paper {
+    /// As [`judge_as_paper`], where no idle time, no settings yet to be made and no bytes come into it. Nothing is bounded by 1 here:
+    /// no draw is 1 or more.
+    #[inline(always)]
+    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let red = &mut self.red;
+        let average = self.rest * red.average + self.weight * float(view.packets);
+        red.average = average;
+        if average <= red.min {
+            red.count = -1;
+            red.probability = 0.0;
+        } else if let Some(both) = matched(meta, view, cx) {
+            return both;
+        } else if average >= red.max {
+            red.count = 0;
+            red.probability = 1.0;
+            return within(red.forced(meta), view.packets, self.room);
+        } else {
+            red.count += 1;
+            let p = self.steepness * ((average - red.min) / self.width);
+            red.probability = p;
+            let due = signed_float(red.count) * p;
+            let drawn = cx.rng.uniform();
+            if due >= 1.0 || drawn < p / (1.0 - due) {
+                red.count = 0;
+                return within(red.early(meta), view.packets, self.room);
+            }
+        }
+        within(Verdict::Pass, view.packets, self.room)
+    }
+}
+
+/// A packet that RED lets in is still refused by a full queue.
+#[inline(always)]
+fn within(verdict: Verdict, packets: u64, room: u64) -> Verdict {
+    if packets < room || matches!(verdict, Verdict::Drop(_)) {
+        verdict
+    } else {
+        Verdict::Drop(DropReason::Overlimit)
+    }
+}
+
+fn judge_as_paper(paper: &mut Paper, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+    let red = &mut paper.red;
+    let (_, idle) = red.arrive(view, cx.now);
+    let verdict = if red.average <= red.min {
+        red.count = -1;
+        red.probability = 0.0;
+        red.within_limit(Verdict::Pass, meta, view)
+    } else if let Some(both) = matched(meta, view, cx) {
+        both
+    } else if red.average >= red.max {
+        red.count = 0;
+        red.probability = 1.0;
+        red.within_limit(red.forced(meta), meta, view)
+    } else {
+        let verdict = match red.draws_as_paper(meta, cx) {
+            true => red.early(meta),
+            false => Verdict::Pass,
+        };
+        red.within_limit(verdict, meta, view)
+    };
+    let stays_idle = idle.is_some() && matches!(verdict, Verdict::Drop(_));
+    if stays_idle {
+        red.idle.begin(cx.now);
+    }
+    paper.awake = !stays_idle && paper.room > 0;
+    verdict
+}
+
 fn judge_as_linux(
     red: &mut LinuxRed,
     ecn: bool,
-    meta: Meta,
-    view: View<'_>,
-    mut cx: Cx<'_>,
+    meta: &Meta,
+    view: &View<'_>,
+    cx: &mut Cx<'_>,
 ) -> Verdict {
-    let (meta, view, cx) = (&meta, &view, &mut cx);
     let (min, max) = (red.min << red.wlog, red.max << red.wlog);
     let mut verdict = Verdict::Pass;
     if red.average <= min {
@@ -321,11 +417,14 @@ mod tests {
         queue: List,
     }
 
+    fn waiting(flows: u32, packets: u32) -> (Store, List) {
+        stored((0..packets).map(|uid| Packet::test(1000, uid % flows.max(1), uid)))
+    }
+
     impl Bench {
         /// A queue of so many packets of each flow in turn, with an average that has come to its length.
         fn new(spec: &str, flows: u32, packets: u32) -> Bench {
-            let (store, queue) =
-                stored((0..packets).map(|uid| Packet::test(1000, uid % flows.max(1), uid)));
+            let (store, queue) = waiting(flows, packets);
             let mut bench = Bench {
                 choke: built::<Choke>(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
                 rng: Stream::derive(1, 0, "choke"),
@@ -336,6 +435,11 @@ mod tests {
                 bench.offer(ms, 1000, 0);
             }
             bench
+        }
+
+        /// Another queue.
+        fn fill(&mut self, flows: u32, packets: u32) {
+            (self.store, self.queue) = waiting(flows, packets);
         }
 
         fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
@@ -383,6 +487,43 @@ mod tests {
                 .count();
             assert!((4700..5300).contains(&matches), "{spec}: {matches}");
         }
+    }
+
+    #[test]
+    fn the_usual_judgement_is_the_careful_one() {
+        let longest = 20;
+        let spec = format!("{PAPER} probability=0.5 weight=0.1 limit={longest}p");
+        let [mut short, mut long] = [(); 2].map(|()| Bench::new(&spec, 3, 1));
+        let mut lengths = Stream::derive(1, 0, "lengths");
+        let (mut length, mut kinds) = (1_u32, [0; 4]);
+        for ms in 10_000..60_000 {
+            let step = u32::try_from(lengths.below(3)).expect("small");
+            length = (length + step).clamp(2, longest + 10) - 1;
+            for bench in [&mut short, &mut long] {
+                bench.fill(3, length);
+            }
+            let awake = |bench: &mut Bench| match &mut bench.choke.core {
+                Core::Paper(paper) => std::mem::take(&mut paper.awake),
+                Core::Linux(_) => false,
+            };
+            assert!(awake(&mut long));
+            let [verdict, other] = [&mut short, &mut long].map(|bench| bench.offer(ms, 2, 0));
+            assert_eq!(verdict, other);
+            let states = [&short, &long].map(|bench| {
+                let mut state = Vec::new();
+                bench.choke.state(&mut state);
+                state
+            });
+            assert_eq!(states[0], states[1]);
+            kinds[match verdict {
+                Verdict::DropBoth(..) => 0,
+                Verdict::Drop(DropReason::Early) => 1,
+                Verdict::Drop(_) => 2,
+                _ => 3,
+            }] += 1;
+        }
+        assert!(kinds.iter().all(|count| *count > 100), "{kinds:?}");
+        assert_eq!(short.rng, long.rng);
     }
 
     #[test]
