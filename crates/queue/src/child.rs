@@ -191,11 +191,11 @@ impl Child {
     /// Offers a packet to the AQM and keeps it unless it is dropped; says whether it was kept. Under a scheduler, which may drop
     /// another one, it says whether there is one to send.
     #[inline(always)]
-    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
+    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) -> bool {
         if self.packets() >= u64::from(self.room) {
             return self.offer(packet, cx);
         }
-        self.enqueue_unseen(packet, cx.store);
+        self.enqueue_unseen(packet, &mut cx.store);
         true
     }
 
@@ -207,7 +207,7 @@ impl Child {
 
     /// Lets the AQM judge an arriving packet, or the scheduler take it.
     #[inline(never)]
-    fn offer(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
+    fn offer(&mut self, packet: Held, cx: &mut SchedulerCx) -> bool {
         if self.tick_at <= cx.now {
             if let Some(inside) = &mut self.inside {
                 inside.enqueue(packet, cx);
@@ -222,14 +222,14 @@ impl Child {
             bytes: self.bytes,
             rate: cx.rate,
             last_departure: self.last_departure,
-            waiting: Waiting::Queue(cx.store, &self.queue),
+            waiting: Waiting::Queue(&cx.store, &self.queue),
         };
         match self.aqm.on_enqueue(
             &meta,
             &view,
             &mut Cx {
                 now: cx.now,
-                rng: cx.rng,
+                rng: &mut cx.rng,
             },
         ) {
             Verdict::Pass => {}
@@ -253,7 +253,7 @@ impl Child {
     /// The size of the next packet that the AQM lets go, judged now and kept for [`Child::dequeue`]: how Linux looks at the head of a
     /// queue that drops at its head (qdisc_peek_dequeued). Under a scheduler the one that it chooses now.
     #[inline]
-    pub fn peek(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    pub fn peek(&mut self, cx: &mut SchedulerCx) -> Option<u32> {
         // Who is not asked does not see whether the packet is still in the queue.
         match self.asks_nothing() {
             true => self.queue.head_size(),
@@ -261,7 +261,7 @@ impl Child {
         }
     }
 
-    fn peek_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    fn peek_aside(&mut self, cx: &mut SchedulerCx) -> Option<u32> {
         if !self.peeks
             && let Some(packet) = self.let_go(cx)
         {
@@ -274,7 +274,7 @@ impl Child {
     }
 
     /// The next packet, where none was let go before.
-    fn let_go(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn let_go(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         match self.inside {
             None => self.dequeue(cx),
             Some(_) => self.choose(cx),
@@ -283,13 +283,13 @@ impl Child {
 
     /// The next packet that the AQM lets go.
     #[inline(always)]
-    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         self.dequeue_among(0, cx)
     }
 
     /// The next packet that the AQM lets go, where `others` bytes wait in other queues and the AQM is to count them too.
     #[inline(always)]
-    pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    pub fn dequeue_among(&mut self, others: u64, cx: &mut SchedulerCx) -> Option<Held> {
         if self.departures != 0 {
             return match self.chooses() {
                 false => self.dequeue_judged(others, cx),
@@ -300,7 +300,7 @@ impl Child {
     }
 
     #[inline(always)]
-    fn dequeue_unseen(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_unseen(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let Some(packet) = cx.store.pop_front(&mut self.queue) else {
             self.on_empty(cx.now);
             return None;
@@ -314,8 +314,8 @@ impl Child {
 
     /// The packet that was let go before, or the one that a scheduler chooses.
     #[inline(never)]
-    fn dequeue_aside(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        if let Some(packet) = self.take_peeked(cx.store) {
+    fn dequeue_aside(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
+        if let Some(packet) = self.take_peeked(&mut cx.store) {
             self.bytes -= u64::from(packet.size);
             return Some(packet);
         }
@@ -324,7 +324,7 @@ impl Child {
 
     /// The packet that the scheduler inside chooses.
     #[inline]
-    fn choose(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn choose(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let inside = self.inside.as_mut()?;
         let packet = inside.dequeue(cx);
         // A shaper may hold back what it has.
@@ -347,7 +347,7 @@ impl Child {
 
     /// The next packet that an AQM lets go that judges them.
     #[inline(never)]
-    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_judged(&mut self, others: u64, cx: &mut SchedulerCx) -> Option<Held> {
         self.tick(cx);
         while let Some(head) = cx.store.front(&self.queue) {
             let meta = Meta::of(head);
@@ -361,7 +361,7 @@ impl Child {
             };
             let judge = &mut Cx {
                 now: cx.now,
-                rng: cx.rng,
+                rng: &mut cx.rng,
             };
             match self.aqm.on_dequeue(&meta, sojourn, &view, judge) {
                 Verdict::Pass => {}
@@ -393,8 +393,8 @@ impl Child {
     }
 
     /// Drops the head of the queue; false if it is empty.
-    pub fn drop_head(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.take_head(cx.store) else {
+    pub fn drop_head(&mut self, reason: DropReason, cx: &mut SchedulerCx) -> bool {
+        let Some(packet) = self.take_head(&mut cx.store) else {
             return false;
         };
         cx.drop(packet, reason);
@@ -403,8 +403,8 @@ impl Child {
     }
 
     /// Drops the packet that arrived last; false if the queue is empty.
-    pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx<'_>) -> bool {
-        let Some(packet) = self.take_tail(cx.store) else {
+    pub fn drop_tail(&mut self, reason: DropReason, cx: &mut SchedulerCx) -> bool {
+        let Some(packet) = self.take_tail(&mut cx.store) else {
             return false;
         };
         self.bytes -= u64::from(packet.size);
@@ -414,9 +414,9 @@ impl Child {
     }
 
     /// Drops the head of the queue and tells the AQM of the drop only, not of an empty queue; returns its size.
-    pub fn evict_head(&mut self, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    pub fn evict_head(&mut self, cx: &mut SchedulerCx) -> Option<u32> {
         self.tick(cx);
-        let packet = self.take_head(cx.store)?;
+        let packet = self.take_head(&mut cx.store)?;
         let size = packet.size;
         cx.drop(packet, DropReason::Evicted);
         self.aqm.on_evicted(1);
@@ -424,7 +424,7 @@ impl Child {
     }
 
     /// Refuses an arriving packet for want of room, and tells the AQM.
-    pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    pub fn refuse(&mut self, packet: Held, cx: &mut SchedulerCx) {
         self.tick(cx);
         cx.drop(packet, DropReason::Overlimit);
         self.aqm.on_evicted(1);
@@ -432,7 +432,7 @@ impl Child {
 
     /// As [`Child::dequeue`] of an empty queue under an AQM.
     #[inline]
-    pub fn is_found_empty(&mut self, cx: &mut SchedulerCx<'_>) {
+    pub fn is_found_empty(&mut self, cx: &mut SchedulerCx) {
         self.tick(cx);
         self.on_empty(cx.now);
     }
@@ -487,7 +487,7 @@ impl Child {
     }
 
     #[cold]
-    fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx<'_>) {
+    fn drop_at(&mut self, position: u64, reason: DropReason, cx: &mut SchedulerCx) {
         if let Some(packet) = cx.store.remove(&mut self.queue, position) {
             self.bytes -= u64::from(packet.size);
             cx.drop(packet, reason);
@@ -496,7 +496,7 @@ impl Child {
 
     /// Does the periodic updates that are due, of the AQM or of what the scheduler has inside.
     #[inline]
-    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx) {
         match &mut self.inside {
             Some(inside) => inside.catch_up(cx),
             None => self.tick(cx),
@@ -505,27 +505,27 @@ impl Child {
 
     /// Replays the periodic updates of the AQM that are due.
     #[inline(always)]
-    fn tick(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn tick(&mut self, cx: &mut SchedulerCx) {
         if self.tick_at <= cx.now {
             self.replay(cx);
         }
     }
 
     #[inline(never)]
-    fn replay(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn replay(&mut self, cx: &mut SchedulerCx) {
         while let Some(at) = self.aqm.next_tick().filter(|at| *at <= cx.now) {
             let view = View {
                 packets: self.packets(),
                 bytes: self.bytes,
                 rate: cx.rate,
                 last_departure: self.last_departure,
-                waiting: Waiting::Queue(cx.store, &self.queue),
+                waiting: Waiting::Queue(&cx.store, &self.queue),
             };
             self.aqm.on_tick(
                 &view,
                 &mut Cx {
                     now: at,
-                    rng: cx.rng,
+                    rng: &mut cx.rng,
                 },
             );
         }
@@ -577,19 +577,19 @@ impl Backlog {
 
     /// As [`Child::enqueue`] of one of the queues. What is let in unseen needs no comparison of counts.
     #[inline(always)]
-    pub fn enqueue(&mut self, child: &mut Child, packet: Held, cx: &mut SchedulerCx<'_>) -> bool {
+    pub fn enqueue(&mut self, child: &mut Child, packet: Held, cx: &mut SchedulerCx) -> bool {
         if child.packets() >= u64::from(child.room) {
             return self.keep(child, |child| child.offer(packet, cx));
         }
         self.packets += 1;
         self.bytes += u64::from(packet.size);
-        child.enqueue_unseen(packet, cx.store);
+        child.enqueue_unseen(packet, &mut cx.store);
         true
     }
 
     /// As [`Child::dequeue`] of one of the queues.
     #[inline(always)]
-    pub fn dequeue(&mut self, child: &mut Child, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    pub fn dequeue(&mut self, child: &mut Child, cx: &mut SchedulerCx) -> Option<Held> {
         if child.departures != 0 {
             return self.keep(child, |child| child.dequeue(cx));
         }
@@ -602,7 +602,7 @@ impl Backlog {
     /// The size of the packet that one of the queues sends next, unless its AQM drops it. A scheduler inside chooses it now, as in
     /// [`Child::peek`].
     #[inline(always)]
-    pub fn head_size(&mut self, child: &mut Child, cx: &mut SchedulerCx<'_>) -> Option<u32> {
+    pub fn head_size(&mut self, child: &mut Child, cx: &mut SchedulerCx) -> Option<u32> {
         match child.chooses() {
             false => child.head_size(),
             true => self.keep(child, |child| child.peek(cx)),
@@ -742,7 +742,7 @@ fn contradiction(discipline: &str, text: String) -> SpecError {
 }
 
 #[cold]
-fn mark(packet: &Held, reason: MarkReason, cx: &mut SchedulerCx<'_>) {
+fn mark(packet: &Held, reason: MarkReason, cx: &mut SchedulerCx) {
     let marked = cx.mark(packet, reason);
     assert!(marked, "an AQM marks only ECN-capable packets");
 }

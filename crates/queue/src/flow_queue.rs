@@ -188,7 +188,7 @@ impl FlowQueue {
     }
 
     /// See [`crate::Scheduler::enqueue`].
-    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let arriving = cx.store.packet(&packet);
         let (index, dscp) = (self.queue_of(arriving), arriving.dscp());
         let size = packet.size;
@@ -226,7 +226,7 @@ impl FlowQueue {
     }
 
     /// See [`crate::Scheduler::dequeue`].
-    pub fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    pub fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let (index, is_new) = match (self.new.front(), self.old.front()) {
                 (Some(&index), _) => (index, true),
@@ -291,7 +291,7 @@ impl FlowQueue {
     }
 
     /// See [`crate::Scheduler::catch_up`].
-    pub fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    pub fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
@@ -353,7 +353,7 @@ impl FlowQueue {
 
     /// Drops until the limit is kept; for the memory once, as Linux does.
     #[inline]
-    fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn keep_limit(&mut self, cx: &mut SchedulerCx) {
         let within_memory = self.rules.memory.is_none_or(|most| self.memory <= most);
         if !within_memory {
             self.drop_from_longest(cx);
@@ -364,7 +364,7 @@ impl FlowQueue {
     }
 
     #[cold]
-    fn drop_from_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn drop_from_longest(&mut self, cx: &mut SchedulerCx) {
         let queues = &self.queues;
         let index = self
             .longest
@@ -395,8 +395,8 @@ impl FlowQueue {
     fn with_child<R>(
         &mut self,
         index: u32,
-        cx: &mut SchedulerCx<'_>,
-        work: impl FnOnce(&mut Child, &mut SchedulerCx<'_>) -> R,
+        cx: &mut SchedulerCx,
+        work: impl FnOnce(&mut Child, &mut SchedulerCx) -> R,
     ) -> R {
         let child = &mut self.queues[at(index)].child;
         let drops = cx.drops.len();
@@ -456,7 +456,7 @@ fn rank(index: u32, bytes: u64) -> Rank {
 }
 
 /// The memory of the packets that were dropped after so many others.
-fn memory_of_dropped(cx: &SchedulerCx<'_>, before: usize) -> u64 {
+fn memory_of_dropped(cx: &SchedulerCx, before: usize) -> u64 {
     let freed = cx.drops[before..].iter().map(|(p, _)| memory_of(p.size));
     freed.sum()
 }
@@ -469,21 +469,21 @@ macro_rules! schedule_flow_queue {
             fn enqueue(
                 &mut self,
                 packet: $crate::store::Held,
-                cx: &mut $crate::scheduler::SchedulerCx<'_>,
+                cx: &mut $crate::scheduler::SchedulerCx,
             ) {
                 self.0.enqueue(packet, cx);
             }
             #[inline]
             fn dequeue(
                 &mut self,
-                cx: &mut $crate::scheduler::SchedulerCx<'_>,
+                cx: &mut $crate::scheduler::SchedulerCx,
             ) -> Option<$crate::store::Held> {
                 self.0.dequeue(cx)
             }
             fn on_empty(&mut self, now: sojourn_units::Time) {
                 self.0.on_empty(now);
             }
-            fn catch_up(&mut self, cx: &mut $crate::scheduler::SchedulerCx<'_>) {
+            fn catch_up(&mut self, cx: &mut $crate::scheduler::SchedulerCx) {
                 self.0.catch_up(cx);
             }
             fn backlog(&self) -> (u64, u64) {

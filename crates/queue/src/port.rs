@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, Store};
-use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_sim::{DropReason, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
 /// What decides.
@@ -16,39 +16,18 @@ pub enum Discipline {
     Scheduler(Box<SchedulerPort>),
 }
 
-/// A scheduler and what it hands back.
+/// A scheduler, its packets, and what it hands back.
 pub struct SchedulerPort {
     scheduler: AnyScheduler,
-    store: Store,
-    drops: Vec<(Held, DropReason)>,
-    marks: Vec<(Label, MarkReason)>,
+    cx: SchedulerCx,
 }
 
 impl SchedulerPort {
-    /// Calls the scheduler at `now`, in front of a link of this rate.
+    /// The scheduler, and what it is called with at `now`.
     #[inline(always)]
-    fn call<R>(
-        &mut self,
-        now: Time,
-        rate: Rate,
-        rng: &mut Stream,
-        work: impl FnOnce(&mut AnyScheduler, &mut SchedulerCx<'_>) -> R,
-    ) -> R {
-        let mut cx = SchedulerCx {
-            now,
-            rate,
-            rng,
-            store: &mut self.store,
-            drops: &mut self.drops,
-            marks: &mut self.marks,
-        };
-        work(&mut self.scheduler, &mut cx)
-    }
-
-    /// Nothing is to be handed back.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        self.drops.is_empty() && self.marks.is_empty()
+    fn at(&mut self, now: Time) -> (&mut AnyScheduler, &mut SchedulerCx) {
+        self.cx.now = now;
+        (&mut self.scheduler, &mut self.cx)
     }
 }
 
@@ -89,9 +68,7 @@ impl QueuePort {
     pub fn scheduler(scheduler: AnyScheduler, rng: Stream, per_flow: bool) -> QueuePort {
         let port = SchedulerPort {
             scheduler,
-            store: Store::default(),
-            drops: Vec::new(),
-            marks: Vec::new(),
+            cx: SchedulerCx::new(Rate::bps(1), rng.clone()),
         };
         QueuePort::new(Discipline::Scheduler(Box::new(port)), rng, per_flow)
     }
@@ -156,7 +133,10 @@ impl QueuePort {
 
     /// The random stream of the discipline: what it will draw next.
     pub fn stream(&self) -> &Stream {
-        &self.frame.rng
+        match &self.discipline {
+            Discipline::Aqm(_) => &self.frame.rng,
+            Discipline::Scheduler(port) => &port.cx.rng,
+        }
     }
 
     /// Areas so far, at `now`, of the packets that wait: (now - arrived) summed, plain and times size.
@@ -169,7 +149,7 @@ impl QueuePort {
         };
         match &self.discipline {
             Discipline::Aqm(_) => ring.iter().for_each(&mut add),
-            Discipline::Scheduler(port) => port.store.packets().for_each(&mut add),
+            Discipline::Scheduler(port) => port.cx.store.packets().for_each(&mut add),
         }
         area
     }
@@ -312,8 +292,8 @@ impl Port for QueuePort {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.tick(ring, now),
             Discipline::Scheduler(port) => {
-                let rng = &mut self.frame.rng;
-                port.call(now, self.frame.rate, rng, |inside, cx| inside.catch_up(cx));
+                let (scheduler, cx) = port.at(now);
+                scheduler.catch_up(cx);
             }
         }
     }
@@ -366,6 +346,9 @@ impl Port for QueuePort {
 
     fn on_rate(&mut self, rate: Rate) {
         self.frame.rate = rate;
+        if let Discipline::Scheduler(port) = &mut self.discipline {
+            port.cx.rate = rate;
+        }
     }
 
     fn start_measuring(&mut self, ring: &Ring, now: Time) {
@@ -394,7 +377,7 @@ impl Port for QueuePort {
                     "backlog of the scheduler"
                 );
                 let mut left = 0;
-                for packet in port.store.drain() {
+                for packet in port.cx.store.drain() {
                     left += 1;
                     sink.dropped(packet, DropReason::EndOfRun, now);
                 }
@@ -640,16 +623,14 @@ impl QueuePort {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return;
         };
-        let held = hold(&mut port.store);
+        let (scheduler, cx) = port.at(now);
+        let held = hold(&mut cx.store);
         let Packet {
             uid, size, flow, ..
-        } = *port.store.packet(&held);
+        } = *cx.store.packet(&held);
         self.frame.account.receive(size, flow);
-        let rng = &mut self.frame.rng;
-        port.call(now, self.frame.rate, rng, |inside, cx| {
-            inside.enqueue(held, cx);
-        });
-        if port.is_quiet() {
+        scheduler.enqueue(held, cx);
+        if cx.is_quiet() {
             self.frame.account.enqueue(size);
         } else {
             self.settle_exchange(uid, size, now, sink);
@@ -665,17 +646,18 @@ impl QueuePort {
         };
         // A packet that is dropped while it is handed over was refused, whatever the reason; the others had been let in.
         // They leave before it enters, so that the backlog is never counted above the limit.
-        let store = &port.store;
-        let refused = port
+        let cx = &mut port.cx;
+        let store = &cx.store;
+        let refused = cx
             .drops
             .iter()
             .map(|(held, _)| store.packet(held))
             .position(|packet| packet.uid == uid && packet.arrived() == now)
-            .map(|index| port.drops.remove(index));
-        hand_back(port, &mut self.frame.account, now, sink);
+            .map(|index| cx.drops.remove(index));
+        hand_back(cx, &mut self.frame.account, now, sink);
         match refused {
             Some((held, reason)) => {
-                let packet = port.store.release(held);
+                let packet = cx.store.release(held);
                 self.frame.account.refuse(&packet, reason);
                 sink.dropped(packet, reason, now);
             }
@@ -688,16 +670,16 @@ impl QueuePort {
         let Discipline::Scheduler(port) = &mut self.discipline else {
             return false;
         };
-        let rng = &mut self.frame.rng;
-        let next = port.call(now, self.frame.rate, rng, |inside, cx| inside.dequeue(cx));
-        if !port.is_quiet() {
-            hand_back(port, &mut self.frame.account, now, sink);
+        let (scheduler, cx) = port.at(now);
+        let next = scheduler.dequeue(cx);
+        if !cx.is_quiet() {
+            hand_back(cx, &mut self.frame.account, now, sink);
         }
         let Some(held) = next else { return false };
         // Read where it lies, so that it is copied once.
-        self.frame.account.dequeue(port.store.packet(&held), now);
+        self.frame.account.dequeue(cx.store.packet(&held), now);
         self.frame.last_departure = now;
-        ring.put(|| port.store.release(held));
+        ring.put(|| cx.store.release(held));
         true
     }
 }
@@ -781,18 +763,13 @@ impl Frame {
 
 /// Counts what a scheduler dropped and marked, and hands the packets to the link.
 #[cold]
-fn hand_back<S: PortSink>(
-    port: &mut SchedulerPort,
-    account: &mut Account,
-    now: Time,
-    sink: &mut S,
-) {
-    for (held, reason) in port.drops.drain(..) {
-        let packet = port.store.release(held);
+fn hand_back<S: PortSink>(cx: &mut SchedulerCx, account: &mut Account, now: Time, sink: &mut S) {
+    for (held, reason) in cx.drops.drain(..) {
+        let packet = cx.store.release(held);
         account.discard(&packet, reason, now);
         sink.dropped(packet, reason, now);
     }
-    for (label, reason) in port.marks.drain(..) {
+    for (label, reason) in cx.marks.drain(..) {
         account.mark(label.flow, reason);
         sink.marked(&label, reason, now);
     }

@@ -664,14 +664,14 @@ macro_rules! register {
 
         impl Scheduler for AnyScheduler {
             #[inline]
-            fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+            fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.enqueue(packet, cx),)*
                     AnyScheduler::Custom(s) => s.enqueue(packet, cx),
                 }
             }
             #[inline]
-            fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+            fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.dequeue(cx),)*
                     AnyScheduler::Custom(s) => s.dequeue(cx),
@@ -713,7 +713,7 @@ macro_rules! register {
                     AnyScheduler::Custom(s) => s.state(out),
                 }
             }
-            fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+            fn catch_up(&mut self, cx: &mut SchedulerCx) {
                 match self {
                     $(AnyScheduler::$Scheduler(s) => s.catch_up(cx),)*
                     AnyScheduler::Custom(s) => s.catch_up(cx),

@@ -6,20 +6,40 @@ use sojourn_sim::{DropReason, Label, MarkReason, Stream};
 use sojourn_units::{Rate, Time};
 
 /// What a scheduler is given, and where it hands dropped packets back.
-pub struct SchedulerCx<'a> {
+///
+/// It is kept from call to call, and handed on as a whole.
+pub struct SchedulerCx {
     /// The instant of the call.
     pub now: Time,
     /// Rate of the link.
     pub rate: Rate,
     /// The random stream of the queue.
-    pub rng: &'a mut Stream,
+    pub rng: Stream,
     /// Where the packets of all its queues wait.
-    pub store: &'a mut Store,
-    pub(crate) drops: &'a mut Vec<(Held, DropReason)>,
-    pub(crate) marks: &'a mut Vec<(Label, MarkReason)>,
+    pub store: Store,
+    pub(crate) drops: Vec<(Held, DropReason)>,
+    pub(crate) marks: Vec<(Label, MarkReason)>,
 }
 
-impl SchedulerCx<'_> {
+impl SchedulerCx {
+    /// At time zero, without packets.
+    pub(crate) fn new(rate: Rate, rng: Stream) -> SchedulerCx {
+        SchedulerCx {
+            now: Time::ZERO,
+            rate,
+            rng,
+            store: Store::default(),
+            drops: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// Nothing is to be handed back.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.drops.is_empty() && self.marks.is_empty()
+    }
+
     /// Consumes a packet.
     #[inline]
     pub fn drop(&mut self, held: Held, reason: DropReason) {
@@ -90,10 +110,10 @@ impl QueueState<'_> {
 /// A packet scheduler.
 pub trait Scheduler {
     /// A packet arrives: it is kept in a list through `cx.store`, or it (or others in its place) is given to `cx.drop`.
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx);
 
     /// The next packet to send; `None` if no packet is left, or a shaper holds back what is.
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held>;
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held>;
 
     /// True if it may hold packets back while the transmitter is free: a shaper. Asked once, when the link is built.
     fn shapes(&self) -> bool {
@@ -113,7 +133,7 @@ pub trait Scheduler {
     }
 
     /// Does the periodic updates that are due by `cx.now`, before its state is read.
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         let _ = cx;
     }
 

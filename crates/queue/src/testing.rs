@@ -98,16 +98,19 @@ impl<S: Entry + Scheduler> Bench<S> {
     }
 
     /// Calls the scheduler now.
-    pub(crate) fn call<R>(&mut self, work: impl FnOnce(&mut S, &mut SchedulerCx<'_>) -> R) -> R {
+    pub(crate) fn call<R>(&mut self, work: impl FnOnce(&mut S, &mut SchedulerCx) -> R) -> R {
         let mut cx = SchedulerCx {
             now: self.now,
             rate: self.rate,
-            rng: &mut self.rng,
-            store: &mut self.store,
-            drops: &mut self.drops,
-            marks: &mut self.marks,
+            rng: self.rng.clone(),
+            store: std::mem::take(&mut self.store),
+            drops: std::mem::take(&mut self.drops),
+            marks: std::mem::take(&mut self.marks),
         };
-        work(&mut self.queue, &mut cx)
+        let result = work(&mut self.queue, &mut cx);
+        (self.rng, self.store) = (cx.rng, cx.store);
+        (self.drops, self.marks) = (cx.drops, cx.marks);
+        result
     }
 
     /// A packet of a flow arrives.

@@ -856,7 +856,7 @@ struct Stack {
 }
 
 impl Scheduler for Stack {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         if self.packets.len() == 3 {
             cx.drop(packet, DropReason::Overlimit);
         } else {
@@ -864,7 +864,7 @@ impl Scheduler for Stack {
             cx.store.push_back(&mut self.packets, packet);
         }
     }
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let packet = cx.store.pop_back(&mut self.packets)?;
         self.bytes -= u64::from(packet.size);
         Some(packet)

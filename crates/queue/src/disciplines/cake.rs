@@ -550,7 +550,7 @@ fn nanoseconds(span: Span) -> i64 {
 }
 
 impl Scheduler for Cake {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let arriving = cx.store.packet_mut(&packet);
         let number = usize::from(self.table[usize::from(arriving.tos >> 2)]);
         if self.wash {
@@ -591,7 +591,7 @@ impl Scheduler for Cake {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let now = ktime(cx.now);
         if !self.may_send(now) {
             return None;
@@ -720,7 +720,7 @@ impl Cake {
 
     /// Once a packet was looked for in vain.
     #[inline(never)]
-    fn go_on(&mut self, mut vain: Vain, now: i64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn go_on(&mut self, mut vain: Vain, now: i64, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             if vain == Vain::Nothing {
                 if !self.may_send(now) {
@@ -738,7 +738,7 @@ impl Cake {
     /// Serves flows of the current tin until one has a packet, and judges that. The `first` time that a packet is looked for one of the
     /// flows that decay is looked at before.
     #[inline(always)]
-    fn serve(&mut self, now: i64, first: bool, cx: &mut SchedulerCx<'_>) -> Result<Held, Vain> {
+    fn serve(&mut self, now: i64, first: bool, cx: &mut SchedulerCx) -> Result<Held, Vain> {
         let time = cx.now.as_ns();
         let tin = &mut self.tins[self.current];
         let queues = tin.queues.as_mut().ok_or(Vain::Nothing)?;
@@ -754,10 +754,10 @@ impl Cake {
                 return Err(Vain::Nothing);
             }
             if queues.flows[place(index)].deficit <= 0 {
-                queues.grant(index, tin.flow_quantum, self.hash.isolation, cx.rng);
+                queues.grant(index, tin.flow_quantum, self.hash.isolation, &mut cx.rng);
                 continue;
             }
-            if let Some(packet) = queues.flows[place(index)].take(cx.store) {
+            if let Some(packet) = queues.flows[place(index)].take(&mut cx.store) {
                 break (&mut queues.flows[place(index)], packet);
             }
             queues.retire(index, &tin.law, time, self.hash.isolation);
@@ -784,7 +784,7 @@ impl Cake {
             least,
             flow.queue.is_empty(),
             time,
-            cx.rng,
+            &mut cx.rng,
         );
         let length = self.link.adjusted(packet.size);
         if let Verdict::Drop(reason) = verdict {
@@ -807,7 +807,7 @@ impl Cake {
     }
 
     #[inline(never)]
-    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         let tins = &self.tins;
         let longest = self.longest.get_or_insert_with(|| {
             let mut longest = Longest::default();
@@ -826,7 +826,7 @@ impl Cake {
             .as_mut()
             .map(|queues| &mut queues.flows[place(victim)]);
         let flow = flow.expect("the longest queue is in a tin that has had packets");
-        let packet = flow.take(cx.store);
+        let packet = flow.take(&mut cx.store);
         let packet = packet.expect("the longest queue of a full scheduler holds a packet");
         tin.law.on_full(&mut flow.cobalt, cx.now.as_ns());
         tin.packets -= 1;
@@ -842,7 +842,7 @@ impl Cake {
 
     /// Drops an ACK that the one that came last makes superfluous.
     #[inline(never)]
-    fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx<'_>) {
+    fn filter_acks(&mut self, tin: usize, index: u32, cx: &mut SchedulerCx) {
         let tin = &mut self.tins[tin];
         let Some(queues) = &mut tin.queues else {
             return;

@@ -186,7 +186,7 @@ impl Entry for Drr {
 }
 
 impl Scheduler for Drr {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
         if self.rules != Rules::Ns2 && !self.make_room(u64::from(packet.size), cx) {
             cx.drop(packet, DropReason::Overlimit);
@@ -218,14 +218,14 @@ impl Scheduler for Drr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         match self.rules {
             Rules::Linux => self.dequeue_linux(cx),
             Rules::Paper | Rules::Ns2 => self.dequeue_paper(cx),
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
@@ -263,7 +263,7 @@ impl Scheduler for Drr {
 }
 
 impl Drr {
-    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let index = self.active.front()?;
             let queue = &mut self.queues[at(index)];
@@ -298,7 +298,7 @@ impl Drr {
         }
     }
 
-    fn dequeue_linux(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_linux(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let index = self.active.front()?;
             let size = self.with_child(index, |child| child.peek(cx).map(i64::from));
@@ -326,7 +326,7 @@ impl Drr {
 
     /// Frees room for `size` bytes; false if the arriving packet is to be dropped instead.
     #[inline]
-    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx) -> bool {
         let Some(limit) = self.limit else {
             return true;
         };
@@ -341,7 +341,7 @@ impl Drr {
     }
 
     /// Dialect ns2: drops until the limit is kept.
-    fn keep_limit(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn keep_limit(&mut self, cx: &mut SchedulerCx) {
         let Some(limit) = self.limit else { return };
         while !self.backlog.keeps(limit) {
             let index = self.drop_longest(cx);
@@ -354,7 +354,7 @@ impl Drr {
     }
 
     #[cold]
-    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) -> u32 {
+    fn drop_longest(&mut self, cx: &mut SchedulerCx) -> u32 {
         let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
         let index = self
             .longest

@@ -252,8 +252,8 @@ impl Entry for DualPi2 {
 }
 
 impl Scheduler for DualPi2 {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
-        self.tick(cx.store, cx.now);
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
+        self.tick(&mut cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
         let room = match self.gains {
@@ -295,11 +295,11 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
-        self.tick(cx.store, cx.now);
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
+        self.tick(&mut cx.store, cx.now);
         loop {
             let both = !self.l4s.is_empty() && !self.classic.is_empty();
-            let from_l4s = self.chooses_l4s(cx.store);
+            let from_l4s = self.chooses_l4s(&cx.store);
             let taken = if from_l4s {
                 cx.store.pop_front(&mut self.l4s)
             } else {
@@ -341,8 +341,8 @@ impl Scheduler for DualPi2 {
         self.reset_credit();
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
-        self.tick(cx.store, cx.now);
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
+        self.tick(&mut cx.store, cx.now);
     }
 
     fn backlog(&self) -> (u64, u64) {
@@ -445,7 +445,7 @@ impl DualPi2 {
         }
     }
 
-    fn judge_as_linux(&mut self, packet: &Held, from_l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn judge_as_linux(&mut self, packet: &Held, from_l4s: bool, cx: &mut SchedulerCx) -> Fate {
         let packet = cx.store.packet(packet);
         let (ecn, waited) = (packet.ecn(), cx.now.since(packet.arrived()).as_ns());
         let fate = match self.params.drop_early {
@@ -466,7 +466,7 @@ impl DualPi2 {
     }
 
     /// What the base probability makes of a packet in dialect linux.
-    fn roll(&self, ecn: Ecn, l4s: bool, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn roll(&self, ecn: Ecn, l4s: bool, cx: &mut SchedulerCx) -> Fate {
         if self.bytes < 2 * MTU.unsigned_abs() {
             Fate::Passes
         } else if l4s {
@@ -476,7 +476,7 @@ impl DualPi2 {
         }
     }
 
-    fn roll_l4s(&self, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn roll_l4s(&self, cx: &mut SchedulerCx) -> Fate {
         let p = self.base_linux;
         let coupled = u64::from(p) * u64::from(self.params.coupling);
         match u32::try_from(coupled) {
@@ -486,7 +486,7 @@ impl DualPi2 {
         }
     }
 
-    fn roll_classic(&self, ecn: Ecn, cx: &mut SchedulerCx<'_>) -> Fate {
+    fn roll_classic(&self, ecn: Ecn, cx: &mut SchedulerCx) -> Fate {
         let p = self.base_linux;
         if !(rolls(p, cx) && rolls(p, cx)) {
             return Fate::Passes;
@@ -556,7 +556,7 @@ fn native(waited: Span, low: Span, high: Span) -> f64 {
 }
 
 /// Linux's draw of 32 bits.
-fn rolls(p: u32, cx: &mut SchedulerCx<'_>) -> bool {
+fn rolls(p: u32, cx: &mut SchedulerCx) -> bool {
     cx.rng.bits() >> 32 <= u64::from(p)
 }
 

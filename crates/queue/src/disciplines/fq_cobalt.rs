@@ -124,7 +124,6 @@ impl Entry for FqCobalt {
 mod tests {
     use super::*;
     use crate::scheduler::{Scheduler, SchedulerCx};
-    use crate::store::Store;
     use sojourn_sim::{DropReason, Packet, Stream};
     use sojourn_units::{Rate, Spec, Time, build};
 
@@ -135,19 +134,12 @@ mod tests {
         let params: FqCobaltParams = build(None, &spec.pairs()).expect("parameters");
         let mut queue =
             FqCobalt::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
-        let (mut rng, mut store) = (Stream::derive(1, 0, "test"), Store::default());
-        let (mut drops, mut marks, mut uid) = (Vec::new(), Vec::new(), 0);
+        let mut cx = SchedulerCx::new(Rate::mbps(8), Stream::derive(1, 0, "test"));
+        let mut uid = 0;
         let mut sent = [0; 2];
         for ms in 0..ms {
             let now = Time::ZERO + Span::from_ms(ms);
-            let mut cx = SchedulerCx {
-                now,
-                rate: Rate::mbps(8),
-                rng: &mut rng,
-                store: &mut store,
-                drops: &mut drops,
-                marks: &mut marks,
-            };
+            cx.now = now;
             for (count, flow) in per_ms.into_iter().zip(0..) {
                 for _ in 0..count {
                     let mut packet = Packet::test(1000, flow, uid);
@@ -162,8 +154,9 @@ mod tests {
                 sent[usize::try_from(flow).expect("small")] += 1;
             }
         }
-        let flow_of = |held| store.packet(held).flow;
-        let lost = drops
+        let flow_of = |held| cx.store.packet(held).flow;
+        let lost = cx
+            .drops
             .iter()
             .map(|(held, reason)| (flow_of(held), *reason))
             .collect();

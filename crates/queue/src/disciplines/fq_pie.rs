@@ -202,7 +202,6 @@ fn pie_params(params: &FqPieParams) -> PieParams {
 mod tests {
     use super::*;
     use crate::scheduler::{Scheduler, SchedulerCx};
-    use crate::store::Store;
     use sojourn_sim::{DropReason, Packet, Stream};
     use sojourn_units::{Rate, Spec, Time, build};
 
@@ -213,8 +212,8 @@ mod tests {
         let params: FqPieParams = build(None, &spec.pairs()).expect("parameters");
         let mut queue =
             FqPie::build(params, &BuildContext::plain(1, "queue/test")).expect("consistent");
-        let (mut rng, mut store) = (Stream::derive(1, 0, "test"), Store::default());
-        let (mut drops, mut marks, mut asked) = (Vec::new(), Vec::new(), 0);
+        let mut cx = SchedulerCx::new(Rate::mbps(8), Stream::derive(1, 0, "test"));
+        let mut asked = 0;
         for (uid, (ms, flow)) in (0..).zip(arrivals) {
             let mut packet = Packet::test(1000, flow, uid);
             packet.stamp(Time::ZERO + Span::from_ms(ms));
@@ -222,14 +221,7 @@ mod tests {
             while arriving.is_some() {
                 let due = asked < ms;
                 asked += u64::from(due);
-                let mut cx = SchedulerCx {
-                    now: Time::ZERO + Span::from_ms(if due { asked } else { ms }),
-                    rate: Rate::mbps(8),
-                    rng: &mut rng,
-                    store: &mut store,
-                    drops: &mut drops,
-                    marks: &mut marks,
-                };
+                cx.now = Time::ZERO + Span::from_ms(if due { asked } else { ms });
                 if due {
                     queue.dequeue(&mut cx);
                 } else if let Some(packet) = arriving.take() {
@@ -238,8 +230,8 @@ mod tests {
                 }
             }
         }
-        let flow_of = |held| store.packet(held).flow;
-        drops
+        let flow_of = |held| cx.store.packet(held).flow;
+        cx.drops
             .iter()
             .map(|(held, reason)| (flow_of(held), *reason))
             .collect()

@@ -167,7 +167,7 @@ impl Entry for Hhf {
 }
 
 impl Scheduler for Hhf {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let hash = upper_half(mix(
             self.classes.class_of(cx.store.packet(&packet)) ^ self.key
         ));
@@ -192,7 +192,7 @@ impl Scheduler for Hhf {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let from_new = !self.new.is_empty();
             let index = *self.new.front().or_else(|| self.old.front())?;
@@ -225,7 +225,7 @@ impl Scheduler for Hhf {
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for bucket in &mut self.buckets {
             bucket.child.catch_up(cx);
         }

@@ -550,7 +550,7 @@ impl HtbParams {
 }
 
 impl Scheduler for Htb {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let number = self.leaf_of(cx.store.packet(&packet));
         let class = &mut self.tree[at(number)];
         let leaf = class.leaf.as_mut().expect("a leaf");
@@ -561,7 +561,7 @@ impl Scheduler for Htb {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         if self.backlog.packets == 0 {
             return None;
         }
@@ -591,7 +591,7 @@ impl Scheduler for Htb {
         time_of(event.max(self.now + 1))
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         self.seen = ktime(cx.now);
         for class in &mut self.tree {
             if let Some(leaf) = &mut class.leaf {
@@ -688,7 +688,7 @@ impl Htb {
     }
 
     /// Sends a packet at this level with this priority, if one can be sent.
-    fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn send(&mut self, level: usize, prio: usize, cx: &mut SchedulerCx) -> Option<Held> {
         while self.sending[level][prio].members != 0 {
             let number = self.leaf_in_turn(level, prio);
             let class = &mut self.tree[at(number)];

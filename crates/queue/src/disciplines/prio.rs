@@ -144,14 +144,14 @@ impl Entry for Prio {
 }
 
 impl Scheduler for Prio {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let band = self.band_of(cx.store.packet(&packet));
         self.bands[band].told = false;
         self.backlog
             .enqueue(&mut self.bands[band].child, packet, cx);
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         (0..self.bands.len()).find_map(|index| {
             let band = &mut self.bands[index];
             if band.child.is_empty() && std::mem::replace(&mut band.told, true) {
@@ -182,7 +182,7 @@ impl Scheduler for Prio {
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for band in &mut self.bands {
             band.child.catch_up(cx);
         }

@@ -247,7 +247,7 @@ impl Entry for Qfq {
 }
 
 impl Scheduler for Qfq {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let class = self.class_of(cx.store.packet(&packet));
         let size = u64::from(packet.size);
         let was_empty = self.classes[class].child.is_empty();
@@ -283,7 +283,7 @@ impl Scheduler for Qfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         if self.plus {
             self.dequeue_plus(cx)
         } else {
@@ -298,7 +298,7 @@ impl Scheduler for Qfq {
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for class in &mut self.classes {
             class.child.catch_up(cx);
         }
@@ -337,7 +337,7 @@ impl Scheduler for Qfq {
 
 impl Qfq {
     /// QFQ: one packet of the first flow of the first group that is eligible and ready.
-    fn dequeue_single(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_single(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let group = lowest(self.states[ER])?;
             let index = self.first_of(group);
@@ -374,7 +374,7 @@ impl Qfq {
     }
 
     /// QFQ+: the next packet of the aggregate in service, or of the one that follows it.
-    fn dequeue_plus(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_plus(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         // An aggregate that was just chosen sends whatever its budget.
         let mut chosen = false;
         loop {
@@ -405,7 +405,7 @@ impl Qfq {
     }
 
     /// Sends the packet of this size that is next in an aggregate.
-    fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn send(&mut self, index: usize, size: u64, cx: &mut SchedulerCx) -> Option<Held> {
         let class = self.aggregates[index].active.front()?;
         let sent = self.backlog.dequeue(&mut self.classes[class].child, cx);
         self.rotate(index, class, size, cx);
@@ -416,7 +416,7 @@ impl Qfq {
     }
 
     /// Size of the next packet of an aggregate; classes whose AQM drops all they hold leave it.
-    fn next_size(&mut self, index: usize, cx: &mut SchedulerCx<'_>) -> Option<u64> {
+    fn next_size(&mut self, index: usize, cx: &mut SchedulerCx) -> Option<u64> {
         while let Some(class) = self.aggregates[index].active.front() {
             let size = self.with_child(class, |child| child.peek(cx).map(u64::from));
             if size.is_some() {
@@ -428,7 +428,7 @@ impl Qfq {
     }
 
     /// DRR within an aggregate, after a packet of `class`.
-    fn rotate(&mut self, index: usize, class: usize, size: u64, cx: &mut SchedulerCx<'_>) {
+    fn rotate(&mut self, index: usize, class: usize, size: u64, cx: &mut SchedulerCx) {
         let next = self.with_child(class, |child| child.peek(cx).map(i64::from));
         let state = &mut self.classes[class];
         state.deficit -= signed(size);

@@ -248,7 +248,7 @@ fn check(params: &SfqParams, rules: Rules) -> Result<(), SpecError> {
 }
 
 impl Scheduler for Sfq {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         self.perturb(cx);
         let index = self.queue_of(cx.store.packet(&packet));
         let held = self.queues[at(index)].child.packets();
@@ -266,7 +266,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         self.perturb(cx);
         loop {
             let index = self.round.front()?;
@@ -296,7 +296,7 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
@@ -334,7 +334,7 @@ impl Scheduler for Sfq {
 impl Sfq {
     /// Whether an arriving packet may join its queue, which holds `held` packets; in dialect paper room is made for it.
     #[inline]
-    fn admits(&mut self, held: u64, size: u32, cx: &mut SchedulerCx<'_>) -> bool {
+    fn admits(&mut self, held: u64, size: u32, cx: &mut SchedulerCx) -> bool {
         match self.rules {
             Rules::Paper => self.make_room(u64::from(size), cx),
             Rules::Linux => held > 0 || self.round.len() < self.flows,
@@ -351,7 +351,7 @@ impl Sfq {
 
     /// Dialect paper: takes packets from the longest queue until the limit admits one more of `size` bytes; false if it never does.
     #[inline]
-    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx) -> bool {
         while !self.backlog.has_room(self.limit, size) {
             if !Backlog::default().has_room(self.limit, size) {
                 return false;
@@ -368,7 +368,7 @@ impl Sfq {
 
     /// A packet joins its queue, unless the AQM drops it.
     #[inline]
-    fn insert(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn insert(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx) {
         if !self.queues[at(index)].listed && self.managed {
             self.queues[at(index)].child = self.each.queue(at(index));
         }
@@ -390,7 +390,7 @@ impl Sfq {
 
     /// Dialect linux: the queue is full.
     #[cold]
-    fn replace(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn replace(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx) {
         if !self.headdrop {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
@@ -404,7 +404,7 @@ impl Sfq {
     }
 
     #[cold]
-    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
         let mut index = self
             .longest
@@ -429,7 +429,7 @@ impl Sfq {
 
     /// Gives the hash another key when it is time.
     #[inline]
-    fn perturb(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn perturb(&mut self, cx: &mut SchedulerCx) {
         let Some(period) = self.period else { return };
         while self.perturb_at <= cx.now {
             self.perturb_at += period;
@@ -442,10 +442,10 @@ impl Sfq {
 
     /// Dialect linux: packets that wait go to the queues of another hash.
     #[cold]
-    fn spread_anew(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn spread_anew(&mut self, cx: &mut SchedulerCx) {
         let mut waiting = Vec::new();
         for index in 0..u32::try_from(self.queues.len()).unwrap_or(u32::MAX) {
-            while let Some(packet) = self.with_child(index, |c| c.take_head(cx.store)) {
+            while let Some(packet) = self.with_child(index, |c| c.take_head(&mut cx.store)) {
                 waiting.push(packet);
             }
             self.queues[at(index)].listed = false;

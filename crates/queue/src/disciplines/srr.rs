@@ -245,7 +245,7 @@ impl Entry for Srr {
 }
 
 impl Scheduler for Srr {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
         let held = self.queues[at(index)].child.packets() + u64::from(self.sending == index);
         if held >= self.queue_limit || !self.make_room(u64::from(packet.size), cx) {
@@ -264,7 +264,7 @@ impl Scheduler for Srr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         self.end_transmission();
         while self.order > 0 {
             self.steps += 1;
@@ -310,7 +310,7 @@ impl Scheduler for Srr {
         self.end_transmission();
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
@@ -466,7 +466,7 @@ impl Srr {
 
     /// Frees room for `size` bytes; false if the arriving packet is to be dropped instead.
     #[inline]
-    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx) -> bool {
         let Some(limit) = self.limit else {
             return true;
         };
@@ -480,7 +480,7 @@ impl Srr {
     }
 
     #[cold]
-    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         let (queues, limit) = (&self.queues, self.limit);
         let index = self
             .longest

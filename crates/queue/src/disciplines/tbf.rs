@@ -277,7 +277,7 @@ impl Entry for Tbf {
 }
 
 impl Scheduler for Tbf {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let size = u64::from(packet.size);
         let fits = self.limit.is_none_or(|limit| {
             limit.admits(
@@ -292,7 +292,7 @@ impl Scheduler for Tbf {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let size = self.child.peek(cx)?;
         let conforms = self
             .buckets
@@ -327,7 +327,7 @@ impl Scheduler for Tbf {
         (self.child.packets(), self.child.bytes())
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         self.seen = cx.now;
         self.child.catch_up(cx);
     }

@@ -220,7 +220,7 @@ impl Entry for Wfq {
 }
 
 impl Scheduler for Wfq {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
         if self.rules == Rules::Ns2 {
             let child = &mut self.queues[at(index)].child;
@@ -231,7 +231,7 @@ impl Scheduler for Wfq {
         self.enqueue_paper(index, packet, cx);
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         match self.rules {
             Rules::Ns2 => self.dequeue_ns2(cx),
             Rules::Gps | Rules::Own => self.dequeue_paper(cx),
@@ -250,7 +250,7 @@ impl Scheduler for Wfq {
         self.fluid.until = now;
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         if self.rules == Rules::Gps {
             self.follow(cx);
         }
@@ -297,7 +297,7 @@ impl Scheduler for Wfq {
 
 impl Wfq {
     #[inline(always)]
-    fn enqueue_paper(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue_paper(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx) {
         if self.rules == Rules::Gps && self.has_room(u64::from(packet.size)) {
             let (queue, fluid) = (&self.queues[at(index)], &self.fluid);
             if queue.epoch == self.epoch && fluid.keeps(queue, self.virtual_time, cx) {
@@ -310,7 +310,7 @@ impl Wfq {
 
     /// Where virtual time has to be known, or room to be made.
     #[inline(never)]
-    fn enqueue_anew(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue_anew(&mut self, index: u32, packet: Held, cx: &mut SchedulerCx) {
         if self.rules == Rules::Gps {
             self.follow(cx);
         }
@@ -326,7 +326,7 @@ impl Wfq {
 
     /// A packet goes into its queue, with this tag.
     #[inline(always)]
-    fn keep(&mut self, index: u32, packet: Held, finish: u128, cx: &mut SchedulerCx<'_>) {
+    fn keep(&mut self, index: u32, packet: Held, finish: u128, cx: &mut SchedulerCx) {
         let queue = &mut self.queues[at(index)];
         self.tags.set(&packet, finish);
         let head = queue.child.head_slot();
@@ -348,7 +348,7 @@ impl Wfq {
     }
 
     #[inline(always)]
-    fn dequeue_paper(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_paper(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         // What is sent has its tag; virtual time has to be followed here only where it changes its speed.
         if self.rules == Rules::Gps && self.fluid.rate != cx.rate {
             self.follow(cx);
@@ -359,7 +359,7 @@ impl Wfq {
 
     /// The AQMs have dropped whatever the first queue held.
     #[inline(never)]
-    fn send_another(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn send_another(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let (_, index) = self.heads.first()?;
             let sent = self.send(index, cx);
@@ -371,7 +371,7 @@ impl Wfq {
 
     /// The next packet of a queue that holds some.
     #[inline(always)]
-    fn send(&mut self, index: u32, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn send(&mut self, index: u32, cx: &mut SchedulerCx) -> Option<Held> {
         let queue = &mut self.queues[at(index)];
         let packet = self.backlog.dequeue(&mut queue.child, cx);
         queue.place(index, &self.tags, &mut self.heads, &mut self.longest);
@@ -382,7 +382,7 @@ impl Wfq {
         Some(packet)
     }
 
-    fn dequeue_ns2(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue_ns2(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         let waiting = |line: &&Line| !line.packet.is_empty();
         let active = self.lines.iter().filter(waiting).count();
         let active = f64::from(u32::try_from(active).unwrap_or(u32::MAX));
@@ -402,7 +402,7 @@ impl Wfq {
     }
 
     /// Dialect ns2: the first packet of a queue goes to the head of the line if none is there.
-    fn step_up(&mut self, index: u32, cx: &mut SchedulerCx<'_>) {
+    fn step_up(&mut self, index: u32, cx: &mut SchedulerCx) {
         if !self.lines[at(index)].packet.is_empty() {
             return;
         }
@@ -427,7 +427,7 @@ impl Wfq {
     }
 
     /// Frees room for `size` bytes; false if the limit never has it.
-    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx<'_>) -> bool {
+    fn make_room(&mut self, size: u64, cx: &mut SchedulerCx) -> bool {
         let Some(limit) = self.limit else {
             return true;
         };
@@ -441,7 +441,7 @@ impl Wfq {
     }
 
     #[cold]
-    fn drop_longest(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         if self.rules == Rules::Gps {
             self.follow(cx);
         }
@@ -468,7 +468,7 @@ impl Wfq {
 
     /// Brings virtual time up to now, with the fluid system.
     #[inline(always)]
-    fn follow(&mut self, cx: &SchedulerCx<'_>) {
+    fn follow(&mut self, cx: &SchedulerCx) {
         let rate = std::mem::replace(&mut self.fluid.rate, cx.rate);
         let rate = if rate.is_zero() { cx.rate } else { rate };
         let elapsed = cx
@@ -568,7 +568,7 @@ impl Fluid {
     /// The queue is backlogged in the fluid system and would still be so if that had served no other since virtual time was
     /// followed last. Its next tag then follows from its last one, whatever virtual time is.
     #[inline(always)]
-    fn keeps(&self, queue: &Queue, virtual_time: u128, cx: &SchedulerCx<'_>) -> bool {
+    fn keeps(&self, queue: &Queue, virtual_time: u128, cx: &SchedulerCx) -> bool {
         if queue.in_fluid == NOWHERE || self.rate != cx.rate {
             return false;
         }

@@ -100,7 +100,7 @@ impl Entry for Wrr {
 }
 
 impl Scheduler for Wrr {
-    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx<'_>) {
+    fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
         let kept = self
             .backlog
@@ -121,7 +121,7 @@ impl Scheduler for Wrr {
         }
     }
 
-    fn dequeue(&mut self, cx: &mut SchedulerCx<'_>) -> Option<Held> {
+    fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         loop {
             let Some(&index) = self.round.front() else {
                 if self.next.is_empty() {
@@ -159,7 +159,7 @@ impl Scheduler for Wrr {
         }
     }
 
-    fn catch_up(&mut self, cx: &mut SchedulerCx<'_>) {
+    fn catch_up(&mut self, cx: &mut SchedulerCx) {
         for queue in &mut self.queues {
             queue.child.catch_up(cx);
         }
