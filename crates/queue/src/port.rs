@@ -4,7 +4,6 @@ use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-use crate::store::{Held, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
@@ -159,7 +158,7 @@ impl Port for QueuePort {
     #[inline]
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
         if let Discipline::Scheduler(_) = &self.discipline {
-            self.exchange(|store| store.hold(packet), now, sink);
+            self.exchange(|| packet, |_| (), now, sink);
         } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
             ring.push(packet);
         } else {
@@ -170,12 +169,7 @@ impl Port for QueuePort {
     fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
         if let Discipline::Scheduler(_) = &self.discipline {
             // What is written into the packet is written where it stays: a copy would wait for it.
-            let hold = |store: &mut Store| {
-                let held = store.hold_next(|| from.land_next());
-                store.packet_mut(&held).hop(now);
-                held
-            };
-            return self.exchange(hold, now, sink);
+            return self.exchange(|| from.land_next(), |packet| packet.hop(now), now, sink);
         }
         let passes = match from.flight_head() {
             Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
@@ -612,11 +606,12 @@ impl QueuePort {
         }
     }
 
-    /// Hands a packet to the scheduler.
+    /// Hands the packet that `next` gives to the scheduler, after a change.
     #[inline(always)]
     fn exchange<S: PortSink>(
         &mut self,
-        hold: impl FnOnce(&mut Store) -> Held,
+        next: impl FnOnce() -> Packet,
+        change: impl FnOnce(&mut Packet),
         now: Time,
         sink: &mut S,
     ) {
@@ -624,10 +619,11 @@ impl QueuePort {
             return;
         };
         let (scheduler, cx) = port.at(now);
-        let held = hold(&mut cx.store);
+        let (held, packet) = cx.store.hold_next(next);
+        change(packet);
         let Packet {
             uid, size, flow, ..
-        } = *cx.store.packet(&held);
+        } = *packet;
         self.frame.account.receive(size, flow);
         scheduler.enqueue(held, cx);
         if cx.is_quiet() {
@@ -677,9 +673,10 @@ impl QueuePort {
         }
         let Some(held) = next else { return false };
         // Read where it lies, so that it is copied once.
-        self.frame.account.dequeue(cx.store.packet(&held), now);
+        let packet = cx.store.leave(held);
+        self.frame.account.dequeue(packet, now);
         self.frame.last_departure = now;
-        ring.put(|| cx.store.release(held));
+        ring.put(|| packet.replicate());
         true
     }
 }

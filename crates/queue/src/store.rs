@@ -129,13 +129,13 @@ impl Store {
     /// Takes a packet into the scheduler's hands.
     #[inline(always)]
     pub fn hold(&mut self, packet: Packet) -> Held {
-        self.hold_next(|| packet)
+        self.hold_next(|| packet).0
     }
 
-    /// Takes the packet that `next` gives into the scheduler's hands. It is asked when the place is known, so that the packet is
-    /// copied once.
+    /// Takes the packet that `next` gives into the scheduler's hands, and shows it there. It is asked when the place is known, so that
+    /// the packet is copied once.
     #[inline(always)]
-    pub fn hold_next(&mut self, next: impl FnOnce() -> Packet) -> Held {
+    pub fn hold_next(&mut self, next: impl FnOnce() -> Packet) -> (Held, &mut Packet) {
         if self.free == NONE {
             self.grow();
         }
@@ -145,7 +145,7 @@ impl Store {
         links.previous = NONE;
         let place = &mut self.packets[at(slot)];
         *place = next();
-        Held::new(slot, place.size)
+        (Held::new(slot, place.size), place)
     }
 
     /// Makes a place that is free.
@@ -170,11 +170,20 @@ impl Store {
         reason = "who has handed a packet over holds it no more"
     )]
     pub fn release(&mut self, held: Held) -> Packet {
+        self.leave(held).replicate()
+    }
+
+    /// As [`Store::release`], but the packet is left where it was, to be copied from there before anything else is done with the store.
+    #[inline(always)]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "who has handed a packet over holds it no more"
+    )]
+    pub(crate) fn leave(&mut self, held: Held) -> &Packet {
         let links = &mut self.links[at(held.slot())];
         links.previous = FREE;
         links.next = std::mem::replace(&mut self.free, held.slot());
-        // What is left behind is never looked at.
-        self.packets[at(held.slot())].replicate()
+        &self.packets[at(held.slot())]
     }
 
     /// The packet itself.
