@@ -155,7 +155,7 @@ impl Aqm for Cobalt {
         let spared = view.packets == 0 && self.law.rules == Rules::Linux;
         let vars = &mut self.vars;
         self.law
-            .judge(vars, meta, sojourn, least, spared, cx.now, &mut cx.rng)
+            .judge(vars, meta, sojourn, least, spared, cx.now, cx.rng)
     }
 
     #[inline]

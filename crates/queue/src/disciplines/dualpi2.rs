@@ -253,7 +253,7 @@ impl Entry for DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
-        self.tick(&mut cx.store, cx.now);
+        self.tick(&cx.store, cx.now);
         let packets = Packets::new(self.backlog().0 + 1);
         let bytes = self.bytes + u64::from(packet.size);
         let room = match self.gains {
@@ -296,7 +296,7 @@ impl Scheduler for DualPi2 {
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
-        self.tick(&mut cx.store, cx.now);
+        self.tick(&cx.store, cx.now);
         loop {
             let both = !self.l4s.is_empty() && !self.classic.is_empty();
             let from_l4s = self.chooses_l4s(&cx.store);
@@ -342,7 +342,7 @@ impl Scheduler for DualPi2 {
     }
 
     fn catch_up(&mut self, cx: &mut SchedulerCx) {
-        self.tick(&mut cx.store, cx.now);
+        self.tick(&cx.store, cx.now);
     }
 
     fn backlog(&self) -> (u64, u64) {
