@@ -192,11 +192,17 @@ impl Child {
     /// another one, it says whether there is one to send.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) -> bool {
-        if self.packets() >= u64::from(self.room) {
+        if self.is_asked() {
             return self.offer(packet, cx);
         }
         self.enqueue_unseen(packet, &mut cx.store);
         true
+    }
+
+    /// The AQM is asked about a packet that arrives now.
+    #[inline(always)]
+    fn is_asked(&self) -> bool {
+        self.packets() >= u64::from(self.room)
     }
 
     #[inline(always)]
@@ -578,7 +584,7 @@ impl Backlog {
     /// As [`Child::enqueue`] of one of the queues. What is let in unseen needs no comparison of counts.
     #[inline(always)]
     pub fn enqueue(&mut self, child: &mut Child, packet: Held, cx: &mut SchedulerCx) -> bool {
-        if child.packets() >= u64::from(child.room) {
+        if child.is_asked() {
             return self.keep(child, |child| child.offer(packet, cx));
         }
         self.packets += 1;

@@ -4,6 +4,7 @@ use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
+use crate::store::Held;
 use sojourn_sim::{DropReason, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
@@ -176,9 +177,7 @@ impl Port for QueuePort {
             None => return,
         };
         if !passes {
-            let mut packet = from.land_next();
-            packet.hop(now);
-            self.settle_arrival(packet, ring, now, sink);
+            self.settle_next(from, ring, now, sink);
         } else if let Some(packet) = ring.queue(from) {
             packet.hop(now);
         }
@@ -501,6 +500,20 @@ impl QueuePort {
         true
     }
 
+    /// As [`QueuePort::settle_arrival`], of the packet that arrives next in `from`.
+    #[inline(never)]
+    fn settle_next<S: PortSink>(
+        &mut self,
+        from: &mut Ring,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        let mut packet = from.land_next();
+        packet.hop(now);
+        self.settle_arrival(packet, ring, now, sink);
+    }
+
     /// Does what was judged of an arriving packet.
     #[inline(never)]
     fn settle_arrival<S: PortSink>(
@@ -634,7 +647,6 @@ impl QueuePort {
     }
 
     /// Counts an arrival at which a scheduler dropped or marked packets.
-    #[cold]
     #[inline(never)]
     fn settle_exchange<S: PortSink>(&mut self, uid: u32, size: u32, now: Time, sink: &mut S) {
         let Discipline::Scheduler(port) = &mut self.discipline else {
@@ -643,13 +655,12 @@ impl QueuePort {
         // A packet that is dropped while it is handed over was refused, whatever the reason; the others had been let in.
         // They leave before it enters, so that the backlog is never counted above the limit.
         let cx = &mut port.cx;
-        let store = &cx.store;
-        let refused = cx
-            .drops
-            .iter()
-            .map(|(held, _)| store.packet(held))
-            .position(|packet| packet.uid == uid && packet.arrived() == now)
-            .map(|index| cx.drops.remove(index));
+        let is_arriving = |(held, _): &(Held, DropReason)| {
+            let packet = cx.store.packet(held);
+            packet.uid == uid && packet.arrived() == now
+        };
+        let index = cx.drops.iter().position(is_arriving);
+        let refused = index.map(|index| cx.drops.remove(index));
         hand_back(cx, &mut self.frame.account, now, sink);
         match refused {
             Some((held, reason)) => {
@@ -759,14 +770,21 @@ impl Frame {
 }
 
 /// Counts what a scheduler dropped and marked, and hands the packets to the link.
-#[cold]
+#[inline(never)]
 fn hand_back<S: PortSink>(cx: &mut SchedulerCx, account: &mut Account, now: Time, sink: &mut S) {
-    for (held, reason) in cx.drops.drain(..) {
+    // In their order; mostly it is one.
+    if cx.drops.len() > 1 {
+        cx.drops.reverse();
+    }
+    while let Some((held, reason)) = cx.drops.pop() {
         let packet = cx.store.release(held);
         account.discard(&packet, reason, now);
         sink.dropped(packet, reason, now);
     }
-    for (label, reason) in cx.marks.drain(..) {
+    if cx.marks.len() > 1 {
+        cx.marks.reverse();
+    }
+    while let Some((label, reason)) = cx.marks.pop() {
         account.mark(label.flow, reason);
         sink.marked(&label, reason, now);
     }

@@ -353,7 +353,7 @@ impl Drr {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) -> u32 {
         let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
         let index = self

@@ -403,7 +403,7 @@ impl Sfq {
         self.queues[at(index)].changed = changed;
     }
 
-    #[cold]
+    #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         let (queues, limit, rules) = (&self.queues, self.limit, self.rules);
         let mut index = self

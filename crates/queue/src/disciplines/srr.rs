@@ -479,7 +479,7 @@ impl Srr {
         true
     }
 
-    #[cold]
+    #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         let (queues, limit) = (&self.queues, self.limit);
         let index = self

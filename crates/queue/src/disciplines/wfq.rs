@@ -440,7 +440,7 @@ impl Wfq {
         true
     }
 
-    #[cold]
+    #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) {
         if self.rules == Rules::Gps {
             self.follow(cx);
