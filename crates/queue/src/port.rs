@@ -55,6 +55,7 @@ pub(crate) struct Frame {
     tick_at: Time,
     /// The judgement on a packet that could not go on as it was, and is offered or asked for next.
     pending: Option<Verdict>,
+    /// An AQM draws from it; a scheduler has its own in what it is given.
     rng: Stream,
 }
 

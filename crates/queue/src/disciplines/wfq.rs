@@ -440,11 +440,9 @@ impl Wfq {
         true
     }
 
+    /// Virtual time has been followed up to now.
     #[inline(never)]
     fn drop_longest(&mut self, cx: &mut SchedulerCx) {
-        if self.rules == Rules::Gps {
-            self.follow(cx);
-        }
         let (queues, limit) = (&self.queues, self.limit);
         let index = self
             .longest
@@ -671,8 +669,8 @@ fn quotient(dividend: u128, divisor: u64) -> u128 {
 fn served(rate: Rate, time: Span) -> u128 {
     let product = u128::from(rate.as_bps()) * u128::from(time.as_ps());
     match u64::try_from(product) {
-        Ok(short) if short >> FEW == 0 => u128::from(served_shortly(short)),
-        _ => served_long(product),
+        Ok(short) => served_shortly(short),
+        Err(_) => served_long(product),
     }
 }
 
@@ -682,19 +680,14 @@ fn served_long(product: u128) -> u128 {
     ((product / second) << ONE_BIT) + ((product % second) << ONE_BIT) / second
 }
 
-/// Bits of a product of rate and picoseconds whose quotient is found by a product: some three full packets.
-const FEW: u32 = 55;
-
-/// `product` 2^48 / 10^12, rounded down, by a product that is at most one less.
+/// The same where the product of rate and picoseconds fits 64 bits, without a long division.
 #[inline]
-fn served_shortly(product: u64) -> u64 {
-    // 10^12 without its twelve factors 2, by which there are fewer binary places.
+fn served_shortly(product: u64) -> u128 {
+    // 10^12 without its twelve factors 2, by which there are fewer binary places: a rest of 28 bits has room for these.
     const DIVISOR: u64 = 244_140_625;
     const PLACES: u32 = ONE_BIT - 12;
-    const INVERSE: u128 = (1 << (FEW + PLACES)) / 244_140_625;
-    let guess = u64::try_from((u128::from(product) * INVERSE) >> FEW).unwrap_or(u64::MAX);
-    let rest = (product << PLACES).wrapping_sub(guess.wrapping_mul(DIVISOR));
-    guess + u64::from(rest >= DIVISOR)
+    let (whole, rest) = (product / DIVISOR, product % DIVISOR);
+    (u128::from(whole) << PLACES) + u128::from((rest << PLACES) / DIVISOR)
 }
 
 /// The place of a queue among the longest.
@@ -720,16 +713,17 @@ mod tests {
             for ps in [
                 rng.below(1 << 40),
                 rng.below(1 << 19),
-                (1 << FEW) / rate.max(1),
+                u64::MAX / rate.max(1),
+                u64::MAX / rate.max(1) + 1,
             ] {
                 let product = u128::from(rate) * u128::from(ps);
                 let expected = (product << ONE_BIT) / u128::from(PS_PER_S);
                 assert_eq!(served(Rate::bps(rate), Span::from_ps(ps)), expected);
             }
         }
-        for short in [0, 1, 999, 1000, (1 << FEW) - 1] {
+        for short in [0, 1, 999, 1000, u64::MAX - 1, u64::MAX] {
             let expected = (u128::from(short) << ONE_BIT) / u128::from(PS_PER_S);
-            assert_eq!(u128::from(served_shortly(short)), expected, "{short}");
+            assert_eq!(served_shortly(short), expected, "{short}");
         }
     }
 
