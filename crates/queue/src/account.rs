@@ -264,6 +264,12 @@ impl Account {
 
     #[inline]
     pub(crate) fn dequeue(&mut self, packet: &Packet, now: Time) {
+        self.dequeue_here(packet, now);
+    }
+
+    /// The same, compiled into its caller.
+    #[inline(always)]
+    pub(crate) fn dequeue_here(&mut self, packet: &Packet, now: Time) {
         self.leave(packet.size);
         self.send(packet.size, packet.flow, now.since(packet.arrived()));
     }

@@ -686,7 +686,7 @@ impl QueuePort {
         let Some(held) = next else { return false };
         // Read where it lies, so that it is copied once.
         let packet = cx.store.leave(held);
-        self.frame.account.dequeue(packet, now);
+        self.frame.account.dequeue_here(packet, now);
         self.frame.last_departure = now;
         ring.put(|| packet.replicate());
         true

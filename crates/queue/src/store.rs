@@ -67,6 +67,7 @@ impl Default for Store {
 /// One queue in a [`Store`]. A list that is dropped leaves its packets in the store.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
+    /// [`NONE`] without packets.
     head: u32,
     tail: u32,
     len: u32,
@@ -95,7 +96,7 @@ impl List {
     /// The [slot](Held::slot) of the first packet, if there is one.
     #[inline(always)]
     pub fn head_slot(&self) -> Option<u32> {
-        (self.len > 0).then_some(self.head)
+        (self.head != NONE).then_some(self.head)
     }
 
     /// The [slot](Held::slot) of the last packet, if there is one.
@@ -373,6 +374,7 @@ mod tests {
             }
             assert_eq!(list.len(), u64::try_from(queue.len()).expect("small"));
             assert_eq!(list.is_empty(), queue.is_empty());
+            assert_eq!(list.head_slot().is_none(), queue.is_empty());
             assert_eq!(store.front(list).map(|p| p.uid), queue.front().copied());
             assert_eq!(list.head_size(), store.front(list).map(|p| p.size));
             assert_eq!(store.back(list).map(|p| p.uid), queue.back().copied());

@@ -588,11 +588,16 @@ impl Fluid {
 impl Tags {
     #[inline(always)]
     fn set(&mut self, packet: &Held, tag: u128) {
-        let slot = at(packet.slot());
-        if slot >= self.0.len() {
-            self.0.resize(slot + 1, 0);
+        match self.0.get_mut(at(packet.slot())) {
+            Some(own) => *own = tag,
+            None => self.grow(packet, tag),
         }
-        self.0[slot] = tag;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, packet: &Held, tag: u128) {
+        self.0.resize(at(packet.slot()) + 1, tag);
     }
 
     #[inline(always)]
