@@ -1228,11 +1228,10 @@ impl Queues {
 
     /// How many flows decay.
     fn decaying(&self) -> u64 {
-        (0..)
-            .zip(self.sets.iter().filter(|set| **set == Set::Decaying))
-            .map(|(before, _)| before + 1)
-            .last()
-            .unwrap_or(0)
+        self.sets
+            .iter()
+            .map(|set| u64::from(*set == Set::Decaying))
+            .sum()
     }
 
     /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
