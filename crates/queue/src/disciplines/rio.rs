@@ -93,6 +93,15 @@ pub struct Rio {
 }
 
 struct Core {
+    /// Of OUT and IN packets: those of one kind are judged by [`Core::judge_awake`], since the link has not been idle from when one
+    /// of them was judged last.
+    awake: [bool; 2],
+    /// Drops are spaced, and the limit is in packets, as there.
+    usual: bool,
+    /// 1 - `weight`.
+    rest: f64,
+    /// Packets that may wait.
+    room: u64,
     params: RioParams,
     ns2: bool,
     inside: Curve,
@@ -107,6 +116,8 @@ struct Core {
     left: u64,
     /// The IN packets that wait there, head first: how many were let in before each.
     numbers_in: VecDeque<u64>,
+    /// The first of them; `u64::MAX` if there is none.
+    next_in: u64,
     /// Since when the link has had nothing to send.
     idle_since: Option<Time>,
     /// All idle time that is over.
@@ -117,6 +128,8 @@ struct Core {
 struct Curve {
     low: f64,
     high: f64,
+    /// From `low` to `high`.
+    width: f64,
     max_p: f64,
     /// Packets since the last drop; -1 where none is near (paper).
     count: i64,
@@ -169,12 +182,21 @@ impl Entry for Rio {
         let curve = |low: Packets, high: Packets, max_p| Curve {
             low: float(low.get()),
             high: float(high.get()),
+            width: float(high.get()) - float(low.get()),
             max_p,
             count: if ns2 { 0 } else { -1 },
             above: false,
             probability: 0.0,
         };
+        let room = match params.limit {
+            Limit::Packets(packets) => packets.get(),
+            Limit::Bytes(_) => 0,
+        };
         let core = Core {
+            awake: [false; 2],
+            usual: !ns2 && !params.wait && room > 0,
+            rest: 1.0 - params.weight,
+            room,
             ns2,
             inside: curve(params.min_in, params.max_in, params.probability_in),
             outside: curve(params.min_out, params.max_out, params.probability_out),
@@ -185,6 +207,7 @@ impl Entry for Rio {
             waiting: 0,
             left: 0,
             numbers_in: VecDeque::new(),
+            next_in: u64::MAX,
             idle_since: Some(Time::ZERO),
             idle: Span::ZERO,
             params,
@@ -222,6 +245,7 @@ impl Aqm for Rio {
     fn on_empty(&mut self, now: Time) {
         let core = &mut self.core;
         core.leave_all_but(0);
+        core.awake = [false; 2];
         core.idle_since = Some(now);
         core.average_in.idle_since = Some(now);
         core.average_all.idle_since = Some(now);
@@ -255,23 +279,113 @@ impl Aqm for Rio {
 impl Core {
     #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let inside = self.is_in(meta);
+        match self.awake[usize::from(inside)] {
+            true => self.judge_awake(inside, meta, view, cx),
+            // Copies, so that otherwise nothing that is asked has to be in memory.
+            false => self.judge_with_care(inside, *meta, *view, cx.again()),
+        }
+    }
+
+    /// As [`Core::judge_with_care`], in a ring, where no idle time, no bytes and no `wait` come into it. The probability is not
+    /// bounded by 1 here: no draw is 1 or more.
+    #[inline(always)]
+    fn judge_awake(
+        &mut self,
+        inside: bool,
+        meta: &Meta,
+        view: &View<'_>,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
+        let packets = view.packets;
+        self.leave_all_but(packets);
+        let (rest, weight) = (self.rest, self.params.weight);
+        let moved = |average: &mut Average, queue: u64| {
+            average.value = rest * average.value + weight * float(queue);
+            average.value
+        };
+        let all = moved(&mut self.average_all, packets);
+        let (curve, average) = if inside {
+            let own = moved(&mut self.average_in, self.waiting_in);
+            (&mut self.inside, own)
+        } else {
+            let own = moved(&mut self.average_out, packets - self.waiting_in);
+            let average = if self.params.coupled { all } else { own };
+            (&mut self.outside, average)
+        };
+        if average < curve.low {
+            curve.probability = 0.0;
+            curve.count = -1;
+        } else if average < curve.high {
+            curve.count += 1;
+            let p = curve.max_p * ((average - curve.low) / curve.width);
+            curve.probability = p;
+            let due = signed_float(curve.count) * p;
+            let drawn = cx.rng.uniform();
+            if due >= 1.0 || drawn < p / (1.0 - due) {
+                curve.count = 0;
+                return self.refuse(DropReason::Early, MarkReason::Early, inside, meta, packets);
+            }
+        } else {
+            curve.probability = 1.0;
+            curve.count = 0;
+            return self.refuse(
+                DropReason::Forced,
+                MarkReason::Threshold,
+                inside,
+                meta,
+                packets,
+            );
+        }
+        if packets >= self.room {
+            return Verdict::Drop(DropReason::Overlimit);
+        }
+        self.enter(inside, true);
+        Verdict::Pass
+    }
+
+    /// A packet that is to be dropped, or marked if it waits.
+    fn refuse(
+        &mut self,
+        drop: DropReason,
+        mark: MarkReason,
+        inside: bool,
+        meta: &Meta,
+        packets: u64,
+    ) -> Verdict {
+        if !self.params.ecn || !meta.ecn().is_capable() {
+            Verdict::Drop(drop)
+        } else if packets >= self.room {
+            Verdict::Drop(DropReason::Overlimit)
+        } else {
+            self.enter(inside, true);
+            Verdict::Mark(mark)
+        }
+    }
+
+    #[inline(never)]
+    fn judge_with_care(
+        &mut self,
+        inside: bool,
+        meta: Meta,
+        view: View<'_>,
+        mut cx: Cx<'_>,
+    ) -> Verdict {
         let in_ring = !matches!(view.waiting, Waiting::Queue(..));
         match in_ring {
             true => self.leave_all_but(view.packets),
-            false => self.recount(*view),
+            false => self.recount(view),
         }
-        let inside = self.is_in(meta);
         let verdict = if self.ns2 {
-            // Copies, so that of the paper's rules nothing that is asked has to be in memory.
-            self.judge_as_ns2(inside, *meta, *view, cx.again())
+            self.judge_as_ns2(inside, meta, view, cx)
         } else {
-            self.judge_as_paper(inside, meta, view, cx)
+            let verdict = self.judge_as_paper(inside, &meta, &view, &mut cx);
+            let awake = self.usual && in_ring && self.idle_since.is_none();
+            self.awake[usize::from(inside)] = awake;
+            verdict
         };
         if !matches!(verdict, Verdict::Drop(_)) {
-            if inside {
-                self.enter_in(in_ring);
-            }
-            self.waiting += 1;
+            self.enter(inside, in_ring);
         }
         verdict
     }
@@ -285,18 +399,38 @@ impl Core {
         self.left += self.waiting - packets;
         self.waiting = packets;
         self.average_all.idle_since = None;
-        while self.numbers_in.front().is_some_and(|n| *n < self.left) {
-            self.numbers_in.pop_front();
-            self.average_in.idle_since = None;
-            self.waiting_in = self.waiting_in.saturating_sub(1);
+        if self.next_in < self.left {
+            self.leave_in();
         }
     }
 
-    /// An IN packet is about to wait.
+    /// IN packets have left the ring.
+    #[inline(never)]
+    fn leave_in(&mut self) {
+        self.average_in.idle_since = None;
+        while self.numbers_in.front().is_some_and(|n| *n < self.left) {
+            self.numbers_in.pop_front();
+            self.waiting_in = self.waiting_in.saturating_sub(1);
+        }
+        self.next_in = self.numbers_in.front().copied().unwrap_or(u64::MAX);
+    }
+
+    /// The judged packet is about to wait.
+    #[inline(always)]
+    fn enter(&mut self, inside: bool, in_ring: bool) {
+        if inside {
+            self.enter_in(in_ring);
+        }
+        self.waiting += 1;
+    }
+
+    #[inline(never)]
     fn enter_in(&mut self, in_ring: bool) {
         self.waiting_in += 1;
         if in_ring {
-            self.numbers_in.push_back(self.left + self.waiting);
+            let number = self.left + self.waiting;
+            self.next_in = self.next_in.min(number);
+            self.numbers_in.push_back(number);
         }
     }
 
@@ -327,7 +461,6 @@ impl Core {
         }
     }
 
-    #[inline(always)]
     fn judge_as_paper(
         &mut self,
         inside: bool,
@@ -456,7 +589,7 @@ impl Curve {
     /// The probability for this packet, below the upper threshold.
     #[inline(always)]
     fn spaced(&mut self, average: f64, wait: bool) -> f64 {
-        self.probability = self.max_p * ((average - self.low) / (self.high - self.low));
+        self.probability = self.max_p * ((average - self.low) / self.width);
         spaced(self.probability, signed_float(self.count), wait)
     }
 }
@@ -600,6 +733,45 @@ mod tests {
             .count();
         let rate = float(u64::try_from(drops).expect("few")) / 200_000.0;
         assert!((rate / 0.02 - 1.0).abs() < 0.03, "{rate}");
+    }
+
+    #[test]
+    fn the_usual_judgement_is_the_careful_one() {
+        for (spec, kinds) in [
+            ("", [IN, 0]),
+            ("coupled=false", [IN, 0]),
+            ("ecn=true", [IN | 2, 2]),
+        ] {
+            let spec = format!(
+                "{spec} min_out=5p max_out=15p min_in=3p max_in=9p weight=0.1 limit=15p probability_in=0.5"
+            );
+            let [mut usual, mut careful] = [(); 2].map(|()| Bench::new(&spec));
+            let mut lengths = Stream::derive(1, 0, "lengths");
+            let (mut length, mut seen) = (8_u64, [0; 4]);
+            for _ in 0..50_000 {
+                length = (length + lengths.below(3)).clamp(2, 20) - 1;
+                let inside = lengths.below(length + 1).min(10);
+                let tos = kinds[usize::from(lengths.below(2) == 0)];
+                assert!(usual.rio.core.awake == [true; 2]);
+                careful.rio.core.awake = [false; 2];
+                let verdict = usual.offer(tos, length, inside);
+                assert_eq!(verdict, careful.offer(tos, length, inside));
+                let states = [&usual, &careful].map(|bench| {
+                    let mut state = Vec::new();
+                    bench.rio.state(&mut state);
+                    (state, bench.rio.core.waiting, bench.rio.core.waiting_in)
+                });
+                assert_eq!(states[0], states[1]);
+                seen[match verdict {
+                    Verdict::Drop(DropReason::Overlimit) => 0,
+                    Verdict::Drop(DropReason::Early) | Verdict::Mark(MarkReason::Early) => 1,
+                    Verdict::Drop(_) | Verdict::Mark(_) => 2,
+                    _ => 3,
+                }] += 1;
+            }
+            assert!(seen.iter().all(|n| *n > 0), "{spec}: {seen:?}");
+            assert_eq!(usual.rng, careful.rng);
+        }
     }
 
     #[test]

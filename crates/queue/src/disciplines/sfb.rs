@@ -114,8 +114,8 @@ struct Core {
     rehashed: Time,
     /// What waits, head first, and in which sets it is counted; nothing where `still` has it.
     counted: VecDeque<Counted>,
-    /// The same where the hashes stay and there are two levels, as in the paper: the bins of each packet.
-    still: Option<VecDeque<Pair>>,
+    /// Where the hashes stay and there are two levels, as in the paper.
+    still: Option<Still>,
     /// When the last packet of a flow that does not respond was let in.
     boxed: Option<Time>,
     tokens: u64,
@@ -152,6 +152,16 @@ struct Bin {
     changed: Time,
 }
 
+/// Two levels whose hashes stay.
+struct Still {
+    /// Packets that may wait, under the paper's rules with a limit in packets: then [`Core::judge`] is enough in a ring. Elsewhere 0.
+    room: u64,
+    /// The bins of each waiting packet, head first.
+    waiting: VecDeque<Pair>,
+    /// The bins of each flow, once it has come.
+    known: Vec<Pair>,
+}
+
 /// How the probability of a bin changes.
 #[derive(Clone, Copy)]
 struct Steps {
@@ -167,7 +177,9 @@ struct Steps {
 }
 
 /// The bins of a flow in a set of two levels.
-type Pair = [u32; 2];
+type Pair = [usize; 2];
+/// Those of a flow that has not come yet: no flow has one bin in both levels.
+const UNKNOWN: Pair = [0; 2];
 
 /// A waiting packet: its flow, and the number of the key of each set in which it is counted, or [`NONE`].
 struct Counted {
@@ -193,6 +205,14 @@ impl Entry for Sfb {
         let mut keys = cx.stream("keys");
         let top = if linux { LINUX_TOP } else { 1.0 };
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
+        let still = Still {
+            room: match params.limit {
+                Limit::Packets(packets) if !linux => packets.get(),
+                _ => 0,
+            },
+            waiting: VecDeque::new(),
+            known: Vec::new(),
+        };
         Ok(Sfb(Box::new(Core {
             rules: if linux { Rules::Linux } else { Rules::Paper },
             steps: Steps {
@@ -208,7 +228,7 @@ impl Entry for Sfb {
             doubled: false,
             rehashed: Time::ZERO,
             counted: VecDeque::new(),
-            still: (params.rehash.is_none() && params.levels == 2).then(VecDeque::new),
+            still: (params.rehash.is_none() && params.levels == 2).then_some(still),
             boxed: None,
             tokens: params.penalty_burst.map_or(0, Packets::get),
             token_ms: 0,
@@ -382,28 +402,6 @@ impl Set {
         }
     }
 
-    /// The bins of a flow in a set of two levels whose key is the first one.
-    #[inline(always)]
-    fn pair(&mut self, flow: u32) -> Pair {
-        let start = at(flow) * 2;
-        match self.known.get(start..start + 2) {
-            Some(&[first, second]) if first != NONE => [first, second],
-            _ => self.unknown_pair(flow),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn unknown_pair(&mut self, flow: u32) -> Pair {
-        if flow < MOST_KNOWN {
-            self.learn(flow);
-        }
-        [0, 1].map(|level| {
-            let place = self.position(flow, self.key, level);
-            u32::try_from(place).unwrap_or(NONE)
-        })
-    }
-
     #[cold]
     fn visit_unknown(&mut self, flow: u32, key: u32, mut see: impl FnMut(&mut Bin)) {
         if key == self.key_number && flow < MOST_KNOWN {
@@ -437,12 +435,93 @@ impl Set {
     }
 }
 
+impl Still {
+    /// The bins of a flow.
+    #[inline(always)]
+    fn pair(&mut self, flow: u32, set: &Set) -> Pair {
+        match self.known.get(at(flow)) {
+            Some(&pair) if pair != UNKNOWN => pair,
+            _ => self.unknown_pair(flow, set),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unknown_pair(&mut self, flow: u32, set: &Set) -> Pair {
+        let pair = [0, 1].map(|level| set.position(flow, set.key, level));
+        if flow < MOST_KNOWN {
+            if self.known.len() <= at(flow) {
+                self.known.resize(at(flow) + 1, UNKNOWN);
+            }
+            self.known[at(flow)] = pair;
+        }
+        pair
+    }
+
+    /// A packet waits.
+    fn enter(&mut self, pair: Pair, bins: &mut [Bin]) {
+        for place in pair {
+            bins[place].packets += 1;
+        }
+        self.waiting.push_back(pair);
+    }
+
+    /// So many packets still wait.
+    #[inline(always)]
+    fn leave_all_but(&mut self, packets: usize, bins: &mut [Bin]) {
+        while self.waiting.len() > packets
+            && let Some(pair) = self.waiting.pop_front()
+        {
+            for place in pair {
+                bins[place].packets -= 1;
+            }
+        }
+    }
+}
+
 impl Core {
     #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let (packets, [set, _]) = (view.packets, &mut self.sets);
+        let still = match &mut self.still {
+            Some(still) if still.room > 0 && !matches!(view.waiting, Waiting::Queue(..)) => still,
+            // Copies, so that otherwise nothing that is asked has to be in memory.
+            _ => return self.judge_with_care(*meta, *view, cx.again()),
+        };
+        // What follows is the same where neither bytes nor moving hashes come into it.
+        let [first, second] = still.pair(meta.flow, set);
+        still.leave_all_but(index(packets), &mut set.bins);
+        let bins = &mut set.bins[..];
+        let mut seen = Seen::NOTHING;
+        bins[first].look(&self.steps, cx.now, &mut seen);
+        bins[second].look(&self.steps, cx.now, &mut seen);
+        let mut verdict = Verdict::Pass;
+        if seen.fullest > self.params.bin_size.get() {
+            return Verdict::Drop(DropReason::Overlimit);
+        } else if seen.probability >= 1.0 {
+            if is_boxed(&mut self.boxed, &self.params, cx.now) {
+                return Verdict::Drop(DropReason::Penalty);
+            }
+        } else if cx.rng.uniform() < seen.probability {
+            verdict = early(&self.params, seen.probability < self.params.mark_p, meta);
+            if matches!(verdict, Verdict::Drop(_)) {
+                return verdict;
+            }
+        }
+        if packets >= still.room {
+            return Verdict::Drop(DropReason::Overlimit);
+        }
+        bins[first].packets += 1;
+        bins[second].packets += 1;
+        still.waiting.push_back([first, second]);
+        verdict
+    }
+
+    #[inline(never)]
+    fn judge_with_care(&mut self, meta: Meta, view: View<'_>, mut cx: Cx<'_>) -> Verdict {
         match view.waiting {
             Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
-            Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(*view),
+            Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(view),
             Waiting::Queue(..) => {}
         }
         let packets = Packets::new(view.packets + 1);
@@ -451,29 +530,24 @@ impl Core {
         if self.rules == Rules::Linux && !fits {
             return Verdict::Drop(DropReason::Overlimit);
         }
-        match self.still.is_some() {
-            true => self.judge_still(meta, fits, cx),
-            // Copies, so that otherwise nothing that is asked has to be in memory.
-            false => self.judge_moving(*meta, fits, cx.again()),
-        }
-    }
-
-    #[inline(always)]
-    fn judge_still(&mut self, meta: &Meta, fits: bool, cx: &mut Cx<'_>) -> Verdict {
-        let set = &mut self.sets[0];
-        let pair = set.pair(meta.flow);
+        let [set, _] = &mut self.sets;
+        let Some(still) = &mut self.still else {
+            return self.judge_moving(meta, fits, cx);
+        };
         let mut seen = Seen::NOTHING;
+        let pair = still.pair(meta.flow, set);
         for place in pair {
-            set.bins[at(place)].look(&self.steps, cx.now, &mut seen);
+            set.bins[place].look(&self.steps, cx.now, &mut seen);
         }
-        let verdict = self.decide(&seen, fits, meta, cx);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.enter_still(pair);
+        let verdict = self.decide(&seen, fits, &meta, &mut cx);
+        if let Some(still) = &mut self.still
+            && !matches!(verdict, Verdict::Drop(_))
+        {
+            still.enter(pair, &mut self.sets[0].bins);
         }
         verdict
     }
 
-    #[inline(never)]
     fn judge_moving(&mut self, meta: Meta, fits: bool, mut cx: Cx<'_>) -> Verdict {
         self.move_hash(cx.now);
         let current = self.current & 1;
@@ -549,7 +623,6 @@ impl Core {
     /// The random decision.
     #[inline(always)]
     fn draw(&self, probability: f64, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
-        let capable = self.params.ecn && meta.ecn().is_capable();
         let marks = match self.rules {
             Rules::Paper => {
                 if cx.rng.uniform() >= probability {
@@ -568,22 +641,13 @@ impl Core {
                 probability <= bound || drawn >= (probability - bound) * slope
             }
         };
-        if capable && marks {
-            Verdict::Mark(MarkReason::Early)
-        } else {
-            Verdict::Drop(DropReason::Early)
-        }
+        early(&self.params, marks, meta)
     }
 
     /// Whether a packet of a flow that does not respond is one too many.
     fn is_limited(&mut self, now: Time) -> bool {
         if self.rules == Rules::Paper {
-            let boxtime = self.params.boxtime.unwrap_or(Span::ZERO);
-            let limited = self.boxed.is_some_and(|last| now.since(last) < boxtime);
-            if !limited {
-                self.boxed = Some(now);
-            }
-            return limited;
+            return is_boxed(&mut self.boxed, &self.params, now);
         }
         if self.tokens == 0 {
             let now_ms = now.as_ps() / PS_PER_MS;
@@ -625,17 +689,6 @@ impl Core {
         self.counted.push_back(counted);
     }
 
-    #[inline(always)]
-    fn enter_still(&mut self, pair: Pair) {
-        let bins = &mut self.sets[0].bins;
-        for place in pair {
-            bins[at(place)].packets += 1;
-        }
-        if let Some(waiting) = &mut self.still {
-            waiting.push_back(pair);
-        }
-    }
-
     /// Nothing waits any more.
     #[cold]
     fn forget(&mut self) {
@@ -646,7 +699,7 @@ impl Core {
     #[inline(always)]
     fn counted(&self) -> u64 {
         let packets = match &self.still {
-            Some(waiting) => waiting.len(),
+            Some(still) => still.waiting.len(),
             None => self.counted.len(),
         };
         u64::try_from(packets).unwrap_or(u64::MAX)
@@ -655,12 +708,9 @@ impl Core {
     /// The head of the queue has left.
     #[inline(always)]
     fn leave(&mut self) {
-        if let Some(waiting) = &mut self.still {
-            if let Some(pair) = waiting.pop_front() {
-                for place in pair {
-                    self.sets[0].bins[at(place)].packets -= 1;
-                }
-            }
+        if let Some(still) = &mut self.still {
+            let left = still.waiting.len().saturating_sub(1);
+            still.leave_all_but(left, &mut self.sets[0].bins);
         } else if let Some(counted) = self.counted.pop_front() {
             self.leave_sets(&counted);
         }
@@ -675,15 +725,8 @@ impl Core {
     #[inline(always)]
     fn leave_all_but(&mut self, packets: u64) {
         let packets = index(packets);
-        if let Some(waiting) = &mut self.still {
-            let bins = &mut self.sets[0].bins;
-            while waiting.len() > packets
-                && let Some(pair) = waiting.pop_front()
-            {
-                for place in pair {
-                    bins[at(place)].packets -= 1;
-                }
-            }
+        if let Some(still) = &mut self.still {
+            still.leave_all_but(packets, &mut self.sets[0].bins);
         }
         while self.counted.len() > packets {
             self.leave();
@@ -695,9 +738,10 @@ impl Core {
         let set = &self.sets[self.current];
         let mut bins = set.bins.clone();
         let left = self.counted().saturating_sub(packets);
-        for (_, pair) in (0..left).zip(self.still.iter().flatten()) {
+        let waiting = self.still.iter().flat_map(|still| &still.waiting);
+        for (_, pair) in (0..left).zip(waiting) {
             for place in pair {
-                bins[at(*place)].packets -= 1;
+                bins[*place].packets -= 1;
             }
         }
         for (_, counted) in (0..left).zip(&self.counted) {
@@ -735,15 +779,34 @@ impl Core {
             .map(|meta| meta.flow)
             .collect();
         for flow in flows {
-            match self.still.is_some() {
-                true => {
-                    let pair = self.sets[0].pair(flow);
-                    self.enter_still(pair);
+            match &mut self.still {
+                Some(still) => {
+                    let pair = still.pair(flow, &self.sets[0]);
+                    still.enter(pair, &mut self.sets[0].bins);
                 }
-                false => self.enter(Counted { flow, keys }),
+                None => self.enter(Counted { flow, keys }),
             }
         }
     }
+}
+
+/// A packet that is to be dropped, or marked if it may be.
+fn early(params: &SfbParams, marks: bool, meta: &Meta) -> Verdict {
+    if marks && params.ecn && meta.ecn().is_capable() {
+        Verdict::Mark(MarkReason::Early)
+    } else {
+        Verdict::Drop(DropReason::Early)
+    }
+}
+
+/// Whether a packet of a flow that does not respond comes too early after the last one.
+fn is_boxed(boxed: &mut Option<Time>, params: &SfbParams, now: Time) -> bool {
+    let boxtime = params.boxtime.unwrap_or(Span::ZERO);
+    let limited = boxed.is_some_and(|last| now.since(last) < boxtime);
+    if !limited {
+        *boxed = Some(now);
+    }
+    limited
 }
 
 /// No bin, or no key.
