@@ -193,6 +193,20 @@ pub trait Aqm {
     /// Judges an arriving packet.
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict;
 
+    /// As [`Aqm::on_enqueue`], of a packet that finds so many others waiting in a ring, where little has to be asked; none, and
+    /// nothing done, if that has to judge. Not for an AQM with periodic updates, whose next one is asked for after that.
+    #[inline(always)]
+    fn judge_shortly(
+        &mut self,
+        meta: &Meta,
+        packets: u64,
+        ring: &Ring,
+        cx: &mut Cx<'_>,
+    ) -> Option<Verdict> {
+        let _ = (meta, packets, ring, cx);
+        None
+    }
+
     /// Judges the head of the queue when the transmitter wants a packet; `sojourn` is how long it waited. After `Drop`
     /// the next packet is judged at the same instant.
     #[inline]

@@ -716,6 +716,21 @@ impl Frame {
         now: Time,
         aqm: &mut (impl Aqm + ?Sized),
     ) -> bool {
+        let (packets, rng) = (self.account.backlog_packets(), &mut self.rng);
+        match aqm.judge_shortly(&Meta::of(packet), packets, ring, &mut Cx { now, rng }) {
+            Some(verdict) => self.keep(verdict),
+            None => self.judge_arrival_whole(packet, ring, now, aqm),
+        }
+    }
+
+    #[inline(never)]
+    fn judge_arrival_whole(
+        &mut self,
+        packet: &Packet,
+        ring: &Ring,
+        now: Time,
+        aqm: &mut (impl Aqm + ?Sized),
+    ) -> bool {
         let (view, rng) = (self.view(ring), &mut self.rng);
         let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
         self.note_tick(aqm);

@@ -24,10 +24,10 @@
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
 use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason};
+use sojourn_sim::{DropReason, MarkReason, Ring};
 use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Time, params};
 
 params! {
@@ -83,7 +83,7 @@ enum Core {
 /// The paper's, with what its usual judgement needs of RED's settings at hand.
 #[repr(C)]
 struct Paper {
-    /// The link is busy and the limit in packets: [`Paper::judge`] does for a packet that finds others.
+    /// The link is busy and the limit in packets: [`Paper::judge_shortly`] does for a packet that finds others.
     awake: bool,
     /// 1 - `weight`.
     rest: f64,
@@ -201,14 +201,35 @@ impl Aqm for Choke {
     }
 
     #[inline(always)]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        if let Core::Paper(paper) = &mut self.core
-            && paper.awake
-            && view.packets != 0
-        {
-            return paper.judge(meta, view, cx);
+    fn judge_shortly(
+        &mut self,
+        meta: &Meta,
+        packets: u64,
+        ring: &Ring,
+        cx: &mut Cx<'_>,
+    ) -> Option<Verdict> {
+        match &mut self.core {
+            Core::Paper(paper) if paper.awake && packets != 0 => {
+                Some(paper.judge_shortly(meta, packets, ring, cx))
+            }
+            _ => None,
         }
-        self.judge_with_care(*meta, *view, cx.again())
+    }
+
+    #[inline(never)]
+    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        match &mut self.core {
+            Core::Paper(paper) => judge_as_paper(paper, meta, view, cx),
+            Core::Linux(red) => {
+                let ecn = self.ecn && meta.ecn().is_capable();
+                let idle = red.arrive(view.packets, view, cx.now);
+                let verdict = judge_as_linux(red, ecn, meta, view, cx);
+                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
+                    red.idle.begin(cx.now);
+                }
+                verdict
+            }
+        }
     }
 
     #[inline]
@@ -240,43 +261,29 @@ impl Aqm for Choke {
     }
 }
 
-impl Choke {
-    /// Whatever [`Paper::judge`] leaves out. Given copies, so that there nothing that is asked has to be in memory.
-    #[inline(never)]
-    fn judge_with_care(&mut self, meta: Meta, view: View<'_>, mut cx: Cx<'_>) -> Verdict {
-        let (meta, view, cx) = (&meta, &view, &mut cx);
-        match &mut self.core {
-            Core::Paper(paper) => judge_as_paper(paper, meta, view, cx),
-            Core::Linux(red) => {
-                let ecn = self.ecn && meta.ecn().is_capable();
-                let idle = red.arrive(view.packets, view, cx.now);
-                let verdict = judge_as_linux(red, ecn, meta, view, cx);
-                if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
-                    red.idle.begin(cx.now);
-                }
-                verdict
-            }
-        }
-    }
-}
-
 impl Paper {
     /// As [`judge_as_paper`], where no idle time, no settings yet to be made and no bytes come into it. Nothing is bounded by 1 here:
     /// no draw is 1 or more.
     #[inline(always)]
-    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+    fn judge_shortly(
+        &mut self,
+        meta: &Meta,
+        packets: u64,
+        ring: &Ring,
+        cx: &mut Cx<'_>,
+    ) -> Verdict {
         let red = &mut self.red;
-        let average = self.rest * red.average + self.weight * float(view.packets);
+        let average = self.rest * red.average + self.weight * float(packets);
         red.average = average;
         if average <= red.min {
             red.count = -1;
             red.probability = 0.0;
-        } else if let Some(both) = matched(meta, view, cx) {
+        } else if let Some(both) = matched(meta, packets, Waiting::Ring(ring), cx) {
             return both;
         } else if average >= red.max {
             red.count = 0;
             red.probability = 1.0;
-            return within(red.forced(meta), view.packets, self.room);
+            return within(red.forced(meta), packets, self.room);
         } else {
             red.count += 1;
             let p = self.steepness * ((average - red.min) / self.width);
@@ -285,10 +292,10 @@ impl Paper {
             let drawn = cx.rng.uniform();
             if due >= 1.0 || drawn < p / (1.0 - due) {
                 red.count = 0;
-                return within(red.early(meta), view.packets, self.room);
+                return within(red.early(meta), packets, self.room);
             }
         }
-        within(Verdict::Pass, view.packets, self.room)
+        within(Verdict::Pass, packets, self.room)
     }
 }
 
@@ -309,7 +316,7 @@ fn judge_as_paper(paper: &mut Paper, meta: &Meta, view: &View<'_>, cx: &mut Cx<'
         red.count = -1;
         red.probability = 0.0;
         red.within_limit(Verdict::Pass, meta, view)
-    } else if let Some(both) = matched(meta, view, cx) {
+    } else if let Some(both) = matched(meta, view.packets, view.waiting, cx) {
         both
     } else if red.average >= red.max {
         red.count = 0;
@@ -341,7 +348,7 @@ fn judge_as_linux(
     let mut verdict = Verdict::Pass;
     if red.average <= min {
         red.count = -1;
-    } else if let Some(both) = matched(meta, view, cx) {
+    } else if let Some(both) = matched(meta, view.packets, view.waiting, cx) {
         return both;
     } else if red.average > max {
         red.count = -1;
@@ -366,12 +373,12 @@ fn judge_as_linux(
 
 /// Both packets, if one that waits, drawn at random, is of the same flow.
 #[inline(always)]
-fn matched(meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Option<Verdict> {
-    if view.packets == 0 {
+fn matched(meta: &Meta, packets: u64, waiting: Waiting<'_>, cx: &mut Cx<'_>) -> Option<Verdict> {
+    if packets == 0 {
         return None;
     }
-    let position = cx.rng.below(view.packets);
-    let other = view.waiting.peek(position)?;
+    let position = cx.rng.below(packets);
+    let other = waiting.peek(position)?;
     let matches = other.flow == meta.flow;
     // No queue holds 2^32 packets.
     let position = u32::try_from(position).ok().filter(|_| matches)?;
@@ -404,32 +411,29 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::Waiting;
-    use crate::store::{List, Store};
-    use crate::testing::{built, stored};
+    use crate::testing::{built, judged_in_ring};
     use sojourn_sim::{Packet, Stream};
     use sojourn_units::Span;
 
     struct Bench {
         choke: Choke,
         rng: Stream,
-        store: Store,
-        queue: List,
+        ring: Ring,
     }
 
-    fn waiting(flows: u32, packets: u32) -> (Store, List) {
-        stored((0..packets).map(|uid| Packet::test(1000, uid % flows.max(1), uid)))
+    fn waiting(flows: u32, packets: u32) -> Ring {
+        let mut ring = Ring::new();
+        (0..packets).for_each(|uid| ring.push(Packet::test(1000, uid % flows.max(1), uid)));
+        ring
     }
 
     impl Bench {
         /// A queue of so many packets of each flow in turn, with an average that has come to its length.
         fn new(spec: &str, flows: u32, packets: u32) -> Bench {
-            let (store, queue) = waiting(flows, packets);
             let mut bench = Bench {
                 choke: built::<Choke>(spec).unwrap_or_else(|error| panic!("{spec}: {error}")),
                 rng: Stream::derive(1, 0, "choke"),
-                store,
-                queue,
+                ring: waiting(flows, packets),
             };
             for ms in 0..10_000 {
                 bench.offer(ms, 1000, 0);
@@ -439,17 +443,17 @@ mod tests {
 
         /// Another queue.
         fn fill(&mut self, flows: u32, packets: u32) {
-            (self.store, self.queue) = waiting(flows, packets);
+            self.ring = waiting(flows, packets);
         }
 
         fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
-            let packets = self.queue.len();
+            let packets = self.ring.waiting();
             let view = View {
                 packets,
                 bytes: 1000 * packets,
                 rate: Rate::mbps(8),
                 last_departure: Time::ZERO,
-                waiting: Waiting::Queue(&self.store, &self.queue),
+                waiting: Waiting::Ring(&self.ring),
             };
             let meta = Meta {
                 size: 1000,
@@ -457,7 +461,8 @@ mod tests {
                 tos,
             };
             let (now, rng) = (Time::ZERO + Span::from_ms(ms), &mut self.rng);
-            self.choke.on_enqueue(&meta, &view, &mut Cx { now, rng })
+            let (choke, ring) = (&mut self.choke, &self.ring);
+            judged_in_ring(choke, &meta, &view, ring, &mut Cx { now, rng })
         }
     }
 

@@ -26,7 +26,7 @@
 use super::red::{float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
-use sojourn_sim::{DropReason, MarkReason};
+use sojourn_sim::{DropReason, MarkReason, Ring};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ pub struct Rio {
 }
 
 struct Core {
-    /// Of OUT and IN packets: those of one kind are judged by [`Core::judge_awake`], since the link has not been idle from when one
+    /// Of OUT and IN packets: those of one kind are judged by [`Core::judge_shortly`], since the link has not been idle from when one
     /// of them was judged last.
     awake: [bool; 2],
     /// Drops are spaced, and the limit is in packets, as there.
@@ -229,6 +229,19 @@ impl Aqm for Rio {
     }
 
     #[inline(always)]
+    fn judge_shortly(
+        &mut self,
+        meta: &Meta,
+        packets: u64,
+        _: &Ring,
+        cx: &mut Cx<'_>,
+    ) -> Option<Verdict> {
+        let inside = self.core.is_in(meta);
+        self.core.awake[usize::from(inside)]
+            .then(|| self.core.judge_shortly(inside, meta, packets, cx))
+    }
+
+    #[inline(never)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.core.judge(meta, view, cx)
     }
@@ -277,27 +290,16 @@ impl Aqm for Rio {
 }
 
 impl Core {
+    /// As [`Core::judge`], in a ring, where no idle time, no bytes and no `wait` come into it. The probability is not bounded by 1
+    /// here: no draw is 1 or more.
     #[inline(always)]
-    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let inside = self.is_in(meta);
-        match self.awake[usize::from(inside)] {
-            true => self.judge_awake(inside, meta, view, cx),
-            // Copies, so that otherwise nothing that is asked has to be in memory.
-            false => self.judge_with_care(inside, *meta, *view, cx.again()),
-        }
-    }
-
-    /// As [`Core::judge_with_care`], in a ring, where no idle time, no bytes and no `wait` come into it. The probability is not
-    /// bounded by 1 here: no draw is 1 or more.
-    #[inline(always)]
-    fn judge_awake(
+    fn judge_shortly(
         &mut self,
         inside: bool,
         meta: &Meta,
-        view: &View<'_>,
+        packets: u64,
         cx: &mut Cx<'_>,
     ) -> Verdict {
-        let packets = view.packets;
         self.leave_all_but(packets);
         let (rest, weight) = (self.rest, self.params.weight);
         let moved = |average: &mut Average, queue: u64| {
@@ -363,14 +365,8 @@ impl Core {
         }
     }
 
-    #[inline(never)]
-    fn judge_with_care(
-        &mut self,
-        inside: bool,
-        meta: Meta,
-        view: View<'_>,
-        mut cx: Cx<'_>,
-    ) -> Verdict {
+    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
+        let inside = self.is_in(meta);
         let in_ring = !matches!(view.waiting, Waiting::Queue(..));
         match in_ring {
             true => self.leave_all_but(view.packets),
@@ -379,7 +375,7 @@ impl Core {
         let verdict = if self.ns2 {
             self.judge_as_ns2(inside, meta, view, cx)
         } else {
-            let verdict = self.judge_as_paper(inside, &meta, &view, &mut cx);
+            let verdict = self.judge_as_paper(inside, meta, view, cx);
             let awake = self.usual && in_ring && self.idle_since.is_none();
             self.awake[usize::from(inside)] = awake;
             verdict
@@ -451,8 +447,7 @@ impl Core {
     }
 
     /// A scheduler may drop packets past the AQM: then they are counted anew.
-    #[inline(never)]
-    fn recount(&mut self, view: View<'_>) {
+    fn recount(&mut self, view: &View<'_>) {
         if self.waiting != view.packets {
             let waiting = (0..view.packets).filter_map(|place| view.waiting.peek(place));
             let inside = waiting.filter(|meta| self.is_in(meta)).count();
@@ -529,13 +524,12 @@ impl Core {
         verdict
     }
 
-    #[inline(never)]
     fn judge_as_ns2(
         &mut self,
         inside: bool,
-        meta: Meta,
-        view: View<'_>,
-        Cx { now, rng }: Cx<'_>,
+        meta: &Meta,
+        view: &View<'_>,
+        Cx { now, rng }: &mut Cx<'_>,
     ) -> Verdict {
         if inside {
             let packet_ps_bps = 8 * u128::from(self.params.avpkt.get()) * PS_PER_S;
@@ -573,7 +567,7 @@ impl Core {
             curve.probability = 0.0;
             curve.above = false;
         }
-        if within_limit(Verdict::Pass, self.params.limit, &meta, &view) != Verdict::Pass
+        if within_limit(Verdict::Pass, self.params.limit, meta, view) != Verdict::Pass
             && verdict != Verdict::Drop(DropReason::Forced)
         {
             verdict = Verdict::Drop(DropReason::Overlimit);
@@ -628,7 +622,7 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{built, meta, view};
+    use crate::testing::{built, judged_in_ring, meta, view};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
 
@@ -665,7 +659,8 @@ mod tests {
             };
             let (meta, now) = (meta(0, tos), Time::ZERO + Span::from_ms(self.ms));
             let rng = &mut self.rng;
-            self.rio.on_enqueue(&meta, &view, &mut Cx { now, rng })
+            let (ring, mut cx) = (Ring::new(), Cx { now, rng });
+            judged_in_ring(&mut self.rio, &meta, &view, &ring, &mut cx)
         }
 
         fn averages(&self) -> Vec<f64> {
@@ -716,7 +711,8 @@ mod tests {
             let (inside, now) = (rng.below(3) == 0, Time::ZERO + Span::from_us(step));
             let packets = u64::try_from(ring.len()).expect("few");
             let (meta, rng) = (meta(0, if inside { IN } else { 0 }), &mut rng);
-            let verdict = rio.on_enqueue(&meta, &view(packets), &mut Cx { now, rng });
+            let (none, mut cx) = (Ring::new(), Cx { now, rng });
+            let verdict = judged_in_ring(&mut rio, &meta, &view(packets), &none, &mut cx);
             assert_eq!(verdict, Verdict::Pass);
             ring.push_back(inside);
             let expected = ring.iter().filter(|inside| **inside).count();

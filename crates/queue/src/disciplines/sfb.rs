@@ -37,7 +37,7 @@ use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason, Stream, to_usize as at};
+use sojourn_sim::{DropReason, MarkReason, Ring, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 use std::collections::VecDeque;
 
@@ -149,12 +149,13 @@ struct Bin {
     packets: u64,
     /// In units of `top`.
     probability: f64,
-    changed: Time,
+    /// From when on it may change.
+    rests_until: Time,
 }
 
 /// Two levels whose hashes stay.
 struct Still {
-    /// Packets that may wait, under the paper's rules with a limit in packets: then [`Core::judge`] is enough in a ring. Elsewhere 0.
+    /// Packets that may wait, under the paper's rules with a limit in packets: then [`Core::judge_shortly`] is enough in a ring. Else 0.
     room: u64,
     /// The bins of each waiting packet, head first.
     waiting: VecDeque<Pair>,
@@ -167,8 +168,8 @@ struct Still {
 struct Steps {
     /// A bin with so many packets is full.
     full: u64,
-    /// More than this lies between changes.
-    hold: Option<Span>,
+    /// So much lies between changes at least.
+    rest: Span,
     /// Size of steps, in units of `top`.
     up: f64,
     down: f64,
@@ -217,7 +218,7 @@ impl Entry for Sfb {
             rules: if linux { Rules::Linux } else { Rules::Paper },
             steps: Steps {
                 full: params.bin_size.get() + u64::from(!linux),
-                hold: params.hold,
+                rest: params.hold.map_or(Span::ZERO, longer),
                 up: step(params.increment),
                 down: step(params.decrement),
                 top,
@@ -270,6 +271,17 @@ impl Aqm for Sfb {
     }
 
     #[inline(always)]
+    fn judge_shortly(
+        &mut self,
+        meta: &Meta,
+        packets: u64,
+        _: &Ring,
+        cx: &mut Cx<'_>,
+    ) -> Option<Verdict> {
+        self.0.judge_shortly(meta, packets, cx)
+    }
+
+    #[inline(never)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.0.judge(meta, view, cx)
     }
@@ -315,9 +327,12 @@ impl Bin {
     /// Grows if it is full, shrinks if it is empty, and adds what it says to `seen`.
     #[inline(always)]
     fn look(&mut self, steps: &Steps, now: Time, seen: &mut Seen) {
-        let grows = self.packets >= steps.full;
-        if grows || self.packets == 0 {
-            self.step(grows, steps, now);
+        // A bin that is full or empty rests most of the time: asked in this order, the answers are easier to foresee.
+        if now >= self.rests_until {
+            let grows = self.packets >= steps.full;
+            if grows || self.packets == 0 {
+                self.step(grows, steps, now);
+            }
         }
         if self.probability < seen.probability {
             seen.probability = self.probability;
@@ -328,16 +343,17 @@ impl Bin {
 
     #[inline(never)]
     fn step(&mut self, grows: bool, steps: &Steps, now: Time) {
-        let since = now.since(self.changed);
-        if steps.hold.is_some_and(|hold| since <= hold) {
-            return;
-        }
-        self.changed = now;
+        self.rests_until = now.saturating_add(steps.rest);
         self.probability = match grows {
             true => (self.probability + steps.up).min(steps.top),
             false => (self.probability - steps.down).max(0.0),
         };
     }
+}
+
+/// The shortest time that is longer.
+fn longer(hold: Span) -> Span {
+    hold.saturating_add(Span::from_ps(1))
 }
 
 /// What the bins of a packet say.
@@ -362,7 +378,7 @@ impl Set {
         let bin = Bin {
             packets: 0,
             probability: 0.0,
-            changed: Time::ZERO,
+            rests_until: Time::ZERO + params.hold.map_or(Span::ZERO, longer),
         };
         let hash = Hash::Keyed(key);
         let number = index(u64::from(params.levels) * u64::from(params.buckets));
@@ -480,15 +496,11 @@ impl Still {
 }
 
 impl Core {
+    /// As [`Core::judge`], where neither bytes nor moving hashes come into it.
     #[inline(always)]
-    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let (packets, [set, _]) = (view.packets, &mut self.sets);
-        let still = match &mut self.still {
-            Some(still) if still.room > 0 && !matches!(view.waiting, Waiting::Queue(..)) => still,
-            // Copies, so that otherwise nothing that is asked has to be in memory.
-            _ => return self.judge_with_care(*meta, *view, cx.again()),
-        };
-        // What follows is the same where neither bytes nor moving hashes come into it.
+    fn judge_shortly(&mut self, meta: &Meta, packets: u64, cx: &mut Cx<'_>) -> Option<Verdict> {
+        let [set, _] = &mut self.sets;
+        let still = self.still.as_mut().filter(|still| still.room > 0)?;
         let [first, second] = still.pair(meta.flow, set);
         still.leave_all_but(index(packets), &mut set.bins);
         let bins = &mut set.bins[..];
@@ -497,31 +509,30 @@ impl Core {
         bins[second].look(&self.steps, cx.now, &mut seen);
         let mut verdict = Verdict::Pass;
         if seen.fullest > self.params.bin_size.get() {
-            return Verdict::Drop(DropReason::Overlimit);
+            return Some(Verdict::Drop(DropReason::Overlimit));
         } else if seen.probability >= 1.0 {
             if is_boxed(&mut self.boxed, &self.params, cx.now) {
-                return Verdict::Drop(DropReason::Penalty);
+                return Some(Verdict::Drop(DropReason::Penalty));
             }
         } else if cx.rng.uniform() < seen.probability {
             verdict = early(&self.params, seen.probability < self.params.mark_p, meta);
             if matches!(verdict, Verdict::Drop(_)) {
-                return verdict;
+                return Some(verdict);
             }
         }
         if packets >= still.room {
-            return Verdict::Drop(DropReason::Overlimit);
+            return Some(Verdict::Drop(DropReason::Overlimit));
         }
         bins[first].packets += 1;
         bins[second].packets += 1;
         still.waiting.push_back([first, second]);
-        verdict
+        Some(verdict)
     }
 
-    #[inline(never)]
-    fn judge_with_care(&mut self, meta: Meta, view: View<'_>, mut cx: Cx<'_>) -> Verdict {
+    fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match view.waiting {
             Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
-            Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(view),
+            Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(*view),
             Waiting::Queue(..) => {}
         }
         let packets = Packets::new(view.packets + 1);
@@ -539,7 +550,7 @@ impl Core {
         for place in pair {
             set.bins[place].look(&self.steps, cx.now, &mut seen);
         }
-        let verdict = self.decide(&seen, fits, &meta, &mut cx);
+        let verdict = self.decide(&seen, fits, meta, cx);
         if let Some(still) = &mut self.still
             && !matches!(verdict, Verdict::Drop(_))
         {
@@ -548,7 +559,7 @@ impl Core {
         verdict
     }
 
-    fn judge_moving(&mut self, meta: Meta, fits: bool, mut cx: Cx<'_>) -> Verdict {
+    fn judge_moving(&mut self, meta: &Meta, fits: bool, cx: &mut Cx<'_>) -> Verdict {
         self.move_hash(cx.now);
         let current = self.current & 1;
         let seen = self.look(current, meta.flow, cx.now);
@@ -561,7 +572,7 @@ impl Core {
             let other = 1 - current;
             counted.keys[other] = self.look_also(other, meta.flow, cx.now);
         }
-        let verdict = self.decide(&seen, fits, &meta, &mut cx);
+        let verdict = self.decide(&seen, fits, meta, cx);
         if !matches!(verdict, Verdict::Drop(_)) {
             self.enter(counted);
         }
@@ -856,7 +867,7 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
 mod tests {
     use super::*;
 
-    use crate::testing::{built, meta, view};
+    use crate::testing::{built, judged_in_ring, meta, view};
 
     fn us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -868,7 +879,7 @@ mod tests {
         rng: Stream,
         waiting: VecDeque<u32>,
         served_ms: u64,
-        /// The AQM is told of departures.
+        /// The AQM is told of departures; else packets wait in a ring.
         tells: bool,
     }
 
@@ -908,9 +919,11 @@ mod tests {
             self.serve(now);
             let view = self.view();
             let rng = &mut self.rng;
-            let verdict = self
-                .sfb
-                .on_enqueue(&meta(flow, tos), &view, &mut Cx { now, rng });
+            let (sfb, meta, mut cx) = (&mut self.sfb, meta(flow, tos), Cx { now, rng });
+            let verdict = match self.tells {
+                true => sfb.on_enqueue(&meta, &view, &mut cx),
+                false => judged_in_ring(sfb, &meta, &view, &Ring::new(), &mut cx),
+            };
             if !matches!(verdict, Verdict::Drop(_)) {
                 self.waiting.push_back(flow);
             }
@@ -1015,6 +1028,8 @@ mod tests {
         for dialect in ["paper", "linux"] {
             let spec = format!("dialect={dialect} levels=2 buckets=5 increment=0.05 bin_size=4p");
             let mut still = Bench::new(&format!("{spec} rehash=none"));
+            let mut shortly = Bench::new(&format!("{spec} rehash=none"));
+            shortly.tells = false;
             let mut moving = Bench::new(&format!("{spec} rehash=1000s warmup=0s"));
             assert!(still.sfb.0.still.is_some() && moving.sfb.0.still.is_none());
             for n in 0..5000_u64 {
@@ -1024,11 +1039,17 @@ mod tests {
                     flow => flow,
                 };
                 let now = us(n * 700);
-                assert_eq!(still.offer(now, flow, 0), moving.offer(now, flow, 0));
-                let (mut state, mut expected) = (Vec::new(), Vec::new());
-                still.sfb.state(&mut state);
-                moving.sfb.state(&mut expected);
+                let verdict = still.offer(now, flow, 0);
+                assert_eq!(verdict, moving.offer(now, flow, 0));
+                assert_eq!(verdict, shortly.offer(now, flow, 0));
+                let packets = count_of(&still.waiting);
+                let [state, short, expected] = [&still, &shortly, &moving].map(|bench| {
+                    let mut state = Vec::new();
+                    bench.sfb.state_among(packets, &mut state);
+                    state
+                });
                 assert_eq!(state, expected, "{spec}, packet {n}");
+                assert_eq!(short, expected, "{spec}, packet {n}");
             }
         }
     }
