@@ -178,7 +178,7 @@ struct Steps {
 }
 
 /// The bins of a flow in a set of two levels.
-type Pair = [usize; 2];
+type Pair = [u32; 2];
 /// Those of a flow that has not come yet: no flow has one bin in both levels.
 const UNKNOWN: Pair = [0; 2];
 
@@ -464,7 +464,10 @@ impl Still {
     #[cold]
     #[inline(never)]
     fn unknown_pair(&mut self, flow: u32, set: &Set) -> Pair {
-        let pair = [0, 1].map(|level| set.position(flow, set.key, level));
+        let pair = [0, 1].map(|level| {
+            let place = set.position(flow, set.key, level);
+            u32::try_from(place).unwrap_or(NONE)
+        });
         if flow < MOST_KNOWN {
             if self.known.len() <= at(flow) {
                 self.known.resize(at(flow) + 1, UNKNOWN);
@@ -477,7 +480,7 @@ impl Still {
     /// A packet waits.
     fn enter(&mut self, pair: Pair, bins: &mut [Bin]) {
         for place in pair {
-            bins[place].packets += 1;
+            bins[at(place)].packets += 1;
         }
         self.waiting.push_back(pair);
     }
@@ -489,7 +492,7 @@ impl Still {
             && let Some(pair) = self.waiting.pop_front()
         {
             for place in pair {
-                bins[place].packets -= 1;
+                bins[at(place)].packets -= 1;
             }
         }
     }
@@ -501,7 +504,8 @@ impl Core {
     fn judge_shortly(&mut self, meta: &Meta, packets: u64, cx: &mut Cx<'_>) -> Option<Verdict> {
         let [set, _] = &mut self.sets;
         let still = self.still.as_mut().filter(|still| still.room > 0)?;
-        let [first, second] = still.pair(meta.flow, set);
+        let pair = still.pair(meta.flow, set);
+        let [first, second] = pair.map(at);
         still.leave_all_but(index(packets), &mut set.bins);
         let bins = &mut set.bins[..];
         let mut seen = Seen::NOTHING;
@@ -525,7 +529,7 @@ impl Core {
         }
         bins[first].packets += 1;
         bins[second].packets += 1;
-        still.waiting.push_back([first, second]);
+        still.waiting.push_back(pair);
         Some(verdict)
     }
 
@@ -548,7 +552,7 @@ impl Core {
         let mut seen = Seen::NOTHING;
         let pair = still.pair(meta.flow, set);
         for place in pair {
-            set.bins[place].look(&self.steps, cx.now, &mut seen);
+            set.bins[at(place)].look(&self.steps, cx.now, &mut seen);
         }
         let verdict = self.decide(&seen, fits, meta, cx);
         if let Some(still) = &mut self.still
@@ -752,7 +756,7 @@ impl Core {
         let waiting = self.still.iter().flat_map(|still| &still.waiting);
         for (_, pair) in (0..left).zip(waiting) {
             for place in pair {
-                bins[*place].packets -= 1;
+                bins[at(*place)].packets -= 1;
             }
         }
         for (_, counted) in (0..left).zip(&self.counted) {
