@@ -17,8 +17,9 @@ pub struct Ordered {
     free: u32,
     /// The first and the last place of each day, both [`NONE`] without any.
     days: Box<[[u32; 2]; DAYS]>,
-    /// A bit for each day that has any.
-    marks: [u64; DAYS / 64],
+    /// A bit for each day that has any, and one for each of these words that is not 0.
+    marks: [u64; WORDS],
+    words: u16,
     /// The day that is counted first. Whatever comes before it is counted with it; it has a queue if any day has.
     today: u64,
     /// A day is 2^`shift` in the unit of keys.
@@ -55,6 +56,9 @@ const NONE: u32 = u32::MAX;
 const FAR: u32 = u32::MAX;
 /// Days that have a list.
 const DAYS: usize = 1024;
+/// Words of marks.
+const WORDS: usize = DAYS / 64;
+const _: () = assert!(WORDS == 16);
 /// The mask of a day's number.
 const MASK: u64 = 1023;
 /// So many others are passed within a day at most.
@@ -83,7 +87,8 @@ impl Ordered {
             places: Vec::new(),
             free: NONE,
             days: Box::new([[NONE; 2]; DAYS]),
-            marks: [0; DAYS / 64],
+            marks: [0; WORDS],
+            words: 0,
             today: 0,
             shift,
             first: NONE,
@@ -207,7 +212,7 @@ impl Ordered {
     #[inline(always)]
     fn count(&mut self) {
         self.load.came += 1;
-        if self.load.came >= LOOK {
+        if self.load.came.is_multiple_of(LOOK) {
             self.look();
         }
     }
@@ -234,6 +239,7 @@ impl Ordered {
         if self.days[number][0] == NONE {
             self.days[number] = [place; 2];
             self.marks[number / 64] |= 1 << (number % 64);
+            self.words |= 1 << (number / 64);
         } else if let Some(found) = self.join(number, place, entry) {
             between = found;
         } else {
@@ -279,7 +285,16 @@ impl Ordered {
     #[inline(always)]
     fn empty(&mut self, number: usize) {
         self.days[number] = [NONE; 2];
-        self.marks[number / 64] &= !(1 << (number % 64));
+        self.unmark(number);
+    }
+
+    #[inline(always)]
+    fn unmark(&mut self, number: usize) {
+        let marks = &mut self.marks[number / 64];
+        *marks &= !(1 << (number % 64));
+        if *marks == 0 {
+            self.words &= !(1 << (number / 64));
+        }
     }
 
     #[inline(never)]
@@ -317,7 +332,7 @@ impl Ordered {
         }
         let left = ends[0];
         if left == NONE {
-            self.marks[number / 64] &= !(1 << (number % 64));
+            self.unmark(number);
         }
         if place == self.first {
             self.first = left;
@@ -338,18 +353,18 @@ impl Ordered {
         }
     }
 
-    /// The next day that has a queue is in another word of marks, if there is one.
+    /// The next day that has a queue is in another word of marks, or the lower part of this one, if there is one.
     #[inline(never)]
     fn advance_far(&mut self) {
-        let from = number(self.today);
-        let (word, bit) = (from / 64, from % 64);
-        let mut days = u64::try_from(64 - bit).unwrap_or(0);
-        for next in self.marks[word + 1..].iter().chain(&self.marks[..=word]) {
-            if *next != 0 {
-                return self.begin(days + u64::from(next.trailing_zeros()));
-            }
-            days += 64;
+        if self.words == 0 {
+            return;
         }
+        let from = number(self.today);
+        let next = u32::try_from(from / 64 + 1).unwrap_or(0);
+        let others = self.words.rotate_right(next).trailing_zeros();
+        let marks = self.marks[at(next + others) % WORDS];
+        let rest = 64 - self.today % 64;
+        self.begin(rest + u64::from(64 * others + marks.trailing_zeros()));
     }
 
     /// Today is so many days later.
@@ -359,7 +374,8 @@ impl Ordered {
         self.first = self.days[number(self.today)][0];
     }
 
-    /// Makes days longer if many come beyond the last one, shorter if they pass many others.
+    /// Makes days longer if many come beyond the last one, shorter if they pass many others. What comes beyond costs as much as some
+    /// thirty that are passed.
     #[cold]
     #[inline(never)]
     fn look(&mut self) {
@@ -368,15 +384,16 @@ impl Ordered {
             beyond,
             passed,
         } = self.load;
-        let (longer, shorter) = (beyond > came / 4, beyond < came / 16 && passed > 2 * came);
+        let (longer, shorter) = (beyond > came / 16, beyond < came / 64 && passed > 4 * came);
         let shift = match (longer, shorter) {
             (true, _) => (self.shift + 1).min(127 - INDEX),
             (_, true) => self.shift.saturating_sub(1),
             _ => self.shift,
         };
-        // Where many are in it fewer looks are enough, and what they cost is shared by as many.
+        // Where many are in it a change costs as much, and so it waits for more of them: how they come in one stretch, such as a burst,
+        // is not how they come.
         let in_it = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        if shift != self.shift && came > in_it {
+        if shift != self.shift && came / 4 > in_it {
             while self.first != NONE {
                 let place = self.first;
                 let entry = self.places[at(place)].entry;
