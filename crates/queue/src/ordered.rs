@@ -503,4 +503,26 @@ mod tests {
         assert_eq!(places.iter().filter(far).count(), 0);
         assert!(ordered.load.passed <= ordered.load.came / 4);
     }
+
+    #[test]
+    fn one_burst_of_keys_far_ahead_does_not_change_how_long_days_are() {
+        let days = |days: u128| days << 25;
+        let mut ordered = Ordered::with_days_of(25);
+        let places: Vec<u32> = (0..1000)
+            .map(|i| ordered.enter(i, days(u128::from(i / 2))))
+            .collect();
+        for (changes, ahead) in [(10_000, 512), (200, 2000), (10_000, 512)] {
+            for _ in 0..changes {
+                let (key, index) = ordered.first().expect("a queue");
+                ordered.change(places[at(index)], key + days(ahead));
+            }
+            assert_eq!(ordered.shift, 25);
+        }
+        // Where all come so far ahead, days become longer.
+        for _ in 0..10_000 {
+            let (key, index) = ordered.first().expect("a queue");
+            ordered.change(places[at(index)], key + days(2000));
+        }
+        assert!(ordered.shift > 25);
+    }
 }
