@@ -23,7 +23,7 @@
 //! directions alike. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
-use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
+use super::red::{self, FloatRed, LinuxRed, RedParams, drawn, signed_float};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -262,8 +262,7 @@ impl Aqm for Choke {
 }
 
 impl Paper {
-    /// As [`judge_as_paper`], where no idle time, no settings yet to be made and no bytes come into it. Nothing is bounded by 1 here:
-    /// no draw is 1 or more.
+    /// As [`judge_as_paper`], where no idle time, no settings yet to be made and no bytes come into it.
     #[inline(always)]
     fn judge_shortly(
         &mut self,
@@ -288,9 +287,7 @@ impl Paper {
             red.count += 1;
             let p = self.steepness * ((average - red.min) / self.width);
             red.probability = p;
-            let due = signed_float(red.count) * p;
-            let drawn = cx.rng.uniform();
-            if due >= 1.0 || drawn < p / (1.0 - due) {
+            if drawn(p, red.count, cx) {
                 red.count = 0;
                 return within(red.early(meta), packets, self.room);
             }

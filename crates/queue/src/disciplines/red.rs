@@ -887,6 +887,14 @@ pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
     }
 }
 
+/// Whether a packet is dropped with the probability of [`spaced`], without `wait`, which needs no bound by 1: no draw is 1 or more.
+#[inline(always)]
+pub(super) fn drawn(p: f64, count: i64, cx: &mut Cx<'_>) -> bool {
+    let due = signed_float(count) * p;
+    let drawn = cx.rng.uniform();
+    due >= 1.0 || drawn < p / (1.0 - due)
+}
+
 /// What becomes of a packet above the upper threshold.
 pub(super) fn forced(params: &RedParams, meta: &Meta) -> Verdict {
     if params.ecn && !params.harddrop && meta.ecn().is_capable() {

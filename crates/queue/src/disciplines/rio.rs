@@ -23,7 +23,7 @@
 //! 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival. Queue and thresholds are in
 //! packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not here.
 
-use super::red::{float, signed_float, spaced, within_limit};
+use super::red::{drawn, float, signed_float, spaced, within_limit};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Ring};
@@ -290,8 +290,7 @@ impl Aqm for Rio {
 }
 
 impl Core {
-    /// As [`Core::judge`], in a ring, where no idle time, no bytes and no `wait` come into it. The probability is not bounded by 1
-    /// here: no draw is 1 or more.
+    /// As [`Core::judge`], in a ring, where no idle time, no bytes and no `wait` come into it.
     #[inline(always)]
     fn judge_shortly(
         &mut self,
@@ -322,9 +321,7 @@ impl Core {
             curve.count += 1;
             let p = curve.max_p * ((average - curve.low) / curve.width);
             curve.probability = p;
-            let due = signed_float(curve.count) * p;
-            let drawn = cx.rng.uniform();
-            if due >= 1.0 || drawn < p / (1.0 - due) {
+            if drawn(p, curve.count, cx) {
                 curve.count = 0;
                 return self.refuse(DropReason::Early, MarkReason::Early, inside, meta, packets);
             }
