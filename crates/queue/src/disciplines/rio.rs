@@ -96,7 +96,7 @@ struct Core {
     /// Of OUT and IN packets: those of one kind are judged by [`Core::judge_shortly`], since the link has not been idle from when one
     /// of them was judged last.
     awake: [bool; 2],
-    /// Drops are spaced, and the limit is in packets, as there.
+    /// The paper's rules without `wait`, and a limit in packets: what that takes for granted.
     usual: bool,
     /// 1 - `weight`.
     rest: f64,
