@@ -15,6 +15,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
+MINUTES ?= 60
 # The crates of the simulation, which have to compile to WebAssembly as well.
 SIMULATION := units sim queue cc transport traffic
 
@@ -37,6 +38,10 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 	@# Builds the command of SOJOURN_BIN, too.
 	$(CARGO) test --no-fail-fast
 	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto tests/oracles tests/python
+
+.PHONY: soak
+soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
+	$(BIN)/python .ci/soak.py --minutes $(MINUTES)
 
 .PHONY: check
 check: check-format check-rust check-python check-generated check-wasm check-history check-tidy ## Run every check that is not a test

@@ -341,8 +341,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
         #[test]
         fn heap_pops_what_the_reference_pops((n, operations) in cases()) {
             agrees::<HeapList>(n, &operations);
