@@ -484,7 +484,8 @@ impl Bbr {
         if self.phase == Phase::Recovery && before != Phase::Recovery {
             self.conserve = true;
             self.round_end = sample.delivered;
-            self.cwnd = sample.in_flight + sample.newly_delivered;
+            // Section 4.2.3.4 of the draft and Linux count packets: one that is short counts as one.
+            self.cwnd = sample.in_flight + sample.newly_delivered.max(self.mss);
         } else if before >= Phase::Recovery && self.phase < Phase::Recovery {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
             self.conserve = false;
@@ -668,6 +669,18 @@ mod tests {
             ..Sample::default()
         });
         assert_eq!(bbr.cwnd(), 4 * MSS);
+    }
+
+    #[test]
+    fn a_recovery_that_begins_with_a_short_packet_leaves_room_for_a_segment() {
+        let mut bbr = after_startup(1e6);
+        bbr.set_cwnd(&Sample {
+            newly_delivered: 1,
+            in_flight: 0,
+            phase: Phase::Recovery,
+            ..Sample::default()
+        });
+        assert_eq!(bbr.cwnd(), MSS);
     }
 
     #[test]
