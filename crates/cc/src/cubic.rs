@@ -3,6 +3,9 @@
 //! Sources: RFC 9438 section 4, read line by line (as its last draft has it), HyStart++ (RFC 9406) in the first slow start; dialect `linux`: tcp_cubic.c of Linux 6.1, whole
 //! segments and milliseconds, at most one update of the growth per tick, HyStart; dialect `ns3`: tcp-cubic.cc of ns-3.44 (`cubic/ns3.rs`).
 //!
+//! Where section 4.6 lets an implementation take cwnd for flight_size, dialect `rfc` takes the smaller of the two: the window does not grow unused (section 5.8), and
+//! flight_size can be above it where two recoveries touch.
+//!
 //! Deviations: dialect `rfc` increases the window for each segment acknowledged, where sections 4.4 and 4.5 of the RFC do so for each acknowledgement,
 //! which those that are delayed would halve; a window of one segment that goes on being marked does not lower the rate further (section 4.6). Dialect `linux` takes exact cube roots where the kernel looks them up (0.2 %). The time an application was
 //! idle does not count in either dialect.
@@ -14,7 +17,7 @@ use crate::hystart::{HyStart, HyStartPlus, Rules};
 use crate::num::{micros, millis, real, scaled, whole};
 use crate::window::Window;
 use crate::{
-    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Undo,
+    Acked, Congestion, CongestionControl, CongestionKind, Sample, Sent, Stage, Start, Traits, Undo,
 };
 use sojourn_units::{Rate, Ratio, Span, Time, choice, params};
 
@@ -430,6 +433,14 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
+    fn traits(&self) -> Traits {
+        Traits {
+            // RFC 9438 section 5.8; Linux and ns-3 leave it to their sockets.
+            validates: self.curve == Curve::Real,
+            ..Traits::default()
+        }
+    }
+
     fn on_start(&mut self, start: &Start) {
         self.window.start(start);
         self.srtt = start.rtt.unwrap_or_default();

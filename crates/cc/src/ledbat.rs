@@ -109,6 +109,7 @@ impl CongestionControl for Ledbat {
         Traits {
             samples: true,
             timestamps: true,
+            raises: self.ns3.is_some().then_some("ns-3 bounds no threshold that GetSsThresh answers with"),
             ..Traits::default()
         }
     }
@@ -164,6 +165,7 @@ impl CongestionControl for Ledbat {
                 self.window.fall(half, self.min_cwnd);
                 if self.ns3.is_none() {
                     self.window.cwnd = self.window.cwnd.min(before);
+                    self.window.ssthresh = self.window.cwnd;
                 }
             }
             CongestionKind::Timeout(expiry) => self.window.time_out(half, expiry),

@@ -30,11 +30,13 @@ mod linux;
 pub mod media;
 mod ns3;
 mod num;
+mod reduction;
 pub mod registry;
 mod sample;
 mod window;
 
 pub use details::Details;
+pub use reduction::reduce;
 pub use registry::BuildError;
 pub use sample::{EcnUse, Lost, Phase, Sample, Traits, Undo};
 
@@ -48,7 +50,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_sent(&mut self, sent: &Sent);
     /// New data was acknowledged.
     fn on_ack(&mut self, acked: &Acked);
-    /// The network is congested. The transport tells of loss and of an ECN echo once per window of data.
+    /// The network is congested. The transport tells of loss and of an ECN echo once per window of data, by [`reduce`].
     fn on_congestion(&mut self, congestion: &Congestion);
     /// Bytes that may be in flight (the congestion window); at least one segment once started.
     fn cwnd(&self) -> u64;

@@ -275,7 +275,10 @@ impl<O: Ops> CongestionControl for Socket<O> {
     }
 
     fn traits(&self) -> Traits {
-        self.ops.traits()
+        Traits {
+            raises: Some("Linux bounds no threshold that a module answers with"),
+            ..self.ops.traits()
+        }
     }
 
     fn on_sample(&mut self, sample: &Sample) {

@@ -218,7 +218,10 @@ impl<O: Ops> CongestionControl for Socket<O> {
     }
 
     fn traits(&self) -> Traits {
-        self.ops.traits()
+        Traits {
+            raises: Some("ns-3 bounds no threshold that GetSsThresh answers with"),
+            ..self.ops.traits()
+        }
     }
 
     fn on_sample(&mut self, sample: &Sample) {

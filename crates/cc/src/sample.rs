@@ -32,6 +32,10 @@ pub struct Traits {
     pub timestamps: bool,
     /// It goes by acknowledgements and losses alone and never paces: the transport need not take samples for it.
     pub unsampled: bool,
+    /// Its window does not grow while the application or the peer holds the sender back, whatever `validate_window` of the transport says.
+    pub validates: bool,
+    /// Why a reduction may leave a threshold above the window before; `None` where that would be a mistake.
+    pub raises: Option<&'static str>,
 }
 
 /// What the transport is doing about losses.

@@ -85,6 +85,7 @@ impl CongestionControl for Westwood {
     fn traits(&self) -> Traits {
         Traits {
             samples: true,
+            raises: Some("after a timeout the threshold is what the path was measured to need"),
             ..Traits::default()
         }
     }
@@ -127,8 +128,9 @@ impl CongestionControl for Westwood {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let to = self.needed();
         match congestion.kind {
+            // A window that is less than what the path needs is no reason to raise it.
             CongestionKind::Loss | CongestionKind::Ecn => {
-                self.window.fall(to, 2);
+                self.window.fall(to.min(self.window.cwnd), 2);
             }
             CongestionKind::Timeout(expiry) => self.window.time_out(to, expiry),
         }

@@ -32,3 +32,5 @@ pub use udp_rr::{Exchange, ExchangeCounts, UdpRequester, UdpResponder, UdpRrConf
 
 #[cfg(test)]
 mod paths;
+#[cfg(test)]
+mod windows;

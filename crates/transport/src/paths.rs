@@ -2,12 +2,12 @@
 
 use crate::app::tests::Script;
 use crate::quic::{QuicConfig, QuicParams, QuicReceiver, QuicSender};
-use crate::report::{ReceiverReport, SenderReport};
+use crate::report::{Gauges, ReceiverReport, SenderReport};
 use crate::rledbat::{RledbatReceiver, RledbatSender};
 use crate::rtp::{RtpAccount, RtpConfig, RtpParams, RtpReceiver, RtpSender};
 use crate::sack::{SackConfig, SackParams, SackReceiver, SackSender};
-use crate::tcp::TcpParams;
 use crate::tcp::runs::Fifo;
+use crate::tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 use crate::tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};
 use sojourn_cc::{CongestionControl, registry};
 use sojourn_sim::trace::NoTrace;
@@ -21,6 +21,8 @@ use sojourn_units::{Params, Rate, Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Flow {
     Tfrc,
+    /// TCP without selective acknowledgement.
+    Plain(&'static str),
     Tcp(&'static str),
     Rledbat(&'static str),
     Quic(&'static str),
@@ -31,6 +33,8 @@ pub(crate) enum Flow {
 enum End {
     Tfrc(Box<TfrcSender<Script>>),
     TfrcReceiver(Box<TfrcReceiver>),
+    Plain(Box<TcpSender<Script>>),
+    PlainReceiver(Box<TcpReceiver>),
     Tcp(Box<SackSender<Script>>),
     TcpReceiver(Box<SackReceiver>),
     Rledbat(Box<RledbatSender<Script>>),
@@ -46,6 +50,8 @@ macro_rules! each {
         match $any {
             End::Tfrc($end) => $call,
             End::TfrcReceiver($end) => $call,
+            End::Plain($end) => $call,
+            End::PlainReceiver($end) => $call,
             End::Tcp($end) => $call,
             End::TcpReceiver($end) => $call,
             End::Rledbat($end) => $call,
@@ -83,6 +89,12 @@ pub(crate) struct Path {
     pub(crate) flows: Vec<Flow>,
     /// Bytes of each flow; without end unless given.
     pub(crate) bytes: Option<u64>,
+    /// What each flow sends, where that is neither all nor so many bytes at once.
+    pub(crate) source: Option<Script>,
+    /// Parameters of TCP, its selective acknowledgement or QUIC.
+    pub(crate) params: Vec<(&'static str, &'static str)>,
+    /// Gauges of each flow are taken so often.
+    pub(crate) every: Option<Span>,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) limit: u64,
@@ -100,6 +112,9 @@ impl Default for Path {
         Path {
             flows: Vec::new(),
             bytes: None,
+            source: None,
+            params: Vec::new(),
+            every: None,
             rate: Rate::mbps(10),
             delay: Span::from_ms(25),
             limit: 10_000,
@@ -128,6 +143,8 @@ pub(crate) struct Outcome {
     pub(crate) sent: (u64, u64),
     pub(crate) drops: u64,
     pub(crate) marks: u64,
+    /// Gauges by flow, of TCP and QUIC.
+    pub(crate) gauges: Vec<Vec<Gauges>>,
 }
 
 impl Path {
@@ -148,12 +165,24 @@ impl Path {
 
     fn ends(&self, flow: Flow, number: u32, rng: Stream) -> (End, End) {
         let start = Time::ZERO + Span::from_ms(37 * u64::from(number));
-        let source = self.bytes.map_or(Script::Unlimited, Script::bytes);
+        let source = match &self.source {
+            Some(source) => source.clone(),
+            None => self.bytes.map_or(Script::Unlimited, Script::bytes),
+        };
         let mut tcp = TcpParams::default();
         tcp.set("recovery", "sack").unwrap();
         tcp.set("delayed_ack", "1").unwrap();
         tcp.set("ecn", &self.ecn.to_string()).unwrap();
         let mut sack = SackParams::default();
+        let mut quic = QuicParams::default();
+        for (key, value) in &self.params {
+            let known = [
+                tcp.set(key, value),
+                sack.set(key, value),
+                quic.set(key, value),
+            ];
+            assert!(known.iter().any(Result::is_ok), "{known:?}");
+        }
         let mut of_tcp = |cc: &str, source, rng| {
             let cc = registry::build(cc, None, &[]).unwrap();
             sack.timestamps |= cc.traits().timestamps;
@@ -186,6 +215,22 @@ impl Path {
                 (
                     End::Tfrc(Box::new(sender)),
                     End::TfrcReceiver(Box::new(receiver)),
+                )
+            }
+            Flow::Plain(cc) => {
+                let sender = TcpSender::new(TcpConfig {
+                    flow: number,
+                    params: tcp.clone(),
+                    cc: registry::build(cc, None, &[]).unwrap(),
+                    source,
+                    rng,
+                    start,
+                    stop: None,
+                });
+                let receiver = TcpReceiver::new(&tcp);
+                (
+                    End::Plain(Box::new(sender)),
+                    End::PlainReceiver(Box::new(receiver)),
                 )
             }
             Flow::Tcp(cc) => {
@@ -238,7 +283,7 @@ impl Path {
                 )
             }
             Flow::Quic(cc) => {
-                let mut params = QuicParams::default();
+                let mut params = quic;
                 params.set("ecn", &self.ecn.to_string()).unwrap();
                 let sender = QuicSender::new(QuicConfig {
                     flow: number,
@@ -310,6 +355,22 @@ impl Path {
         let mut network = Network::build(spec, NoTrace).unwrap();
         network.run_before(Time::ZERO + self.warm_up);
         network.start_measuring();
+        let mut gauges = vec![Vec::new(); self.flows.len()];
+        if let Some(every) = self.every {
+            let mut at = Time::ZERO + self.warm_up + every;
+            while at < Time::ZERO + self.run {
+                network.run_before(at);
+                for (flow, taken) in gauges.iter_mut().enumerate() {
+                    match network.agent(2 * flow) {
+                        End::Plain(end) => taken.push(end.gauges()),
+                        End::Tcp(end) => taken.push(end.gauges()),
+                        End::Quic(end) => taken.push(end.gauges()),
+                        _ => {}
+                    }
+                }
+                at += every;
+            }
+        }
         network.run_before(Time::ZERO + self.run);
         network.finish();
         let mut outcome = Outcome {
@@ -321,6 +382,7 @@ impl Path {
             sent: network.sent(0),
             drops: network.port(0).drops,
             marks: network.port(0).marks,
+            gauges,
         };
         for flow in 0..self.flows.len() {
             let counts = network.flow(flow)[0];
@@ -335,6 +397,7 @@ impl Path {
                         .tfrc
                         .push((end.allowed_rate(), end.loss_event_rate(), rtt));
                 }
+                End::Plain(end) => outcome.senders.push(end.report()),
                 End::Tcp(end) => outcome.senders.push(end.report()),
                 End::Rledbat(end) => outcome.senders.push(end.report()),
                 End::Quic(end) => outcome.senders.push(end.report()),
@@ -346,6 +409,7 @@ impl Path {
             }
             match network.agent(2 * flow + 1) {
                 End::TfrcReceiver(end) => outcome.receivers.push(end.report()),
+                End::PlainReceiver(end) => outcome.receivers.push(end.report()),
                 End::TcpReceiver(end) => outcome.receivers.push(end.report()),
                 End::RledbatReceiver(end) => outcome.receivers.push(end.report()),
                 End::RtpReceiver(end) => {

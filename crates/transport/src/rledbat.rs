@@ -13,7 +13,7 @@ use crate::app::Source;
 use crate::report::{Gauges, ReceiverReport, SenderReport};
 use crate::sack::{SackReceiver, SackSender};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage, Start,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage, Start, reduce,
 };
 use sojourn_sim::{Agent, Flags, Host, Kind, Outgoing, Packet, Side};
 use sojourn_units::{Span, Time, params};
@@ -182,12 +182,13 @@ impl RledbatReceiver {
             // Once per round trip.
             if now.saturating_since(self.reduced) >= self.rtt || self.reduced == Time::ZERO {
                 self.reduced = now;
-                self.control.on_congestion(&Congestion {
+                let congestion = Congestion {
                     now,
                     kind: CongestionKind::Loss,
                     in_flight: self.control.cwnd(),
                     mss: self.mss,
-                });
+                };
+                reduce(&mut self.control, &congestion);
                 self.adapt(0, now, Stage::Exit { at_most: u64::MAX });
             }
         } else if end > self.highest {

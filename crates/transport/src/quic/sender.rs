@@ -5,7 +5,7 @@ use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
-    Sample, Sent, Stage, Start, Traits,
+    Sample, Sent, Stage, Start, Traits, reduce,
 };
 use sojourn_sim::{
     Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
@@ -363,6 +363,15 @@ impl<S: Source> QuicSender<S> {
         })
     }
 
+    /// The window would hold the sender back without the pacer, which is no want of data (section 7.8), where so many bytes are in flight.
+    fn is_limited(&self, in_flight: u64) -> bool {
+        let used = in_flight + self.mss;
+        let cwnd = self.cc.cwnd();
+        used > cwnd
+            || used.saturating_add(self.end - self.next) > cwnd
+            || used.saturating_add(self.again.values().sum()) > cwnd
+    }
+
     fn has_data(&self) -> bool {
         !self.again.is_empty() || self.next < self.end
     }
@@ -573,8 +582,7 @@ impl<S: Source> QuicSender<S> {
         let largest = packet.ack - 1;
         let before = self.in_flight;
         let lost_before = self.lost_total;
-        // Data that waits although the window has room waits for the pacer: that is no want of data (section 7.8).
-        let limited = self.has_data() || before + self.mss > self.cc.cwnd();
+        let limited = self.is_limited(before);
         self.largest_acked = Some(
             self.largest_acked
                 .map_or(largest, |known| known.max(largest)),
@@ -808,12 +816,13 @@ impl<S: Source> QuicSender<S> {
                 again: true,
                 kept: self.mss,
             };
-            self.cc.on_congestion(&Congestion {
+            let congestion = Congestion {
                 now,
                 kind: CongestionKind::Timeout(least),
                 in_flight: self.in_flight,
                 mss: self.mss,
-            });
+            };
+            reduce(&mut self.cc, &congestion);
             self.recovery = None;
             self.recovering = false;
             self.collapsed = Some(now);
@@ -843,12 +852,13 @@ impl<S: Source> QuicSender<S> {
             true => self.in_flight.max(self.mss),
             false => self.cc.cwnd(),
         };
-        self.cc.on_congestion(&Congestion {
+        let congestion = Congestion {
             now,
             kind,
             in_flight: whole,
             mss: self.mss,
-        });
+        };
+        reduce(&mut self.cc, &congestion);
         self.cc.on_phase(self.phase(), now);
         if !self.traits.model {
             self.cc.on_ack(&Acked {

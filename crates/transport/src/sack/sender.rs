@@ -22,7 +22,7 @@ use crate::report::{Gauges, SenderReport};
 use crate::tcp::{FIRST_BYTE, Rto, Share, TcpParams, Wheel};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
-    Sample, Sent, Stage, Start, Traits, Undo,
+    Sample, Sent, Stage, Start, Traits, Undo, reduce,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers};
 use sojourn_units::{Rate, Span, Time};
@@ -240,6 +240,7 @@ pub(super) struct Options {
     pub(super) timestamps: bool,
     idle_restart: bool,
     validate_window: bool,
+    bound_flight: bool,
     nagle: bool,
     limited_transmit: bool,
     pub(super) dupthresh: u32,
@@ -361,7 +362,8 @@ impl<S: Source> SackSender<S> {
                 undo: sack.undo,
                 timestamps: sack.timestamps,
                 idle_restart: params.idle_restart,
-                validate_window: params.validate_window,
+                validate_window: params.validate_window || traits.validates,
+                bound_flight: params.bound_flight,
                 nagle: params.nagle,
                 limited_transmit: params.limited_transmit,
                 dupthresh: params.dupthresh,
@@ -1161,12 +1163,7 @@ impl<S: Source> SackSender<S> {
             again,
             kept: self.board.pipe(),
         };
-        self.cc.on_congestion(&Congestion {
-            now,
-            kind: CongestionKind::Timeout(expiry),
-            in_flight: outstanding,
-            mss: self.mss,
-        });
+        self.congest(CongestionKind::Timeout(expiry), outstanding, now);
         self.cwr_due = self.owes_cwr();
         self.reducing = false;
         self.high = self.nxt;
@@ -1863,6 +1860,20 @@ impl<S: Source> SackSender<S> {
         }
     }
 
+    /// Tells the congestion control, with so many bytes in flight.
+    fn congest(&mut self, kind: CongestionKind, in_flight: u64, now: Time) {
+        let congestion = Congestion {
+            now,
+            kind,
+            in_flight,
+            mss: self.mss,
+        };
+        match self.options.bound_flight {
+            true => reduce(&mut self.cc, &congestion),
+            false => self.cc.on_congestion(&congestion),
+        }
+    }
+
     /// The window is to fall; recovery may or may not follow.
     fn reduce(&mut self, kind: CongestionKind, now: Time) {
         let before = match self.options.reduction {
@@ -1879,18 +1890,7 @@ impl<S: Source> SackSender<S> {
             FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
-        let flight = if self.is_repairing() && !self.options.linux {
-            // What has arrived above the gap is in it still; the window is not.
-            flight.min(self.cc.cwnd())
-        } else {
-            flight
-        };
-        self.cc.on_congestion(&Congestion {
-            now,
-            kind,
-            in_flight: flight.max(self.mss),
-            mss: self.mss,
-        });
+        self.congest(kind, flight.max(self.mss), now);
         self.reduced_at = now;
         self.high = self.nxt;
         self.probe_high = 0;

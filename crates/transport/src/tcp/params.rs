@@ -115,8 +115,10 @@ params! {
         delayed_ack_timeout: Span = "200ms", range "1us".."500ms", source "RFC 5681 section 4.2 (at most 500 ms; 200 ms in BSD)";
         /// Whether a connection that was idle for a retransmission timeout restarts from the initial window.
         idle_restart: bool = "true", source "RFC 5681 section 4.1";
-        /// Whether the congestion window grows only when it was what held the sender back.
+        /// Whether the congestion window grows only when it was what held the sender back. CUBIC's does in any case (RFC 9438 section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
+        /// Whether what is in flight counts for no more than the congestion window when the latter is reduced.
+        bound_flight: bool = "true", source "RFC 5681 equation 4 and RFC 9438 section 4.6 take FlightSize for what the window has let go";
         /// Whether a small segment waits while data is in flight.
         nagle: bool = "false", source "RFC 9293 section 3.7.4 lets applications disable it, as traffic generators do";
         /// Whether explicit congestion notification is negotiated; both ends must want it.
@@ -134,6 +136,7 @@ params! {
             guard = "covered" from "tcp-socket-base.cc, DupAck: the highest acknowledgement is at least m_recover";
             full_ack = "ssthresh" from "tcp-recovery-ops.cc, TcpClassicRecovery::ExitRecovery";
             idle_restart = "false" from "tcp-socket-base.cc has none";
+            bound_flight = "false" from "tcp-socket-base.cc, EnterRecovery: BytesInFlight as it is";
         }
         /// Linux without SACK: timestamps on, timeouts from 200 ms.
         linux = "linux-6.1" {
@@ -149,6 +152,7 @@ params! {
             restart_timer = "true" from "tcp_output.c, tcp_xmit_retransmit_queue: resending the first segment rearms";
             full_ack = "ssthresh" from "tcp_input.c, tcp_end_cwnd_reduction";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
+            bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh goes by the window itself";
         }
     }
 }

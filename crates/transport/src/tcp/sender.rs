@@ -14,7 +14,7 @@ use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sent, Stage, Start,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sent, Stage, Start, reduce,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
@@ -86,6 +86,7 @@ pub struct TcpSender<S> {
     idle_restart: bool,
     restart_timer: bool,
     validate_window: bool,
+    bound_flight: bool,
     nagle: bool,
     timers: Timers<2>,
     recovery: LossRecovery,
@@ -140,6 +141,7 @@ impl<S: Source> TcpSender<S> {
             timeout_una: u64::MAX,
             bytes_acked: 0,
             recovery: LossRecovery::new(&params),
+            validate_window: params.validate_window || cc.traits().validates,
             cc,
             timers: Timers::default(),
             rto: Rto::new(&params),
@@ -153,7 +155,7 @@ impl<S: Source> TcpSender<S> {
             held_by_window: false,
             idle_restart: params.idle_restart,
             restart_timer: params.restart_timer,
-            validate_window: params.validate_window,
+            bound_flight: params.bound_flight,
             nagle: params.nagle,
             cold: Box::new(Cold {
                 feed,
@@ -536,12 +538,16 @@ impl<S: Source> TcpSender<S> {
 
     /// Tells the congestion control, and the receiver with the next new segment (RFC 3168 section 6.1.2).
     fn congested(&mut self, kind: CongestionKind, now: Time) {
-        self.cc.on_congestion(&Congestion {
+        let congestion = Congestion {
             now,
             kind,
             in_flight: self.recovery.outstanding(self.in_flight()),
             mss: self.mss,
-        });
+        };
+        match self.bound_flight {
+            true => reduce(&mut self.cc, &congestion),
+            false => self.cc.on_congestion(&congestion),
+        }
         self.cwr_due = self.ecn;
     }
 

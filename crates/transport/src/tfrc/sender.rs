@@ -372,6 +372,7 @@ impl<S: Source> TfrcSender<S> {
     /// The nofeedback timer has fired (section 4.4).
     fn on_silence<H: Host>(&mut self, host: &mut H) {
         let now = host.now();
+        let before = self.allowed;
         self.report.timeouts += 1;
         let halved = (self.allowed / 2.0).max(self.least_rate());
         let received = self.most_received();
@@ -400,6 +401,11 @@ impl<S: Source> TfrcSender<S> {
                 }
             }
         }
+        assert!(
+            self.allowed <= before.max(self.least_rate()),
+            "silence raises the rate from {before} to {} bytes per second",
+            self.allowed
+        );
         self.space();
         self.idle = true;
         let wait = self.wait();
