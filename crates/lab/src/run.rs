@@ -238,9 +238,12 @@ fn queues<T: Tracer>(
     outcomes
 }
 
-/// Flows of the network that the queue was handed packets of.
+/// Flows of the network that the queue was handed packets of, or dropped packets of that it had before.
 fn seen(counts: &[FlowAccount]) -> u64 {
-    let seen = counts.iter().filter(|flow| flow.received > 0).count();
+    let seen = counts
+        .iter()
+        .filter(|flow| flow.received > 0 || flow.dropped > 0)
+        .count();
     u64::try_from(seen).unwrap_or(u64::MAX)
 }
 

@@ -2,14 +2,16 @@
 //! controls as TCP.
 //!
 //! Sources: RFC 9002 (loss detection and congestion control, its appendices A and B), RFC 9000 sections 13.2 and 19.3
-//! (acknowledgements). Every packet has a number of its own; what is lost goes out again in a new one.
+//! (acknowledgements), draft-huitema-quic-ts-08 (one-way delay, which LEDBAT and TCP-LP need: RFC 9000 has no timestamps). Every packet has a number of its own; what is lost goes out again in a new one.
 //!
 //! Deviations: the three packet number spaces are one; a handshake of one round trip (two full packets) stands for QUIC's, and 0-RTT is
 //! not modelled; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
 //! packet numbers (RFC 9000 section 13.2.4 lets a receiver choose); there is one stream and no flow control; a probe is one packet
 //! (section 6.2.4 allows one or two); no packet goes out beyond the window when a recovery begins (section 7.3.2 allows one); windows and what is
 //! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is so many packets, without
-//! the bound of 14 720 bytes (section 7.2), which packets of 1460 bytes would reach; a receiver never gives up what it has acknowledged.
+//! the bound of 14 720 bytes (section 7.2), which packets of 1460 bytes would reach; a receiver never gives up what it has acknowledged;
+//! every acknowledgement has a timestamp, the clocks of both ends agree, and the 6 bytes of its TIMESTAMP frame are on the wire only if
+//! `ack_size` counts them.
 //!
 //! Read against RFC 9002 line by line: sections 5 to 7, appendices A and B.
 

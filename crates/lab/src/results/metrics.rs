@@ -616,13 +616,11 @@ fn queue_metrics() -> Vec<Metric> {
                 "loss_ratio",
                 "Loss",
                 Unit::Ratio,
-                "Share of the packets handed to the queue that it dropped.",
-                "packets dropped / packets received",
+                "Share of the packets handed to the queue that it dropped; where more left the queue than came, because some waited \
+                 when the measured time began, of those that left.",
+                "packets dropped / max(packets received, packets sent + packets dropped)",
             ),
-            |queues, _| {
-                let received = sum(queues, |q| q.totals.received);
-                ratio(sum(queues, |q| q.totals.dropped()), received)
-            },
+            |queues, _| ratio(sum(queues, |q| q.totals.dropped()), passed(queues)),
         ),
         queue(
             declared(
@@ -639,13 +637,11 @@ fn queue_metrics() -> Vec<Metric> {
                 "mark_ratio",
                 "Marked",
                 Unit::Ratio,
-                "Share of the packets handed to the queue that it marked.",
-                "packets marked / packets received",
+                "Share of the packets handed to the queue that it marked; where more left the queue than came, because some waited \
+                 when the measured time began, of those that left.",
+                "packets marked / max(packets received, packets sent + packets dropped)",
             ),
-            |queues, _| {
-                let received = sum(queues, |q| q.totals.received);
-                ratio(sum(queues, |q| q.totals.marked), received)
-            },
+            |queues, _| ratio(sum(queues, |q| q.totals.marked), passed(queues)),
         ),
         queue(
             declared(
@@ -695,6 +691,13 @@ fn queue_metrics() -> Vec<Metric> {
         read: Read::Marks(reason),
     }));
     all
+}
+
+/// The packets of which a share is lost or marked. What waits when the measured time begins is not received in it, but is sent, dropped or
+/// marked in it: where that matters, what left is more than what came.
+fn passed(queues: &[&QueueOutcome]) -> f64 {
+    let left = sum(queues, |q| q.totals.dequeued + q.totals.dropped());
+    sum(queues, |q| q.totals.received).max(left)
 }
 
 /// A sum over members of multicast groups; none without one.
@@ -1043,12 +1046,14 @@ fn flow_metrics() -> Vec<Metric> {
                 "loss_ratio",
                 "Loss",
                 Unit::Ratio,
-                "Share of the packets that the sender sent that were dropped.",
-                "packets dropped / packets sent",
+                "Share of the packets that the sender sent that were dropped; where more arrived or were dropped than were sent, \
+                 because some were on their way when the measured time began or there are several copies, of those.",
+                "packets dropped / max(packets sent, packets delivered + packets dropped)",
             ),
             |flows, _| {
+                let decided = sum(flows, |f| f.delivered_packets + f.dropped_packets);
                 let sent = sum(flows, |f| f.sent_packets);
-                ratio(sum(flows, |f| f.dropped_packets), sent)
+                ratio(sum(flows, |f| f.dropped_packets), sent.max(decided))
             },
         ),
         flow(
@@ -1351,7 +1356,9 @@ fn quantile<'a>(
     q: f64,
 ) -> Option<f64> {
     let picoseconds = merged(histograms).quantile_within(q, min.as_ps(), max.as_ps())?;
-    Some(to_f64(picoseconds) * 1e-12)
+    // A product by 1e-12 and a quotient by 1e12 may differ in the last bit.
+    let seconds = to_f64(picoseconds) * 1e-12;
+    Some(seconds.max(min.as_secs_f64()).min(max.as_secs_f64()))
 }
 
 /// From the least to the greatest of all.

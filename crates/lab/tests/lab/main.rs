@@ -2,10 +2,12 @@
 
 mod changes;
 mod codepoints;
+mod fills;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;
 mod media;
+mod metrics_ranges;
 mod multicast;
 mod ns3_24_ten_nodes;
 mod opportunities;

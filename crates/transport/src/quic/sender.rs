@@ -590,6 +590,7 @@ impl<S: Source> QuicSender<S> {
         let mut newly = 0u64;
         let mut newest: Option<Flight> = None;
         let mut measured: Option<Span> = None;
+        let mut stamp: Option<Time> = None;
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
         for (from, to) in side.sack.into_iter().chain([side.timestamps]) {
@@ -611,6 +612,7 @@ impl<S: Source> QuicSender<S> {
                     if number == largest {
                         let delay = Span::from_ps(side.words[0]);
                         measured = Some(now.since(flight.sent));
+                        stamp = Some(flight.sent);
                         self.measure(now.since(flight.sent), delay, now);
                     }
                 }
@@ -655,6 +657,8 @@ impl<S: Source> QuicSender<S> {
                 _ => (marked * self.mss).min(newly),
             },
             rtt: measured,
+            one_way: stamp.and_then(|sent| one_way(packet, sent, side.words[0])),
+            stamp,
             prior_delivered: newest.delivered,
             sampled: self.delivered.saturating_sub(newest.delivered),
             interval: apart.max(now.saturating_since(newest.delivered_at)),
@@ -872,6 +876,13 @@ impl<S: Source> QuicSender<S> {
             });
         }
     }
+}
+
+/// The delay from sender to receiver of the largest packet that an acknowledgement covers (draft-huitema-quic-ts-08 section 2.6). The
+/// TIMESTAMP frame says when the acknowledgement was sent. The Ack Delay comes off: the draft leaves it in.
+fn one_way(acknowledgement: &Packet, sent: Time, ack_delay: u64) -> Option<Span> {
+    let trip = acknowledgement.created.checked_since(sent)?;
+    trip.checked_sub(Span::from_ps(ack_delay))
 }
 
 impl<S: Source> Agent for QuicSender<S> {
