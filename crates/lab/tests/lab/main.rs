@@ -9,6 +9,7 @@ mod media;
 mod multicast;
 mod ns3_24_ten_nodes;
 mod opportunities;
+mod parameters;
 mod probes;
 mod quic_shares;
 mod results_directory;
