@@ -19,7 +19,8 @@ params! {
         /// Window up to which it is Reno, segments.
         low_window: u32 = "14", range .."100000", source "Xu, Harfoush & Rhee 2004; tcp_bic.c";
         /// Most segments of growth per round trip (S_max).
-        max_increment: u32 = "16", range "1".."100000", source "tcp_bic.c (32 in the paper)";
+        max_increment: u32 = "16", range "1".."100000", source "tcp_bic.c (32 in the paper)",
+            acts "the window before the loss is more than four times this above, or three times this below";
         /// What a loss leaves of the window.
         beta: Ratio = "0.7998046875", source "tcp_bic.c, 819/1024 (0.875 in the paper)";
         /// Whether a flow whose window has shrunk gives way further.
@@ -27,7 +28,7 @@ params! {
         /// Round trips in which the last segment before the old window is gained.
         smooth_part: u32 = "20", range "1".."1000", source "tcp_bic.c";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Xu, Harfoush & Rhee 2004";
+        details: Details = "paper", source "Xu, Harfoush & Rhee 2004", by dialect;
     }
     dialects {
         /// As Linux has it.

@@ -26,13 +26,20 @@ params! {
         /// Whether gamma follows what Reno's part alone would have in queues before a loss.
         gamma_tuning: bool = "true", source "draft-sridharan-tcpm-ctcp-02 section 5";
         /// Least gamma, where it is tuned.
-        gamma_low: u32 = "5", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_low: u32 = "5", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5",
+            where gamma_tuning is "true",
+            acts "the tuned gamma would be less";
         /// Greatest gamma, where it is tuned.
-        gamma_high: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5";
+        gamma_high: u32 = "30", range "1".."10000", source "draft-sridharan-tcpm-ctcp-02 section 5",
+            where gamma_tuning is "true",
+            acts "the tuned gamma would be more";
         /// Weight of the newest loss in the average that gamma is, where it is tuned (lambda).
-        gamma_weight: f64 = "0.2", range "0.001".."1", source "Sojourn's choice; the draft has no value";
+        gamma_weight: f64 = "0.2", range "0.001".."1", source "Sojourn's choice; the draft has no value",
+            where gamma_tuning is "true",
+            acts "there is a loss";
         /// How fast it shrinks: segments per segment in queues.
-        zeta: f64 = "1", range "0.001".."100", source "draft-sridharan-tcpm-ctcp-02 section 3 (eta)";
+        zeta: f64 = "1", range "0.001".."100", source "draft-sridharan-tcpm-ctcp-02 section 3 (eta)",
+            acts "there is a delay window, and gamma segments wait";
         /// Window from which on there is a delay window, segments.
         low_window: u32 = "38", range .."100000", source "draft-sridharan-tcpm-ctcp-02 section 2 (as HighSpeed TCP)";
     }

@@ -50,7 +50,7 @@ choice! {
 params! {
     /// CUBIC (RFC 9438): after a loss the window returns to where it was and stays there for long, then searches upwards.
     pub struct CubicParams {
-        /// The steepness of the curve, segments per second cubed (C); fixed where it is followed in ticks.
+        /// The steepness of the curve, segments per second cubed (C); where it is followed in ticks a whole number of 1024ths of 10 (bic_scale of tcp_cubic.c).
         c: f64 = "0.4", range "0.001".."100", source "RFC 9438 section 5.1";
         /// What a loss leaves of the window (beta_cubic).
         beta: Ratio = "0.7", source "RFC 9438 section 4.6";
@@ -61,25 +61,44 @@ params! {
         /// Whether it grows at least as Reno would.
         reno_friendly: bool = "true", source "RFC 9438 section 4.3";
         /// How slow start ends before a loss ends it.
-        exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406";
-        /// Window, in segments, below which HyStart does not look (`exit=hystart`).
-        hystart_low_window: u32 = "16", range .."100000", source "tcp_cubic.c, hystart_low_window";
-        /// Acknowledgements no further apart are one train (`exit=hystart`).
-        hystart_train_gap: Span = "2ms", range .."1s", source "tcp_cubic.c, hystart_ack_delta_us";
-        /// Samples of delay in a round before it is judged (N_RTT_SAMPLE; `exit=hystart` or `hystart_plus`).
-        hystart_samples: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_MIN_SAMPLES";
+        exit: Exit = "hystart_plus", source "RFC 9438 section 4.10, RFC 9406",
+            where curve is "ns3" for "hystart_ns3" because "it watches the curve of ns-3",
+            where curve not "ns3" for "hystart" because "TcpCubic has a HyStart of its own",
+            where curve not "ns3" for "hystart_plus" because "TcpCubic has a HyStart of its own";
+        /// Window, in segments, below which HyStart does not look.
+        hystart_low_window: u32 = "16", range .."100000", source "tcp_cubic.c, hystart_low_window",
+            where exit is "hystart" or exit is "hystart_ns3",
+            acts "HyStart, not a loss, would end slow start";
+        /// Acknowledgements no further apart are one train.
+        hystart_train_gap: Span = "2ms", range .."1s", source "tcp_cubic.c, hystart_ack_delta_us",
+            where exit is "hystart" or exit is "hystart_ns3",
+            acts "HyStart, not a loss, would end slow start";
+        /// Samples of delay in a round before it is judged (N_RTT_SAMPLE).
+        hystart_samples: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_MIN_SAMPLES",
+            where exit not "loss",
+            acts "delay, not a loss or a train, would end slow start";
         /// Least rise of the delay that ends slow start (MIN_RTT_THRESH).
-        hystart_least_rise: Span = "4ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MIN";
+        hystart_least_rise: Span = "4ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MIN",
+            where exit not "loss",
+            acts "delay, not a loss or a train, would end slow start";
         /// Greatest rise that is waited for (MAX_RTT_THRESH).
-        hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX";
+        hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX",
+            where exit not "loss",
+            acts "delay ends slow start, and is above `hystart_rise_divisor` times this";
         /// Part of the delay that the rise is between these (MIN_RTT_DIVISOR): one in so many.
-        hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH";
-        /// Part by which the window grows in conservative slow start (CSS_GROWTH_DIVISOR; `exit=hystart_plus`): one in so many.
-        css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3";
+        hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH",
+            where exit not "loss",
+            acts "delay ends slow start, and its part is between the bounds of the rise";
+        /// Part by which the window grows in conservative slow start (CSS_GROWTH_DIVISOR): one in so many.
+        css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3",
+            where exit is "hystart_plus",
+            acts "conservative slow start is entered";
         /// Rounds of conservative slow start (CSS_ROUNDS).
-        css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3";
+        css_rounds: u32 = "5", range "1".."1000", source "RFC 9406 section 4.3",
+            where exit is "hystart_plus",
+            acts "conservative slow start lasts so long without a loss";
         /// How the curve is followed.
-        curve: Curve = "real", source "RFC 9438 section 4.2";
+        curve: Curve = "real", source "RFC 9438 section 4.2", by dialect;
     }
     dialects {
         /// RFC 9438 as printed.
@@ -88,6 +107,8 @@ params! {
         ns3 = "ns3-3.44" {
             exit = "hystart_ns3" from "tcp-cubic.cc, HystartUpdate";
             curve = "ns3" from "tcp-cubic.cc, Update";
+            hystart_most_rise = "1s" from "tcp-cubic.cc, HyStartDelayMax";
+            hystart_rise_divisor = "1" from "tcp-cubic.cc, HystartDelayThresh";
         }
         /// tcp_cubic.c.
         linux = "linux-6.1" {
@@ -97,11 +118,19 @@ params! {
     }
 }
 
-/// beta, and the scales of tcp_cubic.c: 1024ths, the cubic factor 41 * 10 / 2^40 of (1/1024 s)^3.
+/// The scales of tcp_cubic.c: 1024ths, and the cubic factor `cube_scale` / 2^40 of (1/1024 s)^3.
 const SCALE: u64 = 1024;
-const LINUX_BETA: u64 = 717;
 const CUBE_SHIFT: u32 = 40;
-const CUBE_SCALE: u64 = 410;
+
+/// C as tcp_cubic.c has it: ten times bic_scale, a whole number of 1024ths that is 41 for 0.4.
+fn cube_scale(c: f64) -> u64 {
+    10 * whole(libm::round(c * real(SCALE) / 10.0)).max(1)
+}
+
+/// A part as tcp_cubic.c has it: 717 for 0.7.
+fn in_1024ths(part: f64) -> u64 {
+    whole(libm::round(part * real(SCALE)))
+}
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
@@ -137,7 +166,11 @@ pub struct Cubic {
     /// The curve before the last reduction.
     undo: Undone,
     linux: Ticks,
+    /// C and beta of dialect linux.
+    cube_scale: u64,
+    beta_1024ths: u64,
     ns3: Ns3,
+    rules: Rules,
 }
 
 /// What a loss or a timeout that was none gives back (RFC 9438 section 4.9).
@@ -210,7 +243,10 @@ impl Cubic {
             marked_to: None,
             undo: Undone::default(),
             linux: Ticks::default(),
+            cube_scale: cube_scale(params.c),
+            beta_1024ths: in_1024ths(params.beta.get()),
             ns3: Ns3::default(),
+            rules: params.rules(),
         }
     }
 
@@ -314,7 +350,7 @@ impl Cubic {
                     ticks.k = 0;
                     ticks.origin = cwnd;
                 } else {
-                    let cubed = (1u64 << CUBE_SHIFT) / CUBE_SCALE * (ticks.last_max - cwnd);
+                    let cubed = (1u64 << CUBE_SHIFT) / self.cube_scale * (ticks.last_max - cwnd);
                     ticks.k = whole(libm::cbrt(real(cubed)));
                     ticks.origin = ticks.last_max;
                 }
@@ -325,7 +361,7 @@ impl Cubic {
             let t = ms - epoch + self.least_rtt.map_or(0, millis);
             let t = t * SCALE / 1000;
             let away = u128::from(t.abs_diff(ticks.k));
-            let delta = (u128::from(CUBE_SCALE) * away * away * away) >> CUBE_SHIFT;
+            let delta = (u128::from(self.cube_scale) * away * away * away) >> CUBE_SHIFT;
             let delta = u64::try_from(delta).unwrap_or(u64::MAX);
             let target = if t < ticks.k {
                 ticks.origin.saturating_sub(delta)
@@ -343,7 +379,8 @@ impl Cubic {
         }
         if self.reno_friendly {
             // 8 (1 + beta) / (3 (1 - beta)) in 1024ths, over 8: acknowledged windows per segment of Reno's growth.
-            let scale = 8 * (SCALE + LINUX_BETA) / 3 / (SCALE - LINUX_BETA);
+            let beta = self.beta_1024ths;
+            let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta).max(1);
             let delta = (cwnd * scale) >> 3;
             while delta > 0 && ticks.acked > delta {
                 ticks.acked -= delta;
@@ -368,7 +405,7 @@ impl Cubic {
         };
         let segments = self.window.segments();
         self.linux.last_max = if self.fast_convergence && segments < self.linux.last_max {
-            segments * (SCALE + LINUX_BETA) / (2 * SCALE)
+            segments * (SCALE + self.beta_1024ths) / (2 * SCALE)
         } else {
             segments
         };
@@ -376,10 +413,10 @@ impl Cubic {
 
     fn reduced(&self, factor: f64) -> u64 {
         match self.curve {
-            Curve::Ticks if factor == 0.7 => {
-                (self.window.segments() * LINUX_BETA / SCALE).max(2) * self.window.mss
+            Curve::Ticks => {
+                (self.window.segments() * in_1024ths(factor) / SCALE).max(2) * self.window.mss
             }
-            Curve::Real | Curve::Ticks | Curve::Ns3 => scaled(self.window.cwnd, factor),
+            Curve::Real | Curve::Ns3 => scaled(self.window.cwnd, factor),
         }
     }
 
@@ -470,8 +507,8 @@ impl CongestionControl for Cubic {
         if self.curve == Curve::Ns3 {
             let watches = self.exit == Exit::HyStartNs3
                 && self.window.cwnd <= self.window.ssthresh
-                && Ns3::looks_at(self.window.segments());
-            if self.ns3.on_sample(sample, watches) {
+                && self.window.segments() >= self.rules.low_window;
+            if self.ns3.on_sample(sample, watches, &self.rules) {
                 self.end_slow_start();
             }
             return;

@@ -51,15 +51,19 @@ params! {
         /// Fraction assumed at first (alpha).
         alpha: Ratio = "1", source "RFC 8257 section 3.3, item 4";
         /// Whether the fraction is kept in 1024ths, so that small ones vanish.
-        in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)";
+        in_1024ths: bool = "false", source "RFC 8257 section 3.3 (a real number)",
+            where details is "paper" because "TcpDctcp keeps a real number";
         /// Which acknowledgement ends a window of observation.
-        ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4";
+        ends: Ends = "beyond", source "RFC 8257 section 3.3, item 4",
+            where details is "paper" because "TcpDctcp counts acknowledgements by a rule of its own";
         /// Whether a loss halves a window that a mark has just reduced.
-        loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)";
+        loss_after_mark: bool = "false", source "RFC 3168 section 6.1.2 (once per window of data)",
+            where details is "paper" because "TcpDctcp answers losses as marks";
         /// What is halved for a loss.
-        halved: Halved = "flight", source "RFC 8257 section 3.5, RFC 5681 equation 4";
-        /// Whose arithmetic it follows; with `ns3` `in_1024ths`, `ends`, `loss_after_mark` and `halved` have no effect.
-        details: Details = "paper", source "RFC 8257";
+        halved: Halved = "flight", source "RFC 8257 section 3.5, RFC 5681 equation 4",
+            where details is "paper" because "TcpDctcp answers losses as marks";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "RFC 8257", by dialect;
     }
     dialects {
         /// RFC 8257.

@@ -19,15 +19,22 @@ params! {
     /// HighSpeed TCP (RFC 3649): Reno up to 38 segments, steeper above.
     pub struct HighspeedParams {
         /// Window up to which it is Reno, segments (Low_Window).
-        low_window: u32 = "38", range "1".."100000", source "RFC 3649 section 5";
+        low_window: u32 = "38", range "1".."100000", source "RFC 3649 section 5",
+            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in";
         /// Window reached at the loss rate `high_p`, segments (High_Window).
-        high_window: u32 = "83000", range "2".., source "RFC 3649 section 5";
+        high_window: u32 = "83000", range "2".., source "RFC 3649 section 5",
+            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            acts "the window is above `low_window`";
         /// That loss rate (High_P).
-        high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)";
+        high_p: f64 = "0.0000001", range "0.000000000001".."0.1", source "RFC 3649 section 5 (10^-7)",
+            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            acts "the window is above `low_window`";
         /// What a loss takes off a window of that size (High_Decrease).
-        high_decrease: Ratio = "0.1", source "RFC 3649 section 5";
-        /// Whose arithmetic it follows; with `ns3` and `linux` the table of RFC 3649 stands for the other parameters.
-        details: Details = "paper", source "RFC 3649 section 5";
+        high_decrease: Ratio = "0.1", source "RFC 3649 section 5",
+            where details is "paper" because "ns-3 and Linux have the table of RFC 3649 built in",
+            acts "the window is above `low_window`";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "RFC 3649 section 5", by dialect;
     }
     dialects {
         /// RFC 3649.

@@ -22,7 +22,7 @@ params! {
         /// The reference.
         rtt0: Span = "25ms", range "1ms".."10s", source "Caini & Firrincieli 2004";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Caini & Firrincieli 2004";
+        details: Details = "paper", source "Caini & Firrincieli 2004", by dialect;
     }
     dialects {
         /// The paper.

@@ -28,9 +28,10 @@ params! {
         /// Window up to which it is Reno, segments.
         win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh";
         /// Round trips with a short queue before growth is greatest again.
-        theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta";
+        theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta",
+            acts "a queue that stood becomes short again";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Liu, Basar & Srikant 2006";
+        details: Details = "paper", source "Liu, Basar & Srikant 2006", by dialect;
     }
     dialects {
         /// The paper, with Linux's constants where it leaves them open.

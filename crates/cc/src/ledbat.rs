@@ -30,19 +30,22 @@ params! {
         /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
         gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
-        allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5";
+        allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5",
+            where rule is "rfc" because "TcpLedbat never grows beyond what was in flight";
         /// Minutes over which the least delay is kept (BASE_HISTORY).
-        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5";
+        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
+            acts "the connection lasts longer, and the least delay changes";
         /// Samples of which the least is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1";
         /// Segments sent at first (INIT_CWND).
         init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
         /// Least window, segments (MIN_CWND).
-        min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
+        min_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5",
+            acts "the window falls to it";
         /// Whether it begins with slow start.
         slow_start: bool = "false", source "RFC 6817 section 2.4.2 has none";
-        /// How delays are kept and the window follows them; with `ns3`, `allowed_increase` is not asked.
-        rule: Rule = "rfc", source "RFC 6817 section 2.4.2";
+        /// How delays are kept and the window follows them.
+        rule: Rule = "rfc", source "RFC 6817 section 2.4.2", by dialect;
     }
     dialects {
         /// RFC 6817.

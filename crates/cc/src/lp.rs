@@ -18,14 +18,17 @@ params! {
     /// TCP-LP: low priority; half the window at the first sign of delay, one segment at the second.
     pub struct LpParams {
         /// Where in the range of delays congestion is seen (delta).
-        threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003";
+        threshold: Ratio = "0.15", source "Kuzmanovic & Knightly 2003",
+            where details is "paper" because "ns-3 and Linux have 15 % and an eighth built in";
         /// Weight of a new sample of delay (gamma).
-        weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003";
-        /// What the receiver's timestamps are ahead of the sender's clock, ms, modulo 2^32: an effect only with `linux`. Linux draws it at random for each
+        weight: Ratio = "0.125", source "Kuzmanovic & Knightly 2003",
+            where details is "paper" because "ns-3 and Linux have 15 % and an eighth built in";
+        /// What the receiver's timestamps are ahead of the sender's clock, ms, modulo 2^32. Linux draws it at random for each
         /// pair of hosts (tcp_timestamps=1), and from 2^29 on, for seven pairs of eight, never sees congestion.
-        clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range";
-        /// Whose arithmetic it follows; with `ns3` and `linux` `threshold` and `weight` are 15 % and an eighth.
-        details: Details = "paper", source "Kuzmanovic & Knightly 2003";
+        clock_offset: u32 = "2147483648", source "secure_seq.c, secure_tcp_ts_off: the middle of its range",
+            where details is "linux" because "Linux alone takes differences of two clocks";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "Kuzmanovic & Knightly 2003", by dialect;
     }
     dialects {
         /// The paper.

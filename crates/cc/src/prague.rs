@@ -22,8 +22,8 @@ params! {
         g: Ratio = "0.0625", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2 (1/16)";
         /// Round-trip time as which shorter ones count.
         reference_rtt: Span = "25ms", range .."1s", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4";
-        /// Fraction assumed at first.
-        alpha: Ratio = "0", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2; the first mark sets it to 1";
+        /// Fraction that the first mark stands for.
+        alpha: Ratio = "1", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2";
     }
     dialects {
         /// RFC 9331 and the draft.
@@ -38,6 +38,8 @@ pub struct Prague {
     g: f64,
     reference: f64,
     alpha: f64,
+    /// What the first mark makes of it.
+    first_alpha: f64,
     seen: bool,
     round: Round,
     delivered: u64,
@@ -58,7 +60,8 @@ impl Prague {
             window: Window::new(),
             g: params.g.get(),
             reference: seconds(params.reference_rtt),
-            alpha: params.alpha.get(),
+            alpha: 0.0,
+            first_alpha: params.alpha.get(),
             seen: false,
             round: Round::default(),
             delivered: 0,
@@ -132,7 +135,7 @@ impl CongestionControl for Prague {
         self.marked += sample.marked;
         if sample.marked > 0 && !self.seen {
             self.seen = true;
-            self.alpha = 1.0;
+            self.alpha = self.first_alpha;
         }
         let repairs = sample.phase >= Phase::Recovery;
         if sample.limited && !repairs && !self.window.in_slow_start() {

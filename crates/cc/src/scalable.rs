@@ -18,13 +18,15 @@ params! {
     /// Scalable TCP: one hundredth of a segment per acknowledgement, an eighth off for a loss.
     pub struct ScalableParams {
         /// Segments of growth per segment acknowledged.
-        growth: f64 = "0.01", range "0.0001".."1", source "Kelly 2003 (a)";
+        growth: f64 = "0.01", range "0.0001".."1", source "Kelly 2003 (a)",
+            acts "the window is above 1 / `growth` segments";
         /// What a loss takes off the window.
         decrease: Ratio = "0.125", source "Kelly 2003 (b)";
         /// Window up to which it is Reno, segments.
-        low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)";
+        low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)",
+            where details not "ns3" because "tcp-scalable.cc has no such bound";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Kelly 2003";
+        details: Details = "paper", source "Kelly 2003", by dialect;
     }
     dialects {
         /// The paper.

@@ -24,11 +24,12 @@ params! {
         /// Segments in queues below which the window grows.
         alpha: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// Segments in queues above which it shrinks.
-        beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995";
+        beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995",
+            acts "so many segments wait";
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// Whose arithmetic it follows: how round trips are counted, what waits is computed and the threshold set.
-        details: Details = "paper", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it";
+        details: Details = "paper", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it", by dialect;
     }
     dialects {
         /// The paper.

@@ -20,7 +20,7 @@ params! {
         /// Segments in queues from which on the path counts as congested.
         beta: u32 = "3", range .."1000", source "Fu & Liew 2003";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Fu & Liew 2003";
+        details: Details = "paper", source "Fu & Liew 2003", by dialect;
     }
     dialects {
         /// The paper.

@@ -19,11 +19,14 @@ params! {
     /// Westwood+: Reno whose window falls to bandwidth times least round-trip time.
     pub struct WestwoodParams {
         /// What of the old estimate stays in each filter.
-        filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)";
+        filter: Ratio = "0.875", source "tcp_westwood.c, westwood_do_filter (7/8)",
+            where details not "linux" because "tcp_westwood.c has 7/8 built in";
         /// Least time over which the rate is taken.
-        least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
-        /// Whose arithmetic it follows; with `ns3` `least_interval` has no effect, with `linux` `filter` is 7/8.
-        details: Details = "paper", source "Grieco & Mascolo 2004";
+        least_interval: Span = "50ms", range "1us".."10s", source "tcp_westwood.c, TCP_WESTWOOD_RTT_MIN",
+            where details not "ns3" because "tcp-westwood-plus.cc takes the rate over a round trip",
+            acts "round trips are shorter";
+        /// Whose arithmetic it follows.
+        details: Details = "paper", source "Grieco & Mascolo 2004", by dialect;
     }
     dialects {
         /// Westwood+ as Linux has it.

@@ -18,15 +18,18 @@ params! {
     /// YeAH: fast and slow mode by the estimated queue.
     pub struct YeahParams {
         /// Segments in queues above which it retreats (Q_max).
-        alpha: u32 = "80", range "1".."100000", source "Baiocchi et al. 2007; tcp_yeah.c, TCP_YEAH_ALPHA";
+        alpha: u32 = "80", range "1".."100000", source "Baiocchi et al. 2007; tcp_yeah.c, TCP_YEAH_ALPHA",
+            acts "so many segments wait";
         /// Queueing delay that counts as long: the base over this (phi).
-        phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY";
+        phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY",
+            acts "the delay of a queue is about that part; with details=ns3, 1 alone differs from the others (a quotient of integers)";
         /// A retreat takes at most this part off: window over it (gamma + 1).
-        epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two";
+        epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
+            acts "more than `alpha` segments wait";
         /// Round trips in slow mode that tell of Reno beside it (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO";
         /// Whose arithmetic it follows.
-        details: Details = "paper", source "Baiocchi et al. 2007";
+        details: Details = "paper", source "Baiocchi et al. 2007", by dialect;
     }
     dialects {
         /// The paper, with Linux's constants.

@@ -172,8 +172,13 @@ fn page(entry: &Entry) -> String {
             if !range.is_empty() {
                 let _ = writeln!(text, "      allowed: {range}");
             }
-            if !info.needs.is_empty() {
-                let _ = writeln!(text, "      needs: {}", info.needs_text());
+            let known = info.known_in(part.params, part.dialects);
+            if known.len() < part.dialects.len() {
+                let _ = writeln!(text, "      dialects: {}", known.join(", "));
+            }
+            let effect = info.effect_text();
+            if !effect.is_empty() {
+                let _ = writeln!(text, "      {}", wrap(&effect, 90).replace('\n', "\n      "));
             }
             for (dialect, value, source) in defaults(part, info) {
                 let value = if value.is_empty() { "-" } else { value };

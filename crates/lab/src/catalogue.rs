@@ -99,9 +99,11 @@ fn describe_part(part: &Part) -> Value {
         .params
         .iter()
         .map(|info| {
+            let known = info.known_in(part.params, part.dialects);
             let default_of = |dialect: &DialectInfo| {
                 let (value, source) = part.default_of(info, Some(dialect));
-                json!({"dialect": dialect.name, "default": value, "source": source})
+                let known = known.contains(&dialect.name);
+                json!({"dialect": dialect.name, "default": value, "source": source, "known": known})
             };
             json!({
                 "name": info.name,
@@ -112,6 +114,9 @@ fn describe_part(part: &Part) -> Value {
                 "range_high": info.range_high,
                 "source": part.default_of(info, None).1,
                 "dialects": part.dialects.iter().map(default_of).collect::<Vec<_>>(),
+                "needs": info.needs_text(),
+                "acts_when": info.acts,
+                "set_by_dialect": info.set_by_dialect,
             })
         })
         .collect();

@@ -194,8 +194,9 @@ pub fn params_markdown(params: &[ParamInfo]) -> String {
         for (word, what) in kind.choices() {
             meaning.push_str(&format!(" `{word}`: {what}"));
         }
-        if !info.needs.is_empty() {
-            meaning.push_str(&format!(" Needs {}.", info.needs_text()));
+        let effect = info.effect_text();
+        if !effect.is_empty() {
+            meaning.push_str(&format!(" {effect}"));
         }
         table.push_str(&format!(
             "| `{}` | {} | {default} | {} | {} | {} |\n",

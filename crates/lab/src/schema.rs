@@ -472,8 +472,9 @@ fn described(info: &ParamInfo) -> String {
     if !info.range_text().is_empty() {
         text.push_str(&format!(" Allowed: {}.", info.range_text()));
     }
-    if !info.needs.is_empty() {
-        text.push_str(&format!(" Needs {}.", info.needs_text()));
+    let effect = info.effect_text();
+    if !effect.is_empty() {
+        text.push_str(&format!(" {effect}"));
     }
     text
 }

@@ -31,7 +31,7 @@ pub mod time;
 pub use error::{UnitError, UnitErrorKind, nearest};
 pub use head::{head_markdown, head_of, head_title};
 pub use param::{
-    Condition, DialectInfo, Kind, ParamError, ParamInfo, ParamValue, Params, build,
+    Condition, DialectInfo, Kind, Need, ParamError, ParamInfo, ParamValue, Params, build,
     check_declaration,
 };
 pub use rate::Rate;

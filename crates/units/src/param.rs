@@ -162,10 +162,10 @@ pub trait ParamValue: Sized + Clone + PartialEq {
     }
 }
 
-/// What another parameter has to be for one to have an effect.
+/// What another parameter, or the dialect, has to be for one to have an effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// The other parameter.
+    /// The other parameter; `dialect` for the dialect.
     pub key: &'static str,
     /// Whether it has to be the value, or anything else.
     pub is: bool,
@@ -173,8 +173,67 @@ pub struct Condition {
     pub value: &'static str,
 }
 
+/// One demand of a parameter: where none of these conditions holds, the parameter has no effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Need {
+    /// The only value of the parameter that demands this; `None` where every value does.
+    pub of: Option<&'static str>,
+    /// Conditions of which one has to hold.
+    pub any: &'static [Condition],
+    /// Why it has no effect otherwise; empty where the conditions say it.
+    pub why: &'static str,
+}
+
+impl Need {
+    /// Whether the dialect decides if this is met: it asks for dialects, or for what dialects set.
+    fn is_of_dialect(&self, table: &[ParamInfo]) -> bool {
+        let sets = |key| {
+            let mut named = table.iter().filter(|info| info.name == key);
+            named.any(|info| info.set_by_dialect)
+        };
+        self.any
+            .iter()
+            .all(|condition| condition.key == DIALECT_KEY || sets(condition.key))
+    }
+
+    /// Whether it is met by the defaults of a dialect.
+    fn is_met_in(&self, dialect: &DialectInfo, table: &[ParamInfo]) -> bool {
+        self.any.iter().any(|condition| {
+            let info = table.iter().find(|info| info.name == condition.key);
+            let value = info.map_or(dialect.name, |info| dialect.default_of(info).0);
+            (value == condition.value) == condition.is
+        })
+    }
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, Condition { key, is, value }) in self.any.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" or ")?;
+            }
+            match (is, *value) {
+                (true, "" | "none") => write!(f, "no {key}")?,
+                (true, value) => write!(f, "{key}={value}")?,
+                (false, "" | "none") => f.write_str(key)?,
+                (false, value) => write!(f, "{key} other than {value}")?,
+            }
+        }
+        if let Some(value) = self.of {
+            write!(f, " for {value}")?;
+        }
+        match self.why {
+            "" => Ok(()),
+            why => write!(f, " ({why})"),
+        }
+    }
+}
+
 impl Condition {
     fn holds<P: Params>(&self, params: &P) -> Result<bool, ParamError> {
+        if self.key == DIALECT_KEY {
+            return Ok((params.dialect() == self.value) == self.is);
+        }
         let mut with = params.clone();
         with.set(self.key, self.value)?;
         Ok((with == *params) == self.is)
@@ -196,8 +255,12 @@ pub struct ParamInfo {
     pub range_high: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
-    /// When it has an effect: one condition of each list has to hold.
-    pub needs: &'static [&'static [Condition]],
+    /// What it demands to have an effect; [`build`] refuses it elsewhere.
+    pub needs: &'static [Need],
+    /// The situation in a run in which it acts, behind "Acts when"; empty where it always does.
+    pub acts: &'static str,
+    /// Whether it only says which dialect's rules apply: dialects set it, and users rarely have to.
+    pub set_by_dialect: bool,
     /// What kind of value it takes.
     pub kind: fn() -> Kind,
 }
@@ -215,15 +278,35 @@ impl ParamInfo {
 
     /// What it needs to have an effect, for a reader: `rtcp=true`, `silence other than 0s`; empty where that is nothing.
     pub fn needs_text(&self) -> String {
-        let of = |Condition { key, is, value }: &Condition| match (is, *value) {
-            (true, "" | "none") => format!("no {key}"),
-            (true, value) => format!("{key}={value}"),
-            (false, "" | "none") => (*key).to_owned(),
-            (false, value) => format!("{key} other than {value}"),
+        let needs = self.needs.iter().map(Need::to_string);
+        needs.collect::<Vec<_>>().join(", and ")
+    }
+
+    /// The dialects in which it can have an effect by their defaults: the names of those of `dialects` that meet its needs. `table` has the
+    /// parameters beside it.
+    pub fn known_in(&self, table: &[ParamInfo], dialects: &[DialectInfo]) -> Vec<&'static str> {
+        let knows = |dialect: &&DialectInfo| {
+            self.needs
+                .iter()
+                .filter(|need| need.of.is_none() && need.is_of_dialect(table))
+                .all(|need| need.is_met_in(dialect, table))
         };
-        let any = |all: &&[Condition]| all.iter().map(of).collect::<Vec<_>>().join(" or ");
-        let lists = self.needs.iter().map(any);
-        lists.collect::<Vec<_>>().join(", and ")
+        dialects.iter().filter(knows).map(|dialect| dialect.name).collect()
+    }
+
+    /// When it has an effect, in sentences for a reader; empty where it always has.
+    pub fn effect_text(&self) -> String {
+        let mut sentences = Vec::new();
+        if !self.needs.is_empty() {
+            sentences.push(format!("Needs {}.", self.needs_text()));
+        }
+        if !self.acts.is_empty() {
+            sentences.push(format!("Acts when {}.", self.acts));
+        }
+        if self.set_by_dialect {
+            sentences.push("Set by the dialect.".to_owned());
+        }
+        sentences.join(" ")
     }
 }
 
@@ -346,8 +429,10 @@ pub fn build<P: Params>(
         params.set(key, text)?;
     }
     for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
-        for any in expansion::info::<P>(key, text)?.needs {
-            check_effect(&params, (key, text), any)?;
+        for need in expansion::info::<P>(key, text)?.needs {
+            if need.of.is_none_or(|of| params.get(key).as_deref() == Some(of)) {
+                check_effect(&params, &defaults, (key, text), need)?;
+            }
         }
     }
     Ok(params)
@@ -356,19 +441,45 @@ pub fn build<P: Params>(
 /// Characters of another value that a message quotes at most.
 const MOST_QUOTED: usize = 30;
 
-/// Refuses a value that has no effect, because none of these conditions holds.
+/// Refuses a value that has no effect, because what it needs is not there.
 fn check_effect<P: Params>(
     params: &P,
+    defaults: &P,
     (key, given): (&str, &str),
-    any: &[Condition],
+    need: &Need,
 ) -> Result<(), ParamError> {
-    for condition in any {
+    for condition in need.any {
         if condition.holds(params)? {
             return Ok(());
         }
     }
+    let refused = |mut beside: String, remedies: Vec<String>| {
+        if !need.why.is_empty() {
+            beside = format!("{beside} ({})", need.why);
+        }
+        Err(ParamError::NoEffect {
+            key: key.to_owned(),
+            given: given.to_owned(),
+            beside,
+            remedy: match remedies.as_slice() {
+                [] => "leave it out".to_owned(),
+                remedies => format!("leave it out, or {}", remedies.join(", or ")),
+            },
+        })
+    };
+    let untouched = |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
+    if need.is_of_dialect(P::TABLE) && need.any.iter().all(untouched) {
+        let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, P::TABLE);
+        let others = P::DIALECTS.iter().filter(meets);
+        let remedies = others.map(|dialect| format!("write {DIALECT_KEY}={}", dialect.name));
+        let beside = format!("{DIALECT_KEY}={}", params.dialect());
+        return refused(beside, remedies.collect());
+    }
     let now = |Condition { key, .. }: &Condition| {
-        let value = params.get(key).unwrap_or_default();
+        let value = match *key {
+            DIALECT_KEY => params.dialect().to_owned(),
+            key => params.get(key).unwrap_or_default(),
+        };
         match value.chars().nth(MOST_QUOTED) {
             _ if value.is_empty() => format!("no {key}"),
             None => format!("{key}={value}"),
@@ -384,14 +495,9 @@ fn check_effect<P: Params>(
         (false, "" | "none") => format!("give {key} a value"),
         (false, _) => format!("give {key} another value"),
     };
-    let now: Vec<String> = any.iter().map(now).collect();
-    let wanted: Vec<String> = any.iter().map(wanted).collect();
-    Err(ParamError::NoEffect {
-        key: key.to_owned(),
-        given: given.to_owned(),
-        beside: now.join(" and "),
-        remedy: format!("leave it out, or {}", wanted.join(", or ")),
-    })
+    let mut beside: Vec<String> = need.any.iter().map(now).collect();
+    beside.dedup();
+    refused(beside.join(" and "), need.any.iter().map(wanted).collect())
 }
 
 /// Whether a declaration holds together: every default lies in its range, every dialect overrides what exists with what is
@@ -418,11 +524,23 @@ pub fn check_declaration<P: Params>() -> Result<(), String> {
         params
             .set(info.name, info.default)
             .map_err(|error| format!("default of {error}"))?;
-        for condition in info.needs.iter().copied().flatten() {
+        for need in info.needs {
             let name = info.name;
-            condition
-                .holds(&P::default())
-                .map_err(|error| format!("need of {name}: {error}"))?;
+            if let Some(value) = need.of {
+                P::default()
+                    .set(name, value)
+                    .map_err(|error| format!("need of {error}"))?;
+            }
+            for condition in need.any {
+                let of_dialect = condition.key == DIALECT_KEY;
+                if of_dialect && P::DIALECTS.iter().all(|info| info.name != condition.value) {
+                    let dialect = condition.value;
+                    return Err(format!("need of {name}: there is no dialect {dialect:?}"));
+                }
+                condition
+                    .holds(&P::default())
+                    .map_err(|error| format!("need of {name}: {error}"))?;
+            }
         }
     }
     for (index, dialect) in P::DIALECTS.iter().enumerate() {
@@ -664,6 +782,20 @@ pub mod expansion {
         }
     }
 
+    /// The value of a parameter that a need is for, if it is for one.
+    pub const fn last(of: &[&'static str]) -> Option<&'static str> {
+        of.last().copied()
+    }
+
+    /// What stands behind `by`: whether dialects set the parameter.
+    pub const fn by(word: &str) -> bool {
+        match word.as_bytes() {
+            b"" => false,
+            b"dialect" => true,
+            _ => panic!("what sets a parameter is `by dialect`"),
+        }
+    }
+
     /// The entry of a key.
     pub fn info<P: Params>(key: &str, text: &str) -> Result<&'static ParamInfo, ParamError> {
         if let Some(info) = P::TABLE.iter().find(|info| info.name == key) {
@@ -746,7 +878,11 @@ pub mod expansion {
 ///
 /// A parameter that has an effect only beside certain values of others says so behind its source, and [`build`](crate::build)
 /// refuses it elsewhere: `where rtcp is "true"`, `where silence not "0s"`, `where early is "true" or late is "true"`. Of several
-/// such clauses each has to hold.
+/// such clauses each has to hold. The condition may be the dialect (`where dialect is "linux"`), may hold for one value alone
+/// (`where curve is "ns3" for "hystart_ns3"`), and may say why (`because "Linux's module has it built in"`).
+///
+/// Behind these, `acts "..."` says in which situation of a run the parameter acts, where it does not always: readers see "Acts when ...".
+/// `by dialect` marks a parameter that says whose rules apply. Where such a parameter decides, messages name dialects, not it.
 ///
 /// ```
 /// use sojourn_units::{Limit, Params, Span, params};
@@ -803,7 +939,9 @@ macro_rules! params {
                 $param:ident : $ty:ty = $default:literal
                 $(, range $($low:literal)? .. $($high:literal)?)?
                 , source $source:literal
-                $(, where $($need:ident $op:ident $want:literal)or+)*
+                $(, where $($need:ident $op:ident $want:literal)or+ $(for $of:literal)? $(because $why:literal)?)*
+                $(, acts $acts:literal)?
+                $(, by $by:ident)?
                 ;
             )*
         }
@@ -859,11 +997,17 @@ macro_rules! params {
                     range_low: concat!($($($low)?)?),
                     range_high: concat!($($($high)?)?),
                     source: $source,
-                    needs: &[$(&[$($crate::Condition {
-                        key: stringify!($need),
-                        is: $crate::param::expansion::is(stringify!($op)),
-                        value: $want,
-                    }),+]),*],
+                    needs: &[$($crate::Need {
+                        of: $crate::param::expansion::last(&[$($of)?]),
+                        any: &[$($crate::Condition {
+                            key: stringify!($need),
+                            is: $crate::param::expansion::is(stringify!($op)),
+                            value: $want,
+                        }),+],
+                        why: concat!($($why)?),
+                    }),*],
+                    acts: concat!($($acts)?),
+                    set_by_dialect: $crate::param::expansion::by(concat!($(stringify!($by))?)),
                     kind: <$ty as $crate::ParamValue>::kind,
                 }
             ),*];
@@ -1406,6 +1550,129 @@ mod tests {
             assert!(build::<NeedyParams>(Some(dialect), &pairs).is_ok());
         }
         assert!(build::<NeedyParams>(Some("silent"), &owned(&[("every", "5s")])).is_err());
+    }
+
+    crate::choice! {
+        /// Whose rules.
+        enum Whose {
+            /// A paper's.
+            Paper = "paper",
+            /// A program's.
+            Program = "program",
+        }
+    }
+
+    crate::choice! {
+        /// An end.
+        enum End {
+            /// Late.
+            Late = "late",
+            /// Early.
+            Early = "early",
+        }
+    }
+
+    crate::params! {
+        /// An algorithm of a paper and of programs.
+        struct DialectParams {
+            /// A table.
+            table: u32 = "3", source "a paper", where whose is "paper" because "the program has one built in";
+            /// A knob.
+            knob: u32 = "0", source "a program", where dialect is "program" or dialect is "port" because "the paper has none";
+            /// An end.
+            end: End = "late", source "a paper", where whose is "program" for "early" because "it is the program's";
+            /// A delay.
+            delay: u32 = "1", source "a paper", acts "the run is long";
+            /// Whose rules.
+            whose: Whose = "paper", source "a paper", by dialect;
+        }
+        dialects {
+            /// The paper.
+            paper = "paper-1" {}
+            /// The program.
+            program = "program-1" { whose = "program" from "its source"; }
+            /// Its port, with the paper's rules.
+            port = "port-1" {}
+        }
+    }
+
+    fn refusal(dialect: &str, pairs: &[(&str, &str)]) -> String {
+        match build::<DialectParams>(Some(dialect), &owned(pairs)) {
+            Ok(_) => "none".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_a_dialect_does_not_know_is_refused_with_those_that_do_and_why() {
+        assert_eq!(check_declaration::<DialectParams>(), Ok(()));
+        assert_eq!(
+            refusal("program", &[("table", "4")]),
+            "table: \"4\" has no effect with dialect=program (the program has one built in): leave it out, or write \
+             dialect=paper, or write dialect=port"
+        );
+        assert_eq!(
+            refusal("paper", &[("knob", "4")]),
+            "knob: \"4\" has no effect with dialect=paper (the paper has none): leave it out, or write dialect=program, or \
+             write dialect=port"
+        );
+        for (dialect, key) in [("paper", "table"), ("port", "table"), ("program", "knob"), ("port", "knob")] {
+            assert_eq!(refusal(dialect, &[(key, "4")]), "none", "{dialect} {key}");
+        }
+    }
+
+    #[test]
+    fn where_the_user_has_chosen_the_rules_the_message_names_them() {
+        assert_eq!(
+            refusal("paper", &[("table", "4"), ("whose", "program")]),
+            "table: \"4\" has no effect with whose=program (the program has one built in): leave it out, or write whose=paper"
+        );
+        assert_eq!(refusal("program", &[("table", "4"), ("whose", "paper")]), "none");
+    }
+
+    #[test]
+    fn a_need_of_one_value_is_none_of_the_others() {
+        assert_eq!(
+            refusal("paper", &[("end", "early")]),
+            "end: \"early\" has no effect with dialect=paper (it is the program's): leave it out, or write dialect=program"
+        );
+        assert_eq!(refusal("program", &[("end", "early")]), "none");
+    }
+
+    #[test]
+    fn a_reader_sees_where_and_when_a_parameter_acts() {
+        let shown = |name| {
+            let info = expansion::info::<DialectParams>(name, "").unwrap();
+            let known = info.known_in(DialectParams::TABLE, DialectParams::DIALECTS);
+            (info.effect_text(), known)
+        };
+        let all = vec!["paper", "program", "port"];
+        let needs = "Needs whose=paper (the program has one built in).".to_owned();
+        assert_eq!(shown("table"), (needs, vec!["paper", "port"]));
+        let needs = "Needs dialect=program or dialect=port (the paper has none).".to_owned();
+        assert_eq!(shown("knob"), (needs, vec!["program", "port"]));
+        let needs = "Needs whose=program for early (it is the program's).".to_owned();
+        assert_eq!(shown("end"), (needs, all.clone()));
+        assert_eq!(shown("delay"), ("Acts when the run is long.".to_owned(), all.clone()));
+        assert_eq!(shown("whose"), ("Set by the dialect.".to_owned(), all));
+    }
+
+    crate::params! {
+        /// A parameter of a dialect that is none.
+        struct NoSuchDialect {
+            /// A knob.
+            knob: u32 = "0", source "a program", where dialect is "prgram";
+        }
+        dialects {
+            /// The program.
+            program = "program-1" {}
+        }
+    }
+
+    #[test]
+    fn a_need_of_a_dialect_that_does_not_exist_is_found() {
+        let found = Err("need of knob: there is no dialect \"prgram\"".to_owned());
+        assert_eq!(check_declaration::<NoSuchDialect>(), found);
     }
 
     #[test]

@@ -8,17 +8,10 @@
 //! that a reduction leaves are cut off.
 
 use crate::Sample;
+use crate::hystart::Rules;
 use crate::num::{real, whole};
 use sojourn_units::{Span, Time};
 
-/// Segments from which on HyStart looks (HyStartLowWindow), samples that it takes the least of (HyStartMinSamples).
-const LOW_WINDOW: u64 = 16;
-const SAMPLES: u32 = 8;
-/// Acknowledgements of a train are at most so far apart (HyStartAckDelta).
-const APART: Span = Span::from_ms(2);
-/// Bounds of the delay that ends slow start (HyStartDelayMin, HyStartDelayMax).
-const LEAST_RISE: Span = Span::from_ms(4);
-const MOST_RISE: Span = Span::from_ms(1000);
 /// Delays right after a recovery are not those of the path (CubicDelta).
 const SETTLE: Span = Span::from_ms(10);
 /// Acknowledged segments for one of growth at most before the first loss, at least always (CntClamp, Update).
@@ -81,7 +74,7 @@ impl Ns3 {
     }
 
     /// PktsAcked; true if slow start is to end.
-    pub(super) fn on_sample(&mut self, sample: &Sample, watches: bool) -> bool {
+    pub(super) fn on_sample(&mut self, sample: &Sample, watches: bool, rules: &Rules) -> bool {
         self.train.una = sample.una;
         self.train.next = sample.next;
         let Some(delay) = sample.srtt else {
@@ -94,32 +87,29 @@ impl Ns3 {
         }
         let least = self.least.map_or(delay, |least| least.min(delay));
         self.least = Some(least);
-        watches && self.watch(sample.now, delay, least)
+        watches && self.watch(sample.now, delay, least, rules)
     }
 
     /// HystartUpdate.
-    fn watch(&mut self, now: Time, delay: Span, least: Span) -> bool {
+    fn watch(&mut self, now: Time, delay: Span, least: Span, rules: &Rules) -> bool {
         let train = &mut self.train;
         if train.found {
             return false;
         }
-        if now.saturating_since(train.last) <= APART {
+        if now.saturating_since(train.last) <= Span::from_us(rules.train_gap) {
             train.last = now;
             train.found |= now.saturating_since(train.began) > least;
         }
-        if train.samples < SAMPLES {
+        if train.samples < rules.samples {
             train.least = Some(train.least.map_or(delay, |seen| seen.min(delay)));
             train.samples += 1;
         } else {
-            let rise = least.clamp(LEAST_RISE, MOST_RISE);
+            let rise = (least / rules.rise_divisor)
+                .max(Span::from_us(rules.least_rise))
+                .min(Span::from_us(rules.most_rise.max(rules.least_rise)));
             train.found |= train.least.is_some_and(|seen| seen > least + rise);
         }
         train.found
-    }
-
-    /// Whether HyStart looks at a window of so many segments.
-    pub(super) fn looks_at(segments: u64) -> bool {
-        segments >= LOW_WINDOW
     }
 
     /// An acknowledgement in slow start: a new round of HyStart begins with what was not sent when the last one began.
@@ -175,7 +165,7 @@ impl Ns3 {
         if shape.friendly {
             // 8 (1 + beta) / (3 (1 - beta)), over 8: acknowledged windows per segment of Reno's growth.
             let scale =
-                whole(8.0 * (1024.0 + shape.beta * 1024.0) / 3.0 / (1024.0 - shape.beta * 1024.0));
+                whole(8.0 * (1024.0 + shape.beta * 1024.0) / 3.0 / (1024.0 - shape.beta * 1024.0).max(1.0));
             let window = (cwnd * scale) >> 3;
             while window > 0 && self.acked > window {
                 self.acked -= window;

@@ -24,6 +24,7 @@ const SHORT: u64 = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Linux {
     low_time: u64,
+    rtt_scaling: bool,
     adaptive: bool,
     alpha: u64,
     beta: u64,
@@ -49,6 +50,7 @@ impl Linux {
     pub(crate) fn new(params: &HtcpParams) -> Linux {
         Linux {
             low_time: millis(params.low_time),
+            rtt_scaling: params.rtt_scaling,
             adaptive: params.adaptive,
             alpha: ONE,
             beta: BETA.0,
@@ -101,7 +103,7 @@ impl Linux {
         if late > 0 {
             factor += (10 * late + (late / 2) * (late / 2) / HZ) / HZ;
         }
-        if self.least > 0 {
+        if self.rtt_scaling && self.least > 0 {
             let scale = (8 * HZ / (10 * self.least)).clamp(4, 80);
             factor = (factor * 8 / scale).max(1);
         }

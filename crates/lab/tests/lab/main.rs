@@ -11,6 +11,7 @@ mod metrics_ranges;
 mod multicast;
 mod ns3_24_ten_nodes;
 mod opportunities;
+mod parameters;
 mod probes;
 mod quic_shares;
 mod results_directory;

@@ -87,13 +87,16 @@ params! {
         /// Whether the duplicate acknowledgements before that send a new segment each.
         limited_transmit: bool = "true", source "RFC 3042 (RFC 5681 section 3.2 step 1)";
         /// When NewReno refuses a fast retransmit.
-        guard: Guard = "careful", source "RFC 6582 section 3.2 step 2";
+        guard: Guard = "careful", source "RFC 6582 section 3.2 step 2",
+            where recovery is "newreno" because "it is a rule of NewReno";
         /// Which partial acknowledgements restart the timer.
-        partial_timer: PartialTimer = "first", source "RFC 6582 section 3.2 step 3";
+        partial_timer: PartialTimer = "first", source "RFC 6582 section 3.2 step 3",
+            where recovery is "newreno" because "it is a rule of NewReno";
         /// Whether a fast retransmit restarts the timer, as an acknowledgement of new data does.
         restart_timer: bool = "false", source "RFC 6298 section 5 (only such acknowledgements do)";
         /// The window after NewReno's fast recovery.
-        full_ack: FullAck = "flight", source "RFC 6582 section 3.2 step 3, option 1";
+        full_ack: FullAck = "flight", source "RFC 6582 section 3.2 step 3, option 1",
+            where recovery is "newreno" because "it is a rule of NewReno";
         /// Retransmission timeout before the first round-trip time is known, and of the first SYN.
         initial_rto: Span = "1s", range "1us".."60s", source "RFC 6298 section 2.1";
         /// Least retransmission timeout.
