@@ -23,7 +23,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// (OWASP, "CSV Injection"). Numbers are as they are.
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1;
-    match formula && text.parse::<f64>().is_err() {
+    let number = text.trim_end_matches('%').trim_end();
+    match formula && number.parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{text}")),
         false => Cow::Borrowed(text),
     }
@@ -46,7 +47,7 @@ mod tests {
         for text in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-5ms"] {
             assert_eq!(csv_cell(text), format!("'{text}"));
         }
-        for text in ["-5", "+3.5", "-1e-9", "-inf", "-", "a=b", "", "10Mbps"] {
+        for text in ["-5", "+3.5", "-1e-9", "-inf", "-", "-2.50 %", "a=b", "", "10Mbps"] {
             assert_eq!(csv_cell(text), text);
         }
     }

@@ -339,15 +339,16 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
 /// # Errors
 /// With the number and text of a line that is none of these.
 pub fn points_of_file(text: &str) -> Result<String, String> {
-    let first = text
-        .lines()
-        .map(str::trim)
+    let mut lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let first = lines
+        .iter_mut()
         .find(|line| !line.is_empty() && !line.starts_with('#'));
-    let text = match first {
-        Some(mean) if mean.parse::<f64>().is_ok() => &text.replacen(mean, "#", 1),
-        _ => text,
-    };
-    points::of_lines(text, "a size and a share", |words| {
+    if let Some(line) = first
+        && line.parse::<f64>().is_ok()
+    {
+        *line = "";
+    }
+    points::of_lines(&lines.join("\n"), "a size and a share", |words| {
         let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
         match numbers.as_deref() {
             Some([bytes, .., share]) => Some(format!("{bytes}:{share}")),
