@@ -46,6 +46,7 @@ pub(crate) fn make(
         fresh: args.fresh,
         threads: args.threads,
         shard,
+        hold: true,
         progress: Some(&mut progress),
         cancel: Some(interrupt::flag()?),
     };

@@ -57,12 +57,13 @@ impl Rerun {
             ));
         }
         if self.absent > 0 {
+            let are = match self.absent {
+                1 => "is",
+                _ => "are",
+            };
             lines.push(format!(
-                "{} of this study not in {dir}: not compared",
-                match self.absent {
-                    1 => "1 run is".to_owned(),
-                    n => format!("{n} runs are"),
-                }
+                "{} of this study {are} not in {dir}: not compared",
+                count(self.absent, "run")
             ));
         }
         if let Some(version) = &self.version {
@@ -224,5 +225,44 @@ impl Comparison<'_> {
             absent: found.absent,
             version: (theirs != VERSION).then(|| theirs.clone()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(differing: &[&str], absent: u64, version: Option<&str>) -> Rerun {
+        Rerun {
+            runs: 2,
+            files: 8,
+            differing: differing.iter().map(PathBuf::from).collect(),
+            absent,
+            version: version.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn what_differs_and_another_version_are_said() {
+        let dir = Path::new("out");
+        let same = again(&[], 0, None);
+        assert!(same.is_same());
+        assert_eq!(
+            same.lines(dir),
+            ["2 runs, 8 files: the same bits as in out"]
+        );
+        let other = again(&["out/a", "out/b"], 3, Some("0.0.1"));
+        assert!(!other.is_same());
+        let version = format!(
+            "out was written by Sojourn 0.0.1, this is {VERSION}: another version may give other bits"
+        );
+        assert_eq!(
+            other.lines(dir),
+            [
+                "out/a: other bits; 2 of 8 files differ, this is the first",
+                "3 runs of this study are not in out: not compared",
+                &version
+            ]
+        );
     }
 }

@@ -35,6 +35,8 @@ pub struct Options<'a> {
     pub threads: Option<NonZero<usize>>,
     /// Which part of the runs to make, where several processes share them.
     pub shard: Option<Shard>,
+    /// Others are kept out of the directory until [`Executed::hold`] is dropped, for more to be written into it.
+    pub hold: bool,
     /// Is told of every run that ended, on the calling thread.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
     /// Once true, no run is begun any more; the study ends as interrupted.
@@ -73,7 +75,7 @@ pub struct Executed {
     pub found: u64,
     /// What had happened to runs of the directory that were made again.
     pub repaired: Vec<Damage>,
-    /// Keeps others out of the directory: as long as there is something to write into it.
+    /// Keeps others out of the directory, if [`Options::hold`] asks for it.
     pub hold: Option<Arc<Hold>>,
     /// Runs of the directory that are [not wanted](ResultDir::beyond), and are in no result.
     pub beyond: u64,
@@ -267,7 +269,7 @@ where
         .remedy("the same command goes on from there"));
     }
     let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
-    let hold = dir.as_mut().and_then(ResultDir::release);
+    let held = dir.as_mut().and_then(ResultDir::release);
     let results = gather(dir, &manifest, kept)?;
     let results = match results {
         Some(results) => Some(audited(results, &study.notes)?),
@@ -278,7 +280,7 @@ where
         made,
         found: progress.found,
         repaired,
-        hold,
+        hold: held.filter(|_| options.hold),
         beyond,
         failures,
     })
