@@ -14,6 +14,7 @@ __all__ = [
     "read",
     "read_toml",
     "replay",
+    "rerun",
     "resolve",
     "run",
     "schema",
@@ -84,6 +85,13 @@ def study(
     progress: Callable[[int, int], object] | None,
 ) -> Results: ...
 def read(path: str) -> Results: ...
+def rerun(
+    directory: str,
+    *,
+    out: str | None,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[bool, int, int, list[PathLike[str]], int, str | None]: ...
 def replay(
     path: str | None,
     text: str,

@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,11 +24,13 @@ __all__ = [
     "Arrival",
     "Figure",
     "Progress",
+    "Rerun",
     "Results",
     "compare",
     "list_queues",
     "read",
     "replay",
+    "rerun",
     "run",
     "schema",
     "show",
@@ -125,9 +128,8 @@ class Results:
     def __repr__(self) -> str:
         manifest = self.manifest
         runs = len(self.runs)
-        return (
-            f"<sojourn.Results: {manifest['title']}; {len(manifest['points'])} points, {runs} runs>"
-        )
+        title = _printable(manifest["title"])
+        return f"<sojourn.Results: {title}; {len(manifest['points'])} points, {runs} runs>"
 
     def _repr_html_(self) -> str:
         tables = [
@@ -242,6 +244,44 @@ def study(
 def read(directory: str | os.PathLike[str]) -> Results:
     """The results of a directory that `sojourn study`, `sojourn run --out` or this package has written."""
     return Results(_core.read(os.fspath(directory)))
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What came of results that were made again."""
+
+    same: bool
+    """Something was compared, and all of it is the same to the bit."""
+    runs: int
+    """Runs that were compared."""
+    files: int
+    """Files that were compared."""
+    differing: list[Path]
+    """Files that differ, in the order of the runs."""
+    absent: int
+    """Runs that the directory does not have."""
+    version: str | None
+    """The version that wrote the directory, if it is another one than this."""
+
+
+def rerun(
+    directory: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Rerun:
+    """Runs the results of a directory again, and compares them with those that are there, bit by bit.
+
+    The manifest of the directory holds everything that ran. With `out`, the new results are kept.
+    """
+    same, runs, files, differing, absent, version = _core.rerun(
+        os.fspath(directory),
+        out=None if out is None else os.fspath(out),
+        threads=_whole_or_none("threads", threads, least=1),
+        progress=_teller(progress),
+    )
+    return Rerun(same, runs, files, [Path(file) for file in differing], absent, version)
 
 
 def replay(
@@ -417,6 +457,11 @@ def _teller(progress: Progress) -> Callable[[int, int], object] | None:
 def _tell(done: int, total: int) -> None:
     end = "\n" if done == total else ""
     print(f"\r{done} of {total} runs", end=end, file=sys.stderr, flush=True)
+
+
+def _printable(text: str) -> str:
+    """The text as a terminal may print it: without control characters."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: f"\\u{{{ord(found[0]):x}}}", text)
 
 
 def _text(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -227,3 +228,43 @@ def test_a_closed_pipe_ends_the_wheels_command_quietly() -> None:
     assert child.stderr.read() == b""
     child.wait(timeout=60)
     child.stderr.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="paths are bytes on Linux alone")
+def test_a_path_that_is_not_utf_8_is_a_path_and_no_traceback(tmp_path: Path) -> None:
+    name = b"lab-\xff.toml"
+    text = sojourn.dumbbell(rate="5Mbps", flows=["reno"], duration="2s", warmup="1s").to_toml()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_text(text, encoding="utf-8")
+    for arguments in (
+        [b"run", name, b"--out", b"out-\xfe"],
+        [b"report", b"out-\xfe"],
+        [b"rerun", b"out-\xfe"],
+        [b"study", name],
+    ):
+        program = [*map(os.fsencode, wheel()), *arguments]
+        ended = subprocess.run(program, cwd=tmp_path, capture_output=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+    for arguments in ([b"run", b"no-\xff.toml"], [b"study", b"no-\xff"], [b"show", b"\xff"]):
+        program = [*map(os.fsencode, wheel()), *arguments]
+        ended = subprocess.run(program, cwd=tmp_path, capture_output=True, check=False)
+        assert ended.returncode == 2
+        assert b"Traceback" not in ended.stderr
+
+
+def test_a_rerun_in_python_is_that_of_the_command(tmp_path: Path) -> None:
+    scenario = sojourn.dumbbell(rate="5Mbps", flows=["reno"], duration="2s", replications=2)
+    out = tmp_path / "out"
+    sojourn.run(scenario, out=out)
+    again = sojourn.rerun(out)
+    assert (again.same, again.runs, again.differing, again.absent) == (True, 2, [], 0)
+    said = succeed(wheel("rerun", "out"), tmp_path)
+    assert said == f"2 runs, {again.files} files: the same bits as in out\n"
+    altered = out / "flows" / "p000-r01.parquet"
+    altered.write_bytes(altered.read_bytes()[:-9])
+    again = sojourn.rerun(out, out=tmp_path / "again")
+    assert (again.same, again.differing) == (False, [altered])
+    with pytest.raises(sojourn.ForeignResultsError, match="altered"):
+        sojourn.read(out)
+    with pytest.warns(UserWarning, match="p000-r01.parquet: the file was altered"):
+        sojourn.run(scenario, out=out)
+    assert sojourn.rerun(out).same

@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use sojourn_lab::oneline::{Dumbbell, OPTIONS, parameter};
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Dumbbell(Box<DumbbellArgs>),
     /// Run a study: its points, its replications, its tables.
     Study(StudyArgs),
+    /// Run the results of a directory again, and say whether the bits are the same.
+    Rerun(RerunArgs),
     /// Write the report of a result directory: tables, figures, one HTML file.
     Report(ReportArgs),
     /// List what scenarios can name: queues, flows, sources, congestion controls.
@@ -310,7 +313,7 @@ pub(crate) struct RunArgs {
 #[derive(Args, Debug)]
 pub(crate) struct StudyArgs {
     /// A study by name, as in ./studies/NAME/study.toml or one that Sojourn brings along, or a file in TOML.
-    pub(crate) study: String,
+    pub(crate) study: OsString,
     /// Replace a value in every point, such as run.replications=30; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) sets: Vec<String>,
@@ -325,6 +328,18 @@ pub(crate) struct StudyArgs {
     pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) make: MakeArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RerunArgs {
+    /// The result directory; its manifest says everything that ran.
+    pub(crate) dir: PathBuf,
+    /// Keep the new results in this directory. Runs that it holds are not made again.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Runs at a time; one per core unless given. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub(crate) threads: Option<NonZero<usize>>,
 }
 
 #[derive(Args, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
-use crate::output::{emit, table};
+use crate::output::{csv, emit, emit_data, table};
 use serde_json::Value;
 use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
 use sojourn_units::{DialectInfo, ParamInfo};
@@ -29,10 +29,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     match args.format {
         // To be read: what is said of the entry is said once.
         Format::Table => emit(&table(&header, &rows(false)))?,
-        Format::Csv => emit(&csv(&header, &rows(true))?)?,
+        Format::Csv => emit_data(&csv(&header, &rows(true))?)?,
         Format::Json => {
             let all: Vec<Value> = chosen.iter().map(|entry| entry.to_json()).collect();
-            emit(&format!("{:#}\n", Value::from(all)))?;
+            emit_data(&format!("{:#}\n", Value::from(all)))?;
         }
     }
     Ok(())
@@ -70,8 +70,8 @@ fn dialects(entry: &Entry, repeats: bool) -> Vec<Vec<String>> {
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
     let entry = find(&args.name)?;
     match args.format {
-        Format::Json => emit(&format!("{:#}\n", entry.to_json()))?,
-        Format::Csv => emit(&csv(&PARAMETERS, &parameters(&entry))?)?,
+        Format::Json => emit_data(&format!("{:#}\n", entry.to_json()))?,
+        Format::Csv => emit_data(&csv(&PARAMETERS, &parameters(&entry))?)?,
         Format::Table => emit(&page(&entry))?,
     }
     Ok(())
@@ -198,18 +198,6 @@ fn page(entry: &Entry) -> String {
         let _ = writeln!(text, "  {name}: {meaning}");
     }
     text
-}
-
-fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| std::io::Error::other(error.to_string()))?;
-    String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
 /// Breaks each line of a text at spaces, but for the rows of tables.

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{DocsArgs, InitArgs, SchemaArgs, SchemaWhat};
-use crate::output::emit;
+use crate::output::{emit, emit_data};
 use sojourn_lab::schema::schema as schema_of;
 use sojourn_lab::{LabError, LabErrorKind, reference, schema, starter, study};
 use std::fs::{self, OpenOptions};
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = args.file.as_path();
     if path == Path::new("-") {
-        return emit(starter::study());
+        return emit_data(starter::study());
     }
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let free = if path.ends_with("mine.toml") {
@@ -46,7 +46,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
         SchemaWhat::Scenario => Vec::new(),
         SchemaWhat::Study => schema::study_sections(&study::tables()),
     };
-    emit(&format!("{:#}\n", schema_of(&sections)))
+    emit_data(&format!("{:#}\n", schema_of(&sections)))
 }
 
 pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {

@@ -18,6 +18,7 @@ mod make;
 mod output;
 mod replay;
 mod report;
+mod rerun;
 mod run;
 mod show;
 mod study;
@@ -100,7 +101,7 @@ where
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
         Err(Failure::Lab(error)) => {
-            eprintln!("sojourn: {error}");
+            output::say(&error.to_string());
             error.exit_status()
         }
     }
@@ -111,6 +112,7 @@ fn dispatch(command: Command, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Dumbbell(args) => run::dumbbell(&args),
         Command::Study(args) => study::study(&args),
+        Command::Rerun(args) => rerun::rerun(&args),
         Command::Report(args) => report::report(&args, draw),
         Command::List(args) => catalogue::list(&args),
         Command::Show(args) => catalogue::show(&args),

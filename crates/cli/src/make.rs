@@ -3,15 +3,25 @@
 use crate::Failure;
 use crate::args::MakeArgs;
 use crate::interrupt;
+use crate::output::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use sojourn_lab::model::Scenario;
 use sojourn_lab::outcome::RunOutcome;
-use sojourn_lab::results::ResultSet;
+use sojourn_lab::results::{Hold, ResultSet};
 use sojourn_lab::study::{Executed, Options, Progress, Shard, Study, execute};
 use sojourn_lab::{LabError, LabErrorKind};
 use std::path::Path;
+use std::sync::Arc;
 
-/// Runs `study` with `runner`, into `out` if there is one. `None` if other parts of it are still to be run.
+/// What came of a study.
+pub(crate) struct Made {
+    /// The results; `None` if other parts are still to be run.
+    pub(crate) results: Option<ResultSet>,
+    /// Keeps others out of the directory until all of it is written.
+    _hold: Option<Arc<Hold>>,
+}
+
+/// Runs `study` with `runner`, into `out` if there is one.
 pub(crate) fn make(
     study: &Study,
     out: Option<&Path>,
@@ -19,7 +29,7 @@ pub(crate) fn make(
     shard: Option<Shard>,
     args: &MakeArgs,
     runner: impl Fn(&Scenario, u64) -> Result<RunOutcome, LabError> + Sync,
-) -> Result<Option<ResultSet>, Failure> {
+) -> Result<Made, Failure> {
     if out.is_none() && args.fresh {
         return Err(LabError::new(
             LabErrorKind::Contradiction,
@@ -30,15 +40,13 @@ pub(crate) fn make(
         .into());
     }
     let bar = ProgressBar::new(0).with_style(style());
-    let mut progress = |progress: &Progress| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-    };
+    let mut progress = |news: &Progress| show(&bar, news);
     let options = Options {
         command,
         fresh: args.fresh,
         threads: args.threads,
         shard,
+        hold: true,
         progress: Some(&mut progress),
         cancel: Some(interrupt::flag()?),
     };
@@ -48,26 +56,44 @@ pub(crate) fn make(
         results,
         failures,
         beyond,
+        repaired,
+        hold,
         ..
     } = executed?;
+    for damage in repaired {
+        say(&format!(
+            "{}: {}; its run was made again",
+            damage.file.display(),
+            damage.problem
+        ));
+    }
     if let (1.., Some(out)) = (beyond, out) {
-        eprintln!(
-            "sojourn: {} holds {beyond} runs of more replications, too, which are in no result; --fresh removes them",
+        say(&format!(
+            "{} holds {beyond} runs of more replications, too, which are in no result; --fresh removes them",
             out.display()
-        );
+        ));
     }
     let mut failures = failures.into_iter();
     let Some(last) = failures.next_back() else {
-        return Ok(results);
+        return Ok(Made {
+            results,
+            _hold: hold,
+        });
     };
     for failure in failures {
-        eprintln!("sojourn: {}", failure.error);
+        say(&failure.error.to_string());
     }
     Err(last.error.into())
 }
 
+/// Shows on a bar how far a study is.
+pub(crate) fn show(bar: &ProgressBar, news: &Progress) {
+    bar.set_length(news.total);
+    bar.set_position(news.done);
+}
+
 /// A bar on a terminal; nothing elsewhere.
-fn style() -> ProgressStyle {
+pub(crate) fn style() -> ProgressStyle {
     ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -1,14 +1,45 @@
-//! Aligned text tables.
+//! Standard output and standard error, and aligned text tables. What was read from files reaches a terminal only through here.
 
 use crate::Failure;
-use std::io::Write;
+use sojourn_report::{csv_cell, printable};
+use std::io::{IsTerminal, Write};
 
-/// Writes a text to standard output, all of it.
+/// Writes a text for readers to standard output, all of it.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
+    write(&printable(text))
+}
+
+/// Writes data for programs, such as CSV, to standard output: as they are, but on a terminal.
+pub(crate) fn emit_data(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().is_terminal() {
+        true => emit(text),
+        false => write(text),
+    }
+}
+
+/// Says something on standard error, on a line of its own.
+pub(crate) fn say(text: &str) {
+    eprintln!("sojourn: {}", printable(text));
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Rows under a header as CSV, for programs and spreadsheets.
+pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> std::io::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned()))?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| std::io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
 /// Prints rows under a header, columns aligned; columns whose cells are all numbers are aligned right.

@@ -4,6 +4,7 @@ use crate::args::{Format, ReportArgs};
 use crate::output::emit;
 use crate::{Draw, Failure, show};
 use sojourn_lab::results::ResultSet;
+use sojourn_lab::results::directory::hold_for_report;
 use sojourn_lab::summary::write_summary;
 use sojourn_lab::{LabError, LabErrorKind};
 
@@ -28,6 +29,7 @@ pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), F
         }
     };
     let results = ResultSet::load(&args.dir)?;
+    let _hold = hold_for_report(&args.dir)?;
     write_summary(&args.dir)?;
     let rendered = sojourn_report::render(&args.dir)
         .map_err(|error| LabError::new(LabErrorKind::Io, error.to_string()))?;

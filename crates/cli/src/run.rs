@@ -5,6 +5,7 @@ use crate::args::{DumbbellArgs, MakeArgs, RunArgs};
 use crate::command::Words;
 use crate::interrupt;
 use crate::make::make;
+use crate::output::say;
 use crate::show;
 use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let reading = Scenario::read(&document, &STUDY_KEYS)?;
     for note in &reading.notes {
-        eprintln!("sojourn: note: {note}");
+        say(&format!("note: {note}"));
     }
     let mut scenario = reading.scenario;
     scenario.refuse_vain_replications(&document)?;
@@ -69,7 +70,7 @@ fn make_whole(
     command: String,
     args: &MakeArgs,
 ) -> Result<(), Failure> {
-    match make(study, out, command, None, args, run_plain)? {
+    match make(study, out, command, None, args, run_plain)?.results {
         Some(results) => show::results(&results, args.format),
         None => Ok(()),
     }
@@ -91,12 +92,13 @@ fn traced(
     let made = make(study, None, command, None, &args.make, |_, _| {
         Ok(outcome.clone())
     })?;
-    let Some(results) = made else {
+    let Some(results) = made.results else {
         return Ok(());
     };
     if file == STANDARD_OUTPUT || !is_plain(Path::new(file)) {
         // Standard output is the trace's, or may be, as that of a pipe's other end.
-        eprint!("{}", show::text(&results, args.make.format));
+        let text = show::text(&results, args.make.format);
+        eprint!("{}", sojourn_report::printable(&text));
         return Ok(());
     }
     show::results(&results, args.make.format)?;
@@ -112,7 +114,7 @@ fn traced(
             format!("; to count in it what the table does: {words}")
         }
     };
-    eprintln!("sojourn: wrote {file}{analysis}");
+    say(&format!("wrote {file}{analysis}"));
     Ok(())
 }
 

@@ -2,13 +2,16 @@
 
 use crate::Failure;
 use crate::args::Format;
-use crate::output::emit;
+use crate::output::{emit, emit_data};
 use sojourn_lab::results::ResultSet;
 use sojourn_lab::summary::comparison;
 
 /// Prints results in the format asked for.
 pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {
-    emit(&text(results, format))
+    match format {
+        Format::Table => emit(&text(results, format)),
+        Format::Csv | Format::Json => emit_data(&text(results, format)),
+    }
 }
 
 /// Results in the format asked for.

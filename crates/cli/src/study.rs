@@ -8,6 +8,7 @@ use crate::output::emit;
 use crate::run::apply_sets;
 use crate::show;
 use sojourn_lab::document::Document;
+use sojourn_lab::results::directory::refuse_results;
 use sojourn_lab::run::run;
 use sojourn_lab::study::{Shard, Study};
 use sojourn_lab::summary::write_summary;
@@ -49,20 +50,20 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
         .transpose()?;
     let only = (!args.only.is_empty()).then(|| args.only.join(","));
     let command = Words::new("study")
-        .word(&args.study)
+        .path(Path::new(&args.study))
         .option("--only", only.as_deref())
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
         .text();
     let made = make(&study, Some(&out), command, shard, &args.make, run)?;
-    let Some(results) = made else {
+    let Some(results) = &made.results else {
         return emit(&format!(
             "This part is done. When all are: sojourn report {}\n",
             crate::command::quoted(&out.to_string_lossy())
         ));
     };
     write_summary(&out)?;
-    show::results(&results, args.make.format)?;
+    show::results(results, args.make.format)?;
     match args.make.format {
         Format::Table => emit(&format!(
             "\nResults: {}\nReport:  sojourn report {}\n",
@@ -75,7 +76,7 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
 
 /// The study that an argument names, and the name of its results.
 fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
-    let given = args.study.as_str();
+    let given = &*args.study.to_string_lossy();
     let named = Path::new("studies").join(given).join("study.toml");
     let plain = !given.contains(['/', '\\']) && !given.ends_with(".toml");
     if plain && !named.exists() {
@@ -98,9 +99,12 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
     }
     let mut path = match plain && named.exists() {
         true => named,
-        false => PathBuf::from(given),
+        false => PathBuf::from(&args.study),
     };
     if path.is_dir() {
+        if let Some(error) = refuse_results(&path).filter(|_| !path.join("study.toml").exists()) {
+            return Err(error);
+        }
         path.push("study.toml");
     }
     let mut document = Document::read(&path)?;

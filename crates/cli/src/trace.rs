@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{AnalyseArgs, Format, TraceCommand};
 use crate::command::Words;
-use crate::output::emit;
+use crate::output::{emit, emit_data, say};
 use sojourn_lab::traces::input::STANDARD_INPUT;
 use sojourn_lab::traces::output::brief::brief;
 use sojourn_lab::traces::output::{files, report};
@@ -37,13 +37,13 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
     }
     let analysis = read(&args.file, &options)?;
     for skipped in &analysis.skipped {
-        eprintln!(
-            "sojourn: note: {}: {} could not be read and {} skipped; the first: {}",
+        say(&format!(
+            "note: {}: {} could not be read and {} skipped; the first: {}",
             skipped.file,
             skipped.count,
             if skipped.count == 1 { "was" } else { "were" },
             skipped.first.first().map_or("", String::as_str)
-        );
+        ));
     }
     let chosen = choose(&analysis, &args.tables)?;
     match args.format {
@@ -71,7 +71,7 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
             None => args.file.to_string_lossy(),
         };
         let report = files::write(dir, &analysis, &command(args), &name)?;
-        eprintln!("sojourn: wrote {}", report.display());
+        say(&format!("wrote {}", report.display()));
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ fn json(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
         "skipped": skipped.collect::<Vec<_>>(),
         "tables": tables,
     });
-    emit(&format!("{whole:#}\n"))
+    emit_data(&format!("{whole:#}\n"))
 }
 
 fn csv(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
@@ -155,7 +155,7 @@ fn csv(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
         }
     };
     match table {
-        Some(table) => emit(&table.csv()?),
+        Some(table) => emit_data(&table.csv()?),
         None => Ok(()),
     }
 }

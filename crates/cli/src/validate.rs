@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{Format, ValidateArgs};
-use crate::output::{emit, table};
+use crate::output::{self, emit, emit_data, table};
 use serde_json::json;
 use sojourn_lab::LabError;
 use sojourn_lab::validate::{self, Checked, Verdict, trajectories};
@@ -21,10 +21,10 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     let checked = validate::check(&cells, args.seeds, threads)?;
     match args.format {
         Format::Table => emit(&text(&checked, args.all))?,
-        Format::Csv => emit(&csv(&checked)?)?,
+        Format::Csv => emit_data(&csv(&checked)?)?,
         Format::Json => {
             let all: Vec<serde_json::Value> = checked.iter().map(object).collect();
-            emit(&format!("{:#}\n", serde_json::Value::from(all)))?;
+            emit_data(&format!("{:#}\n", serde_json::Value::from(all)))?;
         }
     }
     if checked.iter().any(|cell| cell.verdict == Verdict::Outside) {
@@ -64,8 +64,8 @@ fn follow(folder: &Path, format: Format) -> Result<(), Failure> {
     let header = ["flow", "first divergence", "together"];
     match format {
         Format::Table => emit(&table(&header, &rows))?,
-        Format::Csv => emit(&csv_of(&header, &rows)?)?,
-        Format::Json => emit(&format!("{:#}\n", serde_json::Value::from(objects)))?,
+        Format::Csv => emit_data(&output::csv(&header, &rows)?)?,
+        Format::Json => emit_data(&format!("{:#}\n", serde_json::Value::from(objects)))?,
     }
     Ok(())
 }
@@ -161,19 +161,7 @@ fn row(checked: &Checked) -> Vec<String> {
 
 fn csv(checked: &[Checked]) -> Result<String, std::io::Error> {
     let rows: Vec<Vec<String>> = checked.iter().map(row).collect();
-    csv_of(&COLUMNS, &rows)
-}
-
-fn csv_of(header: &[&str], rows: &[Vec<String>]) -> Result<String, std::io::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| std::io::Error::other(error.to_string()))?;
-    String::from_utf8(bytes).map_err(std::io::Error::other)
+    output::csv(&COLUMNS, &rows)
 }
 
 fn object(checked: &Checked) -> serde_json::Value {

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::{VectorsCheckArgs, VectorsCommand, VectorsWriteArgs};
-use crate::output::emit;
+use crate::output::{emit, emit_data};
 use sojourn_lab::vectors::{self, Outcome, Vector};
 use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
@@ -24,7 +24,7 @@ fn write(args: &VectorsWriteArgs) -> Result<(), Failure> {
     let chosen = chosen(&args.queues)?;
     if chosen.len() == 1 && args.out.as_os_str() == "-" {
         let (name, spec) = &chosen[0];
-        return emit(&vectors::generate(name, spec, args.seed)?.to_string());
+        return emit_data(&vectors::generate(name, spec, args.seed)?.to_string());
     }
     if args.out.as_os_str() == "-" {
         return Err(LabError::new(

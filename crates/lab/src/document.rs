@@ -13,6 +13,7 @@ use std::path::Path;
 use sojourn_units::{FlowSpec, Kind, ParamError, Params, Spec, SpecValue, Specs, build, nearest};
 
 use crate::error::{LabError, LabErrorKind, Place, Result};
+use crate::results::directory::refuse_results;
 
 /// A document: a table of named values.
 #[derive(Clone, PartialEq, Debug)]
@@ -148,6 +149,9 @@ impl Document {
     /// # Errors
     /// When the file cannot be read, or is not TOML.
     pub fn read(path: &Path) -> Result<Document> {
+        if let Some(error) = refuse_results(path) {
+            return Err(error);
+        }
         let text = read_text(path).map_err(|error| LabError::io(path, "read the file", &error))?;
         Document::parse(&text, &path.display().to_string())
     }

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sojourn_queue::registry;
+use sojourn_report::printable;
 use sojourn_units::{ParamError, SpecError, Specs, UnitError};
 
 /// Shorthand for what this crate returns.
@@ -340,6 +341,15 @@ impl LabError {
 
 impl fmt::Display for LabError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.tell(&mut text)?;
+        // What is said quotes files, and is read on terminals.
+        f.write_str(&printable(&text))
+    }
+}
+
+impl LabError {
+    fn tell(&self, f: &mut impl fmt::Write) -> fmt::Result {
         let parts = &*self.0;
         let mut key = parts.key.as_str();
         match &parts.place {

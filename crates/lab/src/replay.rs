@@ -9,6 +9,7 @@ use crate::outcome::SeriesOutcome;
 use crate::series::{InnerQueues, count};
 use sojourn_queue::QueuePort;
 use sojourn_queue::registry::{self, BuildContext};
+use sojourn_report::csv_cell;
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
     Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Network, NetworkSpec, Outgoing,
@@ -330,8 +331,8 @@ pub fn write_series(output: impl Write, series: &[SeriesOutcome]) -> Result<(), 
             let time = series.first + series.step * index;
             writer.write_record([
                 (time.as_ps() / 1000).to_string(),
-                series.of.clone(),
-                series.quantity.clone(),
+                csv_cell(&series.of).into_owned(),
+                csv_cell(&series.quantity).into_owned(),
                 if value.is_finite() {
                     value.to_string()
                 } else {
@@ -470,7 +471,7 @@ pub fn write_decisions(
             arrival.bytes.to_string(),
             arrival.flow.to_string(),
             verdict.to_owned(),
-            decision.reason.to_owned(),
+            csv_cell(decision.reason).into_owned(),
             decision
                 .departure
                 .map_or_else(String::new, |at| ns(at.as_ps())),

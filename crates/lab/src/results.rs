@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! manifest.json             what ran: points, scenarios resolved in full, dialects, seeds, auditor notes
-//! runs/    p003-r07.parquet one row: the run and its flows together; written last, so that a run with this file is whole
+//! checksums/ p003-r07.json  checksum of every file of the run; written last: a run with this file is whole
+//! runs/    p003-r07.parquet one row: the run and its flows together
 //! flows/   p003-r07.parquet one row per flow
 //! queues/  p003-r07.parquet one row per observed queue
 //! series/  p003-r07.parquet one row per sample of a recorded time series; absent where nothing is recorded
@@ -16,12 +17,18 @@
 //!
 //! [`RunOutcome`]: crate::outcome::RunOutcome
 
+pub mod again;
 pub mod columns;
 pub mod directory;
+pub mod hold;
 pub mod manifest;
 pub mod metrics;
+pub mod record;
 pub mod reference;
 
+pub use again::{Rerun, rerun};
 pub use columns::{Kind, outcome_batches};
 pub use directory::{ResultDir, ResultSet, Run, tables_arrow};
+pub use hold::Hold;
 pub use manifest::{Manifest, PointInfo, SCHEMA_VERSION};
+pub use record::{Damage, RunState};

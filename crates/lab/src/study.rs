@@ -35,6 +35,7 @@
 //! experiments is a study of one point.
 
 pub(crate) mod ask;
+mod again;
 mod execute;
 mod keys;
 mod published;
@@ -43,7 +44,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sojourn_report::{Algorithm, Param};
+use sojourn_report::{Algorithm, ID_RULE, Param, is_id};
 use sojourn_units::{ParamInfo, Params, Spec, nearest};
 
 use crate::compile::{Compiled, compile};
@@ -65,6 +66,9 @@ pub use published::Published;
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
+
+/// The longest name of an experiment: with what tables and figures add to it, it is still an id.
+const MOST_LETTERS: usize = 64;
 
 /// What a figure of kind cdf can be the distribution of.
 const DISTRIBUTIONS: [&str; 5] = ["sojourn_s", "delay_s", "fct_s", "slowdown", "page_load_s"];
@@ -479,6 +483,7 @@ impl Study {
             figures: self.figures.clone(),
             published: self.published.clone(),
             notes: Vec::new(),
+            checksum: None,
         })
     }
 
@@ -866,6 +871,21 @@ fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
                 .error_on("name", LabErrorKind::Contradiction, problem)
                 .remedy("give each experiment its own name"));
         }
+        if name.chars().count() > MOST_LETTERS {
+            let problem = format!("{name:?} is too long: it is part of names of files");
+            return Err(table
+                .error_on("name", LabErrorKind::BadValue, problem)
+                .remedy(format!(
+                    "write at most {MOST_LETTERS} letters; what readers see goes into title"
+                )));
+        }
+        let of_files = |name: &str| crate::summary::id(&[name]);
+        if let Some(other) = names().find(|other| of_files(other) == of_files(&name)) {
+            let problem = format!("{name:?} and {other:?} give files of the same names");
+            return Err(table
+                .error_on("name", LabErrorKind::Contradiction, problem)
+                .remedy("let them differ in letters a to z, or digits"));
+        }
         let mut experiment = match &params.extends {
             None => Experiment {
                 info: ExperimentInfo {
@@ -1084,8 +1104,7 @@ fn capitalized(name: &str) -> String {
 
 fn check_id(table: &TableRef<'_>, id: &str) -> Result<()> {
     table.required_text("id", "name its files, such as id = \"delay\"")?;
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    match id.chars().all(plain) {
+    match is_id(id) {
         true => Ok(()),
         false => Err(table
             .error_on(
@@ -1093,7 +1112,7 @@ fn check_id(table: &TableRef<'_>, id: &str) -> Result<()> {
                 LabErrorKind::BadValue,
                 format!("{id:?} cannot name files"),
             )
-            .remedy("write lower-case letters, digits, - and _")),
+            .remedy(format!("write {ID_RULE}"))),
     }
 }
 

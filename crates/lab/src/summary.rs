@@ -15,7 +15,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sojourn_report::{Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, text_table};
+use sojourn_report::{
+    Block, Cell, Estimate as Shown, Heading, Note, Summary, Table, csv_cell, text_table,
+};
 use sojourn_traffic::workload::TransferKind;
 
 use crate::error::Result;
@@ -221,7 +223,7 @@ impl Comparison {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in rows {
             // Memory takes everything, and all rows have as many cells.
-            let _ = writer.write_record(row);
+            let _ = writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned()));
         }
         let bytes = writer.into_inner().unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -612,7 +614,7 @@ fn is_ambiguous(name: &str) -> bool {
 }
 
 /// Letters, digits, - and _ of a name, for the id of a table or figure.
-fn id(parts: &[&str]) -> String {
+pub(crate) fn id(parts: &[&str]) -> String {
     let joined = parts
         .iter()
         .filter(|part| !part.is_empty())
@@ -623,5 +625,7 @@ fn id(parts: &[&str]) -> String {
         c if c.is_ascii_alphanumeric() || c == '_' => c,
         _ => '-',
     };
-    joined.chars().map(plain).collect()
+    let id: String = joined.chars().map(plain).collect();
+    // An id begins with a letter or digit.
+    id.trim_start_matches(['-', '_']).to_owned()
 }

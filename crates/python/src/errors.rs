@@ -42,7 +42,8 @@ pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
 
 /// The exception that tells of a report that could not be written or read.
 pub(crate) fn report(py: Python<'_>, error: &ReportError) -> PyErr {
-    exception(py, "ResultsIOError", &error.to_string(), |_| Ok(()))
+    let message = sojourn_report::printable(&error.to_string()).into_owned();
+    exception(py, "ResultsIOError", &message, |_| Ok(()))
 }
 
 /// An argument of Python that a function cannot use.

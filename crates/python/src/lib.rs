@@ -22,6 +22,7 @@ use sojourn_lab::catalogue::{Entry, entries, find};
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::schema::study_sections;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 #[pymodule]
@@ -29,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]
-    use super::results::{Results, read, run, study};
+    use super::results::{Results, read, rerun, run, study};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
@@ -55,7 +56,7 @@ mod _core {
 /// Runs the command `sojourn` with these arguments, the program's name first, and returns its exit status.
 /// `images(directory, formats)` draws the figures of a result directory and returns the files.
 #[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<String>, images: Py<PyAny>) -> u8 {
+fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>) -> u8 {
     let draw = |directory: &Path, formats: &[&str]| {
         Python::attach(|py| {
             let drawn = images.call1(py, (directory, formats.to_vec()));
@@ -109,8 +110,8 @@ fn to_toml(py: Python<'_>, json: &str, name: &str) -> PyResult<String> {
 
 /// The scenario of a TOML file, as JSON.
 #[pyfunction]
-fn read_toml(py: Python<'_>, path: &str) -> PyResult<String> {
-    Document::read(Path::new(path))
+fn read_toml(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    Document::read(&path)
         .map(|document| document.to_json().to_string())
         .map_err(|error| errors::lab(py, &error))
 }

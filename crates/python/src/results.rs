@@ -3,17 +3,19 @@
 use crate::supervise::{Control, supervise};
 use crate::table::Table;
 use crate::{document, errors};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use serde::Serialize;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
-use sojourn_lab::results::directory::write_whole;
-use sojourn_lab::results::{Kind, ResultSet, Run};
+use sojourn_lab::results::directory::{hold_for_report, write_whole};
+use sojourn_lab::results::{Damage, Kind, ResultSet, Run, rerun as run_again};
 use sojourn_lab::study::{Options, Progress, Study, execute};
 use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_report as report;
 use sojourn_units::Spec;
+use std::ffi::CString;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -68,7 +70,7 @@ impl Results {
 
     /// What the command prints: the tables and the auditor's notes.
     fn text(&self, py: Python<'_>) -> String {
-        py.detach(|| comparison(&self.set).text())
+        py.detach(|| report::printable(&comparison(&self.set).text()).into_owned())
     }
 
     /// Writes the report into a directory and returns its path.
@@ -77,9 +79,11 @@ impl Results {
         let write = || {
             std::fs::create_dir_all(&directory)
                 .map_err(|error| LabError::io(&directory, "make the directory", &error))?;
-            write_whole(&directory.join(SUMMARY_FILE), text.as_bytes())
+            let hold = hold_for_report(&directory)?;
+            write_whole(&directory.join(SUMMARY_FILE), text.as_bytes())?;
+            Ok(hold)
         };
-        py.detach(write).map_err(|error| errors::lab(py, &error))?;
+        let _hold = py.detach(write).map_err(|error| errors::lab(py, &error))?;
         py.detach(|| report::render(&directory))
             .map(|rendered| rendered.report)
             .map_err(|error| errors::report(py, &error))
@@ -157,9 +161,9 @@ pub(crate) fn run(
             how,
             progress.as_ref(),
         ),
-        Some(number) => supervised(py, progress.as_ref(), move |_| {
+        Some(number) => results(supervised(py, progress.as_ref(), move |_| {
             one_run(&scenario, number, &how)
-        }),
+        })),
     }
 }
 
@@ -192,6 +196,41 @@ pub(crate) fn study(
     finish(py, study, how, progress.as_ref())
 }
 
+/// What came of results that were made again: whether the bits are the same, how many runs and files were compared, the files
+/// that differ, how many runs there was nothing to compare with, and the version that wrote them if it is another.
+type Rerun = (bool, u64, u64, Vec<PathBuf>, u64, Option<String>);
+
+/// Runs the results of a directory again.
+#[pyfunction]
+#[pyo3(signature = (directory, *, out, threads, progress))]
+pub(crate) fn rerun(
+    py: Python<'_>,
+    directory: PathBuf,
+    out: Option<PathBuf>,
+    threads: Option<usize>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Rerun> {
+    let again = supervised(py, progress.as_ref(), move |control| {
+        let mut tell = |news: &Progress| control.progress(news.done, news.total);
+        let options = Options {
+            command: "sojourn.rerun(...)".to_owned(),
+            threads: threads.and_then(NonZero::new),
+            progress: Some(&mut tell),
+            cancel: Some(&control.cancel),
+            ..Options::default()
+        };
+        run_again(&directory, sojourn_lab::run::run, out.as_deref(), options)
+    })?;
+    Ok((
+        again.is_same(),
+        again.runs,
+        again.files,
+        again.differing,
+        again.absent,
+        again.version,
+    ))
+}
+
 /// The results of a directory.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<Results> {
@@ -217,7 +256,7 @@ fn finish(
     how: How,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Results> {
-    supervised(py, progress, move |control| {
+    let made = supervised(py, progress, move |control| {
         let mut tell = |news: &Progress| control.progress(news.done, news.total);
         let options = Options {
             command: how.command,
@@ -229,11 +268,28 @@ fn finish(
         };
         let executed = execute(&study, sojourn_lab::run::run, how.out.as_deref(), options)?;
         match (executed.results, executed.failures.into_iter().next()) {
-            (Some(results), None) => Ok(results),
+            (Some(results), None) => Ok((results, executed.repaired)),
             (_, Some(failure)) => Err(failure.error),
             (None, None) => Err(LabError::new(LabErrorKind::Bug, "runs are missing")),
         }
-    })
+    });
+    let (set, repaired) = made?;
+    for damage in &repaired {
+        warn(py, damage)?;
+    }
+    results(Ok(set))
+}
+
+/// Says that a run was made again, since something had happened to it.
+fn warn(py: Python<'_>, damage: &Damage) -> PyResult<()> {
+    let (file, problem) = (damage.file.display().to_string(), &damage.problem);
+    let text = format!("{file}: {problem}; its run was made again");
+    let text = CString::new(report::printable(&text).into_owned())?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
+}
+
+fn results(set: PyResult<ResultSet>) -> PyResult<Results> {
+    set.map(|set| Results { set })
 }
 
 /// Repeats one replication of a scenario.
@@ -243,13 +299,10 @@ fn one_run(scenario: &Scenario, number: u64, how: &How) -> Result<ResultSet, Lab
     Ok(ResultSet::new(manifest, vec![Run { point: 0, outcome }]))
 }
 
-fn supervised(
+fn supervised<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&Control) -> Result<ResultSet, LabError> + Send + 'static,
-) -> PyResult<Results> {
-    match supervise(py, progress, work)? {
-        Ok(set) => Ok(Results { set }),
-        Err(error) => Err(errors::lab(py, &error)),
-    }
+    work: impl FnOnce(&Control) -> Result<T, LabError> + Send + 'static,
+) -> PyResult<T> {
+    supervise(py, progress, work)?.map_err(|error| errors::lab(py, &error))
 }

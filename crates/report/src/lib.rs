@@ -72,15 +72,17 @@ mod markdown;
 mod number;
 mod palette;
 mod picture;
+mod plain;
 mod render;
 mod summary;
 mod table;
 
 pub use error::ReportError;
 pub use figure::{vega_lite, vega_lite_with};
-pub use load::{SUMMARY_FILE, load};
+pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
 pub use picture::{Drawn, Panel, Picture, svg};
+pub use plain::{csv_cell, printable};
 pub use render::{Rendered, render};
 pub use summary::{
     Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Kind, Note,

@@ -159,16 +159,22 @@ fn check(summary: &Summary) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// An id is a file name and an anchor, so it must be safe as both, and not be used twice.
-fn check_id<'a>(id: &'a str, key: &str, seen: &mut BTreeSet<&'a str>) -> Result<(), Misfit> {
+/// What an id may be.
+pub const ID_RULE: &str = "lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters";
+
+/// Whether a table or figure may be called so: an id is a file name and an anchor, so it must be safe as both.
+pub fn is_id(id: &str) -> bool {
     let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    let first = id.chars().next();
-    if !id.chars().all(safe) || !first.is_some_and(|c| c.is_ascii_alphanumeric()) || id.len() > 100
-    {
+    id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.chars().all(safe) && id.len() <= 100
+}
+
+/// An id must not be used twice.
+fn check_id<'a>(id: &'a str, key: &str, seen: &mut BTreeSet<&'a str>) -> Result<(), Misfit> {
+    if !is_id(id) {
         return Err(Misfit::new(
             format!("{key}.id"),
             format!("{id:?} cannot name a file"),
-            "use lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters",
+            format!("use {ID_RULE}"),
         ));
     }
     if !seen.insert(id) {

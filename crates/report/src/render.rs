@@ -56,11 +56,11 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
     })
 }
 
-/// Writes beside the target and renames, so that no reader ever sees half a file.
+/// Writes beside the target and renames, so that no reader ever sees half a file. The name is that of what `sojourn-lab`
+/// writes, which removes what a process left that was killed.
 fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
     let written = path
         .parent()
         .map_or(Ok(()), fs::create_dir_all)

@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::markdown::words;
 use crate::number::{self, Printed};
+use crate::plain::csv_cell;
 use crate::summary::{Align, Cell, Column, Table};
 
 /// A table with its cells printed and its remarks collected, as every form shows it.
@@ -133,7 +134,7 @@ pub fn csv_table(table: &Table) -> String {
     let mut records = Vec::with_capacity(table.rows.len() + 1);
     let mut head = Vec::new();
     for (column, (half, n)) in table.columns.iter().zip(&parts) {
-        head.push(column.key.clone());
+        head.push(csv_cell(&column.key).into_owned());
         head.extend(half.then(|| format!("{}_half_width", column.key)));
         head.extend(n.then(|| format!("{}_n", column.key)));
     }
@@ -366,7 +367,7 @@ fn interval_note(table: &Table) -> Option<&'static str> {
 fn csv_value(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) => csv_cell(text).into_owned(),
         Cell::Number(number) => number.to_string(),
         Cell::Estimate(estimate) => estimate.value.to_string(),
     }

@@ -445,3 +445,51 @@ fn an_option_that_does_not_exist_is_a_mistake_of_the_user() {
             .contains("--colour")
     );
 }
+
+#[test]
+fn a_name_too_long_for_a_file_is_refused_by_the_study() {
+    let place = Place::new();
+    let id = "d".repeat(300);
+    let study = crate::support::STUDY;
+    let table = format!("{study}\n[[table]]\nid = \"{id}\"\nmetrics = [\"loss_ratio\"]\n");
+    place.write("long.toml", &table);
+    let said = place.refused(place.sojourn("study long.toml --out out"));
+    assert!(said.contains("table[0].id: ") && said.contains("at most 100 characters"), "{said}");
+    let experiment = study.replacen("\"rates\"", &format!("\"{id}\""), 1);
+    place.write("long.toml", &experiment);
+    let said = place.refused(place.sojourn("study long.toml --out out"));
+    assert!(said.contains("experiment[0].name: ") && said.contains("at most 64 letters"), "{said}");
+    // With what tables and figures add, the longest name is still one.
+    place.write("long.toml", &study.replacen("\"rates\"", &format!("\"-{}\"", &id[..63]), 1));
+    place.ok("study long.toml --out out");
+    place.ok("report out");
+    let twice = study.replacen("\"rates\"", "\"Win dows\"", 1);
+    let twice = twice.replacen("\"windows\"", "\"win-dows\"", 1);
+    place.write("long.toml", &twice);
+    let said = place.refused(place.sojourn("study long.toml --out twice"));
+    assert!(said.contains("give files of the same names"), "{said}");
+}
+
+#[test]
+fn no_text_of_a_study_is_a_formula_in_its_csv_files() {
+    let place = Place::new();
+    let labels = "values = [\"2Mbps\", \"5Mbps\"]\nlabels = [\"=1+1\", \"@SUM(1)\"]";
+    let study = crate::support::STUDY;
+    let text = study.replacen("values = [\"2Mbps\", \"5Mbps\"]", labels, 1);
+    assert_ne!(text, study);
+    place.write("formula.toml", &text);
+    let printed = place.ok("study formula.toml --out out --format csv");
+    place.ok("report out");
+    let mut cells = 0;
+    let tables = place.files("out/tables").into_iter();
+    let tables = tables.filter(|(name, _)| name.ends_with(".csv"));
+    let tables = tables.map(|(_, bytes)| String::from_utf8(bytes).unwrap());
+    for table in tables.chain([printed]) {
+        for cell in table.lines().flat_map(|line| line.split(',')) {
+            let formula = cell.starts_with(['=', '+', '-', '@']);
+            assert!(!formula || cell.parse::<f64>().is_ok(), "{cell}");
+            cells += usize::from(cell == "'=1+1");
+        }
+    }
+    assert!(cells > 0);
+}

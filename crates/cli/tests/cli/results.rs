@@ -61,8 +61,192 @@ fn a_run_that_is_half_written_is_made_again() {
     let bytes = std::fs::read(&broken).unwrap();
     std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();
     std::fs::remove_file(place.path("out/runs/p002-r00.parquet")).unwrap();
-    place.ok("study small.toml --out out");
+    let output = place.sojourn("study small.toml --out out").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "sojourn: out/flows/p001-r01.parquet: the file was altered after it was written: its checksum is another; its run was \
+         made again\n\
+         sojourn: out/runs/p002-r00.parquet: the file is missing; its run was made again\n"
+    );
+    assert!(output.status.success());
     assert!(place.files("out") == whole);
+}
+
+#[test]
+fn transfers_that_go_missing_are_not_counted_as_none() {
+    let place = Place::new();
+    place.write(
+        "fct.toml",
+        r#"
+        flows = ["workload sizes=(lognormal median=20kB sigma=1.5) load=0.5"]
+        [run]
+        duration = "3s"
+        warmup = "1s"
+        replications = 2
+        [topology]
+        rate = "5Mbps"
+        [[experiment]]
+        name = "e"
+        [[experiment.factor]]
+        name = "queue"
+        path = "topology.queue"
+        values = ["droptail", "codel"]
+        "#,
+    );
+    let first = place.ok("study fct.toml --out out");
+    let whole = place.files("out");
+    let lost = place.path("out/transfers/p000-r01.parquet");
+    std::fs::remove_file(&lost).unwrap();
+    let said = place.refused(place.sojourn("report out"));
+    assert_eq!(
+        said,
+        "out/transfers/p000-r01.parquet: the file is missing; make its run again with: sojourn study fct.toml --out out; the \
+         other runs are kept"
+    );
+    let output = place.sojourn("study fct.toml --out out").output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), first);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("transfers/p000-r01.parquet: the file is missing; its run was made again"), "{said}");
+    assert!(place.files("out") == whole);
+}
+
+/// What the processes of these commands, begun at the same time, end with: status and standard error.
+fn at_once(place: &Place, commands: &[String]) -> Vec<(Option<i32>, String)> {
+    let children: Vec<_> = commands.iter().map(|words| started(place, words)).collect();
+    children
+        .into_iter()
+        .map(|child| {
+            let output = child.wait_with_output().unwrap();
+            (
+                output.status.code(),
+                String::from_utf8(output.stderr).unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn of_two_studies_at_once_in_a_directory_one_runs_and_the_other_says_why_not() {
+    let place = Place::new();
+    let study = "study small.toml --set run.duration=30s --threads 1 --out out".to_owned();
+    for _ in 0..3 {
+        let _ = std::fs::remove_dir_all(place.path("out"));
+        let mut ends = at_once(&place, &[study.clone(), study.clone()]);
+        ends.sort();
+        assert_eq!(ends[0], (Some(0), String::new()));
+        let (status, said) = &ends[1];
+        assert_eq!(*status, Some(2), "{said}");
+        assert!(
+            said.starts_with("sojourn: out: another run writes into this directory: process "),
+            "{said}"
+        );
+        assert!(said.contains(" since 2") && said.contains("wait until it ends"), "{said}");
+        place.ok("report out");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn parts_of_a_study_run_at_once_in_one_directory() {
+    let place = Place::new();
+    let part = |number| format!("study small.toml --threads 1 --out parts --shard {number}/4");
+    let parts: Vec<String> = (1..=4).map(part).collect();
+    for end in at_once(&place, &parts) {
+        assert_eq!(end, (Some(0), String::new()));
+    }
+    place.ok("study small.toml --out whole");
+    place.ok("report parts");
+    place.ok("report whole");
+    let mut files = place.files("parts");
+    files.retain(|(name, _)| !name.starts_with("timing"));
+    // The command of a study names its directory, in the manifest and in the summary.
+    let data = |mut files: Vec<(String, Vec<u8>)>| {
+        files.retain(|(name, _)| name.ends_with(".parquet") || name.starts_with("checksums"));
+        files
+    };
+    assert!(data(files.clone()) == data(place.files("whole")));
+    let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
+        files.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&files), names(&place.files("whole")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_study_leaves_no_lock_and_what_it_left_is_removed() {
+    let place = Place::new();
+    let study = "study small.toml --set run.duration=60s --threads 1 --out out";
+    let mut child = started(&place, study);
+    while !place.path("out/checksums/p000-r00.json").exists() {
+        sleep(Duration::from_millis(1));
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(place.path("out/.lock").exists());
+    for part in [".manifest.json.host.7.part", "runs/.p000-r01.parquet.host.7.part"] {
+        place.write(&format!("out/{part}"), "half");
+    }
+    place.ok(study);
+    for (name, _) in place.files("out") {
+        assert!(!name.contains(".lock") && !name.ends_with(".part"), "{name}");
+    }
+}
+
+#[test]
+fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
+    let place = Place::new();
+    place.ok("study small.toml --out out --set series.record=backlog --set series.step=1s");
+    let before = place.files("out");
+    assert_eq!(
+        place.ok("rerun out"),
+        "18 runs, 72 files: the same bits as in out\n"
+    );
+    assert_eq!(
+        place.ok("rerun out --out again --threads 2"),
+        "18 runs, 72 files: the same bits as in out\n"
+    );
+    assert!(place.files("out") == before);
+    let runs = |mut files: Vec<(String, Vec<u8>)>| {
+        files.retain(|(name, _)| name.contains('/'));
+        files
+    };
+    assert!(runs(place.files("again")) == runs(before));
+    place.ok("report again");
+    for file in ["out/queues/p001-r02.parquet", "out/series/p003-r00.parquet"] {
+        let mut bytes = std::fs::read(place.path(file)).unwrap();
+        bytes[77] ^= 1;
+        std::fs::write(place.path(file), bytes).unwrap();
+    }
+    std::fs::remove_file(place.path("out/checksums/p005-r02.json")).unwrap();
+    for more in ["", " --out again"] {
+        let output = place.sojourn(&format!("rerun out{more}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            "out/queues/p001-r02.parquet: other bits; 2 of 68 files differ, this is the first\n\
+             1 run of this study is not in out: not compared\n"
+        );
+    }
+    let said = place.refused(place.sojourn("rerun out --out ./out"));
+    assert!(said.contains("compared with"), "{said}");
+}
+
+#[test]
+fn results_given_for_a_scenario_or_a_study_are_told_to_be_rerun() {
+    let place = Place::new();
+    place.ok("run tiny.toml --out out");
+    for line in ["study out/manifest.json", "study out", "run out", "run out/manifest.json"] {
+        let said = place.refused(place.sojourn(line));
+        assert!(
+            said.ends_with(": these are results, and no scenario or study; run them again with: sojourn rerun out"),
+            "{said}"
+        );
+    }
+    let said = place.refused(place.sojourn("rerun nowhere"));
+    assert!(said.starts_with("nowhere: no manifest.json here"), "{said}");
 }
 
 #[test]
@@ -90,7 +274,7 @@ fn results_of_another_version_and_other_files_are_left_alone() {
     let place = Place::new();
     place.ok("study small.toml --out out");
     let manifest = place.read("out/manifest.json");
-    let other = manifest.replace("\"schema_version\": 1", "\"schema_version\": 7");
+    let other = manifest.replace("\"schema_version\": 2", "\"schema_version\": 7");
     assert_ne!(manifest, other);
     place.write("out/manifest.json", &other);
     let said = place.refused(place.sojourn("study small.toml --out out"));
@@ -114,7 +298,7 @@ fn report_wants_a_result_directory_with_all_runs() {
     let said = place.refused(place.sojourn("report nowhere"));
     assert!(said.starts_with("nowhere"), "{said}");
     place.ok("study small.toml --out out");
-    std::fs::remove_file(place.path("out/runs/p003-r01.parquet")).unwrap();
+    std::fs::remove_file(place.path("out/checksums/p003-r01.json")).unwrap();
     let said = place.refused(place.sojourn("report out"));
     assert!(
         said.contains("p003-r01") && said.contains("sojourn study small.toml --out out"),

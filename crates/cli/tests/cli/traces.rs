@@ -243,3 +243,25 @@ fn what_is_wrong_is_told_and_lenient_goes_on() {
     assert!(refused("trace analyse run.tr --receiver run.tr").starts_with("--receiver: "));
     assert!(refused("trace analyse nowhere.tr").starts_with("nowhere.tr: cannot read the trace"));
 }
+
+#[test]
+fn escape_sequences_of_a_trace_do_not_reach_the_terminal() {
+    let place = Place::new();
+    place.write(
+        "esc.tr",
+        "+ 1 \u{1b}[31m 1 t\u{1b}]0;x\u{7}cp 1000 ------- 1 0.0 1.0 1 1\n- 1.1 \u{1b}[31m 1 t\u{1b}]0;x\u{7}cp 1000 ------- 1 0.0 1.0 1 1\n",
+    );
+    for line in [
+        "trace analyse esc.tr",
+        "trace analyse esc.tr --lenient",
+        "trace analyse esc.tr --table links",
+        "trace analyse esc.tr --table flows",
+    ] {
+        let output = place.sojourn(line).output().unwrap();
+        let both = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(both).unwrap();
+        let harmful = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(harmful), "{line}: {text:?}");
+        assert!(text.contains("\\u{1b}"), "{line}: {text}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Result directories on disk: made, continued, read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
@@ -17,7 +18,11 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use sojourn_report::Note;
 
 use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
+use super::hold::{Claim, Hold, host, not_alone};
 use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
+use super::record::{
+    CHECKSUM_FOLDER, Damage, Record, RunState, file_name, identities, read_checked, record_file,
+};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::{RunOutcome, SeriesOutcome};
 
@@ -28,7 +33,8 @@ pub const TIMING_FILE: &str = "timing.json";
 
 /// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
 const FILES: [&str; 4] = [MANIFEST_FILE, TIMING_FILE, "summary.json", "report.html"];
-const FOLDERS: [&str; 2] = ["figures", "tables"];
+/// Folders of runs come first.
+const FOLDERS: [&str; 3] = [CHECKSUM_FOLDER, "figures", "tables"];
 
 /// Key of the schema version in the metadata of Parquet files.
 const VERSION_KEY: &str = "sojourn.schema_version";
@@ -41,8 +47,23 @@ const PARQUET_MAGIC: &[u8] = b"PAR1";
 pub struct ResultDir {
     path: PathBuf,
     manifest: Manifest,
-    /// It was not there before.
-    made: bool,
+    /// What the runs of each point follow from.
+    identities: BTreeMap<u64, String>,
+    /// What was not there before.
+    new: New,
+    /// Keeps others out while this process writes runs.
+    hold: Option<Arc<Hold>>,
+}
+
+/// What [`ResultDir::create`] made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum New {
+    /// Nothing: there are results in it.
+    Nothing,
+    /// What is in the directory.
+    Content,
+    /// The directory and what is in it.
+    Directory,
 }
 
 /// How to take a directory that is there already.
@@ -50,8 +71,8 @@ pub struct ResultDir {
 pub struct Taking {
     /// Results in it are removed.
     pub fresh: bool,
-    /// Others write into it at the same time.
-    pub shared: bool,
+    /// Which part of the runs is made, and of how many, if other processes make the others at the same time.
+    pub part: Option<(u64, u64)>,
 }
 
 /// A run and the point it belongs to.
@@ -74,38 +95,40 @@ pub struct ResultSet {
 }
 
 impl ResultDir {
-    /// The directory for a study: a new one, or one that holds runs of the same study, which are kept.
+    /// The directory for a study: a new one, or one that holds runs of the same study, which are kept. Until the value is
+    /// dropped, or [released](ResultDir::release), no other process writes into the directory, but other parts.
     ///
     /// # Errors
-    /// When the directory holds something else, or results of another study or version, or cannot be written.
+    /// When the directory holds something else, or results of another study or version, cannot be written, or others
+    /// write into it.
     pub fn create(path: &Path, manifest: Manifest, taking: Taking) -> Result<ResultDir> {
-        let made = !path.exists();
-        let found = look(path)?;
-        match (&found, taking.fresh) {
-            (Found::Nothing, _) => {}
-            (Found::Foreign(name), _) => {
-                return Err(LabError::new(
-                    LabErrorKind::ForeignResults,
-                    format!("the directory holds something else than results, such as {name:?}"),
-                )
-                .in_file(&path.display().to_string())
-                .remedy("name an empty or a new directory"));
-            }
-            (Found::Results, true) => remove_results(path)?,
-            (Found::Results, false) => check_same(path, &manifest)?,
+        // Nothing is written into a directory of something else, not even a lock.
+        look(path)?;
+        let (hold, made) = enter(path, taking)?;
+        let mut found = look(path)?;
+        if taking.fresh && !hold.is_locked() && found == Found::Results {
+            remove_results(path)?;
+            found = Found::Nothing;
         }
+        let new = match (found, made) {
+            (Found::Results, _) => {
+                check_same(path, &manifest)?;
+                New::Nothing
+            }
+            (Found::Nothing, false) => New::Content,
+            (Found::Nothing, true) => New::Directory,
+        };
         let dir = ResultDir {
             path: path.to_owned(),
+            identities: identities(&manifest)?,
             manifest,
-            made,
+            new,
+            hold: Some(Arc::new(hold)),
         };
-        for kind in Kind::ALL {
-            let folder = path.join(kind.name());
+        for folder in run_folders() {
+            let folder = path.join(folder);
             fs::create_dir_all(&folder)
                 .map_err(|error| LabError::io(&folder, "make the directory", &error))?;
-            if !taking.shared {
-                remove_leftovers(&folder)?;
-            }
         }
         dir.write_manifest()?;
         Ok(dir)
@@ -114,20 +137,42 @@ impl ResultDir {
     /// A directory with results.
     ///
     /// # Errors
-    /// When there is none, or one of another version.
+    /// When there is none, or one of another version, or its manifest was altered.
     pub fn open(path: &Path) -> Result<ResultDir> {
-        let manifest = read_manifest(path)?;
+        let mut manifest = read_manifest(path)?;
+        manifest.check(&path.join(MANIFEST_FILE).display().to_string())?;
+        manifest.checksum = None;
         Ok(ResultDir {
             path: path.to_owned(),
+            identities: identities(&manifest)?,
             manifest,
-            made: false,
+            new: New::Nothing,
+            hold: None,
         })
     }
 
-    /// Takes back what [`ResultDir::create`] made, for a study that cannot run.
-    pub(crate) fn abandon(self) {
-        // What cannot be removed stays, and is found to be the same study's when it is put right.
-        if remove_results(&self.path).is_ok() && self.made {
+    /// What keeps others out of the directory; once it is dropped, they may write.
+    pub fn release(&mut self) -> Option<Arc<Hold>> {
+        self.hold.take()
+    }
+
+    /// Takes back what [`ResultDir::create`] made, for a study that cannot run: nothing but what it made itself, and nothing
+    /// where a run is, or where others write.
+    pub(crate) fn abandon(mut self) {
+        let hold = self.hold.take().and_then(Arc::into_inner);
+        let Some(mut hold) = hold else {
+            return;
+        };
+        if self.new == New::Nothing || !hold.make_exclusive() {
+            return;
+        }
+        // A folder with something in it is not removed. What stays is found to be the same study's when it is put right.
+        let emptied = run_folders().all(|folder| match fs::remove_dir(self.path.join(folder)) {
+            Ok(()) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        });
+        if emptied && remove_results(&self.path).is_ok() && self.new == New::Directory {
+            drop(hold);
             let _ = fs::remove_dir(&self.path);
         }
     }
@@ -147,12 +192,13 @@ impl ResultDir {
     /// # Errors
     /// When it cannot be written.
     pub fn set_manifest(&mut self, manifest: Manifest) -> Result<()> {
+        self.identities = identities(&manifest)?;
         self.manifest = manifest;
         self.write_manifest()
     }
 
     fn write_manifest(&self) -> Result<()> {
-        self.write_json(MANIFEST_FILE, &self.manifest)
+        self.write_json(MANIFEST_FILE, &self.manifest.sealed()?)
     }
 
     /// Writes a file of JSON into the directory.
@@ -163,59 +209,137 @@ impl ResultDir {
         write_json(&self.path.join(name), value)
     }
 
-    /// Whether a run is there, whole.
-    pub fn has_run(&self, point: u64, replication: u64) -> bool {
-        Kind::ALL.into_iter().all(|kind| {
-            let path = self.file(kind, point, replication);
-            is_whole(&path) || (kind.is_optional() && !path.exists())
-        })
+    /// Whether a run is there, with all its files as they were written.
+    pub fn state(&self, point: u64, replication: u64) -> RunState {
+        match self.record(point, replication) {
+            Err(damage) => RunState::Damaged(damage),
+            Ok(None) => RunState::Absent,
+            Ok(Some(record)) => match record.damage(&self.path) {
+                Some(damage) => RunState::Damaged(damage),
+                None => RunState::Whole,
+            },
+        }
     }
 
-    /// Writes a run; the file that says that it is whole comes last.
+    /// Whether a run is there, whole.
+    pub fn has_run(&self, point: u64, replication: u64) -> bool {
+        self.state(point, replication) == RunState::Whole
+    }
+
+    fn record(&self, point: u64, replication: u64) -> std::result::Result<Option<Record>, Damage> {
+        match self.identities.get(&point) {
+            Some(of) => Record::read(&self.path, point, replication, of),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes a run; the record that says that it is whole comes last.
     ///
     /// # Errors
-    /// When a file cannot be written; the run then does not count as there.
+    /// When a file cannot be written; the run then does not count as there, and no file of it stays.
     pub fn write_run(&self, point: u64, run: &RunOutcome) -> Result<()> {
-        for kind in Kind::ALL {
-            if !kind.is_in(run) {
-                continue;
+        let record = record_file(&self.path, point, run.replication);
+        // A run that is made again is not whole until it is.
+        remove_file(&record)?;
+        let mut of = Record::new(self.identities.get(&point).map_or("", String::as_str));
+        let mut written = Vec::new();
+        let mut write = || -> Result<()> {
+            for file in run_files(point, run) {
+                let (name, bytes) = file?;
+                let path = self.path.join(&name);
+                written.push(path.clone());
+                write_whole(&path, &bytes)?;
+                of.add(name, &bytes);
             }
-            let path = self.file(kind, point, run.replication);
-            let bytes = batch(kind, point, run)
-                .map_err(Into::into)
-                .and_then(|table| to_parquet(&table))
-                .map_err(|error| {
-                    let problem = format!("cannot be put into Parquet: {error}");
-                    LabError::new(LabErrorKind::Bug, problem).in_file(&path.display().to_string())
-                })?;
-            write_whole(&path, &bytes)?;
-        }
-        Ok(())
+            write_json(&record, &of)
+        };
+        write().inspect_err(|_| {
+            for path in &written {
+                // The first error is the one to tell; without its record, a file counts for nothing.
+                let _ = fs::remove_file(path);
+            }
+        })
     }
 
     /// The outcome of a run, without its time series.
     ///
     /// # Errors
-    /// When a file is missing, cannot be read, or does not hold what it should.
+    /// When the run is not there, a file is missing or was altered, or does not hold what it should.
     pub fn read_run(&self, point: u64, replication: u64) -> Result<RunOutcome> {
-        let read = |kind| read_table(&self.file(kind, point, replication), kind);
-        let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
-        let optional = |kind| {
-            let path = self.file(kind, point, replication);
-            path.exists().then(|| read_table(&path, kind)).transpose()
+        let record = self.record_of(point, replication)?;
+        let optional = |kind| self.read_table(&record, kind, point, replication);
+        let read = |kind| {
+            let table = optional(kind)?;
+            table.ok_or_else(|| not_made(&self.file(kind, point, replication)))
         };
+        let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
         let optional = OptionalTables {
             receivers: optional(Kind::Receivers)?,
             transfers: optional(Kind::Transfers)?,
             media: optional(Kind::Media)?,
         };
         read_run(&runs, &flows, &queues, &optional)
-            .map_err(|problem| damaged(&self.file(Kind::Runs, point, replication), &problem))
+            .map_err(|problem| self.unreadable(&self.file(Kind::Runs, point, replication), &problem))
+    }
+
+    fn record_of(&self, point: u64, replication: u64) -> Result<Record> {
+        let record = self.record(point, replication);
+        record
+            .map_err(|damage| self.damaged(&damage))?
+            .ok_or_else(|| not_made(&record_file(&self.path, point, replication)))
+    }
+
+    /// The table of one kind of a run; `None` where the run has none.
+    fn read_table(
+        &self,
+        record: &Record,
+        kind: Kind,
+        point: u64,
+        replication: u64,
+    ) -> Result<Option<RecordBatch>> {
+        let Some(sum) = record.checksum(kind, point, replication) else {
+            return Ok(None);
+        };
+        let path = self.file(kind, point, replication);
+        let bytes = read_checked(&path, sum).map_err(|damage| self.damaged(&damage))?;
+        let table = parse_table(bytes, kind);
+        table
+            .map(Some)
+            .map_err(|problem| self.unreadable(&path, &problem))
+    }
+
+    /// The error of a file that is not as it was written.
+    pub(crate) fn damaged(&self, damage: &Damage) -> LabError {
+        LabError::new(LabErrorKind::ForeignResults, damage.problem.clone())
+            .in_file(&damage.file.display().to_string())
+            .remedy(self.put_right())
+    }
+
+    fn unreadable(&self, path: &Path, problem: &str) -> LabError {
+        LabError::new(
+            LabErrorKind::ForeignResults,
+            format!("these are no results of Sojourn that can be read: {problem}"),
+        )
+        .in_file(&path.display().to_string())
+        .remedy(self.put_right())
+    }
+
+    fn put_right(&self) -> String {
+        format!(
+            "make its run again with: {}; the other runs are kept",
+            self.manifest.command
+        )
     }
 
     fn read_runs(&self, wanted: &[(u64, u64)]) -> Result<Vec<Run>> {
         let read = |&(point, replication): &(u64, u64)| {
             let outcome = self.read_run(point, replication)?;
+            // Time series are read when they are asked for, but what is wrong with them is said at once.
+            let record = self.record_of(point, replication)?;
+            if let Some(sum) = record.checksum(Kind::Series, point, replication) {
+                read_checked(&self.file(Kind::Series, point, replication), sum)
+                    .map_err(|damage| self.damaged(&damage))?;
+            }
             Ok(Run { point, outcome })
         };
         wanted.iter().map(read).collect()
@@ -226,18 +350,27 @@ impl ResultDir {
     /// # Errors
     /// As [`ResultDir::read_run`].
     pub fn read_series(&self, point: u64, replication: u64) -> Result<Vec<SeriesOutcome>> {
-        let path = self.file(Kind::Series, point, replication);
-        if !path.exists() {
-            return Ok(Vec::new());
+        match self.series_table(point, replication)? {
+            None => Ok(Vec::new()),
+            Some(table) => read_series(&table).map_err(|problem| {
+                self.unreadable(&self.file(Kind::Series, point, replication), &problem)
+            }),
         }
-        let table = read_table(&path, Kind::Series)?;
-        read_series(&table).map_err(|problem| damaged(&path, &problem))
+    }
+
+    fn series_table(&self, point: u64, replication: u64) -> Result<Option<RecordBatch>> {
+        let record = self.record_of(point, replication)?;
+        self.read_table(&record, Kind::Series, point, replication)
+    }
+
+    /// Whether a run was made, whatever happened to it since.
+    pub(super) fn was_made(&self, point: u64, replication: u64) -> bool {
+        !matches!(self.record(point, replication), Ok(None))
     }
 
     /// The file of one kind of a run.
     pub fn file(&self, kind: Kind, point: u64, replication: u64) -> PathBuf {
-        let name = format!("{}.parquet", run_id(point, replication));
-        self.path.join(kind.name()).join(name)
+        self.path.join(file_name(kind, point, replication))
     }
 
     /// Whole runs that are there and not wanted: of more replications than there are now. They stay, since the same command
@@ -263,9 +396,11 @@ impl ResultDir {
         Ok(beyond)
     }
 
-    /// Runs that are wanted and not there.
+    /// Runs that are wanted and were not made. Whether what was made is still as it was shows when it is read.
     pub fn missing(&self) -> Vec<(u64, u64)> {
-        let missing = |&(point, replication): &(u64, u64)| !self.has_run(point, replication);
+        let missing = |&(point, replication): &(u64, u64)| {
+            !self.was_made(point, replication)
+        };
         self.manifest.runs().filter(missing).collect()
     }
 }
@@ -294,12 +429,13 @@ impl ResultSet {
     /// # Errors
     /// As [`ResultSet::load`].
     pub fn of(dir: ResultDir) -> Result<ResultSet> {
-        if let Some((point, replication)) = dir.missing().first() {
+        let missing = dir.missing();
+        if let Some((point, replication)) = missing.first() {
             return Err(LabError::new(
                 LabErrorKind::ForeignResults,
                 format!(
                     "{} of {} runs are missing, the first is {}",
-                    dir.missing().len(),
+                    missing.len(),
                     dir.manifest.runs().count(),
                     run_id(*point, *replication)
                 ),
@@ -384,13 +520,9 @@ impl ResultSet {
             .iter()
             .map(|run| {
                 let table = match &self.dir {
-                    Some(dir) if kind == Kind::Series => {
-                        let path = dir.file(kind, run.point, run.outcome.replication);
-                        match path.exists() {
-                            true => read_table(&path, kind)?,
-                            false => RecordBatch::new_empty(schema(kind)),
-                        }
-                    }
+                    Some(dir) if kind == Kind::Series => dir
+                        .series_table(run.point, run.outcome.replication)?
+                        .unwrap_or_else(|| RecordBatch::new_empty(schema(kind))),
                     _ => batch(kind, run.point, &run.outcome).map_err(|error| arrow(&error))?,
                 };
                 let point = self.manifest.points.iter().find(|p| p.point == run.point);
@@ -446,13 +578,24 @@ pub fn tables_arrow(path: &Path) -> Result<Vec<(Kind, RecordBatch)>> {
     Kind::ALL.into_iter().map(table).collect()
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
     Results,
-    Foreign(String),
+}
+
+/// Folders that hold a file for each run.
+fn run_folders() -> impl Iterator<Item = &'static str> {
+    Kind::ALL
+        .into_iter()
+        .map(Kind::name)
+        .chain([CHECKSUM_FOLDER])
 }
 
 /// What is in a directory.
+///
+/// # Errors
+/// When it holds something else than results, or cannot be read.
 fn look(path: &Path) -> Result<Found> {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
@@ -468,12 +611,108 @@ fn look(path: &Path) -> Result<Found> {
         names.push(entry.file_name().to_string_lossy().into_owned());
     }
     names.sort();
-    let ours =
-        |name: &String| is_temporary(name) || Kind::ALL.iter().any(|kind| kind.name() == name);
-    Ok(match names.into_iter().find(|name| !ours(name)) {
-        Some(name) => Found::Foreign(name),
-        None => Found::Nothing,
+    // Results that lost their manifest are told by their checksums; each run has its own proof of what it is of.
+    let lost = names.iter().any(|name| name == CHECKSUM_FOLDER);
+    let ours = |name: &str| {
+        is_temporary(name)
+            || Hold::is_lock(name)
+            || run_folders().any(|folder| folder == name)
+            || (lost && (FILES.contains(&name) || FOLDERS.contains(&name) || is_timing(name)))
+    };
+    match names.into_iter().find(|name| !ours(name)) {
+        None => Ok(Found::Nothing),
+        Some(name) => Err(LabError::new(
+            LabErrorKind::ForeignResults,
+            format!("the directory holds something else than results, such as {name:?}"),
+        )
+        .in_file(&path.display().to_string())
+        .remedy("name an empty or a new directory")),
+    }
+}
+
+/// Takes the directory, and makes it if there is none: whether it did.
+fn enter(path: &Path, taking: Taking) -> Result<(Hold, bool)> {
+    let claim = match taking.part {
+        Some((number, of)) => Claim::Part(format!("{number}of{of}")),
+        None => Claim::Alone,
+    };
+    let mut attempts = 0;
+    loop {
+        let made = make(path)?;
+        match take(path, &claim, taking.fresh) {
+            Ok(hold) => return Ok((hold, made)),
+            // Whoever made a directory and cannot use it removes it again, which may be just now.
+            Err(_) if attempts < ATTEMPTS && !path.exists() => attempts += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// How often a directory is made that others remove.
+const ATTEMPTS: u32 = 10;
+
+fn take(path: &Path, claim: &Claim, fresh: bool) -> Result<Hold> {
+    let mut alone = false;
+    let hold = Hold::take(path, claim, || {
+        alone = true;
+        remove_leftovers(path)?;
+        match fresh && look(path)? == Found::Results {
+            true => remove_results(path),
+            false => Ok(()),
+        }
+    })?;
+    match fresh && !alone && hold.is_locked() {
+        true => {
+            drop(hold);
+            Err(not_alone(path))
+        }
+        false => Ok(hold),
+    }
+}
+
+/// Makes a directory: whether there was none.
+fn make(path: &Path) -> Result<bool> {
+    let failed = |error: &std::io::Error| LabError::io(path, "make the directory", error);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|error| failed(&error))?;
+    }
+    match fs::create_dir(path) {
+        Ok(()) => Ok(true),
+        Err(_) if path.is_dir() => Ok(false),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// The error for results, as their directory or manifest, given where a scenario or a study is read; `None` for anything
+/// else.
+pub fn refuse_results(path: &Path) -> Option<LabError> {
+    let dir = match path.file_name() {
+        Some(name) if name == MANIFEST_FILE && path.is_file() => path.parent()?,
+        _ => path,
+    };
+    let dir = match dir.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => dir,
+    };
+    dir.join(MANIFEST_FILE).is_file().then(|| {
+        LabError::new(
+            LabErrorKind::BadValue,
+            "these are results, and no scenario or study",
+        )
+        .in_file(&path.display().to_string())
+        .remedy(format!(
+            "run them again with: sojourn rerun {}",
+            dir.display()
+        ))
     })
+}
+
+/// Holds a result directory while a report is written into it.
+///
+/// # Errors
+/// When a study is writing its runs there.
+pub fn hold_for_report(path: &Path) -> Result<Hold> {
+    Hold::take(path, &Claim::Report, || remove_leftovers(path))
 }
 
 fn read_manifest(path: &Path) -> Result<Manifest> {
@@ -521,41 +760,62 @@ fn check_same(path: &Path, manifest: &Manifest) -> Result<()> {
         .remedy("name another directory, or replace these results with --fresh"))
 }
 
-fn remove_results(path: &Path) -> Result<()> {
-    let gone = |result: std::io::Result<()>, path: &Path| match result {
+/// Removes a file, if there is one.
+fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(LabError::io(path, "remove the old results", &error))
         }
         _ => Ok(()),
-    };
-    // The manifest goes last: until then the directory is known for what it is.
-    for folder in Kind::ALL.iter().map(|kind| kind.name()).chain(FOLDERS) {
+    }
+}
+
+fn remove_results(path: &Path) -> Result<()> {
+    // The manifest goes last: until then the directory is known for what it is. Records go first: what is half removed is
+    // not whole.
+    for folder in FOLDERS.into_iter().chain(run_folders()) {
         let folder = path.join(folder);
-        gone(fs::remove_dir_all(&folder), &folder)?;
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LabError::io(&folder, "remove the old results", &error));
+            }
+            _ => {}
+        }
     }
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with("timing-") && name.ends_with(".json") {
-            gone(fs::remove_file(entry.path()), &entry.path())?;
+        if is_timing(&entry.file_name().to_string_lossy()) {
+            remove_file(&entry.path())?;
         }
     }
     for file in FILES.iter().rev() {
-        let file = path.join(file);
-        gone(fs::remove_file(&file), &file)?;
+        remove_file(&path.join(file))?;
     }
     Ok(())
 }
 
-/// Removes what an interrupted writer left.
-fn remove_leftovers(folder: &Path) -> Result<()> {
-    let failed = |error: &std::io::Error| LabError::io(folder, "read the directory", error);
-    for entry in fs::read_dir(folder).map_err(|error| failed(&error))? {
-        let entry = entry.map_err(|error| failed(&error))?;
-        if is_temporary(&entry.file_name().to_string_lossy()) {
-            let path = entry.path();
-            fs::remove_file(&path)
-                .map_err(|error| LabError::io(&path, "remove the unfinished file", &error))?;
+/// Whether it is the timing of a part.
+fn is_timing(name: &str) -> bool {
+    name.starts_with("timing-") && name.ends_with(".json")
+}
+
+/// Removes what writers left that were stopped in the middle of a file. Only who is alone in a directory may: what others
+/// are writing has the same names.
+fn remove_leftovers(path: &Path) -> Result<()> {
+    let folders = run_folders().chain(FOLDERS).map(|folder| path.join(folder));
+    for folder in std::iter::once(path.to_owned()).chain(folders) {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(LabError::io(&folder, "read the directory", &error)),
+        };
+        for entry in entries {
+            let entry =
+                entry.map_err(|error| LabError::io(&folder, "read the directory", &error))?;
+            if is_temporary(&entry.file_name().to_string_lossy()) {
+                let path = entry.path();
+                fs::remove_file(&path)
+                    .map_err(|error| LabError::io(&path, "remove the unfinished file", &error))?;
+            }
         }
     }
     Ok(())
@@ -568,10 +828,12 @@ fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(&format!(".{TEMPORARY}"))
 }
 
-/// The name under which this process writes a file.
+/// The name under which this process writes a file: no other does, on no machine.
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.{TEMPORARY}", std::process::id()))
+    let host = host().unwrap_or_default().replace(['/', '\\'], "-");
+    let process = std::process::id();
+    path.with_file_name(format!(".{name}.{host}.{process}.{TEMPORARY}"))
 }
 
 /// Writes a file of JSON, whole or not at all.
@@ -631,10 +893,10 @@ fn to_parquet(table: &RecordBatch) -> std::result::Result<Vec<u8>, parquet::erro
     writer.into_inner()
 }
 
-fn read_table(path: &Path, kind: Kind) -> Result<RecordBatch> {
-    let file = fs::File::open(path).map_err(|error| LabError::io(path, "read the file", &error))?;
+/// The table that a file holds.
+fn parse_table(bytes: Vec<u8>, kind: Kind) -> std::result::Result<RecordBatch, String> {
     let read = || -> std::result::Result<(Option<String>, Vec<RecordBatch>), ArrowError> {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))?;
         let metadata = builder.metadata().file_metadata().key_value_metadata();
         let version = metadata
             .into_iter()
@@ -644,28 +906,44 @@ fn read_table(path: &Path, kind: Kind) -> Result<RecordBatch> {
         let batches: std::result::Result<Vec<_>, _> = builder.build()?.collect();
         Ok((version, batches?))
     };
-    let (version, batches) = read().map_err(|error| damaged(path, &error.to_string()))?;
+    let (version, batches) = read().map_err(|error| error.to_string())?;
     if version.as_deref() != Some(&SCHEMA_VERSION.to_string()) {
         let found = version.as_deref().unwrap_or("none");
-        return Err(damaged(
-            path,
-            &format!("it has schema_version {found}, this version reads {SCHEMA_VERSION}"),
+        return Err(format!(
+            "it has schema_version {found}, this version reads {SCHEMA_VERSION}"
         ));
     }
     let schema = batches
         .first()
         .map_or_else(|| schema(kind), RecordBatch::schema);
-    arrow_select::concat::concat_batches(&schema, &batches)
-        .map_err(|error| damaged(path, &error.to_string()))
+    arrow_select::concat::concat_batches(&schema, &batches).map_err(|error| error.to_string())
 }
 
-fn damaged(path: &Path, problem: &str) -> LabError {
-    LabError::new(
-        LabErrorKind::ForeignResults,
-        format!("these are no results of Sojourn that can be read: {problem}"),
-    )
-    .in_file(&path.display().to_string())
-    .remedy("remove the file and run the study again: the other runs are kept")
+/// The error of a run that was not made.
+fn not_made(path: &Path) -> LabError {
+    LabError::new(LabErrorKind::ForeignResults, "the run was not made")
+        .in_file(&path.display().to_string())
+        .remedy("run the study again: the other runs are kept")
+}
+
+/// The files of a run, by their paths in a result directory, the one of the run itself last. Each is made when it is asked
+/// for.
+pub(super) fn run_files(
+    point: u64,
+    run: &RunOutcome,
+) -> impl Iterator<Item = Result<(String, Vec<u8>)>> + '_ {
+    let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_in(run));
+    kinds.map(move |kind| {
+        let name = file_name(kind, point, run.replication);
+        let bytes = batch(kind, point, run)
+            .map_err(Into::into)
+            .and_then(|table| to_parquet(&table))
+            .map_err(|error| {
+                let problem = format!("cannot be put into Parquet: {error}");
+                LabError::new(LabErrorKind::Bug, problem).in_file(&name)
+            })?;
+        Ok((name, bytes))
+    })
 }
 
 fn arrow(error: &ArrowError) -> LabError {

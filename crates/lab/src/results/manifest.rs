@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sojourn_report::{Algorithm, Note};
 
+use super::record::checksum;
 use crate::document::Document;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::study::{FigureSpec, Published, TableSpec};
 
 /// Revision of the form of result directories: of the manifest, and of names and meanings of columns.
-pub const SCHEMA_VERSION: u64 = 1;
+pub const SCHEMA_VERSION: u64 = 2;
 
 /// The version of Sojourn that this is.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -56,6 +57,9 @@ pub struct Manifest {
     /// What the auditor says; written when all runs are there.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// Checksum of all the above as compact JSON; only files have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
 }
 
 /// An experiment: factors whose levels, each with each, make its points.
@@ -149,6 +153,44 @@ impl Manifest {
         self.points.iter().flat_map(of_point)
     }
 
+    /// The manifest with its checksum, as it is written.
+    pub(super) fn sealed(&self) -> Result<Manifest> {
+        let mut sealed = self.clone();
+        sealed.checksum = Some(self.sum()?);
+        Ok(sealed)
+    }
+
+    fn sum(&self) -> Result<String> {
+        let mut plain = self.clone();
+        plain.checksum = None;
+        let text = serde_json::to_vec(&plain).map_err(|error| {
+            LabError::new(
+                LabErrorKind::Bug,
+                format!("the manifest cannot be put into JSON: {error}"),
+            )
+        })?;
+        Ok(checksum(&text))
+    }
+
+    /// Refuses a manifest that was altered after it was written.
+    ///
+    /// # Errors
+    /// When its checksum is missing or another.
+    pub(super) fn check(&self, file: &str) -> Result<()> {
+        match &self.checksum {
+            Some(sum) if *sum == self.sum()? => Ok(()),
+            _ => Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                "the file was altered after it was written: its checksum is another",
+            )
+            .in_file(file)
+            .remedy(format!(
+                "put it back, or write it again with: {}; finished runs are kept",
+                self.command
+            ))),
+        }
+    }
+
     /// The experiment of that name.
     pub fn experiment(&self, name: &str) -> Option<&ExperimentInfo> {
         self.experiments
@@ -222,6 +264,19 @@ impl PointInfo {
             "" => format!("point {}", self.point),
             name => name.to_owned(),
         }
+    }
+
+    /// What its runs follow from, but for seed and version: the scenario without what changes no run.
+    pub(super) fn made_from(&self) -> serde_json::Value {
+        let mut scenario = self.scenario.clone();
+        for pointer in NOT_COMPARED {
+            let (table, key) = pointer.rsplit_once('/').unwrap_or_default();
+            let table = scenario.pointer_mut(table);
+            if let Some(table) = table.and_then(serde_json::Value::as_object_mut) {
+                table.remove(key);
+            }
+        }
+        scenario
     }
 
     fn difference(&self, other: &PointInfo) -> Option<String> {
@@ -342,6 +397,15 @@ mod tests {
         assert_eq!(
             ours.difference(&theirs).as_deref(),
             Some("at \"point 0\", topology.rate is \"2Mbps\" there and \"4Mbps\" here")
+        );
+    }
+
+    #[test]
+    fn what_a_run_follows_from_has_neither_name_nor_replications() {
+        let ours = point(json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}));
+        assert_eq!(
+            ours.made_from(),
+            json!({"run": {"seed": 1}, "topology": {"name": "t"}})
         );
     }
 

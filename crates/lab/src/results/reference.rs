@@ -126,7 +126,8 @@ What is measured in a trace, of Sojourn or of another program, is listed in [ref
 const RESULTS: &str = "\
 ```text
 manifest.json   what ran: points, scenarios with every default filled in, dialects, seeds, the auditor's notes
-runs/           p003-r07.parquet: point 3, replication 7; written last, so that a run with this file is whole
+checksums/      p003-r07.json: the checksum of each file of point 3, replication 7; written last: a run with this file is whole
+runs/           p003-r07.parquet
 flows/          one file per run
 queues/         one file per run
 series/         one file per run; absent where no time series is recorded
@@ -134,7 +135,10 @@ summary.json    tables and figures, from the above
 timing.json     wall time, host and date; nothing else depends on them
 ```
 
-Every file is written under a temporary name and renamed, so that none is ever read half-written. The same study gives the same \
+Every file is written under a temporary name and renamed, so that none is ever read half-written. Checksums are XXH64 with \
+seed 0, in hexadecimal, as `xxhsum -H1` prints them; beside them, `of` is the checksum of version, seed and scenario. \
+`checksum` of the manifest is that of its other keys as compact JSON. While a process writes into the directory, it holds a \
+lock of the operating system on `.lock`, which names it. The same study gives the same \
 bytes in every file but `timing.json`, whatever the number of threads and the machine.
 
 Names of columns are noun, unit, statistic. What a run counted is kept as integers; what follows from them stands beside, in \

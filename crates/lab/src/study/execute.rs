@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
@@ -19,6 +19,8 @@ use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
 use crate::results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
+use crate::results::hold::{Hold, host};
+use crate::results::{Damage, RunState};
 use crate::results::manifest::Manifest;
 use crate::run::{bug, panic_text};
 
@@ -33,6 +35,8 @@ pub struct Options<'a> {
     pub threads: Option<NonZero<usize>>,
     /// Which part of the runs to make, where several processes share them.
     pub shard: Option<Shard>,
+    /// Others are kept out of the directory until [`Executed::hold`] is dropped, for more to be written into it.
+    pub hold: bool,
     /// Is told of every run that ended, on the calling thread.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
     /// Once true, no run is begun any more; the study ends as interrupted.
@@ -69,6 +73,10 @@ pub struct Executed {
     pub made: u64,
     /// Runs that were found in the directory.
     pub found: u64,
+    /// What had happened to runs of the directory that were made again.
+    pub repaired: Vec<Damage>,
+    /// Keeps others out of the directory, if [`Options::hold`] asks for it.
+    pub hold: Option<Arc<Hold>>,
     /// Runs of the directory that are [not wanted](ResultDir::beyond), and are in no result.
     pub beyond: u64,
     /// Runs that failed by a bug of Sojourn; the others are whole.
@@ -133,9 +141,9 @@ where
     let manifest = study.manifest(&options.command)?;
     let taking = Taking {
         fresh: options.fresh,
-        shared: options.shard.is_some(),
+        part: options.shard.map(|shard| (shard.number, shard.of)),
     };
-    let dir = dir
+    let mut dir = dir
         .map(|path| ResultDir::create(path, manifest.clone(), taking))
         .transpose()?;
     let shard = options.shard;
@@ -145,8 +153,16 @@ where
         .filter(mine)
         .map(|(_, run)| run)
         .collect();
-    let has = |run: &(u64, u64)| dir.as_ref().is_some_and(|dir| dir.has_run(run.0, run.1));
-    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| !has(run)).collect();
+    let mut repaired = Vec::new();
+    let mut lacks = |run: &(u64, u64)| {
+        let state = dir.as_ref().map(|dir| dir.state(run.0, run.1));
+        let lacks = state != Some(RunState::Whole);
+        if let Some(RunState::Damaged(damage)) = state {
+            repaired.push(damage);
+        }
+        lacks
+    };
+    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
     let mut progress = Progress {
         done: length(&wanted) - length(&jobs),
         total: length(&wanted),
@@ -201,15 +217,15 @@ where
             wall_s: end.wall.as_secs_f64(),
         })
         .collect();
-    if let Some(dir) = &dir {
-        clock.write(dir, shard, threads, &timings)?;
-    }
+    let timed = dir
+        .as_ref()
+        .map_or(Ok(()), |dir| clock.write(dir, shard, threads, &timings));
     let made = progress.done - progress.found;
     let user_error = ended
         .iter()
         .position(|end| matches!(&end.result, Err(error) if error.kind() != LabErrorKind::Bug));
     if let Some(position) = user_error {
-        if let (0, Some(dir)) = (progress.done, dir) {
+        if let Some(dir) = dir {
             dir.abandon();
         }
         ended.swap_remove(position).result?;
@@ -218,6 +234,7 @@ where
             "a failed run did not fail",
         ));
     }
+    timed?;
     let mut failures = Vec::new();
     for end in ended {
         let (point, replication) = jobs[end.job];
@@ -252,6 +269,7 @@ where
         .remedy("the same command goes on from there"));
     }
     let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
+    let held = dir.as_mut().and_then(ResultDir::release);
     let results = gather(dir, &manifest, kept)?;
     let results = match results {
         Some(results) => Some(audited(results, &study.notes)?),
@@ -261,6 +279,8 @@ where
         results,
         made,
         found: progress.found,
+        repaired,
+        hold: held.filter(|_| options.hold),
         beyond,
         failures,
     })
@@ -443,11 +463,4 @@ impl Clock {
         }));
         dir.write_json(&name, &sessions)
     }
-}
-
-fn host() -> Option<String> {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    name.map(|name| name.trim().to_owned())
-        .or_else(|| std::env::var("HOSTNAME").ok())
-        .or_else(|| std::env::var("COMPUTERNAME").ok())
 }

@@ -5,7 +5,7 @@ use crate::error::{LabError, LabErrorKind, Result};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use serde_json::{Map, Number, Value as Json};
-use sojourn_report::{Cell, Column as ShownColumn, Table as ShownTable, text_table};
+use sojourn_report::{Cell, Column as ShownColumn, Table as ShownTable, csv_cell, text_table};
 use std::sync::Arc;
 
 /// A value in a table.
@@ -279,7 +279,7 @@ impl TraceTable {
             .map_err(|error| failed(&error))?;
         for row in &self.rows {
             let fields = row.iter().map(|value| match value {
-                Value::Text(text) => text.clone(),
+                Value::Text(text) => csv_cell(text).into_owned(),
                 Value::Integer(count) => count.map_or_else(String::new, |count| count.to_string()),
                 Value::Number(value) => value.map_or_else(String::new, |value| value.to_string()),
             });

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sojourn_lab::outcome::SeriesOutcome;
 use sojourn_lab::results::directory::{MANIFEST_FILE, ResultDir, ResultSet, Taking, tables_arrow};
-use sojourn_lab::results::{Kind, Manifest, outcome_batches};
+use sojourn_lab::results::{Kind, Manifest, RunState, outcome_batches};
 use sojourn_lab::study::Study;
 use sojourn_lab::{LabErrorKind, run};
 use sojourn_units::{Span, Time};
@@ -150,6 +150,158 @@ fn a_run_without_its_last_file_or_with_half_a_file_is_not_there() {
     assert!(!dir.has_run(0, 0));
 }
 
+/// The problem of a run that something happened to, and the name of the file.
+fn damage(dir: &ResultDir, point: u64, replication: u64) -> (String, String) {
+    match dir.state(point, replication) {
+        RunState::Damaged(damage) => {
+            let name = damage.file.strip_prefix(dir.path()).expect("in it");
+            (name.display().to_string(), damage.problem)
+        }
+        state => panic!("{state:?}"),
+    }
+}
+
+#[test]
+fn a_missing_file_of_any_kind_is_found_by_its_name() {
+    let text = STUDY.replace(
+        "\"cbr 300kbps\"",
+        "\"workload sizes=(fixed bytes=20kB) load=0.3\"",
+    );
+    let study = support::study(&text);
+    let temp = tempfile::tempdir().expect("a folder");
+    let manifest = study.manifest("sojourn study").expect("a manifest");
+    let dir = ResultDir::create(temp.path(), manifest, Taking::default()).expect("a directory");
+    let outcome = run::run(&study.points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    for name in ["flows", "queues", "transfers", "series", "runs"] {
+        let file = temp.path().join(name).join("p000-r00.parquet");
+        let bytes = fs::read(&file).expect("a file");
+        fs::remove_file(&file).expect("removed");
+        let name = format!("{name}/p000-r00.parquet");
+        assert_eq!(damage(&dir, 0, 0), (name, "the file is missing".to_owned()));
+        let series = dir.read_series(0, 0).map(|_| ());
+        let error = dir.read_run(0, 0).map(|_| ()).and(series);
+        let error = error.expect_err("a file is missing").to_string();
+        assert!(error.contains(&file.display().to_string()), "{error}");
+        assert!(error.contains("again with: sojourn study"), "{error}");
+        fs::write(&file, bytes).expect("put back");
+    }
+    assert_eq!(dir.state(0, 0), RunState::Whole);
+}
+
+#[test]
+fn no_flipped_bit_is_taken_for_what_was_written() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    let record = "checksums/p000-r00.json";
+    for name in ["queues/p000-r00.parquet", "runs/p000-r00.parquet", record] {
+        let file = temp.path().join(name);
+        let bytes = fs::read(&file).expect("a file");
+        for step in 0..30 {
+            let mut flipped = bytes.clone();
+            flipped[step * bytes.len() / 30] ^= 1 << (step % 8);
+            fs::write(&file, &flipped).expect("written");
+            // A blank that became another blank changes nothing.
+            assert!(name == record || !dir.has_run(0, 0), "{name}, {step}");
+            assert!(name == record || dir.read_run(0, 0).is_err(), "{name}, {step}");
+            if let Ok(read) = dir.read_run(0, 0) {
+                assert_eq!(format!("{:?}", read.queues), format!("{:?}", outcome.queues));
+            }
+        }
+        fs::write(&file, bytes).expect("put back");
+    }
+    assert!(dir.has_run(0, 0));
+}
+
+#[test]
+fn runs_of_another_scenario_do_not_count_when_the_manifest_is_lost() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    dir.write_run(0, &outcome).expect("written");
+    drop(dir);
+    fs::write(temp.path().join("summary.json"), "{}").expect("written");
+    let lost = || fs::remove_file(temp.path().join(MANIFEST_FILE)).expect("removed");
+    lost();
+    let other = support::study(&STUDY.replace("2Mbps", "4Mbps"));
+    let other = other.manifest("").expect("a manifest");
+    let dir = ResultDir::create(temp.path(), other, Taking::default()).expect("a directory");
+    assert_eq!(dir.state(0, 0), RunState::Absent);
+    drop(dir);
+    lost();
+    let renamed = support::study(&format!("name = \"other\"\n{STUDY}"));
+    let renamed = renamed.manifest("").expect("a manifest");
+    let dir = ResultDir::create(temp.path(), renamed, Taking::default()).expect("a directory");
+    assert_eq!(dir.state(0, 0), RunState::Whole);
+}
+
+#[test]
+fn a_manifest_that_was_altered_is_not_read_and_the_study_writes_it_again() {
+    let temp = tempfile::tempdir().expect("a folder");
+    create(temp.path());
+    let path = temp.path().join(MANIFEST_FILE);
+    let text = fs::read_to_string(&path).expect("a manifest");
+    let altered = text.replacen("\"queue\": \"CoDel\"", "\"queue\": \"CoDem\"", 1);
+    assert_ne!(altered, text);
+    fs::write(&path, &altered).expect("written");
+    let error = ResultSet::load(temp.path())
+        .expect_err("altered")
+        .to_string();
+    assert!(error.starts_with(&path.display().to_string()), "{error}");
+    assert!(error.contains("altered"), "{error}");
+    fs::write(&path, text.replacen("\"title\": \"", "\"title\": \"Q", 1)).expect("written");
+    assert!(ResultDir::open(temp.path()).is_err());
+    create(temp.path());
+    assert_eq!(fs::read_to_string(&path).expect("a manifest"), text);
+}
+
+#[test]
+fn a_directory_that_is_written_into_is_refused_with_the_process_that_does() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let dir = create(temp.path());
+    let before = content(temp.path());
+    for fresh in [false, true] {
+        let taking = Taking { fresh, part: None };
+        let error = ResultDir::create(temp.path(), manifest(), taking).expect_err("in use");
+        assert_eq!(error.kind(), LabErrorKind::Io);
+        let process = format!("process {}", std::process::id());
+        let text = error.to_string();
+        assert!(text.contains(&process) && text.contains("--shard"), "{text}");
+    }
+    assert!(content(temp.path()) == before);
+    drop(dir);
+    create(temp.path());
+}
+
+#[test]
+fn parts_write_side_by_side_and_fresh_is_refused_beside_others() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let part = |number, fresh| {
+        let taking = Taking {
+            fresh,
+            part: Some((number, 3)),
+        };
+        ResultDir::create(temp.path(), manifest(), taking)
+    };
+    let first = part(1, true).expect("nobody else");
+    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    first.write_run(0, &outcome).expect("written");
+    let leftover = temp.path().join("runs/.p000-r01.parquet.elsewhere.7.part");
+    fs::write(&leftover, "being written").expect("written");
+    let second = part(2, false).expect("beside the first");
+    let error = part(3, true).expect_err("others write").to_string();
+    assert!(error.contains("leave --fresh out"), "{error}");
+    let error = part(2, false).expect_err("twice").to_string();
+    assert!(error.contains("(part 2/3)"), "{error}");
+    assert!(second.has_run(0, 0));
+    assert!(leftover.exists(), "another part may be writing it");
+    drop((first, second));
+    assert!(create(temp.path()).has_run(0, 0));
+    assert!(!leftover.exists());
+}
+
 #[test]
 fn results_with_runs_missing_are_not_read_as_whole() {
     let temp = tempfile::tempdir().expect("a folder");
@@ -171,10 +323,7 @@ fn a_directory_of_something_else_is_left_as_it_is() {
     let temp = tempfile::tempdir().expect("a folder");
     fs::write(temp.path().join("thesis.tex"), "years of work").expect("written");
     for fresh in [false, true] {
-        let taking = Taking {
-            fresh,
-            shared: false,
-        };
+        let taking = Taking { fresh, part: None };
         let error = ResultDir::create(temp.path(), manifest(), taking).expect_err("not results");
         assert_eq!(error.kind(), LabErrorKind::ForeignResults);
         assert!(error.to_string().contains("thesis.tex"), "{error}");
@@ -188,6 +337,7 @@ fn results_of_another_study_are_refused_and_only_fresh_replaces_them() {
     let dir = create(temp.path());
     let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
+    drop(dir);
     let before = content(temp.path());
     let other = STUDY.replace("2Mbps", "4Mbps");
     let other = support::study(&other).manifest("").expect("a manifest");
@@ -202,7 +352,7 @@ fn results_of_another_study_are_refused_and_only_fresh_replaces_them() {
     assert_eq!(content(temp.path()), before);
     let fresh = Taking {
         fresh: true,
-        shared: false,
+        part: None,
     };
     let dir = ResultDir::create(temp.path(), other, fresh).expect("replaced");
     assert!(!dir.has_run(0, 0));
@@ -226,7 +376,7 @@ fn results_of_another_version_are_refused() {
     );
     fs::write(
         &path,
-        text.replace("\"schema_version\": 1", "\"schema_version\": 99"),
+        text.replace("\"schema_version\": 2", "\"schema_version\": 99"),
     )
     .expect("written");
     let error = ResultDir::open(temp.path())
@@ -241,6 +391,7 @@ fn the_same_study_with_more_replications_keeps_its_runs() {
     let dir = create(temp.path());
     let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
+    drop(dir);
     let more = STUDY.replace("replications = 2", "replications = 3");
     let more = support::study(&more).manifest("").expect("a manifest");
     let dir = ResultDir::create(temp.path(), more, Taking::default()).expect("the same study");
@@ -257,6 +408,7 @@ fn runs_of_more_replications_than_there_are_now_are_counted() {
         dir.write_run(0, &outcome).expect("written");
     }
     assert_eq!(dir.beyond().expect("readable"), 0);
+    drop(dir);
     let fewer = STUDY.replace("replications = 2", "replications = 1");
     let fewer = support::study(&fewer).manifest("").expect("a manifest");
     let dir = ResultDir::create(temp.path(), fewer, Taking::default()).expect("the same study");
@@ -267,7 +419,9 @@ fn runs_of_more_replications_than_there_are_now_are_counted() {
 #[cfg(target_os = "linux")]
 fn temporary(path: &Path) -> std::path::PathBuf {
     let name = path.file_name().expect("a name").to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    let process = std::process::id();
+    path.with_file_name(format!(".{name}.{}.{process}.part", host.trim()))
 }
 
 #[cfg(target_os = "linux")]
@@ -286,6 +440,7 @@ fn a_full_disk_leaves_no_run_and_says_so() {
         assert!(text.contains("make room on the disk"), "{text}");
         assert!(!path.exists());
         assert!(!dir.has_run(0, 0));
+        assert!(!dir.file(Kind::Flows, 0, 0).exists(), "half a run stays");
     }
     dir.write_run(0, &outcome).expect("room again");
     assert!(dir.has_run(0, 0));
@@ -304,11 +459,20 @@ fn a_path_that_is_a_file_cannot_be_a_directory() {
 fn leftovers_of_an_interrupted_writer_are_removed() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let leftover = temp.path().join("runs/.p000-r00.parquet.1.part");
-    fs::write(&leftover, "half").expect("written");
+    let leftovers = [
+        "runs/.p000-r00.parquet.1.part",
+        ".manifest.json.1.part",
+        "tables/.delay.csv.1.part",
+    ];
+    fs::create_dir(temp.path().join("tables")).expect("made");
+    for leftover in leftovers {
+        fs::write(temp.path().join(leftover), "half").expect("written");
+    }
     drop(dir);
     create(temp.path());
-    assert!(!leftover.exists());
+    for leftover in leftovers {
+        assert!(!temp.path().join(leftover).exists(), "{leftover}");
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn results_are_the_same_bits_at_one_two_and_four_threads() {
     let one = tempfile::tempdir().expect("a folder");
     execute(&study(), run::run, Some(one.path()), threads(1)).expect("executed");
     let expected = content(one.path());
-    assert_eq!(expected.len(), 1 + 12 * 3);
+    assert_eq!(expected.len(), 1 + 12 * 4);
     for count in [2, 4] {
         let many = tempfile::tempdir().expect("a folder");
         execute(&study(), run::run, Some(many.path()), threads(count)).expect("executed");
@@ -189,6 +189,60 @@ fn the_first_run_that_cannot_be_made_ends_the_study_whatever_the_threads() {
         assert_eq!(error.to_string(), "replication 0 cannot be reached");
         assert!(!path.exists(), "nothing is written");
     }
+}
+
+#[test]
+fn a_failing_part_leaves_the_runs_of_the_others() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("out");
+    let part = |number| Options {
+        shard: Shard::new(number, 3),
+        ..threads(1)
+    };
+    for number in [2, 3] {
+        execute(&study(), run::run, Some(&path), part(number)).expect("executed");
+    }
+    let before = content(&path);
+    let failing = |_: &Scenario, _: u64| -> Result<RunOutcome, LabError> {
+        Err(LabError::new(LabErrorKind::Io, "no space left on device"))
+    };
+    for shard in [Shard::new(1, 3), None] {
+        let options = Options {
+            shard,
+            ..threads(1)
+        };
+        let error = execute(&study(), failing, Some(&path), options).expect_err("no run");
+        assert_eq!(error.to_string(), "no space left on device");
+        assert!(content(&path) == before);
+    }
+    let last = execute(&study(), run::run, Some(&path), part(1)).expect("executed");
+    assert!(last.results.is_some());
+}
+
+#[test]
+fn a_failing_study_leaves_a_directory_that_it_did_not_make() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let failing = |_: &Scenario, _: u64| -> Result<RunOutcome, LabError> {
+        Err(LabError::new(LabErrorKind::Io, "no space left on device"))
+    };
+    execute(&study(), failing, Some(temp.path()), threads(1)).expect_err("no run");
+    assert_eq!(fs::read_dir(temp.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn what_happened_to_a_run_is_told_and_it_is_made_again() {
+    let temp = tempfile::tempdir().expect("a folder");
+    execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    let expected = content(temp.path());
+    let file = temp.path().join("queues/p001-r02.parquet");
+    let mut bytes = fs::read(&file).expect("a file");
+    bytes[100] ^= 4;
+    fs::write(&file, bytes).expect("altered");
+    let again = execute(&study(), run::run, Some(temp.path()), threads(2)).expect("executed");
+    assert_eq!((again.made, again.found), (1, 11));
+    assert_eq!(again.repaired.len(), 1);
+    assert_eq!(again.repaired[0].file, file);
+    assert!(content(temp.path()) == expected);
 }
 
 #[test]

@@ -69,7 +69,8 @@ params! {
 params! {
     /// Points of a distribution function, linear between them.
     pub struct EmpiricalParams {
-        /// Sizes in bytes with the share of transfers that are no larger, such as `0:0,10000:0.15,30000:1`.
+        /// Sizes in bytes with the share of transfers that are no larger, such as `0:0,10000:0.15,30000:1`; shares that end at 100
+        /// are percent.
         points: String = "", source "required, here or in a file";
         /// File with a size and a share on each line, in the folder of the scenario; read into `points`.
         file: String = "", source "points";
@@ -289,12 +290,16 @@ impl Sizes {
     }
 }
 
-/// Points of a distribution function from their text.
+/// The last share where shares are percent.
+const PERCENT: f64 = 100.0;
+
+/// Points of a distribution function from their text. Shares go up to 1, or to 100, as in the files of HPCC
+/// (<https://github.com/alibaba-edu/High-Precision-Congestion-Control>, `traffic_gen`): the last one tells.
 fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
-    let remedy = "write sizes in bytes with shares from 0 to 1, both growing, such as 0:0,10000:0.15,30000:1";
+    let remedy = "write sizes in bytes with shares from 0 to 1 or percent from 0 to 100, both growing, such as 0:0,10000:0.15,30000:1";
     let pairs = points::pairs(text, "a point of a distribution", remedy, |bytes, share| {
         let (bytes, share): (f64, f64) = (bytes.parse().ok()?, share.parse().ok()?);
-        ((0.0..1e18).contains(&bytes) && (0.0..=1.0).contains(&share)).then_some((bytes, share))
+        ((0.0..1e18).contains(&bytes) && (0.0..=PERCENT).contains(&share)).then_some((bytes, share))
     })?;
     let falls = |pair: &&[((f64, f64), &str)]| {
         let ((before, _), (point, _)) = (pair[0], pair[1]);
@@ -305,9 +310,14 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
         return Err(points::refused(pair[1].1, expected, remedy));
     }
     let mut all: Vec<(f64, f64)> = pairs.into_iter().map(|(point, _)| point).collect();
+    if all.last().is_some_and(|last| last.1 == PERCENT) {
+        for (_, share) in &mut all {
+            *share /= PERCENT;
+        }
+    }
     let expected = match all.last() {
         Some(last) if last.1 == 1.0 && last.0 > 0.0 => None,
-        Some(_) => Some("a distribution that ends at 1"),
+        Some(_) => Some("a distribution that ends at 1, or at 100 percent"),
         None => Some("a distribution"),
     };
     if let Some(expected) = expected {
@@ -322,12 +332,23 @@ fn points(text: &str) -> Result<Vec<(f64, f64)>, ParamError> {
 }
 
 /// The `points` of a file: a size and a share on each line, between them spaces, commas or tabs; the last column is the share, so
-/// that files of ns-2 (size, 1, share) are read, too. Lines that begin with `#` are comments.
+/// that files of ns-2 and pFabric (size, 1, share) are read, too. A first line with one number is the mean, as in the files of Homa
+/// (<https://github.com/PlatformLab/HomaSimulation>, `sizeDistributions`), and is passed over. Lines that begin with `#` are
+/// comments.
 ///
 /// # Errors
 /// With the number and text of a line that is none of these.
 pub fn points_of_file(text: &str) -> Result<String, String> {
-    points::of_lines(text, "a size and a share", |words| {
+    let mut lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let first = lines
+        .iter_mut()
+        .find(|line| !line.is_empty() && !line.starts_with('#'));
+    if let Some(line) = first
+        && line.parse::<f64>().is_ok()
+    {
+        *line = "";
+    }
+    points::of_lines(&lines.join("\n"), "a size and a share", |words| {
         let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
         match numbers.as_deref() {
             Some([bytes, .., share]) => Some(format!("{bytes}:{share}")),
@@ -609,6 +630,33 @@ mod tests {
         );
         let error = points_of_file("10 0.5\nten 1\n").unwrap_err();
         assert_eq!(error, "line 2, \"ten 1\", is not a size and a share");
+    }
+
+    #[test]
+    fn shares_that_end_at_100_are_percent() {
+        // The file WebSearch_distribution.txt of HPCC: the same points as ours, in percent.
+        let file = "0 0\n10000 15\n20000 20\n30000 30\n50000 40\n80000 53\n200000 60\n1000000 70\n2000000 80\n5000000 90\n10000000 97\n30000000 100\n";
+        let text = format!("empirical points=\"{}\"", points_of_file(file).unwrap());
+        assert_eq!(sizes(&text), Sizes::Empirical(WEB_SEARCH.to_vec()));
+        assert_eq!(sizes(&text), sizes("web_search"));
+        let refused = |points: &str| {
+            let spec = format!("empirical points=\"{points}\"").parse().unwrap();
+            Sizes::of("sizes", &spec).unwrap_err().to_string()
+        };
+        assert!(refused("0:0,10:50").contains("ends at 1, or at 100 percent"));
+        assert!(refused("0:0,10:101").contains("not a point of a distribution"));
+    }
+
+    #[test]
+    fn the_mean_in_the_first_line_of_a_file_of_homa_is_passed_over() {
+        // The first and last lines of Google_SearchRPC.txt of HomaSimulation.
+        let file = "440.7907\n1 0\n2 0.0756033901818394\n3529904 1\n";
+        assert_eq!(
+            points_of_file(file).unwrap(),
+            "1:0,2:0.0756033901818394,3529904:1"
+        );
+        let error = points_of_file("440.7907\n1 0\n2\n").unwrap_err();
+        assert_eq!(error, "line 3, \"2\", is not a size and a share");
     }
 
     #[test]

@@ -1,0 +1,54 @@
+//! Text from files that goes where something else reads it: a terminal, a spreadsheet.
+
+use std::borrow::Cow;
+
+/// The text as a terminal may print it: control characters, such as those that begin escape sequences, are written as
+/// `\u{1b}`. Line feeds and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match harmful(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The text as a cell of a CSV file that a spreadsheet may open: an apostrophe goes before what it would take for a formula
+/// (OWASP, "CSV Injection"). Numbers are as they are.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1;
+    let number = text.trim_end_matches('%').trim_end();
+    match formula && number.parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_a_terminal() {
+        let hostile = "a\u{1b}[31mb\u{7}\u{9b}c\u{7f}\r";
+        let shown = "a\\u{1b}[31mb\\u{7}\\u{9b}c\\u{7f}\\u{d}";
+        assert_eq!(printable(hostile), shown);
+        assert_eq!(printable("± 3 µs\n\tΔ"), "± 3 µs\n\tΔ");
+    }
+
+    #[test]
+    fn a_text_that_begins_as_a_formula_is_no_formula_in_csv() {
+        for text in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-5ms"] {
+            assert_eq!(csv_cell(text), format!("'{text}"));
+        }
+        for text in ["-5", "+3.5", "-1e-9", "-inf", "-", "-2.50 %", "a=b", "", "10Mbps"] {
+            assert_eq!(csv_cell(text), text);
+        }
+    }
+}
