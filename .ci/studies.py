@@ -151,7 +151,7 @@ class Book:
         found = [
             key
             for key in self.known
-            if (key == head or key.startswith(f"{head}, "))
+            if (key == head or (key.startswith(f"{head}, ") and "=" in key[len(head) :].split(", ")[1]))
             and all(part in f"{key}, " for part in parts)
             and " − " not in key
         ]
