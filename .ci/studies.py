@@ -4,7 +4,8 @@ A study's README.md is written from README.md.j2, a Jinja template that names ev
 in full, with its own replications, for README.md; and short, with few, for a test that compares the digits exactly. Both go to
 numbers.json, the short run with a digest of all that it printed, so that no number of a study changes without a word.
 
-`--check` runs nothing: it tells whether each README.md is what its template and numbers.json give.
+`--check` writes nothing: it tells whether each README.md is what its template and numbers.json give and, with a command, whether the short
+runs of the suites still give their numbers. Those of the reproductions are a test (tests/python/test_studies.py).
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ REPRODUCTIONS = (
     "red-droptail-ten-nodes",
     "rtp-codel-drr",
 )
-GENERATED = "<!-- Written by `make studies` from README.md.j2 and numbers.json; edit the template. -->\n"
+MINUS = "\N{MINUS SIGN}"
+GENERATED = (
+    "<!-- Written by `make studies` from README.md.j2 and numbers.json; edit the template. -->\n"
+)
 
 # Factors from the unit that is stored to the one that is shown.
 UNITS = {
@@ -75,7 +79,7 @@ class Number:
     def signed(self, digits: int | None = None) -> str:
         """A difference, with its sign."""
         text = str(self) if digits is None else self.value(digits)
-        return text if text.startswith("−") or self.mean == 0.0 else f"+{text}"
+        return text if text.startswith(MINUS) or self.mean == 0.0 else f"+{text}"
 
 
 def exponent(value: float, digits: int) -> int:
@@ -96,7 +100,7 @@ def significant(value: float, digits: int) -> str:
 
 
 def minus(text: str) -> str:
-    return text.replace("-", "−")
+    return text.replace("-", MINUS)
 
 
 def key_of(head: str, levels: dict[str, str]) -> str:
@@ -134,7 +138,7 @@ class Book:
     def number(
         self, experiment: str, metric: str, unit: str | None = None, **levels: object
     ) -> Number:
-        """A metric at one point; a difference at the level that names both, such as `CoDel − DRR`."""
+        """A metric at one point; a difference at the level that names both."""
         head = self.named(experiment, metric)
         key = key_of(head, {name: str(level) for name, level in levels.items()})
         if key not in self.known:
@@ -151,9 +155,12 @@ class Book:
         found = [
             key
             for key in self.known
-            if (key == head or (key.startswith(f"{head}, ") and "=" in key[len(head) :].split(", ")[1]))
+            if (
+                key == head
+                or (key.startswith(f"{head}, ") and "=" in key[len(head) :].split(", ")[1])
+            )
             and all(part in f"{key}, " for part in parts)
-            and " − " not in key
+            and f" {MINUS} " not in key
         ]
         if not found:
             raise KeyError(f"{self.study}: no number {head} at {levels}")
@@ -301,8 +308,26 @@ def stale() -> Iterator[Path]:
     """Every README.md that is not what its template and numbers give."""
     for study in studies():
         path = STUDIES / study / "README.md"
-        if path.read_text(encoding="utf-8") != render(from_file(study)):
+        known = (STUDIES / study / NUMBERS).is_file()
+        if not known or path.read_text(encoding="utf-8") != render(from_file(study)):
             yield path
+
+
+def check(sojourn: Path | None) -> int:
+    """Tells what is out of date; 1 if anything is."""
+    names = [path.parent.name for path in stale()]
+    for name in names:
+        print(f"studies: studies/{name}/README.md is not what its template and {NUMBERS} give")
+    for study in studies():
+        if sojourn is None or study in REPRODUCTIONS or study in names:
+            continue
+        found = differences(study, run(sojourn, study, *short_options(study)))
+        if found:
+            names.append(study)
+            print(f"studies: {study} gives other numbers:", *found, sep="\n  ")
+    if names:
+        print(f"studies: `make studies STUDY={names[0]}` writes it again")
+    return int(bool(names))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -312,12 +337,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], help="a value of the full run")
     parser.add_argument("--check", action="store_true", help="run and write nothing, compare")
     options = parser.parse_args(arguments)
+    command = options.sojourn.resolve() if options.sojourn else None
     if options.check:
-        found = [path.relative_to(ROOT).as_posix() for path in stale()]
-        for name in found:
-            print(f"studies: {name} is not what its template gives; `make studies` writes it")
-        return 1 if found else 0
-    if options.sojourn is None:
+        return check(command)
+    if command is None:
         parser.error("--sojourn is needed to run studies")
     wanted = options.study or studies()
     for name in wanted:
@@ -325,7 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(f"no study {name!r}; there are {', '.join(studies())}")
     sets = [word for value in options.set for word in ("--set", value)]
     for study in wanted:
-        for path, content in make(options.sojourn.resolve(), study, sets):
+        for path, content in make(command, study, sets):
             path.write_text(content, encoding="utf-8")
             print(f"studies: wrote {path.relative_to(ROOT).as_posix()}")
     return 0
