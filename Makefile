@@ -67,8 +67,9 @@ check-python: dev-tools develop
 	$(BIN)/python -m mypy.stubtest --concise sojourn
 
 .PHONY: check-generated
-check-generated: develop
+check-generated: dev-tools develop
 	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn --check
+	$(BIN)/python .ci/studies.py --sojourn $(BIN)/sojourn --check
 
 .PHONY: check-wasm
 check-wasm:
@@ -110,6 +111,10 @@ fmt: dev-tools ## Format Rust and Python
 .PHONY: generate
 generate: develop ## Write the generated files again: JSON Schema, reference pages, output of examples
 	$(BIN)/python .ci/generated.py --sojourn $(BIN)/sojourn
+
+.PHONY: studies
+studies: dev-tools develop ## Run every study and write its README's numbers; STUDY=name for one
+	$(BIN)/python .ci/studies.py --sojourn $(BIN)/sojourn $(if $(filter command environment,$(word 1,$(origin STUDY))),--study $(STUDY))
 
 .PHONY: wheel
 wheel: wheel-tools ## Build the Python wheel into dist/, with full optimisation

@@ -112,4 +112,5 @@ def trace_analyse(
     rates: list[str],
     horizon: str,
     receiver: str | None,
-) -> tuple[list[tuple[str, Table]], int]: ...
+    tunnels: str,
+) -> tuple[list[tuple[str, Table]], int, list[str]]: ...

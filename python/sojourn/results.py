@@ -318,14 +318,16 @@ def trace_analyse(
     stop: str | None = None,
     rates: Mapping[str, str] | None = None,
     horizon: str = "60s",
+    tunnels: str = "inner",
 ) -> dict[str, Table]:
     """Analyses a trace of ns-2, an ASCII trace of ns-3 or a capture, and returns its tables by name.
 
     `path` or `receiver` may be `-` for standard input. The tables are those of `sojourn trace analyse`: `trace`, `flows`, `links`,
     `nodes`, `series` and `distributions` of an event trace, `interfaces` and `conversations` of a capture, `paths` of two. With
-    `lenient`, what cannot be read is skipped and a warning says how much that was.
+    `lenient`, what cannot be read is skipped and a warning says how much that was. Of a capture with tunnels, `tunnels` says
+    whether the `inner` packets are analysed or the `outer` ones. A warning says where IP headers had no length.
     """
-    tables, skipped = _core.trace_analyse(
+    tables, skipped, remarks = _core.trace_analyse(
         os.fspath(path),
         format=format,
         lenient=lenient,
@@ -335,9 +337,12 @@ def trace_analyse(
         rates=[f"{link}={rate}" for link, rate in (rates or {}).items()],
         horizon=horizon,
         receiver=None if receiver is None else os.fspath(receiver),
+        tunnels=tunnels,
     )
     if skipped:
         warnings.warn(f"{os.fspath(path)}: {skipped} skipped", stacklevel=2)
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
     return dict(tables)
 
 

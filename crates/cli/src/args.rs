@@ -78,6 +78,9 @@ pub(crate) struct AnalyseArgs {
     /// A second capture of the same traffic, where it arrives: gives one-way delay and loss. May be - for standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) receiver: Option<PathBuf>,
+    /// Of a capture with tunnels (GRE, VXLAN, Geneve, IP in IP): analyse the inner packets, or the outer ones.
+    #[arg(long, value_name = "inner|outer", default_value = "inner")]
+    pub(crate) tunnels: String,
     /// Skip what cannot be read, and say how much that was, instead of stopping there.
     #[arg(long)]
     pub(crate) lenient: bool,

@@ -30,6 +30,7 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
         rates: &args.rates,
         horizon: Some(&args.horizon),
         receiver: args.receiver.as_deref(),
+        tunnels: Some(&args.tunnels),
     };
     let options: Options = texts.options(|name| format!("--{name}"))?;
     if let Some(dir) = &args.out {
@@ -44,6 +45,9 @@ fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
             if skipped.count == 1 { "was" } else { "were" },
             skipped.first.first().map_or("", String::as_str)
         ));
+    }
+    for remark in &analysis.remarks {
+        eprintln!("sojourn: note: {remark}");
     }
     let chosen = choose(&analysis, &args.tables)?;
     match args.format {
@@ -131,6 +135,7 @@ fn json(analysis: &Analysis, chosen: &[&TraceTable]) -> Result<(), Failure> {
     let whole = serde_json::json!({
         "format": analysis.format.name(),
         "skipped": skipped.collect::<Vec<_>>(),
+        "remarks": analysis.remarks,
         "tables": tables,
     });
     emit_data(&format!("{whole:#}\n"))
@@ -175,6 +180,7 @@ fn command(args: &AnalyseArgs) -> String {
         .option("--to", args.to.as_deref())
         .options("--rate", &args.rates)
         .option("--horizon", Some(&args.horizon))
+        .option("--tunnels", Some(&args.tunnels).filter(|tunnels| *tunnels != "inner").map(String::as_str))
         .option_path("--out", args.out.as_deref())
         .text()
 }

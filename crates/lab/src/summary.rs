@@ -530,6 +530,12 @@ impl<'a> Wanted<'a> {
         Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
     }
 
+    /// The interval of a metric at a point, as a figure draws it.
+    fn band(&self, point: &PointInfo, asked: &Asked, estimate: &Estimate) -> Option<Band> {
+        let run = self.results.of_point(point.point).next();
+        Band::of(estimate, asked.bounds(run))
+    }
+
     /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
     fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
         let estimate = Estimate::of(values)?;
@@ -564,6 +570,31 @@ impl<'a> Wanted<'a> {
     /// A cell with an estimate, in the unit that is shown.
     fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
         shown(estimate, asked.unit())
+    }
+}
+
+/// An interval as a figure draws it: no farther than the values that the quantity can have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Band {
+    low: f64,
+    high: f64,
+    /// The interval reaches farther.
+    cut: bool,
+}
+
+impl Band {
+    /// The band of an estimate between the least and the greatest value that there can be; `None` without an interval.
+    fn of(estimate: &Estimate, (least, greatest): (f64, f64)) -> Option<Band> {
+        let half = estimate.half_width?;
+        let (low, high) = (estimate.mean - half, estimate.mean + half);
+        let drawn = (low.max(least), high.min(greatest));
+        // A band has its mean in it, whatever the range says.
+        let (low_drawn, high_drawn) = (drawn.0.min(estimate.mean), drawn.1.max(estimate.mean));
+        Some(Band {
+            low: low_drawn,
+            high: high_drawn,
+            cut: low_drawn > low || high_drawn < high,
+        })
     }
 }
 
@@ -628,4 +659,42 @@ pub(crate) fn id(parts: &[&str]) -> String {
     let id: String = joined.chars().map(plain).collect();
     // An id begins with a letter or digit.
     id.trim_start_matches(['-', '_']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::metrics::{Subject, metrics};
+    use proptest::prelude::*;
+    use sojourn_units::Span;
+
+    proptest! {
+        #[test]
+        fn a_band_of_any_metric_lies_in_its_range_and_keeps_the_mean(
+            number in 0..metrics().len(),
+            shares in proptest::collection::vec(0.0f64..1.0, 2..6),
+        ) {
+            let nobody = Subject::Flows(Vec::new(), Span::ZERO, Span::ZERO);
+            let (least, greatest) = metrics()[number].range.bounds(&nobody);
+            // Values all over the range.
+            let value = |share: &f64| match (least.is_finite(), greatest.is_finite()) {
+                (true, true) => least + share * (greatest - least),
+                (true, false) => least + share / (1.0 - share),
+                (false, _) => greatest - share / (1.0 - share),
+            };
+            let values: Vec<f64> = shares.iter().map(value).collect();
+            let estimate = Estimate::of(&values).unwrap();
+            let Some(band) = Band::of(&estimate, (least, greatest)) else {
+                prop_assert!(estimate.half_width.is_none());
+                return Ok(());
+            };
+            let half = estimate.half_width.unwrap();
+            let whole = (estimate.mean - half, estimate.mean + half);
+            prop_assert!(band.low >= least && band.high <= greatest);
+            prop_assert!(band.low <= estimate.mean && estimate.mean <= band.high);
+            prop_assert_eq!(band.low == whole.0 || band.low == least, true);
+            prop_assert_eq!(band.high == whole.1 || band.high == greatest, true);
+            prop_assert_eq!(band.cut, (band.low, band.high) != whole);
+        }
+    }
 }

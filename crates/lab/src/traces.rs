@@ -32,6 +32,7 @@ pub mod table;
 
 use crate::error::{LabError, LabErrorKind, Result};
 use format::{Family, Format};
+use frame::Tunnels;
 use input::{Input, STANDARD_INPUT, Skipped};
 use sojourn_units::{Rate, Span, Time};
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub struct Options {
     pub horizon: Span,
     /// A second capture of the same traffic, where it arrives.
     pub receiver: Option<PathBuf>,
+    /// Which packet of a capture is analysed where one carries another.
+    pub tunnels: Tunnels,
 }
 
 impl Default for Options {
@@ -69,6 +72,7 @@ impl Default for Options {
             rates: Vec::new(),
             horizon: Span::from_secs(60),
             receiver: None,
+            tunnels: Tunnels::default(),
         }
     }
 }
@@ -82,6 +86,8 @@ pub struct Analysis {
     pub tables: Vec<TraceTable>,
     /// What was skipped, file by file; only with [`Options::lenient`].
     pub skipped: Vec<Skipped>,
+    /// What has to be known beside the tables, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Analysis {
@@ -118,6 +124,17 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
                 )
                 .in_file("--receiver")
                 .remedy("give two captures, or leave the option out"));
+            }
+            if options.tunnels != Tunnels::default() {
+                return Err(LabError::new(
+                    LabErrorKind::Contradiction,
+                    format!(
+                        "{} is an event trace, which has no headers",
+                        path.display()
+                    ),
+                )
+                .in_file("--tunnels")
+                .remedy("leave the option out"));
             }
             events::analyse(input, format, options)
         }

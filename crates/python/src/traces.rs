@@ -7,9 +7,9 @@ use sojourn_lab::traces::given::Given;
 use sojourn_lab::{LabError, LabErrorKind};
 use std::path::PathBuf;
 
-/// The tables of a trace by name, and how much was skipped. Texts are those of the command's options.
+/// The tables of a trace by name, how much was skipped, and remarks. Texts are those of the command's options.
 #[pyfunction]
-#[pyo3(signature = (path, *, format, lenient, step, start, stop, rates, horizon, receiver))]
+#[pyo3(signature = (path, *, format, lenient, step, start, stop, rates, horizon, receiver, tunnels))]
 #[allow(clippy::too_many_arguments, reason = "one per option")]
 pub(crate) fn trace_analyse(
     py: Python<'_>,
@@ -22,7 +22,8 @@ pub(crate) fn trace_analyse(
     rates: Vec<String>,
     horizon: String,
     receiver: Option<PathBuf>,
-) -> PyResult<(Vec<(&'static str, Table)>, u64)> {
+    tunnels: String,
+) -> PyResult<(Vec<(&'static str, Table)>, u64, Vec<String>)> {
     let called = |name: &str| match name {
         "from" => "start=".to_owned(),
         "to" => "stop=".to_owned(),
@@ -40,6 +41,7 @@ pub(crate) fn trace_analyse(
             rates: &rates,
             horizon: Some(&horizon),
             receiver: receiver.as_deref(),
+            tunnels: Some(&tunnels),
         };
         let analysis = sojourn_lab::traces::analyse(&path, &given.options(called)?)?;
         let mut tables = Vec::new();
@@ -50,9 +52,9 @@ pub(crate) fn trace_analyse(
             tables.push((table.name, batch));
         }
         let skipped = analysis.skipped.iter().map(|skipped| skipped.count).sum();
-        Ok((tables, skipped))
+        Ok((tables, skipped, analysis.remarks))
     };
-    let (tables, skipped) = py
+    let (tables, skipped, remarks) = py
         .detach(analyse)
         .map_err(|error: LabError| errors::lab(py, &error))?;
     let tables = tables.into_iter();
@@ -61,5 +63,6 @@ pub(crate) fn trace_analyse(
             .map(|(name, batch)| (name, Table::new(batch)))
             .collect(),
         skipped,
+        remarks,
     ))
 }

@@ -62,7 +62,7 @@
 //!   there; the caption says how many.
 //! - `steps` draws `time` as steps, too: for states, and for what is constant between changes.
 //! - Figures that are `folded` and follow each other lie in one fold of the page, closed at first.
-//! - `thinned` says how a long series was thinned; it is printed under the caption.
+//! - `thinned` says how a long series was thinned and how many intervals are cut; it is printed under the caption.
 
 mod error;
 mod figure;

@@ -321,7 +321,7 @@ pub struct Figure {
     /// Horizontal lines to compare with.
     #[serde(default)]
     pub reference: Vec<Reference>,
-    /// How the rows were thinned, if they were; printed under the caption.
+    /// What is not drawn as it is: how a long series was thinned, how many intervals are cut; printed under the caption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinned: Option<String>,
     /// Of a `time` figure: a value holds until the next one, as that of a state does.

@@ -8,12 +8,15 @@
 mod exchanges;
 mod media;
 mod playback;
+mod range;
 
 use std::sync::LazyLock;
 
 use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Span, nearest};
+
+pub use range::Range;
 
 use super::columns::LOST_ON_THE_WIRE;
 use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
@@ -67,6 +70,8 @@ pub struct Metric {
     pub title: String,
     /// Unit of its value.
     pub unit: Unit,
+    /// The values that it can have.
+    pub range: Range,
     /// What it is of.
     pub level: Level,
     /// What it is.
@@ -390,16 +395,23 @@ struct Declared {
     name: &'static str,
     title: &'static str,
     unit: Unit,
+    range: Range,
     doc: &'static str,
     formula: &'static str,
 }
 
 impl Declared {
+    /// A range that does not follow from the unit.
+    fn within(self, range: Range) -> Declared {
+        Declared { range, ..self }
+    }
+
     fn metric(self, level: Level, pooled: bool, read: Read) -> Metric {
         Metric {
             name: self.name.to_owned(),
             title: self.title.to_owned(),
             unit: self.unit,
+            range: self.range,
             level,
             doc: self.doc.to_owned(),
             formula: self.formula.to_owned(),
@@ -420,6 +432,7 @@ fn declared(
         name,
         title,
         unit,
+        range: Range::of(unit),
         doc,
         formula,
     }
@@ -521,6 +534,7 @@ fn queue_metrics() -> Vec<Metric> {
         name: format!("sojourn_s_{suffix}"),
         title: format!("Sojourn, {}", percentile_title(suffix)),
         unit: Unit::Seconds,
+        range: Range::of(Unit::Seconds),
         level: Level::Queue,
         doc: format!(
             "Sojourn time that {} % of the packets that were sent do not exceed.",
@@ -671,6 +685,7 @@ fn queue_metrics() -> Vec<Metric> {
         name: format!("drops_packets_{}", reason.name()),
         title: format!("Drops, {}", reason.name().replace('_', " ")),
         unit: Unit::Packets,
+        range: Range::of(Unit::Packets),
         level: Level::Queue,
         doc: match reason {
             DropReason::Wire => LOST_ON_THE_WIRE.to_owned(),
@@ -684,6 +699,7 @@ fn queue_metrics() -> Vec<Metric> {
         name: format!("marks_packets_{}", reason.name()),
         title: format!("Marks, {}", reason.name().replace('_', " ")),
         unit: Unit::Packets,
+        range: Range::of(Unit::Packets),
         level: Level::Queue,
         doc: format!("Packets marked with the reason `{}`.", reason.name()),
         formula: "count".to_owned(),
@@ -790,6 +806,7 @@ fn flow_metrics() -> Vec<Metric> {
         name: format!("delay_s_{suffix}"),
         title: format!("One-way delay, {}", percentile_title(suffix)),
         unit: Unit::Seconds,
+        range: Range::of(Unit::Seconds),
         level: Level::Flow,
         doc: format!(
             "One-way delay that {} % of the packets that arrived do not exceed.",
@@ -936,6 +953,7 @@ fn flow_metrics() -> Vec<Metric> {
             name: "pdv_s_p99".to_owned(),
             title: "Delay variation, p99".to_owned(),
             unit: Unit::Seconds,
+            range: Range::of(Unit::Seconds),
             level: Level::Flow,
             doc: "Packet delay variation (RFC 5481 section 4.2): the delay beyond the flow's shortest that 99 % of its packets \
                   do not exceed; of several flows, the mean of theirs."
@@ -1166,6 +1184,10 @@ fn flow_metrics() -> Vec<Metric> {
                 name: format!("{name}_{suffix}"),
                 title: format!("{title}, {title_of}"),
                 unit,
+                range: match measure {
+                    Measure::Slowdown => Range::FROM_ONE,
+                    _ => Range::of(unit),
+                },
                 level: Level::Flow,
                 doc,
                 formula,
@@ -1284,7 +1306,8 @@ fn group_metrics() -> Vec<Metric> {
                 Unit::Index,
                 "Jain's fairness index of the goodputs: 1 where all are equal, 1/n where one flow has all.",
                 "(Σ x)² / (n Σ x²)",
-            ),
+            )
+            .within(Range::Fairness),
             |flows, _| jain_index(&goodputs(flows)),
         ),
         group(

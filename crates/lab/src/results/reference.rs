@@ -19,7 +19,7 @@ pub fn metrics_markdown() -> String {
         (Level::Run, "Runs", RUNS),
     ] {
         let _ = write!(page, "\n## {title}\n\n{about}\n");
-        page.push_str("| metric | unit | what it is | formula |\n| --- | --- | --- | --- |\n");
+        page.push_str("| metric | unit | range | what it is | formula |\n| --- | --- | --- | --- | --- |\n");
         for metric in of_level(level) {
             page.push_str(&metric_row(metric));
         }
@@ -65,9 +65,10 @@ fn metric_row(metric: &Metric) -> String {
         false => String::new(),
     };
     format!(
-        "| `{}`{pooled} | {} | {} | {} |\n",
+        "| `{}`{pooled} | {} | {} | {} | {} |\n",
         metric.name,
         metric.unit.stored(),
+        metric.range.text(),
         escaped(&metric.doc),
         escaped(&metric.formula)
     )
@@ -92,6 +93,9 @@ A value that all replications have alike, such as no loss in any of them, stands
 zero says nothing of how far the next replication may lie, and \"± 0\" would not be precision. The remark below the table says so; \
 in CSV and JSON its `half_width` is empty and `deterministic` is false. Where whole replications came out the same, nothing is \
 random and `deterministic` is true.
+
+An interval around a mean is symmetric and can reach beyond the values that a metric can have, such as below zero. Tables and files \
+keep the mean and half the width. Figures draw intervals and ellipses inside the range below, and say which are cut.
 
 A percentile in a table is the mean of each replication's own percentile. The name with `_pooled` behind it is the percentile of \
 the packets of all replications together; it has no interval. Percentiles are read from histograms with 32 steps per octave, \

@@ -199,6 +199,18 @@ impl Asked {
         }
     }
 
+    /// The least and the greatest value that it can have in a run.
+    pub fn bounds(&self, run: Option<&RunOutcome>) -> (f64, f64) {
+        let runs: Vec<&RunOutcome> = run.into_iter().collect();
+        let (low, high) = self.metric.range.bounds(&self.subject(&runs));
+        match self.over {
+            // A quotient of two that are not negative.
+            Some(_) if low >= 0.0 => (0.0, f64::INFINITY),
+            Some(_) => (f64::NEG_INFINITY, f64::INFINITY),
+            None => (low, high),
+        }
+    }
+
     /// Its name, in the form that [`Asked::parse`] reads.
     pub fn name(&self) -> String {
         let pooled = if self.pooled { POOLED } else { "" };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
 
-use super::{Wanted, id, transfers};
+use super::{Band, Wanted, id, transfers};
 use crate::error::Result;
 use crate::outcome::{RunOutcome, SeriesOutcome};
 use crate::results::manifest::{FactorInfo, PointInfo};
@@ -408,6 +408,7 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             (_, Ok(number)) => json!(number),
         }
     };
+    let mut cut = 0;
     for point in points(wanted, spec) {
         let mut row = row_of(wanted, spec, point);
         row.insert("x".to_owned(), place(&point.levels));
@@ -422,11 +423,9 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             }
             _ => {
                 let Some(estimate) = of(&y) else { continue };
-                let half = estimate.half_width;
-                let ends = (
-                    half.map(|half| estimate.mean - half),
-                    half.map(|half| estimate.mean + half),
-                );
+                let band = wanted.band(point, &shown, &estimate);
+                cut += count_cut(&figure, band);
+                let ends = (band.map(|band| band.low), band.map(|band| band.high));
                 (Some(estimate.mean), ends)
             }
         };
@@ -438,6 +437,7 @@ fn over_factor(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         row.insert("high".to_owned(), number(ends.1, unit));
         figure.rows.push(row);
     }
+    remark_cut(&mut figure, cut, "interval");
     if spec.published {
         let rows = published(wanted, spec, &[&y, &low, &high], &place);
         figure.rows.extend(rows);
@@ -503,6 +503,30 @@ fn published(
     rows
 }
 
+/// One if a band is cut where its figure would show more: a logarithmic axis has no place for an interval that reaches zero, and the
+/// report says so itself.
+fn count_cut(figure: &Figure, band: Option<Band>) -> usize {
+    let fits = |band: &Band| figure.y.scale != Scale::Log || band.low > 0.0;
+    usize::from(band.is_some_and(|band| band.cut && fits(&band)))
+}
+
+/// Says that so many intervals or ellipses are cut.
+fn remark_cut(figure: &mut Figure, cut: usize, what: &str) {
+    let text = match cut {
+        0 => return,
+        1 => format!(
+            "One {what} reaches beyond the values that the quantity can have, and is drawn up to its bound."
+        ),
+        n => format!(
+            "{n} {what}s reach beyond the values that the quantity can have, and are drawn up to its bound."
+        ),
+    };
+    figure.thinned = Some(match figure.thinned.take() {
+        Some(before) => format!("{before} {text}"),
+        None => text,
+    });
+}
+
 fn number(value: Option<f64>, unit: Unit) -> Value {
     value.map_or(Value::Null, |value| json!(unit.show(value)))
 }
@@ -524,6 +548,7 @@ fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     };
     let y = axis("y", "Goodput", unit.shown(), Scale::Linear);
     let mut figure = frame(wanted, spec, Kind::Bars, x, y);
+    let mut cut = 0;
     for point in points(wanted, spec) {
         for (label, asked) in &asked {
             let Some(estimate) = wanted.estimate(point, asked) else {
@@ -532,15 +557,18 @@ fn goodput_by_label(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             let mut row = row_of(wanted, spec, point);
             row.insert("x".to_owned(), label.as_str().into());
             row.insert("y".to_owned(), number(Some(estimate.mean), unit));
-            if let Some(half) = estimate.half_width {
-                row.insert("low".to_owned(), number(Some(estimate.mean - half), unit));
-                row.insert("high".to_owned(), number(Some(estimate.mean + half), unit));
+            let band = wanted.band(point, asked, &estimate);
+            cut += count_cut(&figure, band);
+            if let Some(band) = band {
+                row.insert("low".to_owned(), number(Some(band.low), unit));
+                row.insert("high".to_owned(), number(Some(band.high), unit));
                 figure.y_low = Some("low".to_owned());
                 figure.y_high = Some("high".to_owned());
             }
             figure.rows.push(row);
         }
     }
+    remark_cut(&mut figure, cut, "interval");
     Some(figure)
 }
 
@@ -652,10 +680,12 @@ fn over_sizes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
     let y = axis("y", title, unit.shown(), y_scale(spec));
     let mut figure = frame(wanted, spec, Kind::Points, x, y);
     let mut by_label = false;
+    let mut cut = 0;
     for point in points(wanted, spec) {
         let rows = transfers::over_sizes(wanted, point, name, spec.of.as_deref());
-        let several = rows.iter().any(|(label, _)| *label != rows[0].0);
-        for (label, values) in rows {
+        let several = rows.iter().any(|(label, ..)| *label != rows[0].0);
+        for (label, values, is_cut) in rows {
+            cut += usize::from(is_cut);
             let mut row = row_of(wanted, spec, point);
             if several || figure.series.is_none() {
                 by_label = true;
@@ -673,6 +703,7 @@ fn over_sizes(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
             figure.rows.push(row);
         }
     }
+    remark_cut(&mut figure, cut, "interval");
     if by_label {
         let title = figure
             .series
@@ -943,6 +974,7 @@ fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         axis("x", &x.title(), x.unit().shown(), x_scale),
         axis("y", &y.title(), y.unit().shown(), y_scale(spec)),
     );
+    let mut cut = 0;
     for point in points(wanted, spec) {
         let pairs = wanted
             .values(point, &x)
@@ -957,13 +989,26 @@ fn scatter(wanted: &Wanted<'_>, spec: &FigureSpec) -> Option<Figure> {
         };
         figure.rows.extend(pairs.iter().map(row));
         if kind(spec) == FigureKind::Ellipse {
-            let outline = ellipse(&pairs);
+            let run = wanted.results.of_point(point.point).next();
+            let bounds = [x.bounds(run), y.bounds(run)];
+            let whole = ellipse(&pairs);
+            let outline = whole.as_ref().map(|points| within(points, bounds));
+            cut += usize::from(outline != whole);
             figure
                 .outlines
                 .extend(outline.map(|points| points.iter().map(row).collect()));
         }
     }
+    remark_cut(&mut figure, cut, "ellipse");
     Some(figure)
+}
+
+/// Points of an outline, none of them beyond the least and the greatest values that its quantities can have.
+fn within(points: &[(f64, f64)], bounds: [(f64, f64); 2]) -> Vec<(f64, f64)> {
+    let bounded = |value: f64, (least, greatest): (f64, f64)| value.max(least).min(greatest);
+    let each = points.iter();
+    each.map(|(x, y)| (bounded(*x, bounds[0]), bounded(*y, bounds[1])))
+        .collect()
 }
 
 /// Points of an ellipse; they lie 7.5 degrees apart on the circle that it is made from.

@@ -6,11 +6,12 @@ use serde_json::Value;
 use sojourn_report::{Cell, Table};
 
 use super::tables::{factor_column, meaning, number_column, text_column};
-use super::{Record, Wanted, id, shown};
+use super::{Band, Record, Wanted, id, shown};
 use crate::outcome::{RunOutcome, TransferOutcome};
 use crate::results::manifest::PointInfo;
-use crate::results::metrics::{Measure, Statistic, Unit, of_one_size};
+use crate::results::metrics::{Level, Measure, Statistic, Subject, Unit, find, of_one_size};
 use crate::stats::{Estimate, to_f64};
+use sojourn_units::Span;
 
 /// Upper ends of the bins of sizes, bytes, with their names: decades, as studies of data centres use them.
 const BINS: [(u64, &str); 6] = [
@@ -230,13 +231,13 @@ pub(super) fn bin_names() -> Vec<String> {
     BINS.iter().map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Rows of a figure of a statistic over sizes at a point, with the title and unit of the statistic; `of` is a label.
+/// Rows of a figure of a statistic over sizes at a point, each with its label and whether its interval was cut; `of` is a label.
 pub(super) fn over_sizes(
     wanted: &Wanted<'_>,
     point: &PointInfo,
     name: &str,
     of: Option<&str>,
-) -> Vec<(String, BTreeMap<String, Value>)> {
+) -> Vec<(String, BTreeMap<String, Value>, bool)> {
     let Some((_, _, unit, measure, statistic)) = COLUMNS.iter().find(|column| column.0 == name)
     else {
         return Vec::new();
@@ -252,16 +253,26 @@ pub(super) fn over_sizes(
         let mut row = BTreeMap::new();
         row.insert("x".to_owned(), bin.name.into());
         row.insert("y".to_owned(), unit.show(estimate.mean).into());
-        if let Some(half) = estimate.half_width {
-            row.insert(
-                "low".to_owned(),
-                unit.show((estimate.mean - half).max(0.0)).into(),
-            );
-            row.insert("high".to_owned(), unit.show(estimate.mean + half).into());
+        let band = Band::of(&estimate, range(name));
+        if let Some(band) = band {
+            row.insert("low".to_owned(), unit.show(band.low).into());
+            row.insert("high".to_owned(), unit.show(band.high).into());
         }
-        rows.push((bin.label.to_owned(), row));
+        rows.push((
+            bin.label.to_owned(),
+            row,
+            band.is_some_and(|band| band.cut),
+        ));
     }
     rows
+}
+
+/// The least and the greatest value of a statistic over sizes: of the metric of its name.
+fn range(name: &str) -> (f64, f64) {
+    let metric = find(name, Some(Level::Flow)).map(|(metric, _)| metric.range);
+    metric.map_or((0.0, f64::INFINITY), |range| {
+        range.bounds(&Subject::Flows(Vec::new(), Span::ZERO, Span::ZERO))
+    })
 }
 
 /// Title and unit of a statistic over sizes.

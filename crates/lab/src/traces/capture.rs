@@ -9,7 +9,7 @@ pub use tables::documented;
 use super::dialogue::Direction;
 use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
-use super::frame::{Key, LINK_TYPES, Other, Packet, decode};
+use super::frame::{Key, LINK_TYPES, Other, Packet, Tunnels, decode};
 use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::order::{Ordered, Standing};
@@ -37,6 +37,8 @@ struct Book {
     last: Option<Time>,
     packets: u64,
     counted: Counts,
+    offload: u64,
+    tunnelled: u64,
     not_ip: u64,
     damaged: u64,
     unknown_link: u64,
@@ -61,6 +63,8 @@ impl Book {
             last: None,
             packets: 0,
             counted: Counts::default(),
+            offload: 0,
+            tunnelled: 0,
             not_ip: 0,
             damaged: 0,
             unknown_link: 0,
@@ -97,6 +101,8 @@ impl Book {
         }
         self.directions[place(number)].2.record(record.time, packet);
         self.counted.record(packet.bytes);
+        self.offload += u64::from(packet.offload);
+        self.tunnelled += u64::from(packet.tunnelled);
         if let Some(series) = &mut self.series {
             for subject in [Subject::Flow(number), Subject::Trace] {
                 series.bin(subject).sent.record(packet.bytes);
@@ -132,6 +138,7 @@ struct Passing {
 /// A capture, in the order of time, and the next packet of it that can be used.
 struct Source {
     capture: Capture,
+    tunnels: Tunnels,
     next: Option<(Passing, Packet)>,
     ordered: Ordered<u128, (Record, Content)>,
     ended: bool,
@@ -141,8 +148,9 @@ struct Source {
 }
 
 impl Source {
-    fn open(input: Input, format: Format) -> Result<Source> {
+    fn open(input: Input, format: Format, tunnels: Tunnels) -> Result<Source> {
         Ok(Source {
+            tunnels,
             ordered: Ordered::new(input.lenient()),
             capture: Capture::open(input, format == Format::Pcapng)?,
             next: None,
@@ -204,7 +212,7 @@ impl Source {
             return Ok(());
         };
         let link_type = self.capture.interfaces()[place(record.interface)].link_type;
-        let packet = decode(link_type, self.capture.data());
+        let packet = decode(link_type, self.capture.data(), record.length, self.tunnels);
         self.ordered.push(Some(record.time), (record, packet));
         Ok(())
     }
@@ -267,9 +275,9 @@ pub fn analyse(
     options: &Options,
 ) -> Result<Analysis> {
     let mut book = Book::new();
-    let mut source = Source::open(input, format)?;
+    let mut source = Source::open(input, format, options.tunnels)?;
     let mut second = match receiver {
-        Some((input, format)) => Some(Source::open(input, format)?),
+        Some((input, format)) => Some(Source::open(input, format, options.tunnels)?),
         None => None,
     };
     let mut paths = second.as_ref().map(|_| Paths::new(options.horizon));
@@ -335,16 +343,29 @@ pub fn analyse(
         ignored,
         skipped: skips,
     };
+    let remarks = book.remark(&skipped[0].file).into_iter().collect();
     let tables = tables::tables(&mut book, &about, paths.as_ref(), options);
     skipped.retain(|skipped| skipped.count > 0);
     Ok(Analysis {
         format,
         tables,
         skipped,
+        remarks,
     })
 }
 
 impl Book {
+    /// What has to be known of the bytes that were counted.
+    fn remark(&self, file: &str) -> Option<String> {
+        (self.offload > 0).then(|| {
+            format!(
+                "{file}: {} of {} IP packets have length 0 in their header, as segmentation offload (TSO) leaves it where a sender captures; \
+                 their bytes are counted by the frame",
+                self.offload, self.counted.packets
+            )
+        })
+    }
+
     /// Whether what happens at a time counts; `None` if nothing from there on does. Times are told from the first packet, of a capture
     /// of a simulation from zero.
     fn wanted(&self, time: Time, options: &Options) -> Option<bool> {

@@ -63,5 +63,6 @@ fn run<G: Grammar>(mut reader: Events<G>, format: Format, options: &Options) -> 
         format,
         tables,
         skipped,
+        remarks: Vec::new(),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::Options;
 use super::format::Format;
+use super::frame::Tunnels;
 use crate::error::{LabError, LabErrorKind, Result};
 use sojourn_units::{Rate, Span, Time};
 use std::path::Path;
@@ -25,6 +26,8 @@ pub struct Given<'a> {
     pub horizon: Option<&'a str>,
     /// The second capture.
     pub receiver: Option<&'a Path>,
+    /// Which packet of IP is analysed where one carries another.
+    pub tunnels: Option<&'a str>,
 }
 
 impl Given<'_> {
@@ -98,6 +101,17 @@ impl Given<'_> {
             rates: self.rates.iter().map(rate).collect::<Result<_>>()?,
             horizon: length("horizon", self.horizon, defaults.horizon)?,
             receiver: self.receiver.map(Path::to_owned),
+            tunnels: self.tunnels.map_or(Ok(defaults.tunnels), |given| {
+                let all = Tunnels::ALL;
+                let found = all.iter().find(|(name, _)| *name == given);
+                found.map(|(_, tunnels)| *tunnels).ok_or_else(|| {
+                    let names = all.map(|(name, _)| name);
+                    LabError::new(LabErrorKind::UnknownName, format!("{given:?} is not known"))
+                        .in_file(&called("tunnels"))
+                        .nearest(sojourn_units::nearest(given, names))
+                        .allowed("values", names.join(", "))
+                })
+            })?,
         })
     }
 }
@@ -161,6 +175,13 @@ mod tests {
                     ..base
                 },
                 "--trace-format",
+            ),
+            (
+                Given {
+                    tunnels: Some("iner"),
+                    ..base
+                },
+                "inner",
             ),
         ] {
             let error = given.options(|name| format!("--{name}")).unwrap_err();

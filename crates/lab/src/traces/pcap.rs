@@ -5,7 +5,7 @@
 
 use super::input::{At, Fault, Input, LONGEST};
 use crate::error::{LabError, Result};
-use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_be, parse_block_le};
+use pcap_parser::pcapng::{Block, PcapNGOption, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_header};
 
 /// Bytes of a pcap file's header.
@@ -19,8 +19,12 @@ const SECTION: u32 = 0x0a0d_0d0a;
 /// Interfaces that a section may have; more would be memory without bound.
 const MOST_INTERFACES: usize = 1 << 16;
 pub(super) const PS_PER_S: u128 = 1_000_000_000_000;
-/// Code of the option that counts packets lost before one.
+/// Codes of options that hold eight bytes: packets lost before one; the rate of an interface, and the seconds to add to its times; packets
+/// that it lost.
 const EPB_DROPCOUNT: u16 = 4;
+const IF_SPEED: u16 = 8;
+const IF_TSOFFSET: u16 = 14;
+const ISB_IFDROP: u16 = 5;
 /// A packet of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
@@ -48,7 +52,7 @@ pub struct Interface {
     /// Packets lost at the interface, as its statistics say at last.
     pub dropped: Option<u64>,
     /// Units of time per second.
-    units: u64,
+    units: u128,
     /// Seconds to add to times.
     offset: i64,
 }
@@ -263,10 +267,10 @@ impl Capture {
         }
         let interface = &self.interfaces[0];
         let time = instant(
-            u128::from(seconds) * u128::from(interface.units) + u128::from(fraction),
+            u128::from(seconds) * interface.units + u128::from(fraction),
             interface,
         );
-        let valid = u64::from(fraction) < interface.units;
+        let valid = u128::from(fraction) < interface.units;
         self.data.clear();
         self.data
             .extend_from_slice(&self.input.ahead(header + size)[header..]);
@@ -424,18 +428,11 @@ fn read(
                     .unwrap_or_default()
                     .to_owned(),
                 link_type: description.linktype.0,
-                speed: description.if_speed().and_then(|speed| speed.ok()),
+                speed: eight(&description.options, IF_SPEED, big_endian).map(u64::from_ne_bytes),
                 dropped: None,
-                units: description
-                    .ts_resolution()
-                    .filter(|units| *units > 0)
-                    .ok_or_else(|| {
-                        Fault::new(format!(
-                            "an interface has the time resolution {:#04x}",
-                            description.if_tsresol
-                        ))
-                    })?,
-                offset: description.ts_offset(),
+                units: units(description.if_tsresol)?,
+                offset: eight(&description.options, IF_TSOFFSET, big_endian)
+                    .map_or(0, i64::from_ne_bytes),
             });
             Ok(Read::Known)
         }
@@ -458,7 +455,8 @@ fn read(
                     byte: 0,
                     interface: u32::try_from(at).unwrap_or(u32::MAX),
                     length: packet.origlen,
-                    dropped: dropped(packet, big_endian),
+                    dropped: eight(&packet.options, EPB_DROPCOUNT, big_endian)
+                        .map_or(0, u64::from_ne_bytes),
                 },
             })
         }
@@ -468,7 +466,8 @@ fn read(
         }),
         Block::InterfaceStatistics(statistics) => {
             let at = place(statistics.if_id, interfaces.len())?;
-            let dropped = statistics.isb_ifdrop().and_then(|count| count.ok());
+            let dropped = eight(&statistics.options, ISB_IFDROP, big_endian);
+            let dropped = dropped.map(u64::from_ne_bytes);
             interfaces[at].dropped = dropped.or(interfaces[at].dropped);
             Ok(Read::Known)
         }
@@ -476,22 +475,37 @@ fn read(
     }
 }
 
-/// Packets lost before one, as its option says.
-fn dropped(packet: &EnhancedPacketBlock<'_>, big_endian: bool) -> u64 {
-    let mut options = packet.options.iter();
-    let value = options
-        .find(|option| option.code.0 == EPB_DROPCOUNT)
-        .map(|option| option.value());
-    let bytes: Option<[u8; 8]> = value.and_then(|value| value.try_into().ok());
-    bytes.map_or(0, |bytes| match big_endian {
-        true => u64::from_be_bytes(bytes),
-        false => u64::from_le_bytes(bytes),
+/// The eight bytes of an option, in the order of this machine.
+///
+/// The library reads numbers of options as little-endian, whatever the section says.
+fn eight(options: &[PcapNGOption<'_>], code: u16, big_endian: bool) -> Option<[u8; 8]> {
+    let option = options.iter().find(|option| option.code.0 == code)?;
+    let mut bytes: [u8; 8] = option.value().try_into().ok()?;
+    if big_endian != cfg!(target_endian = "big") {
+        bytes.reverse();
+    }
+    Some(bytes)
+}
+
+/// Units of time per second: a power of ten, or of two where the highest bit says so.
+///
+/// Source: draft-ietf-opsawg-pcapng section 4.2, `if_tsresol`.
+fn units(resolution: u8) -> std::result::Result<u128, Fault> {
+    let exponent = u32::from(resolution & 0x7f);
+    let units = match resolution & 0x80 {
+        0 => 10u128.checked_pow(exponent),
+        _ => 1u128.checked_shl(exponent),
+    };
+    units.ok_or_else(|| {
+        Fault::new(format!(
+            "an interface has the time resolution {resolution:#04x}, 10^-{exponent} s (allowed: 10^0 to 10^-38 s, 2^0 to 2^-127 s)"
+        ))
     })
 }
 
 /// A time in an interface's units as picoseconds since 1970; `None` out of range.
 fn instant(ticks: u128, interface: &Interface) -> Option<u128> {
-    let units = u128::from(interface.units);
+    let units = interface.units;
     let seconds = i128::try_from(ticks / units)
         .ok()?
         .checked_add(i128::from(interface.offset))?;

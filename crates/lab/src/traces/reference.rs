@@ -70,6 +70,9 @@ Captures (pcap, pcapng) have what passed one point. Of TCP, data seen before are
 before *fill* a gap, because they were reordered, or lost before the capture. Round trips are from data seen once to the first \
 acknowledgement that covers them.
 
+Packets in a tunnel (GRE, VXLAN, Geneve, IP in IP) are the inner ones, or the outer ones with `--tunnels outer`; VLAN tags, PPPoE and MPLS are \
+passed over. A packet whose IP header says length 0, as segmentation offload leaves it, has the length of its frame.
+
 With `--receiver`, a second capture of the same traffic: a packet is known again by addresses, ports, IP identification and transport \
 header, checksum excepted. Segments that an interface cuts in pieces or joins (offload) are not known again; switch that off while capturing. \
 A packet that is not in the capture where it arrives is *lost* if it would have to be there: it passed the first when the second had begun, \

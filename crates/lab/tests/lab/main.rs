@@ -40,6 +40,7 @@ mod study_summary;
 mod study_tcpeval;
 mod support;
 mod traces_bad;
+mod traces_captures;
 mod traces_foreign;
 mod traces_mutations;
 mod traces_ns3;

@@ -620,3 +620,107 @@ exact = 6
         ]
     );
 }
+
+/// Two replications of noisy traffic of every kind: their intervals are thirteen deviations wide.
+const NOISY: &str = r#"
+title = "Noise"
+flows = [
+    "2*sack",
+    "poisson rate=300kbps size=200B",
+    "workload label=short sizes=(exponential mean=8kB) load=20% connections=20",
+    "web",
+    "udp_rr interval=50ms",
+]
+[run]
+duration = "3s"
+warmup = "500ms"
+replications = 2
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "8p"
+[[experiment]]
+name = "noise"
+title = "Noise"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#;
+
+#[test]
+fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have() {
+    use sojourn_lab::results::metrics::{Level, Range, metrics};
+    use std::fmt::Write as _;
+    let mut text = NOISY.to_owned();
+    let mut wanted = Vec::new();
+    for (number, metric) in metrics().iter().enumerate() {
+        // Those of members of multicast groups and of media need flows of their own.
+        let of = match metric.level {
+            Level::Queue => " of bottleneck",
+            Level::Flow | Level::Group => " of all",
+            Level::Run => "",
+        };
+        let name = format!("{}{of}", metric.name);
+        for (kind, axes) in [
+            ("points", format!("x = \"queue\"\ny = \"{name}\"")),
+            ("ellipse", format!("x = \"sojourn_s_mean\"\ny = \"{name}\"")),
+        ] {
+            let id = format!("{kind}-{number}");
+            let _ = write!(
+                text,
+                "[[figure]]\nid = \"{id}\"\ntitle = \"T\"\nkind = \"{kind}\"\nexperiment = \"noise\"\n{axes}\n"
+            );
+            wanted.push((id, metric));
+        }
+    }
+    for y in ["fct_s_mean", "slowdown_mean", "slowdown_p99"] {
+        let _ = write!(
+            text,
+            "[[figure]]\nid = \"{y}\"\ntitle = \"T\"\nkind = \"sizes\"\nexperiment = \"noise\"\ny = \"{y}\"\n"
+        );
+        let of_name = |metric: &&sojourn_lab::results::metrics::Metric| metric.name == y;
+        wanted.push((y.to_owned(), metrics().iter().find(of_name).unwrap()));
+    }
+    let study = study(&text);
+    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let summary = summarize(&executed.results.expect("all runs")).expect("a summary");
+    let (mut cut, mut drawn) = (0, 0);
+    for (id, metric) in wanted {
+        let Some(figure) = summary.figures().find(|figure| figure.id == id) else {
+            continue;
+        };
+        let (least, greatest) = match metric.range {
+            Range::Between(low, high) => (metric.unit.show(low), metric.unit.show(high)),
+            // Of the two TCP flows, the workload's, the page's and the two without congestion control.
+            Range::Fairness => (1.0 / 7.0, 1.0),
+        };
+        let mut remarked = false;
+        for row in figure.rows.iter().chain(figure.outlines.iter().flatten()) {
+            for field in ["low", "y", "high"] {
+                let Some(value) = row.get(field).and_then(Value::as_f64) else {
+                    continue;
+                };
+                drawn += 1;
+                assert!(
+                    (least..=greatest).contains(&value),
+                    "{}: {field} {value} in {id}",
+                    metric.name
+                );
+                remarked |= field != "y" && (value == least || value == greatest);
+            }
+        }
+        let said = figure.thinned.as_deref().unwrap_or_default();
+        cut += usize::from(said.contains("drawn up to its bound"));
+        if figure.kind == Kind::Points && remarked {
+            let ends_there = |row: &BTreeMap<String, Value>| row["low"] == row["y"];
+            assert!(
+                said.contains("drawn up to its bound") || figure.rows.iter().any(ends_there),
+                "{}: {said}",
+                metric.name
+            );
+        }
+    }
+    assert!(drawn > 1000 && cut > 40, "{drawn} values, {cut} figures cut");
+}

@@ -1,6 +1,6 @@
 //! Metrics of media: what RTCP reports say beside the true loss, jitter and round trip, and what people would say.
 
-use super::{Declared, Level, Metric, Read, Unit, declared};
+use super::{Declared, Level, Metric, Range, Read, Unit, declared};
 use crate::outcome::{FlowOutcome, MediaOutcome};
 use crate::stats::{mean, ratio, to_f64, wide_to_f64};
 use sojourn_transport::rtp::emodel::mean_opinion_score;
@@ -169,7 +169,9 @@ fn played() -> Vec<Metric> {
                 "Packets of media that were sent again because the receiver had asked for them (RFC 4585 section 6.2.1, RFC 4588), over \
                  the packets that should have arrived.",
                 "Σ packets sent again / Σ packets expected",
-            ),
+            )
+            // A packet can be sent again more than once.
+            .within(Range::NOT_NEGATIVE),
             |flows, _| {
                 share(
                     flows,
@@ -202,7 +204,8 @@ fn played() -> Vec<Metric> {
                 "Rating of voice by the E-model (ITU-T G.107) from playout delay, losses with lateness, their burstiness, and the codec: \
                  93.2 without impairment, below 60 poor; of several flows, the mean.",
                 "Ro − Is − Id − Ie,eff",
-            ),
+            )
+            .within(Range::Between(f64::NEG_INFINITY, 100.0)),
             |flows, _| {
                 mean(
                     &all_of(flows)
@@ -219,7 +222,8 @@ fn played() -> Vec<Metric> {
                 "Mean opinion score of voice that the rating stands for (ITU-T G.107 annex B): 4.41 without impairment, 1 at worst; of \
                  several flows, the mean.",
                 "1 + 0.035 R + R (R − 60) (100 − R) 7e-6",
-            ),
+            )
+            .within(Range::Between(1.0, 4.5)),
             |flows, _| {
                 let scores = all_of(flows).filter_map(MediaOutcome::rating);
                 mean(&scores.map(mean_opinion_score).collect::<Vec<_>>())

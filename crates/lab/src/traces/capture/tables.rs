@@ -54,6 +54,8 @@ pub(super) struct Whole<'a> {
 struct TraceRow {
     packets: u64,
     counted: Counts,
+    offload: u64,
+    tunnelled: u64,
     not_ip: u64,
     damaged: u64,
     unknown_link: u64,
@@ -160,6 +162,8 @@ pub(super) fn tables(
     let row = TraceRow {
         packets: book.packets,
         counted: book.counted,
+        offload: book.offload,
+        tunnelled: book.tunnelled,
         not_ip: book.not_ip,
         damaged: book.damaged,
         unknown_link: book.unknown_link,
@@ -266,6 +270,18 @@ fn trace_columns() -> Vec<Column<TraceRow>> {
             "bytes",
             "Their bytes from the IP header on.",
             |row| row.counted.bytes.into(),
+        ),
+        integer(
+            "offload_packets",
+            "packets",
+            "IP packets whose header says length 0, as segmentation offload leaves it; their bytes are counted by the frame.",
+            |row| row.offload.into(),
+        ),
+        integer(
+            "tunnelled_packets",
+            "packets",
+            "IP packets inside an IP packet, the inner of which is analysed; with --tunnels outer, those that carry one.",
+            |row| row.tunnelled.into(),
         ),
         integer(
             "other_packets",

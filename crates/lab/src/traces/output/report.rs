@@ -246,7 +246,14 @@ fn notes(analysis: &Analysis) -> Vec<Note> {
         ),
         help: None,
     };
-    analysis.skipped.iter().map(note).collect()
+    let remark = |text: &String| Note {
+        rule: "offload".to_owned(),
+        severity: Severity::Info,
+        text: text.clone(),
+        help: None,
+    };
+    let remarks = analysis.remarks.iter().map(remark);
+    analysis.skipped.iter().map(note).chain(remarks).collect()
 }
 
 fn axis(field: &str, title: &str, unit: &str, scale: Scale) -> Axis {

@@ -1,0 +1,358 @@
+"""Writes the numbers in the READMEs of studies/: `make studies`, and `make studies STUDY=name` for one.
+
+A study's README.md is written from README.md.j2, a Jinja template that names every number instead of stating it. The study runs twice:
+in full, with its own replications, for README.md; and short, with few, for a test that compares the digits exactly. Both go to
+numbers.json, the short run with a digest of all that it printed, so that no number of a study changes without a word.
+
+`--check` writes nothing: it tells whether each README.md is what its template and numbers.json give and, with a command, whether the short
+runs of the suites still give their numbers. Those of the reproductions are a test (tests/python/test_studies.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+ROOT = Path(__file__).resolve().parent.parent
+STUDIES = ROOT / "studies"
+TEMPLATE = "README.md.j2"
+NUMBERS = "numbers.json"
+# Reproductions of publications run short with two replications, so that intervals are compared, too; suites with one.
+REPRODUCTIONS = (
+    "codel-drr-bandwidth-mtu",
+    "codel-ledbat",
+    "multicast-aqm",
+    "red-droptail-ten-nodes",
+    "rtp-codel-drr",
+)
+MINUS = "\N{MINUS SIGN}"
+GENERATED = (
+    "<!-- Written by `make studies` from README.md.j2 and numbers.json; edit the template. -->\n"
+)
+
+# Factors from the unit that is stored to the one that is shown.
+UNITS = {
+    "s": {"s": 1.0, "ms": 1e3, "µs": 1e6},
+    "bit/s": {"bit/s": 1.0, "kbps": 1e-3, "Mbps": 1e-6},
+    "1": {"1": 1.0, "%": 1e2},
+}
+SHOWN = {"s": "ms", "bit/s": "Mbps"}
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A metric at a point, in the unit that is shown: the mean over replications and half the width of its 95 % interval."""
+
+    mean: float
+    half: float | None
+    n: int
+
+    def __str__(self) -> str:
+        return minus(self.text())
+
+    def text(self) -> str:
+        """As tables print it: two digits of the half width, four where there is none."""
+        if self.half is None or self.half == 0.0:
+            return significant(self.mean, 4)
+        digits = max(0, 1 - exponent(self.half, 2))
+        return f"{fixed(self.mean, digits)} ± {fixed(self.half, digits)}"
+
+    def value(self, digits: int | None = None) -> str:
+        """The mean alone: with so many digits behind the point, or those that its interval leaves."""
+        if digits is None:
+            return minus(self.text().split(" ")[0])
+        return minus(fixed(self.mean, digits))
+
+    def signed(self, digits: int | None = None) -> str:
+        """A difference, with its sign."""
+        text = str(self) if digits is None else self.value(digits)
+        return text if text.startswith(MINUS) or self.mean == 0.0 else f"+{text}"
+
+
+def exponent(value: float, digits: int) -> int:
+    """The power of ten of the first digit of a number that is rounded to so many."""
+    return int(f"{value:.{digits - 1}e}".split("e")[1])
+
+
+def fixed(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text
+
+
+def significant(value: float, digits: int) -> str:
+    if value == 0.0:
+        return "0"
+    text = fixed(value, max(0, digits - 1 - exponent(abs(value), digits)))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def minus(text: str) -> str:
+    return text.replace("-", MINUS)
+
+
+def key_of(head: str, levels: dict[str, str]) -> str:
+    """The name of a number in numbers.json: experiment and metric, and the level of each factor."""
+    return head + "".join(f", {factor}={level}" for factor, level in sorted(levels.items()))
+
+
+@dataclass
+class Book:
+    """The numbers of a study that its README names."""
+
+    study: str
+    # By key: the value as it is stored, half the width, the count, and the unit.
+    known: dict[str, list[Any]]
+    audits: dict[str, list[dict[str, str]]]
+    used: dict[str, None] = field(default_factory=dict)
+    audited: dict[str, None] = field(default_factory=dict)
+
+    def shown(self, key: str, unit: str | None) -> Number:
+        value, half, n, stored = self.known[key]
+        self.used[key] = None
+        metric = key.split(": ", 1)[1].split(" of ")[0].split(", ")[0]
+        usual = "%" if stored == "1" and "_ratio" in metric else SHOWN.get(stored, stored)
+        factor = UNITS.get(stored, {stored: 1.0})[unit or usual]
+        return Number(value * factor, None if half is None else half * factor, n)
+
+    def named(self, experiment: str, metric: str) -> str:
+        """Experiment and metric as numbers.json has them: tables leave out of what a metric is where that is plain."""
+        for ending in ("", " of forward", " of bottleneck"):
+            head = f"{experiment}: {metric.removesuffix(ending)}"
+            if any(key == head or key.startswith(f"{head}, ") for key in self.known):
+                return head
+        raise KeyError(f"{self.study}: no number {experiment}: {metric}")
+
+    def number(
+        self, experiment: str, metric: str, unit: str | None = None, **levels: object
+    ) -> Number:
+        """A metric at one point; a difference at the level that names both."""
+        head = self.named(experiment, metric)
+        key = key_of(head, {name: str(level) for name, level in levels.items()})
+        if key not in self.known:
+            near = [known for known in self.known if known.startswith(f"{head}, ")]
+            raise KeyError(f"{self.study}: no number {key!r}; there are {near[:4]}")
+        return self.shown(key, unit)
+
+    def every(
+        self, experiment: str, metric: str, unit: str | None = None, **levels: object
+    ) -> list[Number]:
+        """A metric at every point that has these levels, differences left out."""
+        head = self.named(experiment, metric)
+        parts = [f", {name}={level}, " for name, level in levels.items()]
+        found = [
+            key
+            for key in self.known
+            if (
+                key == head
+                or (key.startswith(f"{head}, ") and "=" in key[len(head) :].split(", ")[1])
+            )
+            and all(part in f"{key}, " for part in parts)
+            and f" {MINUS} " not in key
+        ]
+        if not found:
+            raise KeyError(f"{self.study}: no number {head} at {levels}")
+        return [self.shown(key, unit) for key in found]
+
+    def audit(self, *experiments: str) -> str:
+        """What the auditor says of experiments, as a list."""
+        name = ",".join(experiments)
+        self.audited[name] = None
+        notes = self.audits.get(name, [])
+        if not notes:
+            return "The auditor says nothing."
+        return "\n".join(f"- {n['severity']}: `{n['rule']}`: {n['text']}" for n in notes)
+
+
+def reach(numbers: Sequence[Number], digits: int = 1) -> str:
+    """From the least mean to the greatest: `9.5 to 17.2`."""
+    means = [number.mean for number in numbers]
+    low, high = (minus(fixed(end, digits)) for end in (min(means), max(means)))
+    return low if low == high else f"{low} to {high}"
+
+
+def render(book: Book) -> str:
+    """README.md by the template and the numbers."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(STUDIES / book.study),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    text = environment.get_template(TEMPLATE).render(
+        v=book.number, every=book.every, audit=book.audit, reach=reach, fixed=fixed
+    )
+    heading, _, rest = text.partition("\n")
+    return f"{heading}\n\n{GENERATED}{rest}"
+
+
+def results_of(results: Sequence[Result]) -> dict[str, list[Any]]:
+    """The numbers that a run printed, by key."""
+    return {
+        key_of(f"{r['experiment']}: {r['metric']}", r["levels"]): [
+            r["value"],
+            r["half_width"],
+            r["n"],
+            r["unit"],
+        ]
+        for r in results
+    }
+
+
+def digest(printed: Result) -> str:
+    """A digest of all numbers and notes of a run."""
+    text = json.dumps([printed["results"], printed["notes"]], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def run(sojourn: Path, study: str, *options: str) -> Result:
+    """What `sojourn study` prints of a study."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [str(sojourn), "study", str(STUDIES / study / "study.toml")]
+        command += ["--out", str(Path(scratch, "results")), "--format", "json", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
+    if done.returncode != 0:
+        raise RuntimeError(f"{study}: `{' '.join(command)}`:\n{done.stderr}")
+    printed: Result = json.loads(done.stdout)
+    return printed
+
+
+def short_options(study: str) -> tuple[str, ...]:
+    """The options of the short run."""
+    return ("--set", f"run.replications={2 if study in REPRODUCTIONS else 1}")
+
+
+def studies() -> list[str]:
+    """Every study whose README is generated."""
+    return sorted(path.parent.name for path in STUDIES.glob(f"*/{TEMPLATE}"))
+
+
+def read(study: str) -> Result:
+    """What numbers.json of a study holds."""
+    stored: Result = json.loads((STUDIES / study / NUMBERS).read_text(encoding="utf-8"))
+    return stored
+
+
+def from_file(study: str) -> Book:
+    """The book by numbers.json."""
+    stored = read(study)
+    known = {key: row["full"] for key, row in stored["numbers"].items()}
+    return Book(study, known, stored["audit"])
+
+
+def differences(study: str, printed: Result) -> list[str]:
+    """What a short run gives otherwise than numbers.json says."""
+    stored = read(study)
+    now = results_of(printed["results"])
+    found = [
+        f"{key}: {row['short'][:2]} became {now.get(key, ['nothing'])[:2]}"
+        for key, row in stored["numbers"].items()
+        if row["short"] != now.get(key)
+    ]
+    if not found and digest(printed) != stored["short"]["sha256"]:
+        found.append("a number or note that README.md does not name")
+    return found
+
+
+def write_numbers(book: Book, short: Result) -> str:
+    """numbers.json of a rendered book, a line per number."""
+    few = results_of(short["results"])
+    lines = [
+        f"{json.dumps(key, ensure_ascii=False)}: "
+        + json.dumps({"full": book.known[key], "short": few.get(key)}, ensure_ascii=False)
+        for key in sorted(book.used)
+    ]
+    head = {
+        "short": {"options": list(short_options(book.study)), "sha256": digest(short)},
+        "audit": {name: book.audits.get(name, []) for name in book.audited},
+    }
+    text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    return text + ',\n "numbers": {\n  ' + ",\n  ".join(lines) + "\n }\n}\n"
+
+
+def make(sojourn: Path, study: str, full_options: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Runs a study, in full and short, and gives its files."""
+    folder = STUDIES / study
+    begun = time.monotonic()
+    known = results_of(run(sojourn, study, *full_options)["results"])
+    took = time.monotonic() - begun
+    book = Book(study, known, {})
+    # The first rendering finds out which experiments' notes are wanted.
+    render(book)
+    for name in book.audited:
+        only = ("--only", name) if name else ()
+        printed = run(sojourn, study, *full_options, *only)
+        book.audits[name] = printed["notes"]
+    begun = time.monotonic()
+    short = run(sojourn, study, *short_options(study))
+    print(f"studies: {study}: {took:.0f} s in full, {time.monotonic() - begun:.0f} s short")
+    yield folder / "README.md", render(book)
+    yield folder / NUMBERS, write_numbers(book, short)
+
+
+def stale() -> Iterator[Path]:
+    """Every README.md that is not what its template and numbers give."""
+    for study in studies():
+        path = STUDIES / study / "README.md"
+        known = (STUDIES / study / NUMBERS).is_file()
+        if not known or path.read_text(encoding="utf-8") != render(from_file(study)):
+            yield path
+
+
+def check(sojourn: Path | None) -> int:
+    """Tells what is out of date; 1 if anything is."""
+    names = [path.parent.name for path in stale()]
+    for name in names:
+        print(f"studies: studies/{name}/README.md is not what its template and {NUMBERS} give")
+    for study in studies():
+        if sojourn is None or study in REPRODUCTIONS or study in names:
+            continue
+        found = differences(study, run(sojourn, study, *short_options(study)))
+        if found:
+            names.append(study)
+            print(f"studies: {study} gives other numbers:", *found, sep="\n  ")
+    if names:
+        print(f"studies: `make studies STUDY={names[0]}` writes it again")
+    return int(bool(names))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sojourn", type=Path, help="the command")
+    parser.add_argument("--study", action="append", help="this study only")
+    parser.add_argument("--set", action="append", default=[], help="a value of the full run")
+    parser.add_argument("--check", action="store_true", help="run and write nothing, compare")
+    options = parser.parse_args(arguments)
+    command = options.sojourn.resolve() if options.sojourn else None
+    if options.check:
+        return check(command)
+    if command is None:
+        parser.error("--sojourn is needed to run studies")
+    wanted = options.study or studies()
+    for name in wanted:
+        if name not in studies():
+            parser.error(f"no study {name!r}; there are {', '.join(studies())}")
+    sets = [word for value in options.set for word in ("--set", value)]
+    for study in wanted:
+        for path, content in make(command, study, sets):
+            path.write_text(content, encoding="utf-8")
+            print(f"studies: wrote {path.relative_to(ROOT).as_posix()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

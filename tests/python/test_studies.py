@@ -1,0 +1,83 @@
+"""The numbers in the READMEs of studies/ are those of the studies: to the last digit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import studies
+
+STUDIES = studies.studies()
+
+
+def test_the_reproductions_have_generated_readmes() -> None:
+    assert set(studies.REPRODUCTIONS) <= set(STUDIES)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_readme_is_what_its_template_and_numbers_give(study: str) -> None:
+    readme = (studies.STUDIES / study / "README.md").read_text(encoding="utf-8")
+    assert readme == studies.render(studies.from_file(study))
+
+
+@pytest.mark.parametrize("study", studies.REPRODUCTIONS)
+def test_a_study_gives_the_numbers_it_gave(study: str, command: Path) -> None:
+    # The command of the package is optimised, the plain binary of `make test` is not.
+    installed = Path(sys.executable).with_name("sojourn")
+    fast = installed if installed.is_file() else command
+    printed = studies.run(fast, study, *studies.short_options(study))
+    found = studies.differences(study, printed)
+    assert not found, f"`make studies STUDY={study}` writes it again:\n" + "\n".join(found)
+
+
+def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = {
+        "experiment": "e",
+        "metric": "m_ratio of x",
+        "levels": {"b": "2", "a": "1, or so"},
+        "value": 0.25,
+        "half_width": None,
+        "n": 2,
+        "unit": "1",
+    }
+    printed = {"results": [result], "notes": []}
+    row = studies.results_of(printed["results"])
+    (key,) = row
+    assert key == "e: m_ratio of x, a=1, or so, b=2"
+    stored = {
+        "short": {"sha256": studies.digest(printed)},
+        "numbers": {key: {"short": row[key]}},
+    }
+    monkeypatch.setattr(studies, "read", lambda _study: stored)
+    assert studies.differences("s", printed) == []
+    other = {**printed, "results": [{**result, "value": 0.25000000000000006}]}
+    assert studies.differences("s", other) == [
+        f"{key}: [0.25, None] became [0.25000000000000006, None]"
+    ]
+    more = {**printed, "results": [result, {**result, "metric": "other"}]}
+    assert studies.differences("s", more) == ["a number or note that README.md does not name"]
+    book = studies.Book("s", row, {})
+    assert str(book.number("e", "m_ratio of x", a="1, or so", b=2)) == "25"
+    assert [str(one) for one in book.every("e", "m_ratio of x", b=2)] == ["25"]
+    with pytest.raises(KeyError, match="no number 'e: m_ratio of x, a=9'"):
+        book.number("e", "m_ratio of x", a=9)
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (-58.91, 3.44, f"{studies.MINUS}58.9 ± 3.4"),
+        (9.9, 0.0996, "9.90 ± 0.10"),
+        (1234.0, 55.0, "1234 ± 55"),
+        (0.0, None, "0"),
+        (81.15678, None, "81.16"),
+        (-0.0004, 0.02, "0.000 ± 0.020"),
+        (627.0, None, "627"),
+    ],
+)
+def test_numbers_are_printed_as_tables_print_them(
+    mean: float, half: float | None, text: str
+) -> None:
+    assert str(studies.Number(mean, half, 10)) == text
