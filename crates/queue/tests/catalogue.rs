@@ -776,6 +776,65 @@ fn every_flow_is_served_under_overload_and_fair_disciplines_share_equally() {
     }
 }
 
+/// A queue that overloads have filled and that has run empty since: the number of the first of sparse packets that it lets through, one
+/// every 10 ms.
+fn first_through(spec: &Spec, fill: Span) -> u32 {
+    let mut bench = Bench::new(port(spec, 1, "sparse"));
+    let begin = Time::ZERO + Span::from_secs(1);
+    let (mut now, mut free) = (begin, begin);
+    // Four packets arrive for each that the link could send.
+    for packet in 0_u32.. {
+        now += Span::from_us(200);
+        bench.offer(packet % 3, 1000, 0, now);
+        if free <= now {
+            bench.take(now);
+            free = now + Span::from_us(800);
+        }
+        if now.since(begin) >= fill {
+            break;
+        }
+    }
+    while bench.port.backlog_packets() > 0 {
+        now += Span::from_us(800);
+        bench.take(now);
+    }
+    bench.take(now);
+    let passes = (1..=MOST_SPARSE).find(|_| {
+        now += Span::from_ms(10);
+        bench.offer(0, 1000, 0, now);
+        // A shaper may hold it back for a while; the link looks again and again.
+        let sent = (0..9).any(|look| bench.take(now + Span::from_us(800) * look).is_some());
+        bench.take(now + Span::from_ms(9));
+        sent
+    });
+    bench.port.finish(&bench.ring, now + Span::from_ms(10), &mut bench.sink);
+    passes.unwrap_or(MOST_SPARSE + 1)
+}
+
+/// Packets that [`first_through`] tries.
+const MOST_SPARSE: u32 = 20_000;
+
+#[test]
+fn sparse_packets_get_through_a_queue_that_was_overloaded() {
+    let mut large: Vec<Spec> = Vec::new();
+    for entry in catalogue() {
+        for dialect in entry.dialects {
+            let own = format!("{} dialect={}", entry.name, dialect.name);
+            if has(entry, "limit") {
+                large.push(format!("{own} limit=300p").parse().expect("a spec"));
+                large.push(format!("{own} limit=2000p").parse().expect("a spec"));
+            }
+        }
+    }
+    large.retain(|spec| build_port(spec, &BuildContext::plain(1, "queue/test")).is_ok());
+    for spec in specs().into_iter().chain(large) {
+        let first = first_through(&spec, Span::from_secs(4));
+        if first > 1 {
+            println!("{first} {spec}");
+        }
+    }
+}
+
 /// Where a source drops capable packets beyond a bound, the discipline says so with one of these parameters.
 fn bounds_marks(pairs: &[(&str, String)]) -> bool {
     pairs
