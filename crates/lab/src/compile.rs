@@ -7,8 +7,8 @@ pub use self::groups::{GroupInfo, MemberInfo};
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LinkState as LinkPower, LossPlace, PlaceParams, Rounding, Scenario, Streams,
-    TieRule, Topology,
+    Direction, FlowGroup, ImpairmentParams, LinkState as LinkPower, LossPlace, PlaceParams,
+    Rounding, Scenario, Streams, TieRule, Topology, WhileDown,
 };
 use crate::opportunities;
 use sojourn_queue::registry::{self, BuildContext, Resolved};
@@ -16,7 +16,7 @@ use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, LinkState, Loss, LossAt, Mrg32k3a, NetworkSpec,
     Opportunities, Outage, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
@@ -886,11 +886,7 @@ fn apply_impairments(scenario: &Scenario, compiled: &mut Compiled) -> Result<(),
     for (given, i) in scenario.impairments.iter().zip(0..) {
         let key = format!("impairments[{i}].link");
         let link = link_index(scenario, compiled, &key, &given.link)?;
-        let outages = compiled.network.links[link].impairments.outages;
-        compiled.network.links[link].impairments = ImpairmentSpec {
-            outages,
-            ..impairment(scenario, given, i)?
-        };
+        compiled.network.links[link].impairments = impairment(scenario, given, i)?;
     }
     Ok(())
 }
@@ -1022,7 +1018,9 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
         });
         compiled.changes.extend(later);
     }
-    compiled.changes.sort_by_key(|change| (change.at, change.link));
+    compiled
+        .changes
+        .sort_by_key(|change| (change.at, change.link));
     for pair in compiled.changes.windows(2) {
         if let [one, other] = pair
             && (one.at, one.link) == (other.at, other.link)

@@ -11,7 +11,9 @@ use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{BuildError, DropReason, FlowCounts, Network, Opportunities};
+use sojourn_sim::{
+    BuildError, DropReason, FlowCounts, LinkSpec, LinkState, Network, Opportunities, Outage,
+};
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};

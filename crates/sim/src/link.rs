@@ -982,7 +982,11 @@ impl<P: Port> Link<P> {
         let stopped = Stopped {
             was_idle: self.idle,
             // A transmitter for which packets are held back has begun nothing.
-            until: if self.held_back { Time::ZERO } else { self.free_at },
+            until: if self.held_back {
+                Time::ZERO
+            } else {
+                self.free_at
+            },
             begun: self.last_start,
         };
         if let Some(impaired) = &mut self.impaired {
@@ -1022,8 +1026,7 @@ impl<P: Port> Link<P> {
         let Some(impaired) = &mut self.impaired else {
             return;
         };
-        let transmits =
-            !self.idle && !self.held_back && !impaired.resumes && self.free_at > now;
+        let transmits = !self.idle && !self.held_back && !impaired.resumes && self.free_at > now;
         if !transmits {
             return;
         }

@@ -749,9 +749,8 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             }
         }
         let resumes = |l: &LinkSpec<P>| l.impairments.outages.is_some();
-        let departs = |l: &LinkSpec<P>| {
-            eager || l.impairments.reorder || l.port.shapes() || resumes(l)
-        };
+        let departs =
+            |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes() || resumes(l);
         let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
         let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.

@@ -5,8 +5,8 @@ mod support;
 use proptest::prelude::*;
 use sojourn_sim::trace::{Event, NoTrace, Record, Tracer};
 use sojourn_sim::{
-    Agent, AgentSpec, DropReason, Ecn, FlowSpec, Host, ImpairmentSpec, LinkSpec, LinkState,
-    LossAt, Network, NetworkSpec, Outage, Outgoing, Packet, Ties, TxRounding,
+    Agent, AgentSpec, DropReason, Ecn, FlowSpec, Host, ImpairmentSpec, LinkSpec, LinkState, LossAt,
+    Network, NetworkSpec, Outage, Outgoing, Packet, Ties, TxRounding,
 };
 use sojourn_units::{Rate, Span, Time};
 use std::collections::BTreeMap;
@@ -162,7 +162,16 @@ fn the_plans_exercise_what_they_promise() {
         device_queue: 1,
     };
     let (mut replicated, mut wire, mut overlimit, mut ties) = (0, 0, 0, 0);
+    let mut outages = [0, 0, 0];
     for seed in 0..40 {
+        for (_, change) in fifos(seed, shape).changes {
+            match change {
+                Change::State(_, LinkState::Up) => outages[0] += 1,
+                Change::State(_, LinkState::Down(Outage::Wait)) => outages[1] += 1,
+                Change::State(_, LinkState::Down(Outage::Lose)) => outages[2] += 1,
+                _ => {}
+            }
+        }
         let outcome = outcome(seed, shape);
         replicated += outcome.census.replicated;
         for (_, event, _, _) in &outcome.events {
@@ -175,6 +184,7 @@ fn the_plans_exercise_what_they_promise() {
             .filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2)
             .count();
     }
+    assert!(outages.iter().all(|count| *count > 50), "{outages:?}");
     assert!(
         replicated > 100 && wire > 100 && overlimit > 100 && ties > 1000,
         "{replicated} {wire} {overlimit} {ties}"
@@ -222,7 +232,9 @@ impl Tracer for Seen {
     fn record(&mut self, record: Record) {
         let (label, at) = (record.packet, record.key.time.as_ps() / 1_000_000);
         match record.event {
-            Event::Receive => self.arrived.push((at, label.seq, Ecn::from_bits(label.tos))),
+            Event::Receive => self
+                .arrived
+                .push((at, label.seq, Ecn::from_bits(label.tos))),
             Event::Drop(DropReason::Wire) => self.lost.push(label.seq),
             _ => {}
         }
@@ -376,9 +388,15 @@ fn a_wire_that_bleaches_clears_what_it_marks() {
         (count as f64 - expected).abs() < 4.0 * (expected * (1.0 - share)).sqrt() + 1e-9
     };
     let [none, ect0, ect1, ce] = after(Ecn::Ect0, 0.1, 0.0);
-    assert!(near(ce, 0.1) && none == 0 && ect1 == 0 && ect0 + ce == 4000, "{ce}");
+    assert!(
+        near(ce, 0.1) && none == 0 && ect1 == 0 && ect0 + ce == 4000,
+        "{ce}"
+    );
     let [none, _, ect1, ce] = after(Ecn::Ect1, 0.1, 0.5);
-    assert!(near(none, 0.5) && near(ce, 0.05) && near(ect1, 0.45), "{none} {ect1} {ce}");
+    assert!(
+        near(none, 0.5) && near(ce, 0.05) && near(ect1, 0.45),
+        "{none} {ect1} {ce}"
+    );
     assert_eq!(after(Ecn::Ce, 0.0, 1.0), [4000, 0, 0, 0]);
     assert_eq!(after(Ecn::NotEct, 1.0, 0.0), [4000, 0, 0, 0]);
 }

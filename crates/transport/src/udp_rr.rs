@@ -487,7 +487,8 @@ mod tests {
 
     #[test]
     fn each_request_is_answered_at_once_with_the_bytes_asked_for() {
-        let mut responder = UdpResponder::new(&params(&[("response", "500B")]), Bytes::new(28), Ecn::Ect1);
+        let mut responder =
+            UdpResponder::new(&params(&[("response", "500B")]), Bytes::new(28), Ecn::Ect1);
         let mut bench = Bench {
             now: at(7),
             ..Bench::default()

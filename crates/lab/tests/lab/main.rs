@@ -2,6 +2,7 @@
 
 mod changes;
 mod codepoints;
+mod ecn_paths;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;

@@ -367,7 +367,10 @@ mod tests {
             let n = 200_000_u64;
             let sum: f64 = (0..n).map(|_| share(deviation, &mut rng)).sum();
             let off = sum / real(n) - 1.0;
-            assert!(off.abs() < 4.0 * deviation / real(n).sqrt(), "{deviation}: {off}");
+            assert!(
+                off.abs() < 4.0 * deviation / real(n).sqrt(),
+                "{deviation}: {off}"
+            );
         }
     }
 
