@@ -9,7 +9,7 @@ use sojourn_cc::CongestionControl;
 use sojourn_report::{Note, Severity};
 use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::udp_rr::UDP_RR;
-use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec};
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Spec, Time};
 
 use crate::compile::{Compiled, FlowInfo, LinkInfo, compile};
 use crate::model::{Direction, Scenario};
@@ -22,7 +22,7 @@ use crate::stats::to_f64;
 pub const DIALECT_FALLBACK: &str = "dialect-fallback";
 
 /// Rules, each with what it looks for.
-pub const RULES: [(&str, &str); 13] = [
+pub const RULES: [(&str, &str); 14] = [
     (
         "unequal-buffers",
         "Queues under comparison hold different amounts.",
@@ -67,6 +67,10 @@ pub const RULES: [(&str, &str); 13] = [
     (
         "picture-stays-lost",
         "Video lost a picture, and nothing brought another key frame.",
+    ),
+    (
+        "rate-too-low",
+        "A link changes to a rate at which a packet takes longer than that rate lasts.",
     ),
     (
         DIALECT_FALLBACK,
@@ -148,6 +152,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     paced_beside_bursts(&all, &mut notes);
     one_ecn(&all, &comparisons, &mut notes);
     picture_stays_lost(&all, &mut notes);
+    rate_too_low(&all, &mut notes);
     notes
 }
 
@@ -550,7 +555,8 @@ fn paced_beside_bursts(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
 fn one_ecn(points: &[&Seen<'_>], comparisons: &[Compared<'_>], notes: &mut Vec<Note>) {
     let flows = |point: &Seen<'_>| {
         let mut parts = point.compiled.flows.iter().flat_map(|flow| &flow.parts);
-        parts.any(|(_, resolved)| value(&resolved.pairs, "ecn") == Some("true"))
+        let capable = ["true", "ect0", "ect1"].map(Some);
+        parts.any(|(_, resolved)| capable.contains(&value(&resolved.pairs, "ecn")))
     };
     let queue = |point: &Seen<'_>| {
         bottleneck(&point.compiled).is_some_and(|link| {
@@ -601,6 +607,82 @@ fn one_ecn(points: &[&Seen<'_>], comparisons: &[Compared<'_>], notes: &mut Vec<N
             places(&point.info.name(), found.len(), points.len())
         );
         notes.push(note("one-ecn", Severity::Info, text));
+    }
+}
+
+/// A packet of the usual size on the Internet, on the wire.
+const USUAL_PACKET: Bytes = Bytes::new(1500);
+
+/// A rate that a link has for a time.
+struct RateStep<'a> {
+    link: &'a LinkInfo,
+    rate: Rate,
+    from: Time,
+    until: Time,
+}
+
+impl RateStep<'_> {
+    /// How long a usual packet takes.
+    fn packet(&self) -> Span {
+        let ps =
+            u128::from(USUAL_PACKET.get()) * 8_000_000_000_000 / u128::from(self.rate.as_bps());
+        Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+/// The rates of links whose rate changes, each until the next.
+fn rate_steps<'a>(point: &'a Seen<'_>) -> Vec<RateStep<'a>> {
+    let compiled = &point.compiled;
+    let end = Time::ZERO + point.scenario.run.duration;
+    let mut steps = Vec::new();
+    for (link, index) in compiled.links.iter().zip(0..) {
+        let changes = compiled.changes.iter();
+        let changes = changes.filter(|change| change.link == index);
+        let changes: Vec<(Time, Rate)> = changes
+            .filter_map(|change| Some((change.at, change.rate?)))
+            .collect();
+        if changes.is_empty() {
+            continue;
+        }
+        let rates = std::iter::once((Time::ZERO, link.rate)).chain(changes.iter().copied());
+        let ends = changes.iter().map(|(at, _)| *at).chain([end]);
+        steps.extend(rates.zip(ends).map(|((from, rate), until)| RateStep {
+            link,
+            rate,
+            from,
+            until,
+        }));
+    }
+    steps
+}
+
+fn rate_too_low(points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let low = |point: &Seen<'_>| -> Option<String> {
+        let steps = rate_steps(point);
+        let slow = |step: &&RateStep<'_>| step.packet() > step.until.since(step.from);
+        let step = steps.iter().find(slow)?;
+        Some(format!(
+            "{} has {} from {} on, for {}. A packet of {} bytes that begins to be sent then takes {}, and nothing is sent before it is \
+            done, whatever the rate is later. For an outage write state = \"down\" instead of a rate.",
+            step.link.name,
+            step.rate,
+            step.from.since(Time::ZERO),
+            step.until.since(step.from),
+            USUAL_PACKET.get(),
+            step.packet(),
+        ))
+    };
+    let found: Vec<(&&Seen<'_>, String)> = points
+        .iter()
+        .filter_map(|point| Some((point, low(point)?)))
+        .collect();
+    if let Some((point, text)) = found.first() {
+        let places = places(&point.info.name(), found.len(), points.len());
+        notes.push(note(
+            "rate-too-low",
+            Severity::Warning,
+            format!("{text}{places}"),
+        ));
     }
 }
 

@@ -7,8 +7,8 @@ pub use self::groups::{GroupInfo, MemberInfo};
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
-    Direction, FlowGroup, ImpairmentParams, LossPlace, PlaceParams, Rounding, Scenario, Streams,
-    TieRule, Topology,
+    Direction, FlowGroup, ImpairmentParams, LinkState as LinkPower, LossPlace, PlaceParams,
+    Rounding, Scenario, Streams, TieRule, Topology, WhileDown,
 };
 use crate::opportunities;
 use sojourn_queue::registry::{self, BuildContext, Resolved};
@@ -16,8 +16,8 @@ use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
-    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, Loss, LossAt, Mrg32k3a, NetworkSpec,
-    Opportunities, Stream, Ties, TxRounding,
+    AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, LinkState, Loss, LossAt, Mrg32k3a, NetworkSpec,
+    Opportunities, Outage, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowBuilder, FlowRequest};
@@ -35,15 +35,30 @@ pub struct Compiled {
     pub flows: Vec<FlowInfo>,
     /// Multicast groups, in the order of their index.
     pub groups: Vec<GroupInfo>,
-    /// Timed changes: when, which link, new rate, new delay.
-    pub changes: Vec<(Time, usize, Option<Rate>, Option<Span>)>,
+    /// Timed changes, in the order of time.
+    pub changes: Vec<LinkChange>,
+}
+
+/// A timed change of a link direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkChange {
+    /// When.
+    pub at: Time,
+    /// The index of the link direction.
+    pub link: usize,
+    /// Its new rate.
+    pub rate: Option<Rate>,
+    /// Its new propagation.
+    pub delay: Option<Span>,
+    /// Whether it is up or down.
+    pub state: Option<LinkState>,
 }
 
 impl Compiled {
     /// The longest time by which a lazy link's events may reach a tracer late: propagation, whatever the timed changes make
     /// of it, and jitter.
     pub fn lag(&self) -> Span {
-        let planned = self.changes.iter().filter_map(|(_, _, _, delay)| *delay);
+        let planned = self.changes.iter().filter_map(|change| change.delay);
         let delays = self.links.iter().map(|link| link.delay).chain(planned);
         let jitter = self
             .network
@@ -917,6 +932,9 @@ fn impairment(
         duplicate: given.duplicate.get(),
         jitter: given.jitter,
         reorder: given.reorder,
+        bleach: given.bleach.get(),
+        mark: given.mark.get(),
+        outages: None,
     })
 }
 
@@ -978,20 +996,40 @@ fn apply_changes(scenario: &Scenario, compiled: &mut Compiled) -> Result<(), Lab
             spec.delay = change.delay.unwrap_or(spec.delay);
             (info.rate, info.delay) = (spec.rate, spec.delay);
         }
+        let state = change.state.map(|state| match (state, change.while_down) {
+            (LinkPower::Up, _) => LinkState::Up,
+            (LinkPower::Down, WhileDown::Wait) => LinkState::Down(Outage::Wait),
+            (LinkPower::Down, WhileDown::Lose) => LinkState::Down(Outage::Lose),
+        });
+        if let Some(state) = state {
+            let outages = &mut compiled.network.links[link].impairments.outages;
+            let first = outages.get_or_insert_default();
+            if change.at.is_zero() {
+                *first = state;
+            }
+        }
         let later = due.filter(|at| *at > Time::ZERO);
-        let later = later.map(|at| (at, link, change.rate, change.delay));
+        let later = later.map(|at| LinkChange {
+            at,
+            link,
+            rate: change.rate,
+            delay: change.delay,
+            state,
+        });
         compiled.changes.extend(later);
     }
-    compiled.changes.sort_by_key(|change| (change.0, change.1));
+    compiled
+        .changes
+        .sort_by_key(|change| (change.at, change.link));
     for pair in compiled.changes.windows(2) {
-        if let [
-            (at, link, rate, delay),
-            (at_too, link_too, rate_too, delay_too),
-        ] = pair
-            && (at, link) == (at_too, link_too)
-            && (rate.is_some() && rate_too.is_some() || delay.is_some() && delay_too.is_some())
+        if let [one, other] = pair
+            && (one.at, one.link) == (other.at, other.link)
+            && (one.rate.is_some() && other.rate.is_some()
+                || one.delay.is_some() && other.delay.is_some()
+                || one.state.is_some() && other.state.is_some())
         {
-            let (link, at) = (&compiled.links[*link].name, at.since(Time::ZERO));
+            let at = one.at.since(Time::ZERO);
+            let link = &compiled.links[one.link].name;
             let problem = format!("{link} changes twice at {at}");
             return Err(LabError::new(LabErrorKind::Contradiction, problem)
                 .key("changes")

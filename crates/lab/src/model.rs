@@ -228,6 +228,10 @@ params! {
         jitter: Span = "0s", range "0s".."1h", source "Sojourn's choice";
         /// Packets may overtake each other.
         reorder: bool = "false", source "Sojourn's choice";
+        /// ECN bleaching: each packet with ECT(0), ECT(1) or CE arrives as Not-ECT with this probability.
+        bleach: Ratio = "0", source "Sojourn's choice";
+        /// Each packet with ECT(0) or ECT(1) gets CE with this probability, whatever the queue does; before `bleach`.
+        mark: Ratio = "0", source "Sojourn's choice";
     }
 }
 
@@ -253,6 +257,26 @@ params! {
     }
 }
 
+choice! {
+    /// Whether a link carries packets.
+    pub enum LinkState {
+        /// It does.
+        Up = "up",
+        /// It does not.
+        Down = "down",
+    }
+}
+
+choice! {
+    /// What becomes of packets while a link is down.
+    pub enum WhileDown {
+        /// They wait in the queue. The packet in transmission when the link goes down is sent and arrives; no other is begun.
+        Wait = "wait",
+        /// They are sent and lost on the wire, and so is the packet in transmission when the link goes down.
+        Lose = "lose",
+    }
+}
+
 params! {
     /// A timed change of a link: table `[[changes]]`.
     pub struct ChangeParams {
@@ -260,10 +284,14 @@ params! {
         at: Span = "0s", source "required";
         /// The link direction, such as `left-right`.
         link: String = "", source "required";
-        /// New rate, from the next start of transmission on.
+        /// New rate, from the next start of transmission on: the packet in transmission keeps the rate at which it began.
         rate: Option<Rate> = "none", range "1bps".., source "unchanged";
         /// New propagation, for packets that start from then on.
         delay: Option<Span> = "none", range "0s".."1h", source "unchanged";
+        /// The link goes down, or comes up again. What is in flight arrives in any case.
+        state: Option<LinkState> = "none", source "unchanged";
+        /// What becomes of packets while the link is down.
+        while_down: WhileDown = "wait", source "Sojourn's choice", where state is "down";
         /// Time after which it happens again, and again until the run ends: two changes of one link with different times make its
         /// rate go up and down.
         every: Option<Span> = "none", range "1ms".."200h", source "once";

@@ -11,7 +11,9 @@ use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{BuildError, DropReason, FlowCounts, Network, Opportunities};
+use sojourn_sim::{
+    BuildError, DropReason, FlowCounts, LinkSpec, LinkState, Network, Opportunities, Outage,
+};
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
@@ -49,9 +51,9 @@ pub fn run_traced<T: Tracer>(
         groups,
         changes,
     } = compiled;
+    let mut rates = Capacity::new(&links, &network.links);
     let mut network =
         Network::build(network, tracer).map_err(|error| build_error(scenario, &error))?;
-    let mut rates = Capacity::new(&links);
     let mut recorder = Recorder::new(scenario, &network, &links, &flows)?;
     let warmup = Time::ZERO + scenario.run.warmup;
     let end = Time::ZERO + scenario.run.duration;
@@ -59,20 +61,24 @@ pub fn run_traced<T: Tracer>(
     let mut measuring = false;
     loop {
         // What happens next, in this order at one instant: a change, the end of the warm-up, a sample, the end.
-        let change = changes.peek().map_or(Time::MAX, |c| c.0);
+        let change = changes.peek().map_or(Time::MAX, |change| change.at);
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
         caught(scenario, replication, &mut network, |network| {
             network.run_before(next);
         })?;
         if next == change && change < end {
-            if let Some((_, link, rate, delay)) = changes.next() {
-                if let Some(rate) = rate {
-                    network.set_rate(link, rate);
-                    rates.change(link, next, rate);
+            if let Some(change) = changes.next() {
+                if let Some(rate) = change.rate {
+                    network.set_rate(change.link, rate);
+                    rates.set_rate(change.link, next, rate);
                 }
-                if let Some(delay) = delay {
-                    network.set_delay(link, delay);
+                if let Some(delay) = change.delay {
+                    network.set_delay(change.link, delay);
+                }
+                if let Some(state) = change.state {
+                    network.set_state(change.link, state);
+                    rates.set_state(change.link, next, state);
                 }
             }
         } else if next == start {
@@ -154,40 +160,77 @@ fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
     LabError::new(kind, error.to_string()).in_file(&scenario.name)
 }
 
-/// What each link could have carried: its rate integrated over time, since the start or since measuring began.
+/// What each link could have carried: its rate integrated over time, since the start or since measuring began. While it is down and
+/// packets wait, that is nothing; where they are lost, they use what it could have carried.
 pub(crate) struct Capacity {
-    /// Per link: rate now, since when, bit-picoseconds so far.
-    links: Vec<(Rate, Time, u128)>,
-    /// Per link, in place of that.
-    schedules: Vec<Option<Opportunities>>,
+    links: Vec<LinkCapacity>,
 }
 
+struct LinkCapacity {
+    /// Its rate now, and the schedule that it has in place of one.
+    rate: Rate,
+    schedule: Option<Opportunities>,
+    /// Down, and packets wait.
+    stopped: bool,
+    /// What it could have carried before `since`, in bit-picoseconds.
+    since: Time,
+    sum: u128,
+}
+
+impl LinkCapacity {
+    /// What it could have carried until `end`, in bit-picoseconds.
+    fn until(&self, end: Time) -> u128 {
+        let last = match &self.schedule {
+            _ if self.stopped => 0,
+            Some(schedule) => schedule.bits(self.since, end) * PS_PER_S,
+            None => product(self.rate, end.since(self.since)),
+        };
+        self.sum + last
+    }
+
+    fn go_on(&mut self, now: Time) {
+        (self.sum, self.since) = (self.until(now), now);
+    }
+}
+
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+const STOPPED: LinkState = LinkState::Down(Outage::Wait);
+
 impl Capacity {
-    fn new(links: &[LinkInfo]) -> Capacity {
+    fn new(links: &[LinkInfo], network: &[LinkSpec<QueuePort>]) -> Capacity {
+        let links = links.iter().zip(network).map(|(link, spec)| LinkCapacity {
+            rate: link.rate,
+            schedule: link.opportunities.clone(),
+            stopped: spec.impairments.outages == Some(STOPPED),
+            since: Time::ZERO,
+            sum: 0,
+        });
         Capacity {
-            links: links.iter().map(|l| (l.rate, Time::ZERO, 0)).collect(),
-            schedules: links.iter().map(|l| l.opportunities.clone()).collect(),
+            links: links.collect(),
         }
     }
 
-    fn change(&mut self, link: usize, now: Time, rate: Rate) {
-        let (old, since, sum) = self.links[link];
-        self.links[link] = (rate, now, sum + product(old, now.since(since)));
+    fn set_rate(&mut self, link: usize, now: Time, rate: Rate) {
+        let link = &mut self.links[link];
+        link.go_on(now);
+        link.rate = rate;
+    }
+
+    fn set_state(&mut self, link: usize, now: Time, state: LinkState) {
+        let link = &mut self.links[link];
+        link.go_on(now);
+        link.stopped = state == STOPPED;
     }
 
     fn start_measuring(&mut self, now: Time) {
-        for (_, since, sum) in &mut self.links {
-            *since = now;
-            *sum = 0;
+        for link in &mut self.links {
+            (link.sum, link.since) = (0, now);
         }
     }
 
     pub(crate) fn bits(&self, link: usize, end: Time) -> u128 {
-        let (rate, since, sum) = self.links[link];
-        if let Some(schedule) = &self.schedules[link] {
-            return schedule.bits(since, end);
-        }
-        (sum + product(rate, end.since(since))) / 1_000_000_000_000
+        self.links[link].until(end) / PS_PER_S
     }
 }
 
@@ -216,7 +259,7 @@ fn queues<T: Tracer>(
             bottleneck: link.role == Role::Bottleneck,
             discipline: link.discipline.name,
             release: link.resolved.release,
-            rate: rates.links[index].0,
+            rate: rates.links[index].rate,
             totals: account.measured(),
             sent_bytes,
             sent_packets,

@@ -1154,10 +1154,10 @@ impl<'a> Reader<'a> {
                 return Err(table.missing("at", "say when, such as at = \"10s\""));
             }
             link_name(&table, topology)?;
-            if change.rate.is_none() && change.delay.is_none() {
+            if change.rate.is_none() && change.delay.is_none() && change.state.is_none() {
                 return Err(table
                     .error(LabErrorKind::MissingKey, "this change changes nothing")
-                    .remedy("give it a rate or a delay"));
+                    .remedy("give it a rate, a delay or a state"));
             }
             if change.at >= run.duration {
                 let problem = format!(
@@ -1183,7 +1183,8 @@ impl<'a> Reader<'a> {
                 other.at == change.at
                     && other.link == change.link
                     && (other.rate.is_some() && change.rate.is_some()
-                        || other.delay.is_some() && change.delay.is_some())
+                        || other.delay.is_some() && change.delay.is_some()
+                        || other.state.is_some() && change.state.is_some())
             };
             if changes.iter().any(twice) {
                 let problem = format!("{} changes twice at {}", change.link, change.at);

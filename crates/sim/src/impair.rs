@@ -1,8 +1,13 @@
-//! Impairments of one link direction: loss, duplication, jitter, reordering.
+//! Impairments of one link direction: loss, duplication, jitter, reordering, changes of the ECN field, outages.
+//!
+//! ECN: a broken path may clear the ECN field (*bleaching*) or set CE where nothing is congested. Both happen on the wire, marking
+//! first, as if the device that bleaches came after the one that marks.
 //!
 //! Every kind draws from its own stream, in the order in which packets meet it (offered to the queue, or
 //! sent), which is the same for lazy and eager links.
 
+use crate::link::LinkState;
+use crate::packet::Ecn;
 use crate::rng::Stream;
 use sojourn_units::Span;
 
@@ -52,10 +57,16 @@ pub struct ImpairmentSpec {
     pub jitter: Span,
     /// True lets a packet overtake another; otherwise it arrives no earlier than its predecessor.
     pub reorder: bool,
+    /// Probability that a packet with ECT(0), ECT(1) or CE arrives with Not-ECT.
+    pub bleach: f64,
+    /// Probability that a packet with ECT(0) or ECT(1) gets CE.
+    pub mark: f64,
+    /// The state in which the link begins, if it changes during the run; none for a link that is always up.
+    pub outages: Option<LinkState>,
 }
 
 impl ImpairmentSpec {
-    /// True if the link does nothing but delay.
+    /// True if the link does nothing but delay, and is always up.
     pub fn is_none(&self) -> bool {
         *self == ImpairmentSpec::default()
     }
@@ -71,6 +82,8 @@ pub(crate) struct Impairments {
     loss: Stream,
     duplicate: Stream,
     jitter: Stream,
+    mark: Stream,
+    bleach: Stream,
 }
 
 impl Impairments {
@@ -86,7 +99,31 @@ impl Impairments {
             loss: stream("loss"),
             duplicate: stream("duplicate"),
             jitter: stream("jitter"),
+            mark: stream("mark"),
+            bleach: stream("bleach"),
         }
+    }
+
+    /// The state in which the link begins.
+    pub(crate) fn first_state(&self) -> LinkState {
+        self.spec.outages.unwrap_or_default()
+    }
+
+    /// True if the link may go down.
+    pub(crate) fn has_outages(&self) -> bool {
+        self.spec.outages.is_some()
+    }
+
+    /// The type of service of a packet after the wire, which had `tos` before it.
+    pub(crate) fn crossed(&mut self, tos: u8) -> u8 {
+        let mut ecn = Ecn::from_bits(tos);
+        if self.spec.mark > 0.0 && ecn.is_capable() && self.mark.chance(self.spec.mark) {
+            ecn = Ecn::Ce;
+        }
+        if self.spec.bleach > 0.0 && ecn != Ecn::NotEct && self.bleach.chance(self.spec.bleach) {
+            ecn = Ecn::NotEct;
+        }
+        tos & !3 | ecn.bits()
     }
 
     pub(crate) fn loss_at(&self) -> LossAt {

@@ -27,7 +27,7 @@ pub mod trace_ns2;
 pub use agent::{Agent, Host, Launch, Timers};
 pub use group::{DenseSpec, GroupSpec, MemberSpec, Stay, TreeSpec};
 pub use impair::{ImpairmentSpec, Loss, LossAt};
-pub use link::{Ties, TxRounding};
+pub use link::{LinkState, Outage, Ties, TxRounding};
 pub use mrg32k3a::Mrg32k3a;
 pub use network::{
     AgentSpec, BuildError, Census, DelayCounts, FlowCounts, FlowSpec, Key, LinkSpec, Network,

@@ -26,6 +26,12 @@
 //! A link that *feeds* others, which get all their packets from it, lets packets run ahead into them as soon as they are
 //! on its wire (`network/ahead.rs`). All keep their true times; a traced run does none of it.
 //!
+//! A link may go *down* (`set_state`). What [waits](Outage::Wait) for the link to come up keeps its place: the transmitter ends the
+//! packet that it has begun, which arrives, and begins no other; the queue goes on to take packets in and to drop what it has no
+//! room for. Where packets are [lost](Outage::Lose) the transmitter goes on, and nothing that it begins while the link is down
+//! arrives, nor does the packet that it has begun when the link goes down. What is in flight arrives either way. A change of the
+//! rate does not touch the packet in transmission, which keeps the rate at which it began.
+//!
 //! A plain link whose port [foresees](Port::foresees) what happens has its packets on the wire as soon as it gets them: one that has to
 //! wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the run
 //! waits in the ring, as it would otherwise.
@@ -68,6 +74,26 @@ pub enum Ties {
     /// As the clock of ns-2 has them, whose sums of doubles round to one side or the other, and then in the order in which they were
     /// scheduled. Links are eager.
     Ns2Clock,
+}
+
+/// What becomes of packets while a link is down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Outage {
+    /// They wait: the transmitter begins none.
+    #[default]
+    Wait,
+    /// They are sent and lost, and so is the one in transmission when the link goes down.
+    Lose,
+}
+
+/// Whether a link carries packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LinkState {
+    /// It does.
+    #[default]
+    Up,
+    /// It does not.
+    Down(Outage),
 }
 
 /// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
@@ -209,6 +235,19 @@ struct Impaired {
     launched: u64,
     /// Packets that got lost since measuring began.
     lost: u64,
+    link: LinkState,
+    /// Down, and packets wait: whether the transmitter was idle, and otherwise when it is done with what it has begun.
+    stopped: Option<Stopped>,
+    /// The link came up, and its transmitter has not begun a packet since, nor found that there is none.
+    resumes: bool,
+}
+
+/// What the transmitter was about when the link went down.
+#[derive(Clone, Copy, Debug)]
+struct Stopped {
+    was_idle: bool,
+    until: Time,
+    begun: Time,
 }
 
 /// Everything that a link needs to be built.
@@ -324,14 +363,20 @@ impl<P: Port> Link<P> {
                 air: BinaryHeap::new(),
                 launched: 0,
                 lost: 0,
+                link: LinkState::Up,
+                stopped: None,
+                resumes: false,
             })
         });
+        let first_state = impaired
+            .as_ref()
+            .map_or(LinkState::Up, |i| i.state.first_state());
         let shapes = port.shapes();
         let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
         let waived = plain && port.waives();
         let foresees = plain && shape.foresees && port.foresees();
         let serializer = Serializer::new(shape.rate, shape.rounding, shape.opportunities);
-        Link {
+        let mut link = Link {
             ring: Ring::new(),
             id: shape.id,
             to: shape.to,
@@ -367,7 +412,9 @@ impl<P: Port> Link<P> {
             held_back: false,
             held_before: (0, 0),
             impaired,
-        }
+        };
+        link.set_state(first_state, Time::ZERO);
+        link
     }
 
     /// True if a packet that is handed to the link by an event at `now` goes straight through: nothing waits, the
@@ -565,6 +612,9 @@ impl<P: Port> Link<P> {
     #[inline]
     fn rest(&mut self, now: Time) {
         self.serializer.clear();
+        if !self.plain {
+            self.has_resumed();
+        }
         if self.shapes && self.is_held_back(now) {
             return;
         }
@@ -587,11 +637,12 @@ impl<P: Port> Link<P> {
         self.held_back
     }
 
-    /// The departure event of an eager link, or of a lazy one whose port holds packets back. Ignored if the departure has
+    /// The departure event of an eager link, or of a lazy one whose port holds packets back or that has come up. Ignored if the departure has
     /// happened already, or is due by another event.
     pub(crate) fn on_departure_event<S: LinkSink>(&mut self, key: &Key, sink: &mut S) {
         let due = self.departure_key();
-        let listed = self.eager || (self.held_back && due.birth == key.birth);
+        let looks = self.held_back || self.resumes();
+        let listed = self.eager || (looks && due.birth == key.birth);
         if !self.idle && due.time == key.time && listed {
             self.depart(sink);
         }
@@ -701,14 +752,17 @@ impl<P: Port> Link<P> {
             return;
         };
         let state = &mut impaired.state;
-        let lost = state.loss_at() == LossAt::Wire && state.loses();
+        let severed = impaired.link == LinkState::Down(Outage::Lose);
+        let lost = state.loss_at() == LossAt::Wire && state.loses() || severed;
         let doubled = state.doubles();
         let own = self.free_at + self.delay + state.extra_delay();
         let (overtakes, number) = (state.reorders(), impaired.launched);
         impaired.launched += 1;
+        impaired.resumes = false;
         let Some(packet) = self.ring.launched_last() else {
             return;
         };
+        packet.tos = state.crossed(packet.tos);
         if lost {
             packet.flags = packet.flags.with(Flags::LOST);
         } else if doubled {
@@ -850,11 +904,12 @@ impl<P: Port> Link<P> {
         self.ring.flight_head().map(|p| (p.at, p.launched))
     }
 
-    /// The departure event of an eager link while it transmits, or of a lazy one whose port holds packets back while nothing is
-    /// in flight: when, and its birth. A plain link has none.
+    /// The departure event of an eager link while it transmits, or of a lazy one whose port holds packets back, or that has come
+    /// up, while nothing is in flight: when, and its birth. A plain link has none.
     #[inline]
     pub(crate) fn next_departure(&self) -> Option<(Time, Time)> {
-        let alone = self.held_back && !self.plain && self.ring.in_flight() == 0;
+        let looks = !self.plain && (self.held_back || self.resumes());
+        let alone = looks && self.ring.in_flight() == 0;
         let listed = self.eager || alone;
         if !listed || self.idle || self.free_at == Time::MAX {
             return None;
@@ -888,6 +943,121 @@ impl<P: Port> Link<P> {
         let air = self.impaired.iter().flat_map(|impaired| &impaired.air);
         let air = air.map(|Reverse(flight)| &flight.packet);
         self.ring.given_up().chain(air)
+    }
+
+    /// The link goes down or comes up at `now`, up to which it has been brought up to date.
+    ///
+    /// # Panics
+    /// If it goes down and was not built with [outages](crate::ImpairmentSpec::outages).
+    pub(crate) fn set_state(&mut self, state: LinkState, now: Time) {
+        let before = self.state();
+        if state == before {
+            return;
+        }
+        let impaired = self.impaired.as_ref();
+        assert!(
+            impaired.is_some_and(|i| i.state.has_outages()),
+            "a link that goes down is built with outages"
+        );
+        if before == LinkState::Down(Outage::Wait) {
+            self.resume(now);
+        }
+        match state {
+            LinkState::Up => {}
+            LinkState::Down(Outage::Wait) => self.stop(),
+            LinkState::Down(Outage::Lose) => self.sever(now),
+        }
+        if let Some(impaired) = &mut self.impaired {
+            impaired.link = state;
+        }
+    }
+
+    /// Whether it is up.
+    fn state(&self) -> LinkState {
+        self.impaired.as_ref().map_or(LinkState::Up, |i| i.link)
+    }
+
+    /// The transmitter begins no packet from now on.
+    fn stop(&mut self) {
+        let stopped = Stopped {
+            was_idle: self.idle,
+            // A transmitter for which packets are held back has begun nothing.
+            until: if self.held_back {
+                Time::ZERO
+            } else {
+                self.free_at
+            },
+            begun: self.last_start,
+        };
+        if let Some(impaired) = &mut self.impaired {
+            impaired.stopped = Some(stopped);
+            impaired.resumes = false;
+        }
+        // What was held back is asked for again when the link comes up.
+        self.held_back = false;
+        self.idle = false;
+        self.free_at = Time::MAX;
+    }
+
+    /// The transmitter begins packets again, as soon as it is done with the one that it had begun.
+    fn resume(&mut self, now: Time) {
+        let Some(impaired) = &mut self.impaired else {
+            return;
+        };
+        let Some(stopped) = impaired.stopped.take() else {
+            return;
+        };
+        self.free_at = stopped.until;
+        self.last_start = stopped.begun;
+        if stopped.was_idle && !self.waiting {
+            self.idle = true;
+            return;
+        }
+        if stopped.was_idle || stopped.until <= now {
+            impaired.resumes = true;
+            self.serializer.clear();
+            self.free_at = now;
+            self.last_start = now;
+        }
+    }
+
+    /// The packet in transmission is lost.
+    fn sever(&mut self, now: Time) {
+        let Some(impaired) = &mut self.impaired else {
+            return;
+        };
+        let transmits = !self.idle && !self.held_back && !impaired.resumes && self.free_at > now;
+        if !transmits {
+            return;
+        }
+        let last = impaired.launched.wrapping_sub(1);
+        if impaired.state.reorders() {
+            let air = std::mem::take(&mut impaired.air);
+            impaired.air = air
+                .into_iter()
+                .map(|Reverse(mut flight)| {
+                    if flight.number == last {
+                        flight.packet.flags = flight.packet.flags.with(Flags::LOST);
+                    }
+                    Reverse(flight)
+                })
+                .collect();
+        } else if let Some(packet) = self.ring.launched_last() {
+            packet.flags = packet.flags.with(Flags::LOST);
+        }
+    }
+
+    /// True if the link came up and its transmitter has not found out yet what there is to send.
+    fn resumes(&self) -> bool {
+        self.impaired.as_ref().is_some_and(|i| i.resumes)
+    }
+
+    /// The transmitter has found out that there is nothing to send.
+    #[cold]
+    fn has_resumed(&mut self) {
+        if let Some(impaired) = &mut self.impaired {
+            impaired.resumes = false;
+        }
     }
 
     /// Applies a new rate from the next start of transmission on; a link with a schedule has it for its queue only.

@@ -16,7 +16,7 @@ use crate::fel::{self, AutoList, EventList};
 use crate::group::GroupSpec;
 use crate::histogram::Histogram;
 use crate::impair::{ImpairmentSpec, Impairments};
-use crate::link::{Link, LinkShape, LinkSink, Ties, TxRounding};
+use crate::link::{Link, LinkShape, LinkSink, LinkState, Ties, TxRounding};
 use crate::ns2_time;
 use crate::opportunities::Opportunities;
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
@@ -748,7 +748,9 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 }
             }
         }
-        let departs = |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes();
+        let resumes = |l: &LinkSpec<P>| l.impairments.outages.is_some();
+        let departs =
+            |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes() || resumes(l);
         let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
         let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.
@@ -1195,6 +1197,18 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         // What is due before the change reckons with the rate before.
         self.settle(link);
         self.core.links[link].set_rate(rate);
+    }
+
+    /// Takes a link down, or up again; see [`LinkState`].
+    ///
+    /// # Panics
+    /// If the link was not built with [outages](ImpairmentSpec::outages).
+    pub fn set_state(&mut self, link: usize, state: LinkState) {
+        // What is due before the change happens in the state before.
+        self.settle(link);
+        let now = self.core.key.time;
+        self.core.links[link].set_state(state, now);
+        self.core.list_events(link);
     }
 
     /// Changes the delay of a link for packets that start from now on.

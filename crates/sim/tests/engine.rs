@@ -3,10 +3,14 @@
 mod support;
 
 use proptest::prelude::*;
-use sojourn_sim::trace::{Event, NoTrace};
-use sojourn_sim::{DropReason, LossAt, Ties};
+use sojourn_sim::trace::{Event, NoTrace, Record, Tracer};
+use sojourn_sim::{
+    Agent, AgentSpec, DropReason, Ecn, FlowSpec, Host, ImpairmentSpec, LinkSpec, LinkState, LossAt,
+    Network, NetworkSpec, Outage, Outgoing, Packet, Ties, TxRounding,
+};
+use sojourn_units::{Rate, Span, Time};
 use std::collections::BTreeMap;
-use support::{Fifo, Keep, Outcome, Plan, Shape, plan, plan_with, play, run};
+use support::{Change, Fifo, Keep, Outcome, Plan, Shape, plan, plan_with, play, run};
 
 fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
     fifos_with(seed, shape, false)
@@ -130,7 +134,7 @@ proptest! {
         prop_assert_eq!(u64::from(left), outcome.census.left);
     }
 
-    /// Without reordering, a link delivers packets in the order in which it sent them.
+    /// Without reordering, a link delivers packets in the order in which it sent them, but for those that it loses.
     #[test]
     fn packets_arrive_in_the_order_sent_when_delays_change(seed in any::<u64>(), ties in prop::sample::select(TIES.to_vec())) {
         let shape = Shape { ties, eager: false, impaired: false, device_queue: 0 };
@@ -139,7 +143,7 @@ proptest! {
         for (_, event, link, packet) in &outcome.events {
             match event {
                 Event::Dequeue => sent.entry(*link).or_default().push_back(packet.uid),
-                Event::Receive => {
+                Event::Receive | Event::Drop(DropReason::Wire) => {
                     let first = sent.get_mut(link).and_then(|uids| uids.pop_front());
                     prop_assert_eq!(first, Some(packet.uid));
                 }
@@ -158,7 +162,16 @@ fn the_plans_exercise_what_they_promise() {
         device_queue: 1,
     };
     let (mut replicated, mut wire, mut overlimit, mut ties) = (0, 0, 0, 0);
+    let mut outages = [0, 0, 0];
     for seed in 0..40 {
+        for (_, change) in fifos(seed, shape).changes {
+            match change {
+                Change::State(_, LinkState::Up) => outages[0] += 1,
+                Change::State(_, LinkState::Down(Outage::Wait)) => outages[1] += 1,
+                Change::State(_, LinkState::Down(Outage::Lose)) => outages[2] += 1,
+                _ => {}
+            }
+        }
         let outcome = outcome(seed, shape);
         replicated += outcome.census.replicated;
         for (_, event, _, _) in &outcome.events {
@@ -171,8 +184,219 @@ fn the_plans_exercise_what_they_promise() {
             .filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2)
             .count();
     }
+    assert!(outages.iter().all(|count| *count > 50), "{outages:?}");
     assert!(
         replicated > 100 && wire > 100 && overlimit > 100 && ties > 1000,
         "{replicated} {wire} {overlimit} {ties}"
     );
+}
+
+/// Sends a packet of 1000 bytes with this codepoint at each of these times.
+struct Script {
+    times: Vec<Time>,
+    ecn: Ecn,
+    next: usize,
+}
+
+impl Agent for Script {
+    fn on_start<H: Host>(&mut self, host: &mut H) {
+        if let Some(at) = self.times.get(self.next) {
+            let armed = host.armed(*at);
+            host.wake(*at, armed);
+        }
+    }
+    fn on_packet<H: Host>(&mut self, _: &Packet, _: &mut H) {}
+    fn on_wake<H: Host>(&mut self, host: &mut H) {
+        let packet = Outgoing {
+            size: 1000,
+            seq: self.next as u64,
+            tos: self.ecn.bits(),
+            ..Outgoing::default()
+        };
+        host.send(0, packet);
+        self.next += 1;
+        self.on_start(host);
+    }
+    fn start_measuring(&mut self, _: Time) {}
+}
+
+/// Keeps when packets arrive, in microseconds, with their number and codepoint, and the numbers of those that get lost.
+#[derive(Default)]
+struct Seen {
+    arrived: Vec<(u64, u64, Ecn)>,
+    lost: Vec<u64>,
+}
+
+impl Tracer for Seen {
+    const ON: bool = true;
+    fn record(&mut self, record: Record) {
+        let (label, at) = (record.packet, record.key.time.as_ps() / 1_000_000);
+        match record.event {
+            Event::Receive => self
+                .arrived
+                .push((at, label.seq, Ecn::from_bits(label.tos))),
+            Event::Drop(DropReason::Wire) => self.lost.push(label.seq),
+            _ => {}
+        }
+    }
+    fn advance(&mut self, _: Time) {}
+    fn finish(&mut self) {}
+}
+
+const fn us(time: u64) -> Time {
+    Time::from_ps(time * 1_000_000)
+}
+
+/// Packets over one link of 8 Mbps, where each takes 1 ms, and 5 ms of propagation.
+fn cross(
+    times: &[u64],
+    ecn: Ecn,
+    impairments: &ImpairmentSpec,
+    changes: &[(u64, Change)],
+    eager: bool,
+) -> Seen {
+    let link = |name: &str, from, to| LinkSpec {
+        name: name.to_owned(),
+        from,
+        to,
+        rate: Rate::mbps(8),
+        delay: Span::from_ms(5),
+        rounding: TxRounding::Carry,
+        device_queue: 0,
+        opportunities: None,
+        impairments: match from {
+            0 => impairments.clone(),
+            _ => ImpairmentSpec::default(),
+        },
+        port: Fifo::new(40),
+    };
+    let spec = NetworkSpec {
+        nodes: vec!["a".to_owned(), "b".to_owned()],
+        links: vec![link("link/a-b", 0, 1), link("link/b-a", 1, 0)],
+        agents: vec![AgentSpec {
+            name: "flow/0/sender".to_owned(),
+            node: 0,
+            agent: Script {
+                times: times.iter().map(|at| us(*at)).collect(),
+                ecn,
+                next: 0,
+            },
+        }],
+        flows: vec![FlowSpec {
+            name: "flow/0".to_owned(),
+            dscp: 0,
+            source: 0,
+            sink: 1,
+            sender: 0,
+            receiver: None,
+        }],
+        groups: Vec::new(),
+        ties: Ties::DeparturesFirst,
+        eager,
+        seed: 1,
+        replication: 0,
+    };
+    let mut network = Network::build(spec, Seen::default()).expect("a network");
+    for (at, change) in changes {
+        network.run_before(us(*at));
+        match change {
+            Change::Rate(link, rate) => network.set_rate(*link, *rate),
+            Change::State(link, state) => network.set_state(*link, *state),
+            _ => {}
+        }
+    }
+    network.run_before(us(10_000_000));
+    network.finish();
+    network.into_tracer()
+}
+
+/// When packets arrive that are sent at these times, and which get lost; the same in both modes.
+fn fates(times: &[u64], changes: &[(u64, Change)]) -> (Vec<(u64, u64)>, Vec<u64>) {
+    let outages = ImpairmentSpec {
+        outages: Some(LinkState::Up),
+        ..ImpairmentSpec::default()
+    };
+    let [lazy, eager] = [false, true].map(|eager| {
+        let seen = cross(times, Ecn::NotEct, &outages, changes, eager);
+        let arrived: Vec<_> = seen.arrived.iter().map(|one| (one.0, one.1)).collect();
+        (arrived, seen.lost)
+    });
+    assert_eq!(lazy, eager);
+    lazy
+}
+
+const WAIT: Change = Change::State(0, LinkState::Down(Outage::Wait));
+const LOSE: Change = Change::State(0, LinkState::Down(Outage::Lose));
+const UP: Change = Change::State(0, LinkState::Up);
+
+#[test]
+fn a_packet_in_transmission_keeps_the_rate_at_which_it_began() {
+    // The second packet begins when the first is sent, at the new rate of a tenth.
+    let slower = Change::Rate(0, Rate::kbps(800));
+    let (arrived, _) = fates(&[0, 0], &[(500, slower)]);
+    assert_eq!(arrived, [(6000, 0), (16_000, 1)]);
+    let faster = Change::Rate(0, Rate::mbps(80));
+    let (arrived, _) = fates(&[0, 0], &[(500, faster)]);
+    assert_eq!(arrived, [(6000, 0), (6100, 1)]);
+}
+
+#[test]
+fn packets_wait_for_a_link_to_come_up_and_the_one_begun_arrives() {
+    let (arrived, lost) = fates(&[0, 0, 3000, 9000], &[(500, WAIT), (4000, UP)]);
+    let expected = [(6000, 0), (10_000, 1), (11_000, 2), (15_000, 3)];
+    assert_eq!((arrived, lost), (expected.to_vec(), vec![]));
+    // A packet that comes to an idle link that is down waits, too.
+    let (arrived, _) = fates(&[2000], &[(500, WAIT), (4000, UP)]);
+    assert_eq!(arrived, [(10_000, 0)]);
+    // Shorter than the packet that is in transmission, an outage changes nothing.
+    let (arrived, _) = fates(&[0, 0], &[(200, WAIT), (700, UP)]);
+    assert_eq!(arrived, [(6000, 0), (7000, 1)]);
+    // Up at the instant at which a packet comes.
+    let (arrived, _) = fates(&[4000], &[(500, WAIT), (4000, UP)]);
+    assert_eq!(arrived, [(10_000, 0)]);
+    // What stays down delivers nothing more.
+    let (arrived, _) = fates(&[0, 0, 3000], &[(500, WAIT)]);
+    assert_eq!(arrived, [(6000, 0)]);
+}
+
+#[test]
+fn what_is_in_transmission_while_a_link_loses_packets_is_lost_and_what_is_in_flight_arrives() {
+    // The first is in flight at 1.5 ms, the second in transmission; the fourth ends after the link has come up.
+    let (arrived, lost) = fates(&[0, 0, 2000, 4000, 6000], &[(1500, LOSE), (4500, UP)]);
+    assert_eq!(arrived, [(6000, 0), (12_000, 4)]);
+    assert_eq!(lost, [1, 2, 3]);
+    // From waiting to losing, with a packet in transmission.
+    let (arrived, lost) = fates(&[0, 0, 5000], &[(300, WAIT), (600, LOSE), (2500, UP)]);
+    assert_eq!((arrived, lost), (vec![(11_000, 2)], vec![0, 1]));
+}
+
+#[test]
+fn a_wire_that_bleaches_clears_what_it_marks() {
+    let times: Vec<u64> = (0..4000).map(|n| 2000 * n).collect();
+    let after = |ecn, mark, bleach| {
+        let spec = ImpairmentSpec {
+            mark,
+            bleach,
+            ..ImpairmentSpec::default()
+        };
+        let seen = cross(&times, ecn, &spec, &[], false);
+        let count = |ecn| seen.arrived.iter().filter(|one| one.2 == ecn).count();
+        [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].map(count)
+    };
+    let near = |count: usize, share: f64| {
+        let expected = 4000.0 * share;
+        (count as f64 - expected).abs() < 4.0 * (expected * (1.0 - share)).sqrt() + 1e-9
+    };
+    let [none, ect0, ect1, ce] = after(Ecn::Ect0, 0.1, 0.0);
+    assert!(
+        near(ce, 0.1) && none == 0 && ect1 == 0 && ect0 + ce == 4000,
+        "{ce}"
+    );
+    let [none, _, ect1, ce] = after(Ecn::Ect1, 0.1, 0.5);
+    assert!(
+        near(none, 0.5) && near(ce, 0.05) && near(ect1, 0.45),
+        "{none} {ect1} {ce}"
+    );
+    assert_eq!(after(Ecn::Ce, 0.0, 1.0), [4000, 0, 0, 0]);
+    assert_eq!(after(Ecn::NotEct, 1.0, 0.0), [4000, 0, 0, 0]);
 }

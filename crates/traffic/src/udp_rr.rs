@@ -35,11 +35,12 @@ pub(crate) fn build(
     };
     let params: UdpRrParams = sojourn_units::build(None, &pairs_of(args, UdpRrParams::TABLE))?;
     let parts = vec![("udp", Resolved::of(&udp)), (UDP_RR, Resolved::of(&params))];
-    let responder = UdpResponder::new(&params, udp.headers);
+    let responder = UdpResponder::new(&params, udp.headers, udp.ecn.codepoint());
     let requester = UdpRequester::new(&UdpRrConfig {
         flow: request.flow,
         params,
         headers: udp.headers,
+        ecn: udp.ecn.codepoint(),
         start: request.start,
         stop: request.stop,
     });

@@ -27,7 +27,7 @@ pub use sack::{SackConfig, SackParams, SackReceiver, SackSender};
 pub use srm::{SrmConfig, SrmCounts, SrmMember, SrmParams};
 pub use tcp::{TcpConfig, TcpParams, TcpReceiver, TcpSender};
 pub use tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};
-pub use udp::{UdpParams, UdpSender};
+pub use udp::{UdpEcn, UdpParams, UdpSender};
 pub use udp_rr::{Exchange, ExchangeCounts, UdpRequester, UdpResponder, UdpRrConfig, UdpRrParams};
 
 #[cfg(test)]

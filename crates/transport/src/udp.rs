@@ -1,17 +1,45 @@
 //! UDP sender: one datagram per write of its source.
 //!
-//! Source: RFC 768. The receiver is a passive sink of the network, which counts what arrives.
+//! Source: RFC 768. The receiver is a passive sink of the network, which counts what arrives, and of that what carries CE.
+//!
+//! Datagrams may be ECN-capable (RFC 8085 section 3.1.7 asks senders of UDP to react to CE then). This sender does not react: it is
+//! the unresponsive flow that queues have to cope with (RFC 9332 section 4.2.3).
 
 use crate::app::{Feed, Source};
 use crate::report::SenderReport;
-use sojourn_sim::{Agent, Host, Kind, Launch, Outgoing, Packet, Stream};
-use sojourn_units::{Bytes, Time, params};
+use sojourn_sim::{Agent, Ecn, Host, Kind, Launch, Outgoing, Packet, Stream};
+use sojourn_units::{Bytes, Time, choice, params};
+
+choice! {
+    /// The ECN codepoint of datagrams.
+    pub enum UdpEcn {
+        /// Not-ECT: a queue can only drop them.
+        None = "none",
+        /// ECT(0): a queue may mark them as it does packets of RFC 3168.
+        Ect0 = "ect0",
+        /// ECT(1): a queue for L4S takes them for its own (RFC 9331).
+        Ect1 = "ect1",
+    }
+}
+
+impl UdpEcn {
+    /// The codepoint.
+    pub fn codepoint(self) -> Ecn {
+        match self {
+            UdpEcn::None => Ecn::NotEct,
+            UdpEcn::Ect0 => Ecn::Ect0,
+            UdpEcn::Ect1 => Ecn::Ect1,
+        }
+    }
+}
 
 params! {
     /// UDP: datagrams as the source writes them, without any control.
     pub struct UdpParams {
         /// Bytes of headers on the wire beside the payload.
         headers: Bytes = "28B", range .."1000B", source "RFC 791 (IP, 20) and RFC 768 (UDP, 8)";
+        /// ECN codepoint of the datagrams; nothing reacts to marks.
+        ecn: UdpEcn = "none", source "RFC 8085 section 3.1.7: not without a reaction to marks";
     }
     dialects {
         /// RFC 768.
@@ -34,6 +62,7 @@ pub struct UdpSender<S> {
     sent: u64,
     flow: u32,
     headers: u32,
+    ecn: Ecn,
     report: SenderReport,
 }
 
@@ -58,6 +87,7 @@ impl<S: Source> UdpSender<S> {
             sent: 0,
             flow,
             headers: narrow(params.headers.get()),
+            ecn: params.ecn.codepoint(),
             report: SenderReport::default(),
         }
     }
@@ -103,6 +133,7 @@ impl<S: Source> UdpSender<S> {
             size: self.headers.saturating_add(narrow(bytes)),
             seq: self.sent,
             kind: Kind::Datagram,
+            tos: self.ecn.bits(),
             ..Outgoing::default()
         };
         if self.sent == 0 {
@@ -196,6 +227,20 @@ mod tests {
         assert_eq!(udp.report().started, Some(at(1)));
         assert_eq!(udp.report().completed, Some(at(5)));
         assert_eq!(udp.report().bytes_acked, 600);
+    }
+
+    #[test]
+    fn datagrams_carry_the_codepoint_that_was_asked_for() {
+        for (ecn, tos) in [(UdpEcn::None, 0), (UdpEcn::Ect1, 1), (UdpEcn::Ect0, 2)] {
+            let params = UdpParams {
+                ecn,
+                ..UdpParams::default()
+            };
+            let mut udp = sender(&params, &[(Time::ZERO, 1000), (Time::ZERO, 1000)]);
+            let mut bench = Bench::default();
+            udp.on_start(&mut bench);
+            assert!(bench.sent.iter().all(|sent| sent.tos == tos), "{ecn:?}");
+        }
     }
 
     #[test]

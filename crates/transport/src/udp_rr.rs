@@ -6,7 +6,7 @@
 //! datagrams carry no number, takes it for the next one's. Every exchange is kept until the end of the run.
 
 use crate::report::{ReceiverReport, SenderReport};
-use sojourn_sim::{Agent, Host, Kind, Outgoing, Packet, Timers};
+use sojourn_sim::{Agent, Ecn, Host, Kind, Outgoing, Packet, Timers};
 use sojourn_units::{Bytes, Span, Time, params};
 
 params! {
@@ -56,6 +56,8 @@ pub struct UdpRrConfig {
     pub params: UdpRrParams,
     /// Bytes of headers on the wire.
     pub headers: Bytes,
+    /// The ECN codepoint of requests.
+    pub ecn: Ecn,
     /// When it sends its first request.
     pub start: Time,
     /// From when on it sends no more.
@@ -67,6 +69,7 @@ pub struct UdpRrConfig {
 pub struct UdpRequester {
     flow: u32,
     size: u32,
+    ecn: Ecn,
     payload: u64,
     interval: Option<Span>,
     timeout: Span,
@@ -92,6 +95,7 @@ impl UdpRequester {
         UdpRequester {
             flow: config.flow,
             size: narrow(config.headers.get().saturating_add(payload)),
+            ecn: config.ecn,
             payload,
             interval: config.params.interval,
             timeout: config.params.timeout,
@@ -164,6 +168,7 @@ impl UdpRequester {
                 size: self.size,
                 seq: number,
                 kind: Kind::Datagram,
+                tos: self.ecn.bits(),
                 ..Outgoing::default()
             },
         );
@@ -254,17 +259,19 @@ impl Agent for UdpRequester {
 #[derive(Clone, Debug)]
 pub struct UdpResponder {
     size: u32,
+    ecn: Ecn,
     payload: u64,
     headers: u32,
     report: ReceiverReport,
 }
 
 impl UdpResponder {
-    /// A responder to requests of these parameters, with so many bytes of headers on the wire.
-    pub fn new(params: &UdpRrParams, headers: Bytes) -> UdpResponder {
+    /// A responder to requests of these parameters, with so many bytes of headers on the wire; its responses have this codepoint.
+    pub fn new(params: &UdpRrParams, headers: Bytes, ecn: Ecn) -> UdpResponder {
         let payload = params.response.unwrap_or(params.request).get();
         UdpResponder {
             size: narrow(headers.get().saturating_add(payload)),
+            ecn,
             payload,
             headers: narrow(headers.get()),
             report: ReceiverReport::default(),
@@ -294,6 +301,7 @@ impl Agent for UdpResponder {
                 size: self.size,
                 seq: packet.seq,
                 kind: Kind::Datagram,
+                tos: self.ecn.bits(),
                 ..Outgoing::default()
             },
         );
@@ -335,6 +343,7 @@ mod tests {
             flow: 3,
             params: params(pairs),
             headers: Bytes::new(28),
+            ecn: Ecn::Ect0,
             start: at(1),
             stop,
         });
@@ -470,8 +479,16 @@ mod tests {
     }
 
     #[test]
+    fn requests_carry_the_codepoint_that_was_asked_for() {
+        let (mut requester, mut bench) = start(&[("interval", "1ms")], None);
+        pass_to(10, &mut bench, &mut requester);
+        assert!(bench.sent.len() > 3 && bench.sent.iter().all(|sent| sent.tos == 2));
+    }
+
+    #[test]
     fn each_request_is_answered_at_once_with_the_bytes_asked_for() {
-        let mut responder = UdpResponder::new(&params(&[("response", "500B")]), Bytes::new(28));
+        let mut responder =
+            UdpResponder::new(&params(&[("response", "500B")]), Bytes::new(28), Ecn::Ect1);
         let mut bench = Bench {
             now: at(7),
             ..Bench::default()
@@ -482,10 +499,10 @@ mod tests {
             ..Outgoing::default()
         };
         bench.give(request, &mut responder);
-        let sent: Vec<_> = bench.sent.iter().map(|s| (s.seq, s.size)).collect();
-        assert_eq!(sent, [(4, 528)]);
+        let sent: Vec<_> = bench.sent.iter().map(|s| (s.seq, s.size, s.tos)).collect();
+        assert_eq!(sent, [(4, 528, 1)]);
         assert_eq!(responder.report().goodput_bytes, 56);
-        let same = UdpResponder::new(&params(&[("request", "9B")]), Bytes::new(28));
+        let same = UdpResponder::new(&params(&[("request", "9B")]), Bytes::new(28), Ecn::NotEct);
         assert_eq!(same.size, 37);
     }
 }

@@ -1086,6 +1086,19 @@ fn flow_metrics() -> Vec<Metric> {
         ),
         flow(
             declared(
+                "ce_ratio",
+                "CE share",
+                Unit::Ratio,
+                "Share of the packets of the sender that arrived which carried CE.",
+                "packets that arrived with CE / packets delivered",
+            ),
+            |flows, _| {
+                let delivered = sum(flows, |f| f.delivered_packets);
+                ratio(sum(flows, |f| f.marked_packets), delivered)
+            },
+        ),
+        flow(
+            declared(
                 "retransmissions_packets",
                 "Retransmissions",
                 Unit::Packets,

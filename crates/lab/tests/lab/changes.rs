@@ -2,9 +2,11 @@
 
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
-use sojourn_lab::run;
+use sojourn_lab::study::{Options, execute};
+use sojourn_lab::{auditor, run};
+use sojourn_sim::DropReason;
 
-use crate::support::scenario;
+use crate::support::{self, goodput_mbps, scenario};
 
 /// Ten seconds of 20 Mbps offered to a link whose rate changes.
 fn overloaded(changes: &str) -> String {
@@ -68,5 +70,116 @@ fn a_change_too_often_for_the_run_is_refused() {
             "changes[0].every: a change every 1ms happens more than 1000000 times within 2000s"
         ),
         "{error}"
+    );
+}
+
+/// A link that goes down at 2 s and comes up at 5 s.
+fn outage(while_down: &str) -> String {
+    overloaded(&format!(
+        "[[changes]]\nat = \"2s\"\nlink = \"left-right\"\nstate = \"down\"\nwhile_down = \"{while_down}\"\n\
+         [[changes]]\nat = \"5s\"\nlink = \"left-right\"\nstate = \"up\"\n"
+    ))
+}
+
+#[test]
+fn a_link_that_is_down_carries_nothing_and_recovers_when_it_comes_up() {
+    for while_down in ["wait", "lose"] {
+        let outcome = run::run(&scenario(&outage(while_down)), 0).expect("a run");
+        let flow = &outcome.flows[0];
+        // Seven seconds of 800 packets.
+        let delivered = flow.delivered_packets;
+        assert!(
+            (5588..=5601).contains(&delivered),
+            "{while_down}: {delivered}"
+        );
+        let queue = outcome
+            .queues
+            .iter()
+            .find(|queue| queue.bottleneck)
+            .expect("one");
+        let wire = queue.drops_by_reason[DropReason::Wire.index()];
+        // What could have been carried: nothing while packets wait; what is lost has used the link.
+        let (lost, bits) = match while_down {
+            "wait" => (0..=0, 7 * 8_000_000),
+            _ => (2399..=2402, 10 * 8_000_000),
+        };
+        assert!(lost.contains(&wire), "{while_down}: {wire}");
+        assert_eq!(queue.capacity_bits, bits, "{while_down}");
+        let used = u128::from(queue.sent_bytes) * 8;
+        assert!(
+            used * 100 >= bits * 99 && used <= bits + 10_000,
+            "{while_down}: {used}"
+        );
+    }
+}
+
+#[test]
+fn a_link_may_be_down_from_the_start_and_again_and_again() {
+    let down = "[[changes]]\nat = \"0s\"\nlink = \"left-right\"\nstate = \"down\"\nevery = \"4s\"\n\
+                [[changes]]\nat = \"1s\"\nlink = \"left-right\"\nstate = \"up\"\nevery = \"4s\"\n";
+    let packets = sent_packets(&overloaded(down));
+    // Down from 0 to 1, 4 to 5 and 8 to 9 s.
+    assert!((5588..=5603).contains(&packets), "{packets}");
+}
+
+#[test]
+fn tcp_goes_on_after_an_outage() {
+    for while_down in ["wait", "lose"] {
+        let text = outage(while_down)
+            .replace(
+                "cbr rate=20Mbps size=1250B headers=0B start=0s",
+                "cubic start=0s",
+            )
+            .replace("rtt = \"0s\"", "rtt = \"20ms\"")
+            .replace("buffer = \"10p\"", "buffer = \"40p\"")
+            .replace("duration = \"10s\"", "duration = \"20s\"")
+            .replace("warmup = \"0s\"", "warmup = \"12s\"");
+        let outcome = run::run(&scenario(&text), 0).expect("a run");
+        let megabits = goodput_mbps(&outcome, "cubic");
+        assert!(megabits > 7.0, "{while_down}: {megabits}");
+    }
+}
+
+#[test]
+fn a_link_without_outages_is_not_told_what_becomes_of_packets() {
+    let refused = |change: &str| {
+        let text = overloaded(&format!(
+            "[[changes]]\nat = \"1s\"\nlink = \"left-right\"\n{change}\n"
+        ));
+        let document = Document::parse(&text, "scenario.toml").expect("TOML");
+        Scenario::from_document(&document)
+            .expect_err(change)
+            .to_string()
+    };
+    let error = refused("state = \"up\"\nwhile_down = \"lose\"");
+    assert!(error.contains("while_down"), "{error}");
+    let error = refused("while_down = \"lose\"");
+    assert!(
+        error.contains("while_down") || error.contains("changes nothing"),
+        "{error}"
+    );
+    let error = refused("state = \"dwon\"");
+    assert!(error.contains("did you mean \"down\"?"), "{error}");
+    assert!(refused("every = \"1s\"").contains("give it a rate, a delay or a state"));
+}
+
+#[test]
+fn a_rate_at_which_a_packet_outlasts_it_is_told() {
+    let study = support::study(
+        "flows = [\"cubic\"]\n[run]\nduration = \"10s\"\nwarmup = \"2s\"\nreplications = 1\n\
+         [topology]\nrate = \"2Mbps\"\nrtt = \"40ms\"\nbuffer = \"20p\"\n\
+         [[changes]]\nat = \"4s\"\nlink = \"left-right\"\nrate = \"1bps\"\n\
+         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"2Mbps\"\n",
+    );
+    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let notes = auditor::audit(&executed.results.expect("all runs"));
+    let note = notes
+        .iter()
+        .find(|note| note.rule == "rate-too-low")
+        .expect("a remark");
+    assert_eq!(
+        note.text,
+        "left-right has 1bps from 4s on, for 2s. A packet of 1500 bytes that begins to be sent then takes 12000s, and nothing is sent \
+         before it is done, whatever the rate is later. For an outage write state = \"down\" instead of a rate."
     );
 }

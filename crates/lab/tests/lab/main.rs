@@ -3,6 +3,7 @@
 mod changes;
 mod codepoints;
 mod fills;
+mod ecn_paths;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;

@@ -355,7 +355,7 @@ pub(super) struct Idle {
 
 impl Idle {
     /// Every queue begins idle.
-    fn new(counts: bool) -> Idle {
+    pub(super) fn new(counts: bool) -> Idle {
         let mut idle = Idle {
             since: None,
             counts,
@@ -373,7 +373,7 @@ impl Idle {
 
     /// How long the link was idle, which ends now.
     #[inline]
-    fn end(&mut self, now: Time) -> Option<Span> {
+    pub(super) fn end(&mut self, now: Time) -> Option<Span> {
         self.since.take().map(|since| now.since(since))
     }
 }

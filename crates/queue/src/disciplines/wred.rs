@@ -5,8 +5,10 @@
 //! it calls WRED mode, and include/net/red.h, set up as iproute2's tc_red.c does (dialect linux). One queue with one average;
 //! each class of packets has thresholds and a greatest probability of its own.
 //!
-//! Cisco: the average moves on every arrival by `weight`, nothing is said of idle times, so it does not decay in them. A packet
-//! is dropped with the probability of its class's line, 1 / mark probability denominator at `max`; beyond `max` it is dropped.
+//! Cisco: the average moves on every arrival by `weight`. Of idle times the description says nothing; without them an average
+//! above `max` would stay there, since all packets are dropped and only arrivals move it. So an idle time counts as in RED (Floyd and
+//! Jacobson 1993, figure 2; RFC 2309 section 3): as the arrivals at an empty queue of as many packets of `avpkt` as the link could have
+//! sent, and it goes on where the packet that ends it is dropped. A packet is dropped with the probability of its class's line, 1 / mark probability denominator at `max`; beyond `max` it is dropped.
 //! Nothing is said of spacing: each packet between the thresholds has one draw of its own. With ECN packets in between are
 //! marked where they can be, those beyond `max` dropped (`harddrop`).
 //!
@@ -19,8 +21,8 @@
 //!
 //! Drop precedences are those of RFC 2597, section 6; the lines of the classes are what its section 4 describes as one way.
 
-use super::red::{IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use super::red::{Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit};
+use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -121,9 +123,9 @@ params! {
         ecn: bool = "false", source "Cisco IOS: random-detect ecn is another command";
         /// With `ecn`, drop all packets beyond `max`, ECN-capable ones too.
         harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped";
-        /// Size of a usual packet: for idle times, and where packets are converted to bytes; dialect linux.
+        /// Size of a usual packet: for idle times, and in dialect linux where packets are converted to bytes.
         avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default";
-        /// Rate for idle times; dialect linux.
+        /// Rate for idle times; `none` for the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
     }
     dialects {
@@ -178,6 +180,7 @@ enum Average {
     Cisco {
         value: f64,
         weight: f64,
+        idle: Idle,
     },
     Linux {
         /// Scaled by 2^`wlog`.
@@ -248,7 +251,11 @@ impl Entry for Wred {
             let weight = params.weight.ok_or_else(|| {
                 contradiction("weight=none is for dialect linux; give a weight".to_owned())
             })?;
-            Average::Cisco { value: 0.0, weight }
+            Average::Cisco {
+                value: 0.0,
+                weight,
+                idle: Idle::new(true),
+            }
         };
         Ok(Wred {
             core: Box::new(Core {
@@ -301,7 +308,7 @@ impl Aqm for Wred {
         Judges {
             room: 0,
             departures: matches!(self.core.average, Average::Linux { .. }),
-            empty: false,
+            empty: matches!(self.core.average, Average::Cisco { .. }),
             ticks: false,
         }
     }
@@ -319,6 +326,13 @@ impl Aqm for Wred {
             *idle_since = Some(cx.now);
         }
         Verdict::Pass
+    }
+
+    #[inline]
+    fn on_empty(&mut self, now: Time) {
+        if let Average::Cisco { idle, .. } = &mut self.core.average {
+            idle.begin(now);
+        }
     }
 
     fn state_names(&self) -> &'static [&'static str] {
@@ -376,10 +390,31 @@ impl Core {
         let last = self.classes.len() - 1;
         let place = usize::try_from(number).map_or(last, |number| number.min(last));
         let class = &mut self.classes[place];
+        let mut was_idle = false;
         let region = match &mut self.average {
-            Average::Cisco { value, weight } => {
-                *value = (1.0 - *weight) * *value + *weight * float(view.packets);
-                class.judge_as_cisco(*value, cx)
+            Average::Cisco {
+                value,
+                weight,
+                idle,
+            } => {
+                let ended = match (idle.end(cx.now), view.waiting) {
+                    _ if view.packets > 0 => None,
+                    // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+                    (None, Waiting::Queue(..)) => Some(cx.now.since(view.last_departure)),
+                    (told, _) => told,
+                };
+                let keep = 1.0 - *weight;
+                *value = match ended {
+                    None => keep * *value + *weight * float(view.packets),
+                    Some(idle) => {
+                        let rate = params.bandwidth.unwrap_or(view.rate).as_bps_f64();
+                        let packet_s = 8.0 * float(params.avpkt.get()) / rate;
+                        libm::pow(keep, idle.as_secs_f64() / packet_s) * *value
+                    }
+                };
+                let region = class.judge_as_cisco(*value, cx);
+                was_idle = ended.is_some();
+                region
             }
             Average::Linux {
                 value,
@@ -406,7 +441,15 @@ impl Core {
             Region::Beyond if capable && !params.harddrop => Verdict::Mark(MarkReason::Threshold),
             Region::Beyond => Verdict::Drop(DropReason::Forced),
         };
-        within_limit(verdict, params.limit, meta, view)
+        let verdict = within_limit(verdict, params.limit, meta, view);
+        if was_idle
+            && matches!(verdict, Verdict::Drop(_))
+            && let Average::Cisco { idle, .. } = &mut self.average
+        {
+            // The link stays idle, and the average is up to date.
+            idle.begin(cx.now);
+        }
+        verdict
     }
 }
 
@@ -575,6 +618,32 @@ mod tests {
         // 3/4 and 1/4 of the way, and below the threshold.
         assert!(near(&at(25), &[25.0, 0.075, 0.1, 0.0]));
         assert!(near(&at(35), &[35.0, 1.0, 0.3, 0.1]));
+    }
+
+    #[test]
+    fn an_idle_time_counts_as_arrivals_at_an_empty_queue_also_after_a_drop() {
+        let mut wred = built::<Wred>("weight=0.01 limit=1000p").expect("a WRED");
+        let mut rng = Stream::derive(1, 0, "wred");
+        let at = |ms| Time::ZERO + sojourn_units::Span::from_ms(ms);
+        let mut arrive = |wred: &mut Wred, ms, packets| {
+            let cx = &mut Cx { now: at(ms), rng: &mut rng };
+            wred.on_enqueue(&meta(0, 0), &view(packets), cx)
+        };
+        let average = |wred: &Wred| {
+            let mut state = Vec::new();
+            wred.state(&mut state);
+            state[0]
+        };
+        for _ in 0..2000 {
+            arrive(&mut wred, 0, 500);
+        }
+        assert!((average(&wred) - 500.0).abs() < 1e-3);
+        wred.on_empty(at(0));
+        // A packet of 1000 bytes a millisecond: 100 arrivals, and 300 more after the first is dropped.
+        assert_eq!(arrive(&mut wred, 100, 0), FORCED);
+        assert!((average(&wred) - 500.0 * 0.99_f64.powi(100)).abs() < 1e-3);
+        assert_eq!(arrive(&mut wred, 400, 0), Verdict::Pass);
+        assert!((average(&wred) - 500.0 * 0.99_f64.powi(400)).abs() < 1e-3);
     }
 
     #[test]

@@ -10,9 +10,9 @@ use sojourn_sim::network::Census;
 use sojourn_sim::topology::{Graph, Line};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
-    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch, LinkSpec, Loss, LossAt,
-    Network, NetworkSpec, Opportunities, Outgoing, Packet, Port, PortSink, Ring, Side, Stream,
-    Ties, TxRounding,
+    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch, LinkSpec, LinkState,
+    Loss, LossAt, Network, NetworkSpec, Opportunities, Outage, Outgoing, Packet, Port, PortSink,
+    Ring, Side, Stream, Ties, TxRounding,
 };
 use sojourn_units::{Rate, Span, Time};
 
@@ -144,6 +144,7 @@ impl Agent for Endpoint {
 pub enum Change {
     Rate(usize, Rate),
     Delay(usize, Span),
+    State(usize, LinkState),
     Measure,
     /// Every link is brought up to date, as a probe does.
     Look,
@@ -309,6 +310,7 @@ pub fn plan_with<P>(
         };
         changes.push((Time::from_ps(time), change));
     }
+    let links = with_outages(seed, grid, links, &mut changes);
     changes.sort_by_key(|(time, _)| *time);
     let spec = NetworkSpec {
         nodes: graph.nodes,
@@ -322,6 +324,43 @@ pub fn plan_with<P>(
         replication: 0,
     };
     Plan { spec, changes }
+}
+
+/// Lets some links of every other network go down and come up. It draws apart, so that the plans are otherwise what they were.
+fn with_outages<P>(
+    seed: u64,
+    grid: bool,
+    mut links: Vec<LinkSpec<P>>,
+    changes: &mut Vec<(Time, Change)>,
+) -> Vec<LinkSpec<P>> {
+    let rng = &mut Stream::derive(seed, 0, "outages");
+    if rng.chance(0.5) {
+        return links;
+    }
+    let state = |rng: &mut Stream| match rng.below(5) {
+        0 | 1 => LinkState::Up,
+        2 | 3 => LinkState::Down(Outage::Wait),
+        _ => LinkState::Down(Outage::Lose),
+    };
+    for (link, spec) in links.iter_mut().enumerate() {
+        if rng.chance(0.6) {
+            continue;
+        }
+        spec.impairments.outages = Some(match rng.chance(0.2) {
+            true => state(rng),
+            false => LinkState::Up,
+        });
+        // Otherwise a packet may be lost before the queue or after it, and a record does not say which.
+        spec.impairments.loss_at = LossAt::Wire;
+        for _ in 0..rng.below(12) {
+            let at = match grid {
+                true => rng.below(2000) * 1_000_000_000,
+                false => rng.below(END.as_ps()),
+            };
+            changes.push((Time::from_ps(at), Change::State(link, state(rng))));
+        }
+    }
+    links
 }
 
 /// A few opportunities in some milliseconds, at whole ones in a grid.
@@ -363,6 +402,9 @@ fn impairments(rng: &mut Stream) -> ImpairmentSpec {
             Span::ZERO
         },
         reorder: rng.chance(0.3),
+        bleach: if rng.chance(0.3) { 0.2 } else { 0.0 },
+        mark: if rng.chance(0.3) { 0.2 } else { 0.0 },
+        outages: None,
     }
 }
 
@@ -443,6 +485,7 @@ pub fn play<P: Port, T: Tracer>(
         match change {
             Change::Rate(link, rate) => network.set_rate(link, rate),
             Change::Delay(link, delay) => network.set_delay(link, delay),
+            Change::State(link, state) => network.set_state(link, state),
             Change::Measure => network.start_measuring(),
             Change::Look => {
                 network.settle_all();

@@ -51,7 +51,8 @@ impl Entry for Exponential {
     const NAME: &'static str = "exponential";
     const ALIASES: &'static [&'static str] = &["exp"];
     const TITLE: &'static str = "Exponential on/off";
-    const ABOUT: &'static str = "A source that talks and falls silent: on and off times are exponential. Its mean rate is `rate * on / (on + off)`.";
+    const ABOUT: &'static str = "A source that talks and falls silent: on and off times are exponential. Its mean rate is `rate * on / (on + off)`. \
+        In dialect ns2 a burst is a whole number of packets, one at least, so that short bursts carry more than that.";
     type Params = ExponentialParams;
 
     fn build(params: ExponentialParams) -> Result<Self, ParamError> {

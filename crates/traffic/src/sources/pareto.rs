@@ -52,7 +52,7 @@ pub struct Pareto(OnOff);
 impl Entry for Pareto {
     const NAME: &'static str = "pareto";
     const TITLE: &'static str = "Pareto on/off";
-    const ABOUT: &'static str = "On and off times with heavy tails: many such sources together make self-similar traffic (Taqqu, Willinger and Sherman 1997). Its mean rate is `rate * on / (on + off)`, reached slowly where the shape is below 2: the variance has no bound there.";
+    const ABOUT: &'static str = "On and off times with heavy tails: many such sources together make self-similar traffic (Taqqu, Willinger and Sherman 1997). Its mean rate is `rate * on / (on + off)`, reached slowly where the shape is below 2: the variance has no bound there, and most runs stay below it. In dialect ns2 a burst is a whole number of packets, one at least, so that short bursts carry more than that.";
     type Params = ParetoParams;
 
     fn build(params: ParetoParams) -> Result<Self, ParamError> {

@@ -62,7 +62,8 @@ impl Entry for Periodic {
     const NAME: &'static str = "periodic";
     const TITLE: &'static str = "Periodic bursts";
     const ABOUT: &'static str = "Packets at a constant rate in on times, silence in off times, both of constant length: the \
-        least random of all bursty sources. Each on time begins with a packet. Its mean rate is `rate * on / (on + off)`.";
+        least random of all bursty sources. Each on time begins with a packet. Its mean rate is `rate * on / (on + off)` where an on time \
+        is a whole number of gaps between packets, and more where it is not: the gap that has begun counts as a whole one.";
     type Params = PeriodicParams;
 
     fn build(params: PeriodicParams) -> Result<Self, ParamError> {

@@ -1,8 +1,11 @@
 //! Poisson arrivals: independent exponential gaps, packets of one size or of exponential sizes.
+//!
+//! Exponential sizes are rounded up to whole bytes. Rounding up adds half a byte, so what is rounded has a mean that is smaller by as
+//! much: sizes are geometric from 1 on, and their mean is the one that was asked for.
 
 use super::cbr::missing_rate;
 use super::pacer::Pacer;
-use crate::num::real;
+use crate::num::{before_rounding_up, real, rounded_up};
 use crate::registry::Entry;
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
@@ -13,7 +16,7 @@ choice! {
     pub enum Sizes {
         /// Every packet has the given size.
         Fixed = "fixed",
-        /// Exponential with the given size as mean, rounded up to whole bytes: an M/M/1 queue's service.
+        /// Exponential in whole bytes with the given size as mean: an M/M/1 queue's service.
         Exponential = "exponential",
     }
 }
@@ -47,7 +50,8 @@ params! {
 pub struct Poisson {
     mean_gap: f64,
     bytes: u64,
-    sizes: Sizes,
+    /// Mean of an exponential size before it is rounded up; none where sizes are fixed.
+    exponential: Option<f64>,
     left: Option<u64>,
     last: Time,
 }
@@ -65,7 +69,10 @@ impl Entry for Poisson {
         Ok(Poisson {
             mean_gap: Pacer::at_rate(size, rate).interval().as_secs_f64(),
             bytes: size,
-            sizes: params.sizes,
+            exponential: match params.sizes {
+                Sizes::Fixed => None,
+                Sizes::Exponential => Some(before_rounding_up(real(size))),
+            },
             left: params.packets.map(Packets::get),
             last: Time::ZERO,
         })
@@ -84,9 +91,9 @@ impl Source for Poisson {
         }
         let gap = Span::round_from_secs(rng.exponential(self.mean_gap));
         self.last = self.last.saturating_add(gap);
-        let bytes = match self.sizes {
-            Sizes::Fixed => self.bytes,
-            Sizes::Exponential => whole(rng.exponential(real(self.bytes))).clamp(1, MOST),
+        let bytes = match self.exponential {
+            None => self.bytes,
+            Some(mean) => rounded_up(rng.exponential(mean)).min(MOST),
         };
         Some(Write {
             at: self.last,
@@ -97,15 +104,6 @@ impl Source for Poisson {
 
 /// The largest datagram: far above what an exponential size reaches.
 const MOST: u64 = 1 << 30;
-
-/// The least whole number of bytes that holds `bytes`.
-#[allow(
-    clippy::as_conversions,
-    reason = "not negative, and a float-to-integer cast saturates"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes.ceil() as u64
-}
 
 #[cfg(test)]
 mod tests {
@@ -142,7 +140,7 @@ mod tests {
     fn exponential_sizes_keep_their_mean() {
         let writes = writes(&[("rate", "8Mbps"), ("sizes", "exponential")], 100_000);
         let mean = writes.iter().map(|w| real(w.bytes)).sum::<f64>() / 1e5;
-        assert!((mean / 1000.5 - 1.0).abs() < 0.01, "{mean}");
+        assert!((mean / 1000.0 - 1.0).abs() < 0.01, "{mean}");
         assert!(writes.iter().all(|w| w.bytes > 0));
     }
 }

@@ -5,8 +5,8 @@
 //!
 //! Dialect `rfc8593` is the statistical model of RFC 8593 section 5, read in its last draft (draft-ietf-rmcat-video-traffic-model-07): no lag, but targets
 //! that come within 200 ms of one that was followed are ignored (section 5.1); sizes and times between frames that differ from their means by
-//! Laplacian shares (section 5.3); after a change of the rate a large frame and smaller ones (section 5.2), if it is by more than a tenth (section 7's
-//! example). What it leaves open: a share below -1 is none, so a frame has a byte at least and does not come before the one before it; frames after a
+//! Laplacian shares (section 5.3), scaled so that the means are kept; after a change of the rate a large frame and smaller ones (section 5.2), if it is by more than a tenth (section 7's
+//! example). What it leaves open: a share below -1 is taken as -1, so a frame has a byte at least and does not come before the one before it; frames after a
 //! large one make up for it as far as they can; the first frame is a key frame, and one that was asked for is `key_ratio` times as large.
 //!
 //! Quality levels: with a `ladder` of bit rates the encoder has a level (a resolution) for each, and takes the highest whose rate is
@@ -140,6 +140,8 @@ struct Encoder {
     bursting: u32,
     /// What times between frames have had beyond their mean, seconds.
     shift: f64,
+    /// Of a byte, what the frames before have left.
+    carried: f64,
 }
 
 impl Video {
@@ -216,7 +218,7 @@ impl Encoder {
         self.rate / 8.0 * self.interval / mean
     }
 
-    fn size(&self, kind: Kind, rng: &mut Stream) -> u64 {
+    fn size(&mut self, kind: Kind, rng: &mut Stream) -> u64 {
         let factor = match kind {
             Kind::Key => self.params.key_ratio,
             Kind::Forward => 1.0,
@@ -224,15 +226,19 @@ impl Encoder {
         };
         let mean = self.in_burst(kind).unwrap_or(self.forward() * factor);
         let spread = self.params.spread;
-        if spread == 0.0 {
-            return whole(mean).max(1);
-        }
-        if self.params.sizes == Sizes::Laplace {
-            return whole(mean * (1.0 + laplace(spread, rng))).max(1);
-        }
-        let sigma2 = libm::log(1.0 + spread * spread);
-        let draw = libm::exp(rng.normal() * sigma2.sqrt() - sigma2 / 2.0);
-        whole(mean * draw).max(1)
+        let part = match self.params.sizes {
+            _ if spread == 0.0 => 1.0,
+            Sizes::Laplace => from_zero(spread, rng),
+            Sizes::Lognormal => {
+                let sigma2 = libm::log(1.0 + spread * spread);
+                libm::exp(rng.normal() * sigma2.sqrt() - sigma2 / 2.0)
+            }
+        };
+        // Whole bytes; the next frame has what is left, so that the rate comes out.
+        let exact = mean * part + self.carried;
+        let bytes = whole(exact).max(1);
+        self.carried = exact - real(bytes);
+        bytes
     }
 
     /// The mean size of a frame that belongs to a burst (RFC 8593 section 5.2): the first is large, and the others leave as much as they can of
@@ -277,7 +283,7 @@ impl Encoder {
 
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         if self.params.jitter > 0.0 && self.frame > 0 {
-            self.shift += self.interval * laplace(self.params.jitter, rng).max(-1.0);
+            self.shift += self.interval * (from_zero(self.params.jitter, rng) - 1.0);
         }
         let at =
             |frame: u64| Span::round_from_secs((real(frame) * self.interval + self.shift).max(0.0));
@@ -386,6 +392,7 @@ impl Entry for Video {
             deaf: Time::ZERO,
             bursting: 0,
             shift: 0.0,
+            carried: 0.0,
             params,
         })))
     }
@@ -395,6 +402,13 @@ impl Entry for Video {
 fn laplace(scale: f64, rng: &mut Stream) -> f64 {
     let u = rng.uniform() - 0.5;
     -scale * libm::log((1.0 - 2.0 * u.abs()).max(f64::MIN_POSITIVE)) * u.signum()
+}
+
+/// A share of mean 1 that differs from it by a Laplacian draw of this scale. A draw that would make it negative makes it zero, which raises
+/// the mean to 1 + scale / 2 exp(-1 / scale); it is divided by that.
+fn from_zero(scale: f64, rng: &mut Stream) -> f64 {
+    let raised = 1.0 + scale / 2.0 * libm::exp(-1.0 / scale);
+    (1.0 + laplace(scale, rng)).max(0.0) / raised
 }
 
 /// Most levels that packets can tell of.

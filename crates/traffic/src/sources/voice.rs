@@ -6,10 +6,11 @@
 //! appendix's edition of 1999, as a public course reprints them. The values of P.59 are as the literature cites them and were not
 //! checked against the Recommendation.
 
+use crate::num::{before_rounding_up, real, rounded_up};
 use crate::registry::{Entry, wrong};
 use sojourn_sim::Stream;
 use sojourn_transport::app::{Source, Write};
-use sojourn_units::{Bytes, Packets, ParamError, Rate, Span, Time, UnitErrorKind, choice, params};
+use sojourn_units::{Packets, ParamError, Rate, Span, Time, UnitErrorKind, choice, params};
 
 choice! {
     /// What makes packets of voice.
@@ -107,7 +108,12 @@ params! {
 pub struct Voice {
     codec: Codec,
     interval: Span,
+    /// Bytes of a packet, and what is left below a byte, in units of 1 / [`BIT_PICOSECONDS`].
     bytes: u64,
+    part: u64,
+    /// Such parts of the packets before.
+    carried: u64,
+    /// Packets of a spurt, before they are rounded up.
     talk: f64,
     silence: f64,
     left: Option<u64>,
@@ -115,6 +121,9 @@ pub struct Voice {
     spurt: u64,
     next: Time,
 }
+
+/// Bits of a byte times picoseconds of a second.
+const BIT_PICOSECONDS: u64 = 8_000_000_000_000;
 
 impl Voice {
     /// What is fixed of its codec.
@@ -124,7 +133,7 @@ impl Voice {
 
     /// Bytes of a packet, and packets in a second of talk.
     pub fn packets(&self) -> (f64, f64) {
-        let bytes = Rate::bps(self.bytes).as_bps_f64();
+        let bytes = real(self.bytes) + real(self.part) / real(BIT_PICOSECONDS);
         (bytes, 1.0 / self.interval.as_secs_f64())
     }
 
@@ -138,8 +147,9 @@ impl Entry for Voice {
     const NAME: &'static str = "voice";
     const TITLE: &'static str = "Voice";
     const ABOUT: &'static str = "Packets of a voice codec at equal intervals while somebody talks, none in between.\n\n\
-        Talk spurts and silences are exponential. A spurt is a whole number of packets, its drawn length rounded up. Sizes are \
-        those of the payload: RTP, UDP and IP add 40 bytes.";
+        Talk spurts and silences are exponential. A spurt is a whole number of packets, one at least, drawn such that its mean \
+        length is the given one. Sizes are those of the payload: RTP, UDP and IP add 40 bytes. Those of Opus differ by a byte where \
+        its rate does not give whole ones.";
     type Params = VoiceParams;
 
     fn build(params: VoiceParams) -> Result<Self, ParamError> {
@@ -155,9 +165,12 @@ impl Entry for Voice {
                 format!("a frame has {}", info.frame),
             ));
         }
-        let bytes = match (params.codec, params.rate) {
-            (Codec::Opus, Some(rate)) => rate.bytes_in(interval).max(1),
-            (_, None) => info.bytes * frames,
+        let (bytes, part) = match (params.codec, params.rate) {
+            (Codec::Opus, Some(rate)) => {
+                let work = rate.as_bps().saturating_mul(interval.as_ps());
+                (work / BIT_PICOSECONDS, work % BIT_PICOSECONDS)
+            }
+            (_, None) => (info.bytes * frames, 0),
             (codec, Some(rate)) => {
                 return Err(wrong(
                     "rate",
@@ -171,8 +184,10 @@ impl Entry for Voice {
         Ok(Voice {
             codec: params.codec,
             interval,
-            bytes: Bytes::new(bytes).get(),
-            talk: params.talk.as_secs_f64(),
+            bytes,
+            part,
+            carried: 0,
+            talk: before_rounding_up(params.talk.as_secs_f64() / interval.as_secs_f64()),
             silence: params.silence.as_secs_f64(),
             left: params.packets.map(Packets::get),
             spurt: 0,
@@ -201,16 +216,16 @@ impl Source for Voice {
                 let pause = Span::round_from_secs(rng.exponential(self.silence));
                 self.next = self.next.saturating_add(pause);
             }
-            let length = Span::round_from_secs(rng.exponential(self.talk));
-            self.spurt = length.as_ps().div_ceil(self.interval.as_ps()).max(1);
+            self.spurt = rounded_up(rng.exponential(self.talk));
         }
         self.spurt = self.spurt.saturating_sub(1);
         let at = self.next;
         self.next = at.saturating_add(self.interval);
-        Some(Write {
-            at,
-            bytes: self.bytes,
-        })
+        self.carried += self.part;
+        let more = self.carried / BIT_PICOSECONDS;
+        self.carried %= BIT_PICOSECONDS;
+        let bytes = self.bytes + more;
+        Some(Write { at, bytes })
     }
 }
 
@@ -260,8 +275,7 @@ mod tests {
         let writes = writes("codec=g729", 100_000);
         let talk = 100_000.0 * 0.02;
         let all = writes[99_999].at.as_secs_f64();
-        // Rounding up to whole packets adds half an interval to a spurt.
-        let share = (1.004 + 0.01) / (1.004 + 0.01 + 1.587);
+        let share = 1.004 / (1.004 + 1.587);
         assert!((talk / all / share - 1.0).abs() < 0.03, "{}", talk / all);
     }
 

@@ -134,7 +134,7 @@ impl Arrivals {
             (Some(interval), None) => interval.as_secs_f64(),
             (None, Some(load)) if load > 0.0 => {
                 let rate = load * real(offered.capacity.as_bps()) / real(offered.shares.max(1));
-                8.0 * sizes.mean() / rate
+                8.0 * sizes.drawn_mean() / rate
             }
             (None, Some(load)) => {
                 return Err(wrong(

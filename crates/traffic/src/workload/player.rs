@@ -11,7 +11,7 @@
 //! 2012, section 3): the harmonic mean of the throughputs of the last segments, times a factor, without its gradual and delayed
 //! switching. Both are from memory of the papers.
 
-use super::sizes::whole;
+use super::sizes::{normal, whole};
 use crate::num::real;
 use sojourn_sim::Stream;
 use sojourn_units::{
@@ -65,6 +65,18 @@ const REMEMBERED: usize = 20;
 const SAFETY: f64 = 0.85;
 /// The part of the buffer at which the buffer-based control asks for the highest quality.
 const FULL: f64 = 0.9;
+
+/// The size of a segment as a part of the mean: normal with this deviation, at least [`LEAST_SHARE`], and of mean 1. The bound raises the
+/// mean, by which the draw is divided.
+fn share(deviation: f64, rng: &mut Stream) -> f64 {
+    let bound = (LEAST_SHARE - 1.0) / deviation;
+    let density = libm::exp(-bound * bound / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI);
+    let mean = 1.0 + deviation * density + normal(bound) * (LEAST_SHARE - 1.0);
+    (1.0 + deviation * rng.normal()).max(LEAST_SHARE) / mean
+}
+
+/// The least size of a segment before that, as a part of the mean.
+const LEAST_SHARE: f64 = 0.1;
 
 /// What a player is made of.
 #[derive(Clone, Debug)]
@@ -208,7 +220,7 @@ impl Player {
         self.playback.switches += u64::from(switched);
         let mean = rate.as_bps_f64() / 8.0 * self.config.segment.as_secs_f64();
         let size = match self.config.variation > 0.0 {
-            true => mean * (1.0 + self.config.variation * rng.normal()).max(0.1),
+            true => mean * share(self.config.variation, rng),
             false => mean,
         };
         whole(size)
@@ -346,6 +358,20 @@ mod tests {
 
     fn at(seconds: u64) -> Time {
         Time::ZERO + Span::from_secs(seconds)
+    }
+
+    #[test]
+    fn segments_that_vary_have_the_mean_of_their_quality() {
+        for deviation in [0.1, 0.5, 1.0] {
+            let mut rng = rng();
+            let n = 200_000_u64;
+            let sum: f64 = (0..n).map(|_| share(deviation, &mut rng)).sum();
+            let off = sum / real(n) - 1.0;
+            assert!(
+                off.abs() < 4.0 * deviation / real(n).sqrt(),
+                "{deviation}: {off}"
+            );
+        }
     }
 
     fn rng() -> Stream {

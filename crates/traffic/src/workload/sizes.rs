@@ -23,7 +23,7 @@ params! {
 }
 
 params! {
-    /// Exponential.
+    /// Exponential, in whole bytes.
     pub struct ExponentialParams {
         /// Mean size.
         mean: Bytes = "100kB", range "1B".., source "Sojourn's choice";
@@ -155,8 +155,8 @@ pub const DISTRIBUTIONS: &[Distribution] = &[
 pub enum Sizes {
     /// Always the same.
     Fixed(u64),
-    /// Exponential with this mean.
-    Exponential(f64),
+    /// Exponential with this mean, in whole bytes, and the mean of what is rounded to them.
+    Exponential(f64, f64),
     /// Pareto with mean and shape.
     Pareto(f64, f64),
     /// Pareto between bounds, with a shape.
@@ -190,7 +190,8 @@ impl Sizes {
             }
             "exponential" => {
                 let params: ExponentialParams = sojourn_units::build(None, &pairs)?;
-                Sizes::Exponential(real(params.mean.get()))
+                let mean = real(params.mean.get());
+                Sizes::Exponential(mean, before_rounding(mean))
             }
             "pareto" => {
                 let params: ParetoParams = sojourn_units::build(None, &pairs)?;
@@ -235,11 +236,77 @@ impl Sizes {
         }))
     }
 
-    /// The mean, bytes.
+    /// The mean of what is drawn, bytes: that of the distribution, but where so much of it lies near zero that rounding to whole bytes,
+    /// and to one at least, moves it.
+    pub fn drawn_mean(&self) -> f64 {
+        let mean = self.mean();
+        let moved = self.moved_by_rounding();
+        match moved.abs() < NOT_WORTH * mean {
+            true => mean,
+            false => mean + moved,
+        }
+    }
+
+    /// By how much rounding moves the mean. A mean is the integral of the share of sizes above x over all x; that of rounded sizes is the
+    /// sum of the shares above n + 1/2, with 1 for n = 0. Beyond [`NEAR_ZERO`] bytes the two do not differ.
+    fn moved_by_rounding(&self) -> f64 {
+        const PARTS: u32 = 16;
+        let cell = |n: u32| -> f64 {
+            let middle = |part: u32| f64::from(n) + (f64::from(part) + 0.5) / f64::from(PARTS);
+            let sum: f64 = (0..PARTS).map(|part| self.share_above(middle(part))).sum();
+            sum / f64::from(PARTS)
+        };
+        let rounded = |n: u32| match n {
+            0 => 1.0,
+            n => self.share_above(f64::from(n) + 0.5),
+        };
+        match self {
+            Sizes::Fixed(_) | Sizes::Exponential(..) => 0.0,
+            _ => (0..NEAR_ZERO).map(|n| rounded(n) - cell(n)).sum(),
+        }
+    }
+
+    /// The share of sizes above so many bytes, before they are rounded.
+    fn share_above(&self, bytes: f64) -> f64 {
+        match self {
+            Sizes::Fixed(fixed) => f64::from(u8::from(bytes < real(*fixed))),
+            Sizes::Exponential(_, mean) => libm::exp(-bytes / mean),
+            Sizes::Pareto(mean, shape) => {
+                let scale = mean * (shape - 1.0) / shape;
+                libm::pow(scale / bytes, *shape).min(1.0)
+            }
+            Sizes::Bounded(min, max, shape) => {
+                let above = |bytes: f64| libm::pow(min / bytes, *shape);
+                let share = (above(bytes) - above(*max)) / (1.0 - above(*max));
+                share.clamp(0.0, 1.0)
+            }
+            Sizes::Lognormal(median, sigma, min, max) => {
+                if *sigma == 0.0 {
+                    return f64::from(u8::from(bytes < *median));
+                }
+                let below = |bytes: f64| normal(libm::log(bytes / median) / sigma);
+                let share = (below(*max) - below(bytes)) / (below(*max) - below(*min));
+                share.clamp(0.0, 1.0)
+            }
+            Sizes::Empirical(points) => {
+                let next = points.partition_point(|point| point.0 <= bytes);
+                match (points.get(next.wrapping_sub(1)), points.get(next)) {
+                    (Some(low), Some(high)) => {
+                        let way = (bytes - low.0) / (high.0 - low.0);
+                        1.0 - low.1 - way * (high.1 - low.1)
+                    }
+                    (None, Some(_)) => 1.0,
+                    (_, None) => 0.0,
+                }
+            }
+        }
+    }
+
+    /// The mean of the distribution, bytes.
     pub fn mean(&self) -> f64 {
         match self {
             Sizes::Fixed(bytes) => real(*bytes),
-            Sizes::Exponential(mean) | Sizes::Pareto(mean, _) => *mean,
+            Sizes::Exponential(mean, _) | Sizes::Pareto(mean, _) => *mean,
             Sizes::Bounded(min, max, shape) => bounded_mean(*min, *max, *shape),
             Sizes::Lognormal(median, sigma, min, max) => {
                 if *sigma == 0.0 {
@@ -262,7 +329,7 @@ impl Sizes {
     pub fn draw(&self, rng: &mut Stream) -> u64 {
         let bytes = match self {
             Sizes::Fixed(bytes) => return *bytes,
-            Sizes::Exponential(mean) => rng.exponential(*mean),
+            Sizes::Exponential(_, mean) => rng.exponential(*mean),
             Sizes::Pareto(mean, shape) => rng.pareto(*mean, *shape),
             Sizes::Bounded(min, max, shape) => {
                 let part = rng.uniform() * (1.0 - libm::pow(min / max, *shape));
@@ -395,6 +462,33 @@ fn ordered(min: Bytes, max: Bytes) -> Result<(), ParamError> {
     ))
 }
 
+/// Bytes above which rounding to whole ones moves no mean.
+const NEAR_ZERO: u32 = 64;
+
+/// A move of the mean, as a part of it, that nothing can tell.
+const NOT_WORTH: f64 = 1e-6;
+
+/// The mean of an exponential distribution that has this mean once it is rounded to whole bytes, and to one at least: that of the rounded
+/// sizes is 1 + exp(-3 / 2m) / (1 - exp(-1 / m)) where m is the mean before. One byte is the least.
+fn before_rounding(mean: f64) -> f64 {
+    let rounded = |m: f64| 1.0 - libm::exp(-1.5 / m) / libm::expm1(-1.0 / m);
+    if mean - rounded(mean) == 0.0 {
+        return mean;
+    }
+    let (mut low, mut high) = (1e-3, mean);
+    if mean <= rounded(low) {
+        return 0.0;
+    }
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        match rounded(middle) < mean {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    high
+}
+
 fn bounded_mean(min: f64, max: f64, shape: f64) -> f64 {
     if (shape - 1.0).abs() < 1e-9 {
         return max * min / (max - min) * libm::log(max / min);
@@ -404,7 +498,7 @@ fn bounded_mean(min: f64, max: f64, shape: f64) -> f64 {
 }
 
 /// The normal distribution function.
-fn normal(x: f64) -> f64 {
+pub(super) fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
@@ -605,6 +699,45 @@ mod tests {
                 }
                 _ => assert!(*least >= 1, "{spec}"),
             }
+        }
+    }
+
+    #[test]
+    fn rounding_to_whole_bytes_does_not_move_the_mean_that_loads_reckon_with() {
+        let mut rng = Stream::derive(1, 0, "sizes");
+        for (spec, moves) in [
+            ("fixed bytes=1B", false),
+            ("exponential mean=1B", false),
+            ("exponential mean=3B", false),
+            ("exponential mean=40B", false),
+            ("pareto mean=5B shape=3.5", true),
+            ("pareto mean=100kB shape=3.5", false),
+            ("bounded_pareto min=1B max=20B shape=1.2", true),
+            ("lognormal median=2B sigma=0.7", true),
+            ("lognormal median=3B sigma=0", false),
+            ("empirical points=\"0:0,1:0.5,7:1\"", true),
+            ("web_search", false),
+        ] {
+            let law = sizes(spec);
+            let n = 400_000;
+            let draws: Vec<f64> = (0..n).map(|_| real(law.draw(&mut rng))).collect();
+            let mean = draws.iter().sum::<f64>() / real(n);
+            let variance = draws.iter().map(|b| (b - mean) * (b - mean)).sum::<f64>() / real(n);
+            let off = mean - law.drawn_mean();
+            assert!(
+                off.abs() <= 4.0 * (variance / real(n)).sqrt() + 1e-9,
+                "{spec}: {mean} against {}",
+                law.drawn_mean()
+            );
+            assert_eq!(moves, law.drawn_mean() != law.mean(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_large_exponential_size_is_drawn_as_it_was_asked_for() {
+        for mean in [1e3, 1e5, 1e9] {
+            let before = before_rounding(mean);
+            assert!((before / mean - 1.0).abs() < 1e-6, "{mean}: {before}");
         }
     }
 
