@@ -12,8 +12,8 @@ use crate::tfrc::{TfrcConfig, TfrcParams, TfrcReceiver, TfrcSender};
 use sojourn_cc::{CongestionControl, registry};
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{
-    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Loss, Network, NetworkSpec, Packet,
-    Stream, Ties, TxRounding,
+    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, LinkSpec, Loss, Network, NetworkSpec,
+    Opportunities, Packet, Stream, Ties, TxRounding,
 };
 use sojourn_units::{Params, Rate, Span, Time};
 
@@ -100,6 +100,10 @@ pub(crate) struct Path {
     pub(crate) limit: u64,
     pub(crate) mark_at: Option<u64>,
     pub(crate) ecn: bool,
+    /// Parameters of flows of QUIC beside that.
+    pub(crate) quic: Vec<(&'static str, &'static str)>,
+    /// The way there sends nothing from the one time to the other.
+    pub(crate) pause: Option<(Time, Time)>,
     pub(crate) impair: [ImpairmentSpec; 2],
     pub(crate) eager: bool,
     pub(crate) warm_up: Span,
@@ -120,6 +124,8 @@ impl Default for Path {
             limit: 10_000,
             mark_at: None,
             ecn: false,
+            quic: Vec::new(),
+            pause: None,
             impair: Default::default(),
             eager: false,
             warm_up: Span::from_secs(20),
@@ -285,6 +291,9 @@ impl Path {
             Flow::Quic(cc) => {
                 let mut params = quic;
                 params.set("ecn", &self.ecn.to_string()).unwrap();
+                for (key, value) in &self.quic {
+                    params.set(key, value).unwrap();
+                }
                 let sender = QuicSender::new(QuicConfig {
                     flow: number,
                     params: params.clone(),
@@ -303,7 +312,7 @@ impl Path {
         }
     }
 
-    pub(crate) fn run(&self) -> Outcome {
+    fn network(&self) -> Network<Fifo, End, NoTrace> {
         let (mut agents, mut flows) = (Vec::new(), Vec::new());
         for (flow, number) in self.flows.iter().zip(0u32..) {
             let name = format!("flow/{number}");
@@ -330,7 +339,7 @@ impl Path {
             delay: self.delay,
             rounding: TxRounding::Carry,
             device_queue: 0,
-            opportunities: None,
+            opportunities: self.opportunities().filter(|_| from == 0),
             impairments: impair.clone(),
             port,
         };
@@ -352,7 +361,44 @@ impl Path {
             seed: self.seed,
             replication: 0,
         };
-        let mut network = Network::build(spec, NoTrace).unwrap();
+        Network::build(spec, NoTrace).unwrap()
+    }
+
+    /// A full packet of QUIC as often as the rate allows, but not in the pause.
+    fn opportunities(&self) -> Option<Opportunities> {
+        let (from, to) = self.pause?;
+        let every = self.rate.serialization(1228);
+        let times = (1..self.run.as_ps() / every.as_ps()).map(|n| every.saturating_mul(n));
+        let open = times.filter(|&at| !(from..to).contains(&(Time::ZERO + at)));
+        let schedule =
+            Opportunities::new(open.collect::<Vec<_>>(), self.run, 1228, Span::ZERO).unwrap();
+        Some(schedule)
+    }
+
+    /// The longest time in the three seconds after the pause in which the way there sends nothing, to 10 ms.
+    pub(crate) fn longest_silence(&self) -> Span {
+        let step = Span::from_ms(10);
+        let mut network = self.network();
+        let mut at = self.pause.unwrap().1;
+        network.run_before(at);
+        let mut sent = network.sent(0);
+        let (mut silence, mut longest) = (Span::ZERO, Span::ZERO);
+        for _ in 0..300 {
+            at += step;
+            network.run_before(at);
+            silence = match network.sent(0) == sent {
+                true => silence + step,
+                false => Span::ZERO,
+            };
+            longest = longest.max(silence);
+            sent = network.sent(0);
+        }
+        network.finish();
+        longest
+    }
+
+    pub(crate) fn run(&self) -> Outcome {
+        let mut network = self.network();
         network.run_before(Time::ZERO + self.warm_up);
         network.start_measuring();
         let mut gauges = vec![Vec::new(); self.flows.len()];

@@ -13,6 +13,25 @@
 //! every acknowledgement has a timestamp, the clocks of both ends agree, and the 6 bytes of its TIMESTAMP frame are on the wire only if
 //! `ack_size` counts them.
 //!
+//! The minimum congestion window is two packets (section 7.2), under every congestion control. When an acknowledgement arrives after probe timeouts, it is
+//! two packets beside what was in flight when the last of them fired. A queue that overflows during a pause of the link loses the tail of the flight, and
+//! nobody knows that until a packet sent later is acknowledged. If that tail filled a small window (BBR's in ProbeRTT is four packets, that after a
+//! persistent congestion is two), the sender would be silent until the next probe timeout, which the pause has stretched to seconds. Section 4.8 gives that
+//! reason for two packets instead of one; RFC 9002 and draft-ietf-ccwg-bbr-06 do not speak of this case. The round-trip times that the pause has stretched
+//! count as all others (section 5.3), and so do probes: they are in flight (section 7.5).
+//!
+//! By default the thresholds of loss detection are fixed and no reduction is taken back, as RFC 9002 has it. Two options go beyond it:
+//!
+//! - `reordering = "adaptive"`: sections 6.1, 6.1.1 and 6.1.2 allow it. A packet that was declared lost and is acknowledged later raises the packet
+//!   threshold to one more than its distance from the largest packet acknowledged before, and doubles the margin of the time threshold until it would
+//!   have sufficed, up to a whole round trip (the bound of RFC 8985 section 6.2 step 4). Neither falls again. Chromium's general_loss_algorithm.cc
+//!   (SpuriousLossDetected) does the same; mvfst's QuicAckHandlers.cpp (modifyStateForSpuriousLoss) takes the distance at which the packet was declared lost.
+//! - `undo = true`: when every packet whose loss a reduction answered to is acknowledged later, window and threshold are restored (RFC 9438 section 4.9.2,
+//!   draft-ietf-ccwg-bbr-06 section 5.5.11), as msquic does when its list of lost packets has become empty. A mark in between or a persistent congestion
+//!   rules that out.
+//!
+//! With either of them, packets declared lost are remembered for two probe timeouts after they were sent.
+//!
 //! Read against RFC 9002 line by line: sections 5 to 7, appendices A and B.
 
 mod receiver;
@@ -21,7 +40,17 @@ mod sender;
 pub use receiver::QuicReceiver;
 pub use sender::{QuicConfig, QuicSender};
 
-use sojourn_units::{Bytes, Span, params};
+use sojourn_units::{Bytes, Span, choice, params};
+
+choice! {
+    /// What a late acknowledgement of a packet that was declared lost makes of the thresholds of loss detection.
+    pub enum Reordering {
+        /// Nothing (RFC 9002 sections 6.1.1 and 6.1.2).
+        Fixed = "fixed",
+        /// It raises them to what would have sufficed for that packet (Chromium's QUIC).
+        Adaptive = "adaptive",
+    }
+}
 
 params! {
     /// A QUIC-like transport (RFC 9002): packet numbers, acknowledgement ranges, probe timeouts.
@@ -40,6 +69,11 @@ params! {
         packet_threshold: u32 = "3", range "1".."1000", source "RFC 9002 section 6.1.1";
         /// Round trips after which an unacknowledged packet below an acknowledged one is lost (kTimeThreshold).
         time_threshold: f64 = "1.125", range "1".."10", source "RFC 9002 section 6.1.2";
+        /// Whether both thresholds grow when a packet that was declared lost is acknowledged later: the packet threshold to that packet's distance and one
+        /// more, the time threshold up to two round trips.
+        reordering: Reordering = "fixed", source "RFC 9002 sections 6.1, 6.1.1 and 6.1.2 allow adaptive thresholds";
+        /// Whether window and slow start threshold are restored when every packet whose loss lowered them is acknowledged later.
+        undo: bool = "false", source "RFC 9002 section 7.3.2 takes nothing back; RFC 9438 section 4.9.2 does";
         /// Granularity of the timers (kGranularity).
         granularity: Span = "1ms", range "1us".."1s", source "RFC 9002 section 6.1.2";
         /// Round-trip time before one is measured (kInitialRtt).

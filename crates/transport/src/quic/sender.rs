@@ -1,11 +1,11 @@
 //! The sending end: loss detection of RFC 9002 section 6 and appendix A, congestion events of section 7 and appendix B.
 
-use super::QuicParams;
+use super::{QuicParams, Reordering};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
-    Sample, Sent, Stage, Start, Traits, reduce,
+    Sample, Sent, Stage, Start, Traits, Undo, reduce,
 };
 use sojourn_sim::{
     Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Stream, Timers, to_usize,
@@ -41,7 +41,8 @@ pub struct QuicConfig<S> {
 enum Fate {
     Outstanding,
     Acked,
-    Lost,
+    /// Its loss belongs to the recovery period of that number.
+    Lost(u64),
 }
 
 /// A packet that was sent.
@@ -86,6 +87,9 @@ pub struct QuicSender<S> {
     flights: VecDeque<Flight>,
     largest_acked: Option<u64>,
     in_flight: u64,
+    /// Of these, bytes that were in flight when the probe timer last fired, the probe included: all below that number.
+    suspect: u64,
+    suspect_to: u64,
     latest: Span,
     smoothed: Option<Span>,
     variance: Span,
@@ -98,6 +102,14 @@ pub struct QuicSender<S> {
     recovering: bool,
     /// It began with a mark.
     marked: bool,
+    /// Recovery periods so far, what to restore if the last one proves to be for nothing, and the packets declared lost in it that are not
+    /// acknowledged.
+    periods: u64,
+    undo: Option<Undo>,
+    doubtful: u64,
+    /// kPacketThreshold and kTimeThreshold as they are now.
+    packet_threshold: u64,
+    time_threshold: f64,
     /// When persistent congestion was found, until something sent later is acknowledged.
     collapsed: Option<Time>,
     /// Packets that an acknowledgement is the first to cover: bytes, and when they were sent.
@@ -142,6 +154,8 @@ impl<S: Source> QuicSender<S> {
             flights: VecDeque::new(),
             largest_acked: None,
             in_flight: 0,
+            suspect: 0,
+            suspect_to: 0,
             latest: Span::ZERO,
             smoothed: None,
             variance: params.initial_rtt / 2,
@@ -152,6 +166,11 @@ impl<S: Source> QuicSender<S> {
             recovery: None,
             recovering: false,
             marked: false,
+            periods: 0,
+            undo: None,
+            doubtful: 0,
+            packet_threshold: u64::from(params.packet_threshold),
+            time_threshold: params.time_threshold,
             collapsed: None,
             fresh: Vec::new(),
             told: Vec::new(),
@@ -177,7 +196,7 @@ impl<S: Source> QuicSender<S> {
     pub fn gauges(&self) -> Gauges {
         let ssthresh = self.cc.ssthresh();
         Gauges {
-            cwnd_bytes: self.cc.cwnd(),
+            cwnd_bytes: self.window(),
             ssthresh_bytes: (ssthresh != u64::MAX).then_some(ssthresh),
             in_flight_bytes: self.in_flight,
             srtt: self.smoothed,
@@ -218,6 +237,17 @@ impl<S: Source> QuicSender<S> {
     /// Whether all that was written has been acknowledged.
     pub fn is_idle(&self) -> bool {
         self.established && self.delivered_to == self.end && self.feed.due().is_none()
+    }
+
+    /// The congestion window, at least two packets (section 7.2); when an acknowledgement has ended the back-off of the probe timer, two packets beside
+    /// what was in flight when it fired. Zero before the connection is established.
+    fn window(&self) -> u64 {
+        let least = match (self.established, self.probes) {
+            (false, _) => 0,
+            (true, 0) => 2 * self.mss + self.suspect,
+            (true, _) => 2 * self.mss,
+        };
+        self.cc.cwnd().max(least)
     }
 
     fn srtt(&self) -> Span {
@@ -366,7 +396,7 @@ impl<S: Source> QuicSender<S> {
     /// The window would hold the sender back without the pacer, which is no want of data (section 7.8), where so many bytes are in flight.
     fn is_limited(&self, in_flight: u64) -> bool {
         let used = in_flight + self.mss;
-        let cwnd = self.cc.cwnd();
+        let cwnd = self.window();
         used > cwnd
             || used.saturating_add(self.end - self.next) > cwnd
             || used.saturating_add(self.again.values().sum()) > cwnd
@@ -381,12 +411,12 @@ impl<S: Source> QuicSender<S> {
         let now = host.now();
         loop {
             if !self.has_data() {
-                if self.in_flight < self.cc.cwnd() {
+                if self.in_flight < self.window() {
                     self.limited_to = (self.delivered + self.in_flight).max(1);
                 }
                 break;
             }
-            if self.in_flight + self.mss > self.cc.cwnd().max(self.mss) {
+            if self.in_flight + self.mss > self.window() {
                 break;
             }
             if self.paced_until > now {
@@ -490,7 +520,7 @@ impl<S: Source> QuicSender<S> {
             return None;
         }
         let rtt = u128::from(self.srtt().as_ps().max(1));
-        let bits = u128::from(self.cc.cwnd()) * 10 * 1_000_000_000_000 / rtt;
+        let bits = u128::from(self.window()) * 10 * 1_000_000_000_000 / rtt;
         Some(Rate::bps(u64::try_from(bits).unwrap_or(u64::MAX).max(1)))
     }
 
@@ -509,7 +539,7 @@ impl<S: Source> QuicSender<S> {
 
     fn loss_delay(&self) -> Span {
         let rtt = self.latest.max(self.srtt());
-        Span::round_from_secs(rtt.as_secs_f64() * self.params.time_threshold)
+        Span::round_from_secs(rtt.as_secs_f64() * self.time_threshold)
             .max(self.params.granularity)
     }
 
@@ -565,6 +595,8 @@ impl<S: Source> QuicSender<S> {
         if let Some((offset, bytes, again)) = probe {
             self.transmit(offset, bytes, again, host);
         }
+        self.suspect = self.in_flight;
+        self.suspect_to = self.base + u64::try_from(self.flights.len()).unwrap_or(u64::MAX);
         self.set_timer(host);
     }
 
@@ -583,6 +615,7 @@ impl<S: Source> QuicSender<S> {
         let before = self.in_flight;
         let lost_before = self.lost_total;
         let limited = self.is_limited(before);
+        let largest_before = self.largest_acked;
         self.largest_acked = Some(
             self.largest_acked
                 .map_or(largest, |known| known.max(largest)),
@@ -602,12 +635,19 @@ impl<S: Source> QuicSender<S> {
                 if flight.fate == Fate::Acked {
                     continue;
                 }
-                let was_out = flight.fate == Fate::Outstanding;
-                flight.fate = Fate::Acked;
+                let fate = std::mem::replace(&mut flight.fate, Fate::Acked);
+                let was_out = fate == Fate::Outstanding;
                 let flight = *flight;
+                if let Fate::Lost(period) = fate {
+                    let distance = largest_before.map_or(0, |known| known.saturating_sub(number));
+                    self.on_spurious_loss(period, distance, now.since(flight.sent));
+                }
                 // What was declared lost is tracked no more: it measures nothing and opens no window (appendix A.10).
                 if was_out {
                     self.in_flight -= flight.bytes;
+                    if number < self.suspect_to {
+                        self.suspect -= flight.bytes;
+                    }
                     fresh.push((flight.bytes, flight.sent));
                     if number == largest {
                         let delay = Span::from_ps(side.words[0]);
@@ -628,15 +668,7 @@ impl<S: Source> QuicSender<S> {
             return;
         };
         let news = !fresh.is_empty();
-        while self
-            .flights
-            .front()
-            .is_some_and(|flight| flight.fate != Fate::Outstanding)
-            && self.base < largest
-        {
-            self.flights.pop_front();
-            self.base += 1;
-        }
+        self.forget(largest, now);
         self.delivered += newly;
         self.delivered_at = now;
         self.first_sent = newest.sent;
@@ -676,7 +708,10 @@ impl<S: Source> QuicSender<S> {
         if news {
             self.probes = 0;
         }
+        self.take_back(now);
         if marked > 0 {
+            // The network says itself that it is congested.
+            self.undo = None;
             self.congested(newest.sent, CongestionKind::Ecn, now);
         }
         self.detect(now);
@@ -757,13 +792,67 @@ impl<S: Source> QuicSender<S> {
         new
     }
 
+    /// Packets that need not be remembered any more: nothing below the `largest` acknowledged that has arrived or is lost, but what is lost for
+    /// two probe timeouts where a late acknowledgement would tell something.
+    fn forget(&mut self, largest: u64, now: Time) {
+        let remembers = self.params.undo || self.params.reordering == Reordering::Adaptive;
+        let late = self.probe_timeout().saturating_mul(2);
+        while self.base < largest
+            && let Some(first) = self.flights.front()
+        {
+            let waits = match first.fate {
+                Fate::Outstanding => true,
+                Fate::Acked => false,
+                Fate::Lost(_) => remembers && first.sent.saturating_add(late) > now,
+            };
+            if waits {
+                break;
+            }
+            self.flights.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// A packet that was declared lost in that recovery period is acknowledged so long after it was sent; the largest packet acknowledged before was so
+    /// many packets above it (section 6.1: implementations can detect that and increase the thresholds).
+    fn on_spurious_loss(&mut self, period: u64, distance: u64, took: Span) {
+        if period == self.periods {
+            self.doubtful = self.doubtful.saturating_sub(1);
+        }
+        if self.params.reordering == Reordering::Fixed {
+            return;
+        }
+        self.packet_threshold = self.packet_threshold.max(distance + 1);
+        let rtt = self.latest.max(self.srtt());
+        let needed = took.as_secs_f64() / rtt.max(self.params.granularity).as_secs_f64();
+        let mut margin = self.time_threshold - 1.0;
+        while 1.0 + margin < needed && margin < 1.0 {
+            margin = (2.0 * margin).clamp(0.125, 1.0);
+        }
+        self.time_threshold = 1.0 + margin;
+    }
+
+    /// Every packet whose loss the reduction answered to has arrived: it was for nothing, and what is lost from now on is answered again.
+    fn take_back(&mut self, now: Time) {
+        if self.doubtful > 0 {
+            return;
+        }
+        if let Some(undo) = self.undo.take() {
+            self.recovery = None;
+            self.recovering = false;
+            self.cc.on_undo(&Undo { now, ..undo });
+            self.cc.on_phase(self.phase(), now);
+        }
+    }
+
     /// Packets that are lost by now (appendix A.10, DetectAndRemoveLostPackets).
     fn detect(&mut self, now: Time) {
         let Some(largest) = self.largest_acked else {
             return;
         };
         let wait = self.loss_delay();
-        let threshold = u64::from(self.params.packet_threshold);
+        let threshold = self.packet_threshold;
+        let mut losses = [0; 2];
         let mut newest: Option<Time> = None;
         let mut span: Option<(Time, Time)> = None;
         let mut persistent = false;
@@ -780,14 +869,20 @@ impl<S: Source> QuicSender<S> {
             match flight.fate {
                 // Nothing between two lost packets may have been acknowledged (section 7.6.2).
                 Fate::Acked => span = None,
-                Fate::Lost => {}
+                Fate::Lost(_) => {}
                 Fate::Outstanding => {
                     let late = flight.sent + wait <= now;
                     if !late && largest - number < threshold {
                         continue;
                     }
-                    flight.fate = Fate::Lost;
+                    // What was sent since the last recovery period began is answered by a new one.
+                    let begins = self.recovery.is_none_or(|began| flight.sent > began);
+                    flight.fate = Fate::Lost(self.periods + u64::from(begins));
+                    losses[usize::from(begins)] += 1;
                     self.in_flight -= flight.bytes;
+                    if number < self.suspect_to {
+                        self.suspect -= flight.bytes;
+                    }
                     self.lost_total += flight.bytes;
                     if self.traits.model {
                         self.told.push(Lost {
@@ -814,7 +909,12 @@ impl<S: Source> QuicSender<S> {
             return;
         };
         self.congested(newest, CongestionKind::Loss, now);
+        self.doubtful = match losses {
+            [late, 0] => self.doubtful + late,
+            [_, new] => new,
+        };
         if persistent {
+            self.undo = None;
             // The window falls to two packets (kMinimumWindow), the threshold stays where the loss has put it (appendix B.8).
             let least = Expiry {
                 again: true,
@@ -847,6 +947,13 @@ impl<S: Source> QuicSender<S> {
         self.recovery = Some(now);
         self.recovering = true;
         self.marked = kind == CongestionKind::Ecn;
+        self.periods += 1;
+        self.doubtful = 0;
+        self.undo = (self.params.undo && !self.marked).then(|| Undo {
+            now,
+            cwnd: self.cc.cwnd(),
+            ssthresh: self.cc.ssthresh(),
+        });
         match kind {
             CongestionKind::Ecn => self.report.ecn_reductions += 1,
             _ => self.report.fast_recoveries += 1,

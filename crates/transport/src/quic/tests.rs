@@ -5,7 +5,7 @@ use crate::app::tests::Script;
 use crate::paths::{Flow, Path};
 use sojourn_cc::{ALGORITHMS, CongestionControl, Phase};
 use sojourn_sim::{Agent, Flags, Host, Loss, Outgoing, Packet, Side, Stream};
-use sojourn_units::{Time, check_declaration};
+use sojourn_units::{Rate, Time, check_declaration};
 
 /// A host that plays the network: it keeps what is sent, and hands out acknowledgements.
 #[derive(Default)]
@@ -53,6 +53,14 @@ impl Bench {
 
     fn with_pacing(source: Script) -> Bench {
         Bench::with(QuicParams::default(), source)
+    }
+
+    fn set(pairs: &[(&str, &str)], source: Script) -> Bench {
+        let mut params = QuicParams::default();
+        for (key, value) in [("pacing", "false")].iter().chain(pairs) {
+            sojourn_units::Params::set(&mut params, key, value).unwrap();
+        }
+        Bench::with(params, source)
     }
 
     fn with(params: QuicParams, source: Script) -> Bench {
@@ -337,6 +345,197 @@ fn a_packet_that_was_taken_for_lost_may_still_arrive() {
     bench.ack(&[(0, 9)], Span::ZERO);
     assert!(bench.sender.is_idle());
     assert_eq!(bench.sender.report().bytes_acked, 10 * MSS);
+}
+
+#[test]
+fn a_late_packet_raises_the_packet_threshold_if_that_is_asked_for() {
+    for (reordering, recoveries) in [("fixed", 2), ("adaptive", 1)] {
+        let mut bench = Bench::set(&[("reordering", reordering)], Script::Unlimited);
+        bench.take();
+        bench.pass(at(200));
+        // 0 is declared lost, and comes after 5.
+        bench.ack(&[(1, 5)], Span::ZERO);
+        assert_eq!(bench.sender.report().fast_recoveries, 1);
+        bench.ack(&[(0, 5)], Span::ZERO);
+        bench.pass(at(300));
+        bench.ack(&[(0, 9)], Span::ZERO);
+        // Another that comes as late, in a later recovery period.
+        let late = bench.take().last().unwrap().0 - 5;
+        bench.pass(at(400));
+        bench.ack(&[(late + 1, late + 5), (0, late - 1)], Span::ZERO);
+        assert_eq!(
+            bench.sender.report().fast_recoveries,
+            recoveries,
+            "{reordering}"
+        );
+        // One more than that is a loss.
+        let lost = bench.take().first().unwrap().0;
+        bench.pass(at(500));
+        bench.ack(&[(lost + 1, lost + 6), (0, lost - 1)], Span::ZERO);
+        assert_eq!(bench.sender.report().fast_recoveries, recoveries + 1);
+    }
+}
+
+#[test]
+fn a_late_packet_raises_the_time_threshold_up_to_two_round_trips() {
+    // Sent at 100 ms, with a round trip of 100 ms: the margin of an eighth doubles until it would have sufficed.
+    for (reordering, late, lost_after) in [
+        ("fixed", 240, 113),
+        ("adaptive", 220, 125),
+        ("adaptive", 240, 150),
+        ("adaptive", 500, 200),
+    ] {
+        let mut bench = Bench::set(&[("reordering", reordering)], Script::bytes(3 * MSS));
+        bench.pass(at(200));
+        bench.ack(&[(1, 2)], Span::ZERO);
+        bench.pass(at(213));
+        assert_eq!(bench.sender.report().fast_recoveries, 1);
+        if late < 313 {
+            bench.pass(at(late));
+            bench.ack(&[(0, 2)], Span::ZERO);
+        }
+        bench.pass(at(313));
+        bench.ack(&[(1, 3)], Span::ZERO);
+        if late > 313 {
+            bench.pass(at(late));
+            bench.ack(&[(0, 3)], Span::ZERO);
+        }
+        let sent = 1000;
+        bench.pass(at(sent));
+        bench.sender.write(3 * MSS, &mut bench.host);
+        bench.pass(at(sent + 100));
+        bench.ack(&[(5, 6), (0, 3)], Span::ZERO);
+        bench.pass(at(sent + lost_after - 1));
+        assert_eq!(bench.sender.report().fast_recoveries, 1, "{reordering} {late}");
+        bench.pass(at(sent + lost_after));
+        assert_eq!(bench.sender.report().fast_recoveries, 2, "{reordering} {late}");
+    }
+}
+
+#[test]
+fn a_reduction_is_taken_back_when_all_that_was_declared_lost_arrives_if_that_is_asked_for() {
+    for (undo, window) in [("false", 5), ("true", 10)] {
+        let mut bench = Bench::set(&[("undo", undo)], Script::Unlimited);
+        bench.pass(at(200));
+        bench.ack(&[(4, 9)], Span::ZERO);
+        bench.ack(&[(1, 9)], Span::ZERO);
+        assert_eq!(bench.sender.congestion_control().cwnd(), 5 * MSS);
+        assert_eq!(bench.sender.phase(), Phase::Recovery);
+        bench.ack(&[(0, 9)], Span::ZERO);
+        assert_eq!(bench.sender.congestion_control().cwnd(), window * MSS);
+        let threshold = (undo == "false").then_some(5 * MSS);
+        assert_eq!(bench.sender.gauges().ssthresh_bytes, threshold);
+        let phase = bench.sender.phase();
+        assert_eq!(phase == Phase::Open, undo == "true");
+    }
+}
+
+#[test]
+fn what_is_lost_after_a_reduction_was_taken_back_is_answered() {
+    let mut bench = Bench::set(&[("undo", "true")], Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(3, 3)], Span::ZERO);
+    bench.ack(&[(0, 3)], Span::ZERO);
+    assert_eq!(bench.sender.gauges().ssthresh_bytes, None);
+    // 4 was sent before the recovery period that was for nothing.
+    bench.ack(&[(5, 9), (0, 3)], Span::ZERO);
+    assert_eq!(bench.sender.report().fast_recoveries, 2);
+    assert!(bench.sender.gauges().ssthresh_bytes.is_some());
+}
+
+#[test]
+fn neither_a_real_loss_nor_a_mark_nor_a_persistent_congestion_is_taken_back() {
+    // One of four stays away.
+    let mut bench = Bench::set(&[("undo", "true")], Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(4, 9)], Span::ZERO);
+    bench.ack(&[(2, 9), (0, 0)], Span::ZERO);
+    assert_eq!(bench.sender.gauges().ssthresh_bytes, Some(5 * MSS));
+    // A mark that comes back in between.
+    let mut bench = Bench::set(&[("undo", "true")], Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(4, 8)], Span::ZERO);
+    bench.ack_with_marks(&[(4, 9)], 1);
+    bench.ack_with_marks(&[(0, 9)], 1);
+    assert_eq!(bench.sender.gauges().ssthresh_bytes, Some(5 * MSS));
+    // What was sent over three probe timeouts.
+    let mut bench = Bench::set(&[("undo", "true")], Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(0, 9)], Span::ZERO);
+    bench.pass(at(4425));
+    let last = bench.take().last().unwrap().0;
+    bench.ack(&[(last, last), (0, 9)], Span::ZERO);
+    bench.ack(&[(0, last)], Span::ZERO);
+    assert_eq!(bench.sender.gauges().ssthresh_bytes, Some(10 * MSS));
+}
+
+#[test]
+fn reordering_costs_little_where_the_thresholds_adapt_or_reductions_are_taken_back() {
+    // 6 ms of jitter at 50 Mbps are thirty packets.
+    let rate = |quic: &[(&'static str, &'static str)]| {
+        let mut path = Path {
+            flows: vec![Flow::Quic("cubic")],
+            quic: quic.to_vec(),
+            rate: Rate::mbps(50),
+            delay: Span::from_ms(20),
+            limit: 400,
+            warm_up: Span::from_secs(3),
+            run: Span::from_secs(13),
+            ..Path::default()
+        };
+        path.impair[0].jitter = Span::from_ms(6);
+        path.impair[0].reorder = true;
+        path.run().rates(&path)[0] * 8e-6
+    };
+    let fixed = rate(&[]);
+    assert!(fixed < 5.0, "{fixed}");
+    let adaptive = rate(&[("reordering", "adaptive")]);
+    assert!(adaptive > 40.0, "{adaptive}");
+    let undo = rate(&[("undo", "true")]);
+    assert!(undo > 5.0 * fixed, "{undo}");
+}
+
+#[test]
+fn after_a_pause_of_the_link_every_control_sends_within_a_few_round_trips() {
+    // Round trips of 50 ms and a queue of 20 or 100 packets; a pause of 5 s in which BBR's least round trip expires, and one in which it does not.
+    let mut silent = Vec::new();
+    for algorithm in ALGORITHMS {
+        for (limit, from) in [(20, 4), (20, 7), (100, 7)] {
+            let from = Time::ZERO + Span::from_secs(from);
+            let path = Path {
+                flows: vec![Flow::Quic(algorithm.name)],
+                pause: Some((from, from + Span::from_secs(5))),
+                run: Span::from_secs(16),
+                limit,
+                ..Path::default()
+            };
+            let silence = path.longest_silence();
+            if silence > Span::from_ms(300) {
+                silent.push((algorithm.name, limit, from, silence));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn the_tail_that_a_pause_has_lost_leaves_room_for_two_packets() {
+    // Section 7.2. A window of 4 packets is full of what is lost: 8 to 11 and the probes, of which nobody hears.
+    let mut bench = Bench::new(Script::Unlimited);
+    bench.pass(at(200));
+    bench.ack(&[(4, 9)], Span::ZERO);
+    let first = bench.take().last().unwrap().0;
+    let window = bench.sender.congestion_control().cwnd();
+    assert_eq!(window, 5 * MSS);
+    // Five packets are out, and probes at 475, 1025 and 2125 ms.
+    bench.pass(at(2200));
+    let probes = bench.take();
+    assert_eq!(probes.len(), 3);
+    // The first of the five arrives.
+    bench.ack(&[(first - 4, first - 4), (4, 9)], Span::ZERO);
+    let in_flight = bench.sender.gauges().in_flight_bytes;
+    assert_eq!((bench.take().len(), in_flight), (2, 9 * MSS));
+    assert!(in_flight > bench.sender.congestion_control().cwnd());
 }
 
 #[test]

@@ -72,7 +72,9 @@ choice! {
     pub enum Restart {
         /// An acknowledgement of new data, from then on (RFC 6298 section 5.3).
         Acked = "acked",
-        /// That, and a selective acknowledgement of what was sent before the first segment outstanding was sent last; the timer that follows a probe or a wait for reordering goes from when that segment was sent (Linux).
+        /// That, and a selective acknowledgement of what was sent before the first segment outstanding was sent last: that of the segment itself cannot have come yet.
+        Careful = "careful",
+        /// As careful; the timer that follows a probe or a wait for reordering goes from when that segment was sent (Linux).
         Sacked = "sacked",
     }
 }
@@ -140,7 +142,7 @@ params! {
         /// Least wait of the timer of reordering beyond its time, and of the probe beyond its round trips.
         least_wait: Span = "2ms", range .."1s", source "tcp.h, TCP_TIMEOUT_MIN (two ticks)";
         /// What restarts the retransmission timer.
-        restart: Restart = "acked", source "RFC 6298 section 5.3";
+        restart: Restart = "careful", source "RFC 6675 section 6 (a more careful variant than RFC 6298 section 5.3, for a recovery that lasts longer than the timeout)";
         /// Whether a timeout is examined before it is believed (F-RTO).
         frto: bool = "true", source "RFC 5682 section 3";
         /// Whether reductions that prove to be for nothing are taken back.

@@ -1,8 +1,13 @@
 //! RACK: a segment is lost when one that was sent later has arrived, and time enough for reordering has passed.
 //!
-//! Source: RFC 8985 section 6. Deviations: the least round-trip time is that of the whole connection; the timestamp that comes back is not compared with
-//! when a retransmission was sent (section 6.2 step 2), as Linux does not: a receiver echoes that of the last segment in order (RFC 7323 section 4.3), so
-//! that every retransmission selectively acknowledged above a gap would count for an earlier transmission, and one lost below it would wait for the timeout.
+//! Source: RFC 8985 section 6. Deviations: the least round-trip time is that of the whole connection; the timestamp that comes back is compared with
+//! when a retransmission was sent (section 6.2 step 2) only where the retransmission is acknowledged cumulatively, in dialect linux not at all: a receiver
+//! echoes that of the last segment in order (RFC 7323 section 4.3), so that every retransmission selectively acknowledged above a gap would count for an earlier
+//! transmission, and one lost below it would wait for the timeout.
+//!
+//! Without timestamps, an acknowledgement that answers to an earlier transmission is known by the least round-trip time alone. Where queues have made the round
+//! trip many times that, it passes for the answer to the last one, and everything sent before and still under way counts as lost. That follows a timeout that
+//! was for nothing, which `restart` of the timer prevents.
 
 use super::params::SackParams;
 use super::scoreboard::{Scoreboard, Segment};
@@ -52,9 +57,18 @@ impl Rack {
 
     /// A segment is delivered (section 6.2, step 2).
     #[inline]
-    pub(crate) fn on_delivered(&mut self, segment: &Segment, min_rtt: Option<Span>, now: Time) {
+    pub(crate) fn on_delivered(
+        &mut self,
+        segment: &Segment,
+        echo: Option<Time>,
+        min_rtt: Option<Span>,
+        now: Time,
+    ) {
         let rtt = now.saturating_since(segment.sent);
-        if segment.was_retransmitted() && min_rtt.is_some_and(|least| rtt < least) {
+        let early = |echo: Time| echo < segment.sent;
+        if segment.was_retransmitted()
+            && (echo.is_some_and(early) || min_rtt.is_some_and(|least| rtt < least))
+        {
             // It answers to an earlier transmission.
             return;
         }
@@ -186,7 +200,7 @@ mod tests {
         let mut board = board(4);
         let mut rack = Rack::new(&SackParams::default());
         let delivered = board.sack(2).unwrap();
-        rack.on_delivered(&delivered, None, at(103));
+        rack.on_delivered(&delivered, None, None, at(103));
         let window = Span::from_ms(25);
         // Sent at 1 and 2 ms; lost a round trip and the window later.
         let wait = rack.detect(&mut board, window, at(103));
@@ -208,9 +222,24 @@ mod tests {
             board.get_mut(id).sent = at(ms);
         }
         let delivered = board.sack(1).unwrap();
-        rack.on_delivered(&delivered, Some(Span::from_ms(90)), at(151));
+        rack.on_delivered(&delivered, None, Some(Span::from_ms(90)), at(151));
         rack.detect(&mut board, Span::ZERO, at(151));
         assert!(board.get(0).is_lost() && !board.get(0).is_retransmitted());
+    }
+
+    #[test]
+    fn an_echo_of_an_earlier_transmission_measures_nothing_however_long_ago_the_last_one_was() {
+        let mut board = board(2);
+        board.lose(0);
+        board.retransmit(0);
+        board.get_mut(0).sent = at(1500);
+        let delivered = board.pop_acked(MSS).unwrap();
+        let mut rack = Rack::new(&SackParams::default());
+        let least = Some(Span::from_ms(90));
+        rack.on_delivered(&delivered, Some(at(1)), least, at(1700));
+        assert!(!rack.advanced());
+        rack.on_delivered(&delivered, Some(at(1500)), least, at(1700));
+        assert!(rack.advanced());
     }
 
     #[test]

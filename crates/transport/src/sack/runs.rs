@@ -75,6 +75,8 @@ pub(crate) struct Path {
     pub(crate) flows: u32,
     pub(crate) apart: Span,
     pub(crate) rate: Rate,
+    /// Of the way back, if it is another.
+    pub(crate) rate_back: Option<Rate>,
     pub(crate) delay: Span,
     pub(crate) forward: Fifo,
     /// Packets of the device's own queue below it.
@@ -102,6 +104,7 @@ impl Default for Path {
             flows: 1,
             apart: Span::from_ms(7),
             rate: Rate::mbps(10),
+            rate_back: None,
             delay: Span::from_ms(20),
             forward: Fifo::of(10_000),
             device_queue: 0,
@@ -213,7 +216,7 @@ impl Path {
                 name: name.to_owned(),
                 from: ends.0,
                 to: ends.1,
-                rate: self.rate,
+                rate: self.rate_back.filter(|_| ends.0 == 1).unwrap_or(self.rate),
                 delay: self.delay,
                 rounding: TxRounding::Carry,
                 device_queue: self.device_queue,
@@ -413,6 +416,32 @@ fn a_delay_that_fires_the_timer_for_nothing_is_recognised() {
         with.sender().retransmissions < without.sender().retransmissions,
         "{with:?} {without:?}"
     );
+}
+
+#[test]
+fn acknowledgements_that_queue_in_a_recovery_cause_no_needless_retransmissions() {
+    // On the way back of 200 kbps the round trip grows to seconds, and faster in a recovery, when every segment is acknowledged, with blocks.
+    let run = |restart, timestamps| {
+        let outcome = Path {
+            rate: Rate::mbps(20),
+            rate_back: Some(Rate::kbps(200)),
+            forward: Fifo::of(100),
+            run: Span::from_secs(20),
+            ..Path::default()
+        }
+        .with(&[("delayed_ack", "2")])
+        .sack(&[("restart", restart), ("timestamps", timestamps)])
+        .run();
+        let sender = outcome.sender();
+        assert!(outcome.drops > 20, "{outcome:?}");
+        (sender.retransmissions.abs_diff(outcome.drops), sender.timeouts)
+    };
+    assert_eq!(run("careful", "false"), (0, 0));
+    // By RFC 6298 alone the timer fires, and only a timestamp tells that what is acknowledged then is the first retransmission, not the second.
+    let (needless, timeouts) = run("acked", "false");
+    assert!(needless > 100 && timeouts > 0, "{needless} {timeouts}");
+    let (needless, timeouts) = run("acked", "true");
+    assert!(needless <= 2 && timeouts > 0, "{needless} {timeouts}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sending end of a connection with selective acknowledgement.
 //!
 //! Sources: RFC 9293 section 3.5 (handshake), RFC 6675 section 5 (recovery), RFC 8985 (RACK, tail loss probe), RFC 9937
-//! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 (timer), RFC 3168
+//! (reduction), RFC 5682 section 3 (F-RTO with SACK), RFC 3522 and RFC 3708 (undo), RFC 6298 section 5 and RFC 6675 section 6 (timer), RFC 3168
 //! section 6.1, RFC 5681 section 4.3 (a lost retransmission is one more sign of congestion). The phases and their order are those of Linux 6.1,
 //! tcp_fastretrans_alert, which is where the RFCs meet. Deviation: what rule 4 of NextSeg sends counts in flight until it is acknowledged; by RFC 6675,
 //! which leaves HighRxt where it is, it is forgotten with the next acknowledgement.
@@ -1320,7 +1320,7 @@ impl<S: Source> SackSender<S> {
             self.alert(&mut event, host);
         }
         if restarts && self.una != self.nxt && !event.waits && !self.schedule_probe(true, host) {
-            if self.options.restart == Restart::Acked {
+            if self.options.restart != Restart::Sacked {
                 self.pending = Pending::Timeout;
             }
             self.arm_timeout(host);
@@ -1550,7 +1550,10 @@ impl<S: Source> SackSender<S> {
         event: &mut Event,
     ) {
         self.rate.on_delivered(segment, then, &mut event.picked);
-        self.rack.on_delivered(segment, self.min_rtt, event.now);
+        // A selective acknowledgement echoes the last segment in order (RFC 7323 section 4.3) and so tells nothing of this one.
+        let echo = event.stamp.filter(|_| cumulatively && !self.options.linux);
+        self.rack
+            .on_delivered(segment, echo, self.min_rtt, event.now);
         if !cumulatively {
             event.sacked = true;
         }
@@ -1626,10 +1629,10 @@ impl<S: Source> SackSender<S> {
         Some(tick.saturating_mul(passed.max(1)))
     }
 
-    /// Whether a selective acknowledgement alone restarts the timer: of what was sent before the first segment was sent last, so that the timer does not go on and
-    /// on while that segment is missing (tcp_clean_rtx_queue).
+    /// Whether a selective acknowledgement alone restarts the timer (RFC 6675 section 6): of what was sent before the first segment was sent last, so that the timer does
+    /// not go on and on while that segment is missing (tcp_clean_rtx_queue).
     fn restarts_by_sack(&self, event: &Event) -> bool {
-        self.options.restart == Restart::Sacked
+        self.options.restart != Restart::Acked
             && event
                 .sacked_sent
                 .zip(self.board.front())
