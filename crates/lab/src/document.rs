@@ -316,6 +316,33 @@ impl Document {
         Ok(())
     }
 
+    /// The document with empty lists at some of its top-level keys, where it has them. What arguments set there is settled.
+    pub(crate) fn with_emptied(&self, keys: &[&str]) -> Document {
+        let emptied = |entry: &Entry| match keys.contains(&entry.key.as_str()) {
+            false => entry.clone(),
+            true => Entry {
+                key: entry.key.clone(),
+                place: entry.place.clone(),
+                node: Node {
+                    value: Value::List(Vec::new()),
+                    place: entry.node.place.clone(),
+                },
+            },
+        };
+        let stays = |path: &str| match steps(path).as_deref() {
+            Ok([Step::Key(first), ..]) => !keys.contains(&first.as_str()),
+            _ => true,
+        };
+        let arguments = self.arguments.iter().filter(|(path, _)| stays(path));
+        Document {
+            file: self.file.clone(),
+            root: Table {
+                entries: self.root.entries.iter().map(emptied).collect(),
+            },
+            arguments: arguments.cloned().collect(),
+        }
+    }
+
     /// The document in TOML, without comments.
     pub fn to_toml(&self) -> String {
         toml_edit::DocumentMut::from(to_toml_table(&self.root)).to_string()

@@ -351,7 +351,7 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
         else {
             return Ok(());
         };
-        let scenario = &point.scenario;
+        let scenario = &*point.scenario()?;
         let run = catch_unwind(AssertUnwindSafe(|| (self.runner)(scenario, replication)));
         let outcome = match run {
             Ok(outcome) => outcome?,
