@@ -51,6 +51,7 @@ use sojourn_units::{ParamInfo, Params, Spec, nearest};
 use crate::compile::{Compiled, compile};
 use crate::document::{Document, Extra, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Result};
+use crate::limits::{LimitParams, Needs};
 use crate::model::Scenario;
 use crate::results::manifest::{
     ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
@@ -170,6 +171,8 @@ pub struct Study {
     idle: Vec<(String, String)>,
     /// What is known of the points of each experiment, by its name.
     facts: BTreeMap<String, Facts>,
+    /// How much it may ask for.
+    pub limits: LimitParams,
 }
 
 impl Study {
@@ -216,9 +219,16 @@ impl Study {
             notes: Vec::new(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
+            limits: match root.table("limits")? {
+                Some(table) => table.params(Extra::default())?,
+                None => LimitParams::default(),
+            },
         };
         if experiments.is_empty() {
             let base = Scenario::read_with_files(document, &STUDY_KEYS, read)?;
+            let mut gathering = Gathering::default();
+            gathering.take(&base, document)?;
+            study.facts.insert(String::new(), gathering.facts());
             study.add_notes(&base.notes);
             study.describe(
                 about.title,
@@ -232,14 +242,13 @@ impl Study {
                 title: study.title.clone(),
                 factors: Vec::new(),
             });
-            let mut gathering = Gathering::default();
-            gathering.take(&base.scenario, document)?;
-            study.facts.insert(String::new(), gathering.facts());
             let scenario = Arc::new(base.scenario);
             study.points = vec![Point::of_scenario(BTreeMap::new(), scenario)];
         } else {
             let files = Arc::new(Files::default());
             let mut named = None;
+            let total = study.check_points(&experiments, document)?;
+            let mut needs = Needs::default();
             for experiment in &experiments {
                 let name = &experiment.info.name;
                 let mut gathering = Gathering::default();
@@ -248,7 +257,17 @@ impl Study {
                 for point in experiment.points(document, &files)? {
                     let document = point.document()?;
                     let reading = files.reading(&document, read)?;
-                    gathering.take(&reading.scenario, &document)?;
+                    let own = gathering.take(&reading, &document)?;
+                    needs.add(&own);
+                    // A study in a directory needs less; whether it has one is not known here.
+                    if study.limits.check(&needs, true).is_err() {
+                        // Most often the points ahead need as much.
+                        needs.add(&own.times(total.saturating_sub(needs.points)));
+                        let checked = study.limits.check(&needs, true);
+                        return checked
+                            .map(|()| study)
+                            .map_err(|error| document.locate(error));
+                    }
                     for note in &reading.notes {
                         if seen.insert(note.clone()) {
                             study.add_notes(std::slice::from_ref(note));
@@ -263,7 +282,11 @@ impl Study {
                             idle.retain(|text| here.contains(&text.as_str()));
                         }
                     }
-                    named.get_or_insert((reading.scenario.name, reading.title, reading.description));
+                    named.get_or_insert((
+                        reading.scenario.name,
+                        reading.title,
+                        reading.description,
+                    ));
                     study.points.push(point);
                 }
                 let idle = idle.into_iter().flatten();
@@ -365,7 +388,10 @@ impl Study {
         use crate::model::Topology;
         let labels = queue_labels(queues);
         let points = match queues {
-            [] => vec![Point::of_scenario(BTreeMap::new(), Arc::new(scenario.clone()))],
+            [] => vec![Point::of_scenario(
+                BTreeMap::new(),
+                Arc::new(scenario.clone()),
+            )],
             queues => queues
                 .iter()
                 .zip(&labels)
@@ -417,7 +443,42 @@ impl Study {
             notes: Vec::new(),
             idle: Vec::new(),
             facts: BTreeMap::new(),
+            limits: LimitParams::default(),
         }
+    }
+
+    /// What it needs.
+    ///
+    /// # Errors
+    /// As [`Point::scenario`].
+    pub fn needs(&self) -> Result<Needs> {
+        let mut needs = Needs::default();
+        for experiment in &self.experiments {
+            match self.facts.get(&experiment.name) {
+                Some(facts) => needs.add(&facts.needs),
+                None => {
+                    for point in &self.points {
+                        needs.add(&Needs::of(&*point.scenario()?));
+                    }
+                }
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Refuses more points than are allowed, before they are made; says how many there are.
+    fn check_points(&self, experiments: &[Experiment], document: &Document) -> Result<u64> {
+        let sizes = || experiments.iter().map(|experiment| experiment.size());
+        let total = sizes().try_fold(0_u64, |sum, size| sum.checked_add(size?));
+        let total = total.unwrap_or(u64::MAX);
+        self.limits.check_points(total).map_err(|error| {
+            let largest = (0_usize..)
+                .zip(sizes())
+                .max_by_key(|(_, size)| size.unwrap_or(u64::MAX));
+            let index = largest.map_or(0, |(index, _)| index);
+            document.locate(error.key(format!("experiment[{index}].factor")))
+        })?;
+        Ok(total)
     }
 
     /// Its points.
@@ -440,7 +501,11 @@ impl Study {
     pub fn manifest(&self, command: &str) -> Result<Manifest> {
         let mut points = Vec::with_capacity(self.points.len());
         let mut gathering = Gathering::default();
-        for facts in self.experiments.iter().filter_map(|e| self.facts.get(&e.name)) {
+        for facts in self
+            .experiments
+            .iter()
+            .filter_map(|e| self.facts.get(&e.name))
+        {
             for algorithm in &facts.algorithms {
                 gathering.add(algorithm.clone());
             }
@@ -449,7 +514,11 @@ impl Study {
             let scenario = point.scenario()?;
             if !self.facts.contains_key(&point.experiment) {
                 let compiled = compile(&scenario, 0)?;
-                add_algorithms(&mut |algorithm| gathering.add(algorithm), &scenario, &compiled);
+                add_algorithms(
+                    &mut |algorithm| gathering.add(algorithm),
+                    &scenario,
+                    &compiled,
+                );
             }
             points.push(PointInfo {
                 point: number,
@@ -755,7 +824,9 @@ impl Study {
     /// What metrics of an experiment can be of: the names in any of its points, since a factor may replace the flows.
     pub(crate) fn names(&self, experiment: &str) -> &Names {
         static NONE: Names = Names::NONE;
-        self.facts.get(experiment).map_or(&NONE, |facts| &facts.names)
+        self.facts
+            .get(experiment)
+            .map_or(&NONE, |facts| &facts.names)
     }
 }
 
@@ -967,9 +1038,8 @@ fn queue_labels(queues: &[Spec]) -> Vec<String> {
         .map(|queue| sojourn_queue::registry::find(&queue.name).ok())
         .map(|entry| entry.map(|entry| entry.title.to_owned()))
         .collect();
-    let distinct = |titles: &Vec<String>| {
-        titles.iter().collect::<BTreeSet<_>>().len() == titles.len()
-    };
+    let distinct =
+        |titles: &Vec<String>| titles.iter().collect::<BTreeSet<_>>().len() == titles.len();
     titles
         .filter(distinct)
         .unwrap_or_else(|| queues.iter().map(Spec::to_string).collect())

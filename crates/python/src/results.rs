@@ -9,6 +9,8 @@ use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::results::directory::write_whole;
 use sojourn_lab::results::{Kind, ResultSet, Run};
+use sojourn_lab::run::run_unless;
+use sojourn_lab::scenario::Reading;
 use sojourn_lab::study::{Options, Progress, Study, execute};
 use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_lab::{LabError, LabErrorKind};
@@ -135,15 +137,19 @@ pub(crate) fn run(
                 document.set_argument(&format!("run.{key}"), &value.to_string(), &argument)?;
             }
         }
-        let scenario = Scenario::from_document(&document)?;
+        let Reading {
+            scenario, limits, ..
+        } = Scenario::read(&document, &[])?;
         scenario.refuse_vain_replications(&document)?;
+        let needs = limits.check_run(&scenario);
+        needs.map_err(|error| document.locate(error))?;
         let queues: Vec<Spec> = queues
             .iter()
             .map(|queue| read_queue(queue))
             .collect::<Result<_, _>>()?;
-        Ok((scenario, queues))
+        Ok((scenario, queues, limits))
     };
-    let (scenario, queues) = read().map_err(|error| errors::lab(py, &error))?;
+    let (scenario, queues, limits) = read().map_err(|error| errors::lab(py, &error))?;
     let how = How {
         command: "sojourn.run(...)".to_owned(),
         out,
@@ -151,14 +157,13 @@ pub(crate) fn run(
         threads,
     };
     match replication {
-        None => finish(
-            py,
-            Study::comparison(&scenario, &queues),
-            how,
-            progress.as_ref(),
-        ),
-        Some(number) => supervised(py, progress.as_ref(), move |_| {
-            one_run(&scenario, number, &how)
+        None => {
+            let mut study = Study::comparison(&scenario, &queues);
+            study.limits = limits;
+            finish(py, study, how, progress.as_ref())
+        }
+        Some(number) => supervised(py, progress.as_ref(), move |control| {
+            one_run(&scenario, number, &how, control)
         }),
     }
 }
@@ -175,14 +180,16 @@ pub(crate) fn study(
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Results> {
-    let read = || {
-        let mut document = Document::read(&path)?;
+    let file = path.clone();
+    let read = move || {
+        let mut document = Document::read(&file)?;
         for (place, value) in &overrides {
             document.set_argument(place, value, &format!("{place}={value}"))?;
         }
         Study::from_document(&document)
     };
-    let study = read().map_err(|error| errors::lab(py, &error))?;
+    // A large study takes its time, too.
+    let study = supervise(py, None, move |_| read())?.map_err(|error| errors::lab(py, &error))?;
     let how = How {
         command: format!("sojourn study {}", path.display()),
         out,
@@ -195,7 +202,7 @@ pub(crate) fn study(
 /// The results of a directory.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<Results> {
-    py.detach(|| ResultSet::load(&path))
+    supervise(py, None, move |_| ResultSet::load(&path))?
         .map(|set| Results { set })
         .map_err(|error| errors::lab(py, &error))
 }
@@ -227,7 +234,8 @@ fn finish(
             progress: Some(&mut tell),
             cancel: Some(&control.cancel),
         };
-        let executed = execute(&study, sojourn_lab::run::run, how.out.as_deref(), options)?;
+        let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
+        let executed = execute(&study, runner, how.out.as_deref(), options)?;
         match (executed.results, executed.failures.into_iter().next()) {
             (Some(results), None) => Ok(results),
             (_, Some(failure)) => Err(failure.error),
@@ -237,9 +245,14 @@ fn finish(
 }
 
 /// Repeats one replication of a scenario.
-fn one_run(scenario: &Scenario, number: u64, how: &How) -> Result<ResultSet, LabError> {
+fn one_run(
+    scenario: &Scenario,
+    number: u64,
+    how: &How,
+    control: &Control,
+) -> Result<ResultSet, LabError> {
     let manifest = Study::single(scenario).manifest(&how.command)?;
-    let outcome = sojourn_lab::run::run(scenario, number)?;
+    let outcome = run_unless(scenario, number, &control.cancel)?;
     Ok(ResultSet::new(manifest, vec![Run { point: 0, outcome }]))
 }
 

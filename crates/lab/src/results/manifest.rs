@@ -347,7 +347,10 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
     }
     let no_manifest = |error| damaged(format!("this is no manifest of Sojourn: {error}"));
     let head: Head = serde_json::from_str(text).map_err(no_manifest)?;
-    let version = head.schema_version.as_ref().and_then(serde_json::Value::as_u64);
+    let version = head
+        .schema_version
+        .as_ref()
+        .and_then(serde_json::Value::as_u64);
     match version {
         Some(SCHEMA_VERSION) => serde_json::from_str(text).map_err(no_manifest),
         Some(version) => Err(damaged(format!(

@@ -13,6 +13,7 @@ use super::ask::{JoinedNames, Names};
 use crate::compile::compile;
 use crate::document::{Document, Node};
 use crate::error::Result;
+use crate::limits::Needs;
 use crate::model::Scenario;
 use crate::results::manifest::ExperimentInfo;
 use crate::scenario::Reading;
@@ -125,7 +126,9 @@ impl Experiment {
     /// How many points it has; `None` if they are too many to count.
     pub(super) fn size(&self) -> Option<u64> {
         let sizes = self.levels.iter().map(|levels| u64::try_from(levels.len()));
-        sizes.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
+        sizes
+            .into_iter()
+            .try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
     }
 
     /// Its points: each level of each factor with each of the others, the last factor fastest.
@@ -204,6 +207,8 @@ pub(super) struct Facts {
     pub(super) names: Names,
     /// What runs, each with its dialect and parameters once.
     pub(super) algorithms: Vec<Algorithm>,
+    /// What they need.
+    pub(super) needs: Needs,
 }
 
 /// Gathers [`Facts`], point by point.
@@ -212,15 +217,20 @@ pub(super) struct Gathering {
     names: JoinedNames,
     algorithms: Vec<Algorithm>,
     known: BTreeSet<Algorithm>,
+    needs: Needs,
 }
 
 impl Gathering {
-    /// Takes up a point, which has to compile.
-    pub(super) fn take(&mut self, scenario: &Scenario, document: &Document) -> Result<()> {
+    /// Takes up a point, which has to keep to the limits and to compile.
+    pub(super) fn take(&mut self, reading: &Reading, document: &Document) -> Result<Needs> {
+        let scenario = &reading.scenario;
+        let needs = reading.limits.check_run(scenario);
+        let needs = needs.map_err(|error| document.locate(error))?;
+        self.needs.add(&needs);
         let compiled = compile(scenario, 0).map_err(|error| document.locate(error))?;
         super::add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
         self.names.join(Names::of_compiled(&compiled));
-        Ok(())
+        Ok(needs)
     }
 
     pub(super) fn add(&mut self, algorithm: Algorithm) {
@@ -234,6 +244,7 @@ impl Gathering {
         Facts {
             names: self.names.into_names(),
             algorithms: self.algorithms,
+            needs: self.needs,
         }
     }
 }

@@ -174,10 +174,9 @@ impl Rows {
                 }
                 for (index, (_, values)) in self.rows.iter_mut().enumerate() {
                     let entry = list.get(index);
-                    values.take(entry.map_or_else(
-                        || "none".to_owned(),
-                        |entry| entry_text(entry, name),
-                    ));
+                    values.take(
+                        entry.map_or_else(|| "none".to_owned(), |entry| entry_text(entry, name)),
+                    );
                 }
             }
             _ => {

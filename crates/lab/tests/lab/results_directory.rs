@@ -253,7 +253,11 @@ fn runs_of_more_replications_than_there_are_now_are_counted() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
     for replication in 0..2 {
-        let outcome = run::run(&study().points[0].scenario().expect("a scenario"), replication).expect("a run");
+        let outcome = run::run(
+            &study().points[0].scenario().expect("a scenario"),
+            replication,
+        )
+        .expect("a run");
         dir.write_run(0, &outcome).expect("written");
     }
     assert_eq!(dir.beyond().expect("readable"), 0);
@@ -317,7 +321,8 @@ fn tables_over_all_runs_have_the_levels_of_factors() {
     let dir = create(temp.path());
     for (point, number) in study().points.iter().zip(0..) {
         for replication in 0..2 {
-            let outcome = run::run(&point.scenario().expect("a scenario"), replication).expect("a run");
+            let outcome =
+                run::run(&point.scenario().expect("a scenario"), replication).expect("a run");
             dir.write_run(number, &outcome).expect("written");
         }
     }

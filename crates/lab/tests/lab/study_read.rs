@@ -126,7 +126,10 @@ fn settings_of_experiments_and_levels_reach_the_scenario() {
         Topology::Dumbbell(dumbbell) => dumbbell.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(study.points[1].scenario().unwrap().run.duration, Span::from_secs(30));
+    assert_eq!(
+        study.points[1].scenario().unwrap().run.duration,
+        Span::from_secs(30)
+    );
     assert_eq!(
         (dumbbell(1).rate, dumbbell(1).rtt),
         (Rate::mbps(2), Span::from_ms(20))

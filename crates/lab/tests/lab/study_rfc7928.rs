@@ -23,7 +23,8 @@ fn outcomes(
     replications: u64,
 ) -> Vec<RunOutcome> {
     let found = point(study, experiment, levels);
-    let runs = (0..replications).map(|replication| run(&found.scenario().expect("a scenario"), replication));
+    let runs = (0..replications)
+        .map(|replication| run(&found.scenario().expect("a scenario"), replication));
     runs.map(|outcome| outcome.expect("a run")).collect()
 }
 
@@ -87,7 +88,8 @@ fn the_numbers_of_flows_are_those_of_the_rfc() {
     let packets: f64 = 10e6 * 0.1 / (8.0 * 1500.0) + 84.0;
     for (level, factor) in [("mild", 0.036), ("medium", 0.081), ("heavy", 0.114_f64)] {
         let point = point(&study, "8.2", &[("level", level), ("queue", "DropTail")]);
-        let flows = u32::try_from(point.scenario().expect("a scenario").flows[0].place.count).expect("a small number");
+        let flows = u32::try_from(point.scenario().expect("a scenario").flows[0].place.count)
+            .expect("a small number");
         assert_eq!(f64::from(flows), (factor * packets).round(), "{level}");
     }
 }
