@@ -280,6 +280,13 @@ pub(crate) struct MakeArgs {
     /// Remove the results that the directory holds instead of going on from them.
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// Memory that the runs under way and all results may need, by an estimate [default: 4GB]. What needs more is refused.
+    /// Results do not depend on it.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) limit_memory: Option<String>,
+    /// Print how many points, runs, flows and samples there are and how much memory they need, and make no run.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// How to print the tables.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,

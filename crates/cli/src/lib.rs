@@ -65,7 +65,8 @@ impl From<std::io::Error> for Failure {
 }
 
 /// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 1 for
-/// a check that found a difference, 2 for a mistake of the user, 130 for an interrupt, 101 for a bug. It cannot draw image files.
+/// a check that found a difference, 2 for a mistake of the user, 130 for Ctrl-C, 143 for SIGTERM, 101 for a bug. It cannot draw image
+/// files.
 pub fn main_from_args<I, T>(args: I) -> u8
 where
     I: IntoIterator<Item = T>,
@@ -97,12 +98,13 @@ where
             return status;
         }
     };
+    interrupt::listen();
     match dispatch(cli.command, draw) {
         Ok(()) | Err(Failure::Closed) => 0,
         Err(Failure::Differs) => 1,
         Err(Failure::Lab(error)) => {
             output::say(&error.to_string());
-            error.exit_status()
+            interrupt::status_of(&error)
         }
     }
 }

@@ -48,8 +48,9 @@ pub(crate) fn make(
         shard,
         hold: true,
         progress: Some(&mut progress),
-        cancel: Some(interrupt::flag()?),
+        cancel: Some(interrupt::flag()),
     };
+    interrupt::keeps_in(out);
     let executed = execute(study, runner, out, options);
     bar.finish_and_clear();
     let Executed {

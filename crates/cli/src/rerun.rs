@@ -6,9 +6,9 @@ use crate::command::Words;
 use crate::interrupt;
 use crate::make::{show, style};
 use crate::output::emit;
+use crate::run::stoppable;
 use indicatif::ProgressBar;
 use sojourn_lab::results::rerun as again;
-use sojourn_lab::run::run;
 use sojourn_lab::study::{Options, Progress};
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<(), Failure> {
@@ -22,10 +22,11 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<(), Failure> {
         command,
         threads: args.threads,
         progress: Some(&mut progress),
-        cancel: Some(interrupt::flag()?),
+        cancel: Some(interrupt::flag()),
         ..Options::default()
     };
-    let compared = again(&args.dir, run, args.out.as_deref(), options);
+    interrupt::keeps_in(args.out.as_deref());
+    let compared = again(&args.dir, stoppable, args.out.as_deref(), options);
     bar.finish_and_clear();
     let compared = compared?;
     emit(&(compared.lines(&args.dir).join("\n") + "\n"))?;

@@ -5,20 +5,23 @@ use crate::args::{DumbbellArgs, MakeArgs, RunArgs};
 use crate::command::Words;
 use crate::interrupt;
 use crate::make::make;
-use crate::output::say;
+use crate::output::{emit, say};
 use crate::show;
 use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
 use sojourn_lab::outcome::RunOutcome;
-use sojourn_lab::run::run as run_plain;
+use sojourn_lab::run::run_unless;
 use sojourn_lab::study::{STUDY_KEYS, Study};
-use sojourn_lab::trace::{TraceError, TraceFormat, run_written};
+use sojourn_lab::trace::{TraceError, TraceFormat, run_written_unless};
 use sojourn_lab::{LabError, LabErrorKind};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// The option that allows more memory, or less.
+pub(crate) const LIMIT_MEMORY: &str = "--limit-memory";
 
 /// What stands for standard output where a file is asked for.
 const STANDARD_OUTPUT: &str = "-";
@@ -29,6 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let options = [
         ("--replications", "run.replications", &args.replications),
         ("--seed", "run.seed", &args.seed),
+        (LIMIT_MEMORY, "limits.memory", &args.make.limit_memory),
     ];
     for (option, path, value) in options {
         if let Some(text) = value {
@@ -41,11 +45,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let mut scenario = reading.scenario;
     scenario.refuse_vain_replications(&document)?;
+    let needs = reading.limits.check_run(&scenario);
+    needs.map_err(|error| document.locate(error))?;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
         scenario.run.replications = 1;
     }
     let mut study = Study::single(&scenario);
+    study.limits = reading.limits;
     if let Some(title) = reading.title {
         study.title = title;
     }
@@ -54,13 +61,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         .path(&args.scenario)
         .option("--replications", args.replications.as_deref())
         .option("--seed", args.seed.as_deref())
+        .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .options("--set", &args.sets)
         .option_path("--out", args.out.as_deref())
         .text();
+    if args.make.dry_run {
+        return emit(&study.needs()?.to_string());
+    }
     if let Some(trace) = &args.trace {
         return traced(&study, &scenario, trace, command, args);
     }
     make_whole(&study, args.out.as_deref(), command, &args.make)
+}
+
+/// Runs one replication of a scenario; an interrupt ends it.
+pub(crate) fn stoppable(scenario: &Scenario, replication: u64) -> Result<RunOutcome, LabError> {
+    run_unless(scenario, replication, interrupt::flag())
 }
 
 /// Runs all of `study` and shows its results.
@@ -70,7 +86,7 @@ fn make_whole(
     command: String,
     args: &MakeArgs,
 ) -> Result<(), Failure> {
-    match make(study, out, command, None, args, run_plain)?.results {
+    match make(study, out, command, None, args, stoppable)?.results {
         Some(results) => show::results(&results, args.format),
         None => Ok(()),
     }
@@ -119,9 +135,16 @@ fn traced(
 }
 
 pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
-    let given = &args.dumbbell;
-    let (base, queues) = read_dumbbell(given)?;
-    let study = Study::comparison(&base, &queues);
+    let mut given = args.dumbbell.clone();
+    if let Some(memory) = &args.make.limit_memory {
+        given.sets.push(format!("limits.memory={memory}"));
+    }
+    let (base, queues, limits) = read_dumbbell(&given)?;
+    let mut study = Study::comparison(&base, &queues);
+    study.limits = limits;
+    if args.make.dry_run {
+        return emit(&study.needs()?.to_string());
+    }
     let mut words = Words::new("dumbbell");
     for (option, value) in OPTIONS
         .iter()
@@ -166,7 +189,7 @@ fn trace(
 ) -> Result<RunOutcome, Failure> {
     if file == STANDARD_OUTPUT {
         let mut out = BufWriter::new(std::io::stdout());
-        return match run_written(scenario, 0, format, links, &mut out) {
+        return match run_written_unless(scenario, 0, format, links, &mut out, interrupt::flag()) {
             Ok(outcome) => Ok(outcome),
             Err(TraceError::Run(error)) => Err(error.into()),
             Err(TraceError::Write(error)) => Err(error.into()),
@@ -181,9 +204,9 @@ fn trace(
     let refused = |error: &std::io::Error| LabError::io(path, "write the trace", error);
     let mut out = BufWriter::new(File::create(&partial).map_err(|error| refused(&error))?);
     if plain {
-        interrupt::remove(&partial)?;
+        interrupt::remove(&partial);
     }
-    let result = run_written(scenario, 0, format, links, &mut out)
+    let result = run_written_unless(scenario, 0, format, links, &mut out, interrupt::flag())
         .map_err(|error| match error {
             TraceError::Run(error) => error,
             TraceError::Write(error) => refused(&error),

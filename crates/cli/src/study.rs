@@ -5,11 +5,10 @@ use crate::args::{Format, StudyArgs};
 use crate::command::Words;
 use crate::make::make;
 use crate::output::emit;
-use crate::run::apply_sets;
+use crate::run::{LIMIT_MEMORY, apply_sets, stoppable};
 use crate::show;
 use sojourn_lab::document::Document;
 use sojourn_lab::results::directory::refuse_results;
-use sojourn_lab::run::run;
 use sojourn_lab::study::{Shard, Study};
 use sojourn_lab::summary::write_summary;
 use sojourn_lab::{LabError, LabErrorKind};
@@ -36,6 +35,9 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let (mut study, name) = read(args)?;
     study.keep_only(&args.only)?;
     study.check_arguments()?;
+    if args.make.dry_run {
+        return emit(&study.needs()?.to_string());
+    }
     let out = match &args.out {
         Some(out) => out.clone(),
         None => Path::new("results").join(&name),
@@ -53,9 +55,10 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
         .path(Path::new(&args.study))
         .option("--only", only.as_deref())
         .options("--set", &args.sets)
+        .option(LIMIT_MEMORY, args.make.limit_memory.as_deref())
         .option_path("--out", args.out.as_deref())
         .text();
-    let made = make(&study, Some(&out), command, shard, &args.make, run)?;
+    let made = make(&study, Some(&out), command, shard, &args.make, stoppable)?;
     let Some(results) = &made.results else {
         return emit(&format!(
             "This part is done. When all are: sojourn report {}\n",
@@ -84,7 +87,7 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
         if let Some(built_in) = found {
             let text = built_in.file("study.toml").unwrap_or_default();
             let mut document = Document::parse(text, &format!("{given}/study.toml"))?;
-            apply_sets(&mut document, &args.sets)?;
+            apply_options(&mut document, args)?;
             let study = Study::from_document_and_files(&document, &|name: &Path| {
                 let name = name.file_name().and_then(|name| name.to_str());
                 let text = name.and_then(|name| built_in.file(name));
@@ -108,9 +111,19 @@ fn read(args: &StudyArgs) -> Result<(Study, String), LabError> {
         path.push("study.toml");
     }
     let mut document = Document::read(&path)?;
-    apply_sets(&mut document, &args.sets)?;
+    apply_options(&mut document, args)?;
     let study = Study::from_document(&document)?;
     Ok((study, name_of(&path)))
+}
+
+fn apply_options(document: &mut Document, args: &StudyArgs) -> Result<(), LabError> {
+    apply_sets(document, &args.sets)?;
+    match &args.make.limit_memory {
+        Some(memory) => {
+            document.set_argument("limits.memory", memory, &format!("{LIMIT_MEMORY} {memory}"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// What the results of a file are called: the folder of a `study.toml`, or else the file itself.

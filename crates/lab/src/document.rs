@@ -7,7 +7,7 @@
 //! entry with that label, name, pair of nodes or kind. A key with a dot or a space in it stands in quotes. A specification
 //! on one line can be gone into as if it were a table: `topology.queue.target` reaches the target of `"codel target=5ms"`.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use sojourn_units::{FlowSpec, Kind, ParamError, Params, Spec, SpecValue, Specs, build, nearest};
@@ -96,12 +96,43 @@ pub struct Extra<'a> {
     pub dialect: Option<&'a str>,
 }
 
-/// The text of a file; where it is not UTF-8 the error tells the line.
+/// Bytes of a file that is read at most: a delivery trace of ten million lines has fewer.
+const MOST_BYTES: u64 = 100_000_000;
+
+/// The bytes of a regular file. What is none is not opened: a pipe without a writer would block, and a device may have no end.
+fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(match found.is_dir() {
+            true => io::ErrorKind::IsADirectory.into(),
+            false => io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "this is a pipe or device; only regular files are read",
+            ),
+        });
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    // Some files are longer than they say.
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    match u64::try_from(bytes.len()) {
+        Ok(0..=MOST_BYTES) => Ok(bytes),
+        _ => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!(
+                "this file has more than {} MB, which are read at most",
+                MOST_BYTES / 1_000_000
+            ),
+        )),
+    }
+}
+
+/// The text of a regular file; where it is not UTF-8 the error tells the line.
 ///
 /// # Errors
-/// When the file cannot be read, or is not UTF-8.
+/// When the file cannot be read, is no regular file or too large, or is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(std::fs::read(path)?).map_err(|error| {
+    String::from_utf8(read_regular(path)?).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
         io::Error::new(
@@ -318,6 +349,33 @@ impl Document {
             self.root = table;
         }
         Ok(())
+    }
+
+    /// The document with empty lists at some of its top-level keys, where it has them. What arguments set there is settled.
+    pub(crate) fn with_emptied(&self, keys: &[&str]) -> Document {
+        let emptied = |entry: &Entry| match keys.contains(&entry.key.as_str()) {
+            false => entry.clone(),
+            true => Entry {
+                key: entry.key.clone(),
+                place: entry.place.clone(),
+                node: Node {
+                    value: Value::List(Vec::new()),
+                    place: entry.node.place.clone(),
+                },
+            },
+        };
+        let stays = |path: &str| match steps(path).as_deref() {
+            Ok([Step::Key(first), ..]) => !keys.contains(&first.as_str()),
+            _ => true,
+        };
+        let arguments = self.arguments.iter().filter(|(path, _)| stays(path));
+        Document {
+            file: self.file.clone(),
+            root: Table {
+                entries: self.root.entries.iter().map(emptied).collect(),
+            },
+            arguments: arguments.cloned().collect(),
+        }
     }
 
     /// The document in TOML, without comments.

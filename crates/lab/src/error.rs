@@ -103,6 +103,8 @@ impl LabError {
             std::io::ErrorKind::PermissionDenied => "check who may read and write there",
             std::io::ErrorKind::StorageFull => "make room on the disk, or choose another place",
             std::io::ErrorKind::InvalidData => "save it as UTF-8",
+            std::io::ErrorKind::InvalidInput => "save what it gives in a file, and name that",
+            std::io::ErrorKind::FileTooLarge => "use a shorter file, or a part of this one",
             std::io::ErrorKind::IsADirectory => "name a file",
             std::io::ErrorKind::NotADirectory => {
                 "name a directory, or a path through directories: a part of this one is a file"

@@ -9,6 +9,7 @@ pub mod document;
 mod elsewhere;
 pub mod error;
 pub mod expect;
+pub mod limits;
 pub mod model;
 pub mod oneline;
 pub mod opportunities;

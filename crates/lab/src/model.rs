@@ -98,6 +98,16 @@ params! {
     }
 }
 
+impl RunParams {
+    /// Runs that are made: one where nothing is random.
+    pub fn runs(&self) -> u64 {
+        match self.deterministic {
+            true => 1,
+            false => self.replications,
+        }
+    }
+}
+
 params! {
     /// Two routers and the link between them, hosts on both sides: table `[topology]` with `kind = "dumbbell"`.
     pub struct DumbbellParams {

@@ -5,7 +5,7 @@
 //! use sojourn_lab::oneline::{Dumbbell, dumbbell};
 //!
 //! let text = |text: &str| Some(text.to_owned());
-//! let (base, queues) = dumbbell(&Dumbbell {
+//! let (base, queues, _) = dumbbell(&Dumbbell {
 //!     rate: text("10Mbps"),
 //!     rtt: text("40ms"),
 //!     buffer: text("100p"),
@@ -22,7 +22,9 @@ use sojourn_units::{ParamInfo, Params, Spec};
 
 use crate::document::{Document, Node, Value};
 use crate::error::{LabError, LabErrorKind, Place, Result};
+use crate::limits::LimitParams;
 use crate::model::{DumbbellParams, RunParams, Scenario, SeriesParams, Topology};
+use crate::scenario::Reading;
 
 /// Declares the options that are one value: field, option, and path in a scenario.
 macro_rules! options {
@@ -105,7 +107,7 @@ pub fn parameter(option: &str) -> Option<&'static ParamInfo> {
 ///
 /// # Errors
 /// As [`Scenario::from_document`]; every message names the option.
-pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
+pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)> {
     let mut document = Document::new("sojourn dumbbell");
     document.set_node("name", unplaced("dumbbell"))?;
     for ((option, path), value) in OPTIONS.iter().zip(options.values()) {
@@ -144,7 +146,7 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
         };
         document.set_argument(path, text, &typed("--set", set))?;
     }
-    let mut base: Option<Scenario> = None;
+    let mut base: Option<(Scenario, LimitParams)> = None;
     let mut queues: Vec<Spec> = Vec::new();
     for text in &options.queues {
         let mut document = document.clone();
@@ -152,7 +154,7 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
             "topology.queue",
             argument("--queue", text, "topology.queue"),
         )?;
-        let scenario = read(&document)?;
+        let (scenario, limits) = read(&document)?;
         let Topology::Dumbbell(params) = &scenario.topology else {
             return Err(no_dumbbell());
         };
@@ -164,16 +166,16 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
             .remedy("leave one of the two out"));
         }
         queues.push(params.queue.clone());
-        base.get_or_insert(scenario);
+        base.get_or_insert((scenario, limits));
     }
     match base {
-        Some(base) => Ok((base, queues)),
+        Some((base, limits)) => Ok((base, queues, limits)),
         None => {
-            let base = read(&document)?;
+            let (base, limits) = read(&document)?;
             match &base.topology {
                 Topology::Dumbbell(params) => {
                     let queue = params.queue.clone();
-                    Ok((base, vec![queue]))
+                    Ok((base, vec![queue], limits))
                 }
                 _ => Err(no_dumbbell()),
             }
@@ -181,11 +183,16 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>)> {
     }
 }
 
-fn read(document: &Document) -> Result<Scenario> {
+fn read(document: &Document) -> Result<(Scenario, LimitParams)> {
     let read = || {
-        let scenario = Scenario::from_document(document)?;
+        let Reading {
+            scenario, limits, ..
+        } = Scenario::read(document, &[])?;
         scenario.refuse_vain_replications(document)?;
-        Ok(scenario)
+        limits
+            .check_run(&scenario)
+            .map_err(|error| document.locate(error))?;
+        Ok((scenario, limits))
     };
     read().map_err(|error: LabError| error.reworded(in_options))
 }
@@ -265,7 +272,7 @@ mod tests {
 
     #[test]
     fn options_set_what_they_name() {
-        let (base, queues) = dumbbell(&with(|o| {
+        let (base, queues, _) = dumbbell(&with(|o| {
             o.rate = text("2Mbps");
             o.reverse_rate = text("1Mbps");
             o.buffer = text("50p");
@@ -294,7 +301,7 @@ mod tests {
 
     #[test]
     fn without_a_queue_the_default_runs() {
-        let (_, queues) = dumbbell(&options()).unwrap();
+        let (_, queues, _) = dumbbell(&options()).unwrap();
         assert_eq!(queues, [Spec::new("droptail")]);
     }
 

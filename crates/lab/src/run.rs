@@ -21,6 +21,7 @@ use sojourn_units::{Rate, Span, Time};
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A network of the lab.
 pub(crate) type LabNetwork<T> = Network<QueuePort, Endpoint, T>;
@@ -33,6 +34,18 @@ pub fn run(scenario: &Scenario, replication: u64) -> Result<RunOutcome, LabError
     run_traced(scenario, replication, |_| NoTrace).map(|(outcome, _)| outcome)
 }
 
+/// As [`run`], but ends within a fraction of a second once `stop` is true.
+///
+/// # Errors
+/// As [`run`], and when it was stopped.
+pub fn run_unless(
+    scenario: &Scenario,
+    replication: u64,
+    stop: &AtomicBool,
+) -> Result<RunOutcome, LabError> {
+    run_traced_unless(scenario, replication, |_| NoTrace, stop).map(|(outcome, _)| outcome)
+}
+
 /// Runs one replication with a tracer, made once the network is compiled.
 ///
 /// # Errors
@@ -42,6 +55,20 @@ pub fn run_traced<T: Tracer>(
     replication: u64,
     tracer: impl FnOnce(&Compiled) -> T,
 ) -> Result<(RunOutcome, T), LabError> {
+    run_traced_unless(scenario, replication, tracer, &AtomicBool::new(false))
+}
+
+/// As [`run_traced`], but ends within a fraction of a second once `stop` is true.
+///
+/// # Errors
+/// As [`run`], and when it was stopped.
+pub fn run_traced_unless<T: Tracer>(
+    scenario: &Scenario,
+    replication: u64,
+    tracer: impl FnOnce(&Compiled) -> T,
+    stop: &AtomicBool,
+) -> Result<(RunOutcome, T), LabError> {
+    let stopped = || stop.load(Ordering::Relaxed);
     let compiled = compile(scenario, replication)?;
     let tracer = tracer(&compiled);
     let Compiled {
@@ -64,9 +91,12 @@ pub fn run_traced<T: Tracer>(
         let change = changes.peek().map_or(Time::MAX, |change| change.at);
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
-        caught(scenario, replication, &mut network, |network| {
-            network.run_before(next);
+        let arrived = caught(scenario, replication, &mut network, |network| {
+            network.run_before_unless(next, &stopped)
         })?;
+        if !arrived || stopped() {
+            return Err(interrupted(network.now()));
+        }
         if next == change && change < end {
             if let Some(change) = changes.next() {
                 if let Some(rate) = change.rate {
@@ -124,6 +154,13 @@ fn caught<T: Tracer, R>(
             &panic_text(&*panic),
         )
     })
+}
+
+/// The error of a run that was told to stop.
+fn interrupted(at: Time) -> LabError {
+    let at = at.since(Time::ZERO);
+    let problem = format!("interrupted at simulated time {at}");
+    LabError::new(LabErrorKind::Interrupted, problem)
 }
 
 /// The error of a run that a bug of Sojourn stopped.

@@ -35,6 +35,7 @@ use sojourn_units::{
 use crate::attributes;
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Place, Result};
+use crate::limits::LimitParams;
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
     LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
@@ -83,6 +84,7 @@ pub const TABLE_KEYS: &[&str] = &[
     "opportunities",
     "changes",
     "series",
+    "limits",
 ];
 
 /// The kinds of topology, with what they are.
@@ -110,6 +112,8 @@ pub struct Reading {
     pub description: Option<String>,
     /// What the user should know, such as a dialect that fell back.
     pub notes: Vec<String>,
+    /// How much it may ask for.
+    pub limits: LimitParams,
 }
 
 impl Scenario {
@@ -367,6 +371,7 @@ impl<'a> Reader<'a> {
         let opportunities = self.opportunities(&topology)?;
         let changes = self.changes(&topology, &run)?;
         let series = self.series(&run)?;
+        let limits = self.params_of("limits")?;
         let scenario = Scenario {
             name,
             dialect: owned(self.dialect),
@@ -386,6 +391,7 @@ impl<'a> Reader<'a> {
             title,
             description,
             notes: self.notes,
+            limits,
         })
     }
 
@@ -646,6 +652,7 @@ impl<'a> Reader<'a> {
             ));
         }
         let mut links: Vec<LinkParams> = Vec::new();
+        let mut known = BTreeSet::new();
         for table in tables {
             let link: LinkParams = table.params(Extra::default())?;
             table.required_text("from", "name the node at one end, such as from = \"left\"")?;
@@ -659,12 +666,9 @@ impl<'a> Reader<'a> {
                     .error_on("to", LabErrorKind::BadValue, problem)
                     .remedy("name two nodes"));
             }
-            let ends = |link: &LinkParams| {
-                let mut ends = [link.from.clone(), link.to.clone()];
-                ends.sort();
-                ends
-            };
-            if links.iter().any(|other| ends(other) == ends(&link)) {
+            let mut ends = [link.from.clone(), link.to.clone()];
+            ends.sort();
+            if !known.insert(ends) {
                 let problem = format!(
                     "there is already a link between {} and {}",
                     link.from, link.to
@@ -1462,5 +1466,6 @@ pub fn tables() -> Vec<(&'static str, &'static str, &'static [ParamInfo])> {
         ),
         ("[[changes]]", ChangeParams::DOC, ChangeParams::TABLE),
         ("[series]", SeriesParams::DOC, SeriesParams::TABLE),
+        ("[limits]", LimitParams::DOC, LimitParams::TABLE),
     ]
 }

@@ -111,6 +111,27 @@ pub fn wanted(record: &str) -> Result<Vec<&'static str>, LabError> {
     Ok(wanted)
 }
 
+/// How many series a run with so many flows and observed queues records at most.
+pub(crate) fn most(scenario: &Scenario, flows: u64, queues: u64) -> u64 {
+    let wanted = wanted(&scenario.series.record).unwrap_or_default();
+    let inner = flows
+        .saturating_add(1)
+        .min(u64::try_from(MOST_QUEUES).unwrap_or(u64::MAX));
+    let of = |quantity: &&str| match *quantity {
+        "backlog" => queues.saturating_mul(2),
+        "sojourn" | "drops" | "capacity" => queues,
+        "carried" => queues.saturating_mul(flows),
+        "state" => queues.saturating_mul(8),
+        "queues" => queues.saturating_mul(inner).saturating_mul(8),
+        "cwnd" | "packets" => flows.saturating_mul(3),
+        "rtt" => flows.saturating_mul(2),
+        "control" => flows.saturating_mul(6),
+        "media" => flows.saturating_mul(5),
+        _ => flows,
+    };
+    wanted.iter().map(of).fold(0, u64::saturating_add)
+}
+
 /// Samples a run.
 pub(crate) struct Recorder {
     step: Span,

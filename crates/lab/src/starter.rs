@@ -105,7 +105,8 @@ mod tests {
         assert_eq!((study.tables.len(), study.figures.len()), (1, 1));
         assert_eq!(study.notes, Vec::<String>::new());
         for point in &study.points {
-            crate::compile::compile(&point.scenario, 0).unwrap_or_else(|error| panic!("{error}"));
+            let scenario = point.scenario().unwrap_or_else(|error| panic!("{error}"));
+            crate::compile::compile(&scenario, 0).unwrap_or_else(|error| panic!("{error}"));
         }
     }
 

@@ -38,21 +38,24 @@ pub(crate) mod ask;
 mod again;
 mod execute;
 mod keys;
+mod points;
 mod published;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sojourn_report::{Algorithm, ID_RULE, Param, is_id};
 use sojourn_units::{ParamInfo, Params, Spec, nearest};
 
 use crate::compile::{Compiled, compile};
-use crate::document::{Document, Extra, Node, TableRef, Value, ValueRef, read_text};
+use crate::document::{Document, Extra, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Result};
+use crate::limits::{LimitParams, Needs};
 use crate::model::Scenario;
 use crate::results::manifest::{
-    ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, VERSION,
+    ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
 };
 use crate::scenario::resolve_queue;
 
@@ -62,7 +65,10 @@ pub use keys::{
     AxisScale, ExperimentParams, FactorParams, FigureKind, FigureParams, StudyParams, TableParams,
     tables,
 };
+pub use points::Point;
 pub use published::Published;
+
+use points::{Edit, Experiment, Facts, Files, Gathering, Levels};
 
 /// Top-level keys that a study has beside those of a scenario.
 pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
@@ -167,17 +173,10 @@ pub struct Study {
     pub notes: Vec<String>,
     /// Experiments and the arguments that have no effect in them.
     idle: Vec<(String, String)>,
-}
-
-/// A point of a study.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Point {
-    /// Its experiment.
-    pub experiment: String,
-    /// Its level of each factor.
-    pub levels: BTreeMap<String, String>,
-    /// What runs.
-    pub scenario: Scenario,
+    /// What is known of the points of each experiment, by its name.
+    facts: BTreeMap<String, Facts>,
+    /// How much it may ask for.
+    pub limits: LimitParams,
 }
 
 impl Study {
@@ -223,10 +222,17 @@ impl Study {
             published: Vec::new(),
             notes: Vec::new(),
             idle: Vec::new(),
+            facts: BTreeMap::new(),
+            limits: match root.table("limits")? {
+                Some(table) => table.params(Extra::default())?,
+                None => LimitParams::default(),
+            },
         };
-        let base = Scenario::read_with_files(document, &STUDY_KEYS, read);
         if experiments.is_empty() {
-            let base = base?;
+            let base = Scenario::read_with_files(document, &STUDY_KEYS, read)?;
+            let mut gathering = Gathering::default();
+            gathering.take(&base, document)?;
+            study.facts.insert(String::new(), gathering.facts());
             study.add_notes(&base.notes);
             study.describe(
                 about.title,
@@ -240,44 +246,62 @@ impl Study {
                 title: study.title.clone(),
                 factors: Vec::new(),
             });
-            study.points.push(Point {
-                experiment: String::new(),
-                levels: BTreeMap::new(),
-                scenario: base.scenario,
-            });
+            let scenario = Arc::new(base.scenario);
+            study.points = vec![Point::of_scenario("", BTreeMap::new(), scenario)];
         } else {
+            let files = Arc::new(Files::default());
             let mut named = None;
+            let total = study.check_points(&experiments, document)?;
+            let mut needs = Needs::default();
             for experiment in &experiments {
-                let points = experiment.points(document, read)?;
                 let name = &experiment.info.name;
-                study
-                    .idle
-                    .extend(idle(&points).map(|text| (name.clone(), text)));
-                for point in points {
-                    let reading = point.reading;
-                    study.add_notes(&reading.notes);
-                    study.points.push(Point {
-                        experiment: experiment.info.name.clone(),
-                        levels: point.levels,
-                        scenario: reading.scenario.clone(),
-                    });
-                    named.get_or_insert(reading);
+                let mut gathering = Gathering::default();
+                let mut seen = BTreeSet::new();
+                let mut idle: Option<Vec<String>> = None;
+                for point in experiment.points(document, &files)? {
+                    let document = point.document()?;
+                    let reading = files.reading(&document, read)?;
+                    let own = gathering.take(&reading, &document)?;
+                    needs.add(&own);
+                    // A study in a directory needs less; whether it has one is not known here.
+                    if study.limits.check(&needs, true).is_err() {
+                        // Most often the points ahead need as much.
+                        needs.add(&own.times(total.saturating_sub(needs.points)));
+                        let checked = study.limits.check(&needs, true);
+                        return checked
+                            .map(|()| study)
+                            .map_err(|error| document.locate(error));
+                    }
+                    for note in &reading.notes {
+                        if seen.insert(note.clone()) {
+                            study.add_notes(std::slice::from_ref(note));
+                        }
+                    }
+                    // An argument is idle where it has an effect at no point.
+                    match &mut idle {
+                        None => idle = Some(document.overridden().map(str::to_owned).collect()),
+                        Some(idle) if idle.is_empty() => {}
+                        Some(idle) => {
+                            let here: Vec<&str> = document.overridden().collect();
+                            idle.retain(|text| here.contains(&text.as_str()));
+                        }
+                    }
+                    named.get_or_insert((
+                        reading.scenario.name,
+                        reading.title,
+                        reading.description,
+                    ));
+                    study.points.push(point);
                 }
+                let idle = idle.into_iter().flatten();
+                study.idle.extend(idle.map(|text| (name.clone(), text)));
+                study.facts.insert(name.clone(), gathering.facts());
                 study.experiments.push(experiment.info.clone());
             }
             // Every experiment has a point.
-            if let Some(first) = named {
-                study.describe(
-                    about.title,
-                    about.description,
-                    &first.scenario.name,
-                    first.title,
-                    first.description,
-                );
+            if let Some((name, title, description)) = named {
+                study.describe(about.title, about.description, &name, title, description);
             }
-        }
-        for point in &study.points {
-            compile(&point.scenario, 0).map_err(|error| document.locate(error))?;
         }
         for table in root.tables("table")? {
             let spec = study.table(&table)?;
@@ -368,11 +392,11 @@ impl Study {
         use crate::model::Topology;
         let labels = queue_labels(queues);
         let points = match queues {
-            [] => vec![Point {
-                experiment: String::new(),
-                levels: BTreeMap::new(),
-                scenario: scenario.clone(),
-            }],
+            [] => vec![Point::of_scenario(
+                "",
+                BTreeMap::new(),
+                Arc::new(scenario.clone()),
+            )],
             queues => queues
                 .iter()
                 .zip(&labels)
@@ -388,11 +412,8 @@ impl Study {
                             }
                         }
                     }
-                    Point {
-                        experiment: String::new(),
-                        levels: BTreeMap::from([(QUEUE.to_owned(), label.clone())]),
-                        scenario,
-                    }
+                    let levels = BTreeMap::from([(QUEUE.to_owned(), label.clone())]);
+                    Point::of_scenario("", levels, Arc::new(scenario))
                 })
                 .collect(),
         };
@@ -426,7 +447,43 @@ impl Study {
             published: Vec::new(),
             notes: Vec::new(),
             idle: Vec::new(),
+            facts: BTreeMap::new(),
+            limits: LimitParams::default(),
         }
+    }
+
+    /// What it needs.
+    ///
+    /// # Errors
+    /// As [`Point::scenario`].
+    pub fn needs(&self) -> Result<Needs> {
+        let mut needs = Needs::default();
+        for experiment in &self.experiments {
+            match self.facts.get(&experiment.name) {
+                Some(facts) => needs.add(&facts.needs),
+                None => {
+                    for point in &self.points {
+                        needs.add(&Needs::of(&*point.scenario()?));
+                    }
+                }
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Refuses more points than are allowed, before they are made; says how many there are.
+    fn check_points(&self, experiments: &[Experiment], document: &Document) -> Result<u64> {
+        let sizes = || experiments.iter().map(|experiment| experiment.size());
+        let total = sizes().try_fold(0_u64, |sum, size| sum.checked_add(size?));
+        let total = total.unwrap_or(u64::MAX);
+        self.limits.check_points(total).map_err(|error| {
+            let largest = (0_usize..)
+                .zip(sizes())
+                .max_by_key(|(_, size)| size.unwrap_or(u64::MAX));
+            let index = largest.map_or(0, |(index, _)| index);
+            document.locate(error.key(format!("experiment[{index}].factor")))
+        })?;
+        Ok(total)
     }
 
     /// Its points.
@@ -435,11 +492,11 @@ impl Study {
     }
 
     /// How often a point runs.
-    pub fn replications(point: &Point) -> u64 {
-        match point.scenario.run.deterministic {
-            true => 1,
-            false => point.scenario.run.replications,
-        }
+    ///
+    /// # Errors
+    /// As [`Point::scenario`].
+    pub fn replications(point: &Point) -> Result<u64> {
+        Ok(point.scenario()?.run.runs())
     }
 
     /// What a result directory says of the study; `command` repeats it.
@@ -447,27 +504,38 @@ impl Study {
     /// # Errors
     /// When a scenario cannot be compiled.
     pub fn manifest(&self, command: &str) -> Result<Manifest> {
-        let points = self
-            .points
+        let mut points = Vec::with_capacity(self.points.len());
+        let mut gathering = Gathering::default();
+        for facts in self
+            .experiments
             .iter()
-            .zip(0..)
-            .map(|(point, number)| PointInfo {
+            .filter_map(|e| self.facts.get(&e.name))
+        {
+            for algorithm in &facts.algorithms {
+                gathering.add(algorithm.clone());
+            }
+        }
+        for (point, number) in self.points.iter().zip(0..) {
+            let scenario = point.scenario()?;
+            if !self.facts.contains_key(&point.experiment) {
+                let compiled = compile(&scenario, 0)?;
+                add_algorithms(
+                    &mut |algorithm| gathering.add(algorithm),
+                    &scenario,
+                    &compiled,
+                );
+            }
+            points.push(PointInfo {
                 point: number,
                 experiment: point.experiment.clone(),
                 levels: point.levels.clone(),
-                seed: point.scenario.run.seed,
-                replications: Study::replications(point),
-                deterministic: point.scenario.run.deterministic,
-                scenario: point.scenario.to_document().to_json(),
+                seed: scenario.run.seed,
+                replications: scenario.run.runs(),
+                deterministic: scenario.run.deterministic,
+                scenario: ScenarioText::new(&scenario.to_document().to_json()),
             });
-        let mut algorithms = Vec::new();
-        for point in &self.points {
-            add_algorithms(
-                &mut algorithms,
-                &point.scenario,
-                &compile(&point.scenario, 0)?,
-            );
         }
+        let algorithms = gathering.facts().algorithms;
         Ok(Manifest {
             schema_version: SCHEMA_VERSION,
             sojourn: VERSION.to_owned(),
@@ -477,7 +545,7 @@ impl Study {
             paper: self.paper.clone(),
             command: command.to_owned(),
             experiments: self.experiments.clone(),
-            points: points.collect(),
+            points,
             algorithms,
             tables: self.tables.clone(),
             figures: self.figures.clone(),
@@ -571,10 +639,10 @@ impl Study {
                 "list what to show, such as metrics = [\"sojourn_s_p95\"]",
             )
         })?;
-        let names = self.names(&experiment.name)?;
+        let names = self.names(&experiment.name);
         let mut asked = Vec::new();
         for (text, value) in metrics {
-            Asked::parse(&text, params.of.as_deref(), &names)
+            Asked::parse(&text, params.of.as_deref(), names)
                 .map_err(|error| value.error(error.kind(), "").with_text_of(&error))?;
             asked.push(text);
         }
@@ -608,9 +676,9 @@ impl Study {
         };
         factor("series", &params.series)?;
         factor("facet", &params.facet)?;
-        let names = self.names(&experiment.name)?;
+        let names = self.names(&experiment.name);
         let metric = |key: &str, name: &Option<String>| match name {
-            Some(name) => Asked::parse(name, params.of.as_deref(), &names)
+            Some(name) => Asked::parse(name, params.of.as_deref(), names)
                 .map(|_| ())
                 .map_err(|error| table.error_on(key, error.kind(), "").with_text_of(&error)),
             None => Ok(()),
@@ -734,7 +802,7 @@ impl Study {
                 .as_deref()
                 .or(params.y_high.as_deref())
                 .unwrap_or_default();
-            match Asked::parse(shown, params.of.as_deref(), &names) {
+            match Asked::parse(shown, params.of.as_deref(), names) {
                 Ok(asked) => asked.title(),
                 Err(_) => shown.to_owned(),
             }
@@ -760,99 +828,16 @@ impl Study {
     }
 
     /// What metrics of an experiment can be of: the names in any of its points, since a factor may replace the flows.
-    pub(crate) fn names(&self, experiment: &str) -> Result<Names> {
-        let mut names = Names::default();
-        let mut seen = Vec::new();
-        for point in self.points.iter().filter(|p| p.experiment == experiment) {
-            let groups = point.scenario.flows.iter();
-            let flows: Vec<_> = groups
-                .map(|group| (&group.kind, &group.place.label, group.place.count))
-                .collect();
-            if !seen.contains(&flows) {
-                names.join(Names::of_compiled(&compile(&point.scenario, 0)?));
-                seen.push(flows);
-            }
-        }
-        Ok(names)
+    pub(crate) fn names(&self, experiment: &str) -> &Names {
+        static NONE: Names = Names::NONE;
+        self.facts
+            .get(experiment)
+            .map_or(&NONE, |facts| &facts.names)
     }
 }
 
 /// Name of the factor of a comparison of queues.
 const QUEUE: &str = "queue";
-
-/// An experiment as it is given.
-#[derive(Clone)]
-struct Experiment {
-    info: ExperimentInfo,
-    edits: Vec<Edit>,
-    /// For each factor, for each level, what it sets.
-    levels: Vec<Vec<Vec<Edit>>>,
-}
-
-/// A value to be set at a path.
-#[derive(Clone)]
-struct Edit {
-    path: String,
-    node: Node,
-}
-
-struct PointReading {
-    levels: BTreeMap<String, String>,
-    /// Arguments that have no effect there.
-    idle: Vec<String>,
-    reading: crate::scenario::Reading,
-}
-
-impl Experiment {
-    /// Its points: each level of each factor with each of the others, the last factor fastest.
-    fn points(
-        &self,
-        base: &Document,
-        read: &dyn Fn(&Path) -> std::io::Result<String>,
-    ) -> Result<Vec<PointReading>> {
-        let mut first = edited(base, &self.edits)?;
-        first.set_arguments_again();
-        let mut documents = vec![(BTreeMap::new(), first)];
-        for (factor, levels) in self.info.factors.iter().zip(&self.levels) {
-            let mut next = Vec::new();
-            for (chosen, document) in &documents {
-                for (label, edits) in factor.labels.iter().zip(levels) {
-                    let mut chosen: BTreeMap<String, String> = BTreeMap::clone(chosen);
-                    chosen.insert(factor.name.clone(), label.clone());
-                    next.push((chosen, edited(document, edits)?));
-                }
-            }
-            documents = next;
-        }
-        documents
-            .into_iter()
-            .map(|(levels, document)| {
-                let reading = Scenario::read_with_files(&document, &STUDY_KEYS, read)?;
-                let idle = document.overridden().map(str::to_owned).collect();
-                Ok(PointReading {
-                    levels,
-                    idle,
-                    reading,
-                })
-            })
-            .collect()
-    }
-}
-
-/// The arguments that have no effect at any of the points of an experiment.
-fn idle(points: &[PointReading]) -> impl Iterator<Item = String> {
-    let first = points.first().map_or(&[][..], |point| &point.idle);
-    let everywhere = |text: &&String| points.iter().all(|point| point.idle.contains(text));
-    first.iter().filter(everywhere).cloned()
-}
-
-fn edited(document: &Document, edits: &[Edit]) -> Result<Document> {
-    let mut document = document.clone();
-    for edit in edits {
-        document.set_node(&edit.path, edit.node.clone())?;
-    }
-    Ok(document)
-}
 
 fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
     let mut all: Vec<Experiment> = Vec::new();
@@ -919,7 +904,7 @@ fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
             match position {
                 Some(position) if params.extends.is_some() => {
                     experiment.info.factors[position] = info;
-                    experiment.levels[position] = levels;
+                    experiment.levels[position] = Arc::new(levels);
                 }
                 Some(_) => {
                     let problem = format!("there is another factor {:?}", info.name);
@@ -929,7 +914,7 @@ fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
                 }
                 None => {
                     experiment.info.factors.push(info);
-                    experiment.levels.push(levels);
+                    experiment.levels.push(Arc::new(levels));
                 }
             }
         }
@@ -938,7 +923,7 @@ fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
     Ok(all)
 }
 
-fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Vec<Vec<Edit>>)> {
+fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Levels)> {
     let params: FactorParams = table.params(Extra {
         keys: &["values", "labels"],
         dialect: None,
@@ -976,11 +961,8 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Vec<Vec<Edit>>)> {
     for value in &list {
         let (label, edits) = match &params.path {
             Some(paths) => {
-                let node = value.node();
-                let edit = |path: &str| Edit {
-                    path: path.trim().to_owned(),
-                    node: node.clone(),
-                };
+                let node = Arc::new(value.node().clone());
+                let edit = |path: &str| Edit::new(path.trim(), Arc::clone(&node));
                 (label_of(value)?, paths.split(',').map(edit).collect())
             }
             None => {
@@ -1015,8 +997,9 @@ fn factor(table: &TableRef<'_>) -> Result<(FactorInfo, Vec<Vec<Edit>>)> {
                 .collect();
         }
     }
-    for (index, label) in labels.iter().enumerate() {
-        if labels[..index].contains(label) {
+    let mut known = BTreeSet::new();
+    for label in &labels {
+        if !known.insert(label) {
             return Err(values
                 .error(
                     LabErrorKind::Contradiction,
@@ -1042,15 +1025,12 @@ fn edits(set: &ValueRef<'_>) -> Result<Vec<Edit>> {
     for (key, value) in table.values() {
         match &value.node().value {
             Value::Table(inner) if ["run", "topology", "wire", "series"].contains(&key) => {
-                all.extend(inner.entries().iter().map(|entry| Edit {
-                    path: format!("{key}.{}", entry.key),
-                    node: entry.node.clone(),
+                all.extend(inner.entries().iter().map(|entry| {
+                    let path = format!("{key}.{}", entry.key);
+                    Edit::new(&path, Arc::new(entry.node.clone()))
                 }));
             }
-            _ => all.push(Edit {
-                path: key.to_owned(),
-                node: value.node().clone(),
-            }),
+            _ => all.push(Edit::new(key, Arc::new(value.node().clone()))),
         }
     }
     Ok(all)
@@ -1079,9 +1059,8 @@ fn queue_labels(queues: &[Spec]) -> Vec<String> {
         .map(|queue| sojourn_queue::registry::find(&queue.name).ok())
         .map(|entry| entry.map(|entry| entry.title.to_owned()))
         .collect();
-    let distinct = |titles: &Vec<String>| {
-        (1..titles.len()).all(|index| !titles[..index].contains(&titles[index]))
-    };
+    let distinct =
+        |titles: &Vec<String>| titles.iter().collect::<BTreeSet<_>>().len() == titles.len();
     titles
         .filter(distinct)
         .unwrap_or_else(|| queues.iter().map(Spec::to_string).collect())
@@ -1265,13 +1244,8 @@ fn unknown<'a>(
     error.clone().with_text_of(&text)
 }
 
-/// Adds what runs in a scenario to the list, each with its dialect and parameters once.
-fn add_algorithms(all: &mut Vec<Algorithm>, scenario: &Scenario, compiled: &Compiled) {
-    let mut add = |algorithm: Algorithm| {
-        if !all.contains(&algorithm) {
-            all.push(algorithm);
-        }
-    };
+/// Tells what runs in a scenario, each with dialect and parameters; what runs several times may be told several times.
+fn add_algorithms(add: &mut dyn FnMut(Algorithm), scenario: &Scenario, compiled: &Compiled) {
     for link in compiled.links.iter().filter(|link| link.observed) {
         let entry = link.discipline;
         let params = link.resolved.pairs.iter().map(|(name, value)| {
@@ -1290,7 +1264,7 @@ fn add_algorithms(all: &mut Vec<Algorithm>, scenario: &Scenario, compiled: &Comp
             params: params.collect(),
         });
         for (_, value) in &link.resolved.pairs {
-            add_nested(&mut add, value, scenario.dialect.as_deref());
+            add_nested(add, value, scenario.dialect.as_deref());
         }
     }
     for flow in &compiled.flows {
@@ -1317,7 +1291,7 @@ fn add_algorithms(all: &mut Vec<Algorithm>, scenario: &Scenario, compiled: &Comp
 }
 
 /// The discipline inside a scheduler, if a value is the specification of one.
-fn add_nested(add: &mut impl FnMut(Algorithm), value: &str, dialect: Option<&str>) {
+fn add_nested(add: &mut dyn FnMut(Algorithm), value: &str, dialect: Option<&str>) {
     let Ok(spec) = value
         .trim_start_matches('(')
         .trim_end_matches(')')

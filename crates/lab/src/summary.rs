@@ -25,6 +25,7 @@ use crate::results::directory::{ResultSet, write_json};
 use crate::results::manifest::{ExperimentInfo, PointInfo, VERSION};
 use crate::results::metrics::{Level, Unit};
 use crate::stats::{Estimate, mean, paired_difference};
+use crate::study::ask::JoinedNames;
 use crate::study::{Asked, Names};
 
 pub(crate) use transfers::statistics as size_statistics;
@@ -275,7 +276,7 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
-        let mut names = Names::default();
+        let mut names = JoinedNames::default();
         let mut exact = BTreeSet::new();
         for point in results.manifest.points_of(&experiment.name) {
             if let Some(run) = results.of_point(point.point).next() {
@@ -288,7 +289,7 @@ impl<'a> Wanted<'a> {
         Wanted {
             results,
             experiment,
-            names,
+            names: names.into_names(),
             exact,
         }
     }

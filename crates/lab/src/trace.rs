@@ -7,6 +7,7 @@ mod scene;
 
 use std::cell::RefCell;
 use std::io::Write;
+use std::sync::atomic::AtomicBool;
 
 use sojourn_sim::trace::{Merged, Record};
 
@@ -16,7 +17,7 @@ use crate::compile::compile;
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
-use crate::run::run_traced;
+use crate::run::run_traced_unless;
 use scene::Scene;
 
 /// Why a traced run has no outcome.
@@ -102,37 +103,58 @@ pub fn run_written(
     links: &[String],
     out: &mut (dyn Write + Send),
 ) -> Result<RunOutcome, TraceError> {
+    let never = AtomicBool::new(false);
+    run_written_unless(scenario, replication, format, links, out, &never)
+}
+
+/// As [`run_written`], but ends within a fraction of a second once `stop` is true.
+///
+/// # Errors
+/// As [`run_written`], and when it was stopped.
+pub fn run_written_unless(
+    scenario: &Scenario,
+    replication: u64,
+    format: TraceFormat,
+    links: &[String],
+    out: &mut (dyn Write + Send),
+    stop: &AtomicBool,
+) -> Result<RunOutcome, TraceError> {
     check_links(scenario, replication, links).map_err(TraceError::Run)?;
     // What can fail before the run, fails when the network is compiled.
     let state: RefCell<std::io::Result<Option<Box<dyn Sink + '_>>>> = RefCell::new(Ok(None));
-    let result = run_traced(scenario, replication, |compiled| {
-        let scene = Scene::of(compiled, links);
-        let written: Vec<bool> = scene.links.iter().map(|link| link.chosen).collect();
-        let sink = match format {
-            TraceFormat::Ns2 | TraceFormat::Ns2Exact => {
-                Ok(Box::new(ns2::Lines::new(scene, format, out)) as Box<dyn Sink>)
-            }
-            TraceFormat::Pcapng => {
-                pcapng::Capture::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
-            }
-            TraceFormat::Parquet => {
-                parquet::Rows::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
-            }
-        };
-        *state.borrow_mut() = sink.map(Some);
-        let state = &state;
-        Merged::new(compiled.lag(), move |record| {
-            if !scene::item(&written, record.link).is_some_and(|chosen| *chosen) {
-                return;
-            }
-            let mut state = state.borrow_mut();
-            if let Ok(Some(sink)) = &mut *state
-                && let Err(error) = sink.record(record)
-            {
-                *state = Err(error);
-            }
-        })
-    });
+    let result = run_traced_unless(
+        scenario,
+        replication,
+        |compiled| {
+            let scene = Scene::of(compiled, links);
+            let written: Vec<bool> = scene.links.iter().map(|link| link.chosen).collect();
+            let sink = match format {
+                TraceFormat::Ns2 | TraceFormat::Ns2Exact => {
+                    Ok(Box::new(ns2::Lines::new(scene, format, out)) as Box<dyn Sink>)
+                }
+                TraceFormat::Pcapng => {
+                    pcapng::Capture::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
+                }
+                TraceFormat::Parquet => {
+                    parquet::Rows::new(scene, out).map(|sink| Box::new(sink) as Box<dyn Sink>)
+                }
+            };
+            *state.borrow_mut() = sink.map(Some);
+            let state = &state;
+            Merged::new(compiled.lag(), move |record| {
+                if !scene::item(&written, record.link).is_some_and(|chosen| *chosen) {
+                    return;
+                }
+                let mut state = state.borrow_mut();
+                if let Ok(Some(sink)) = &mut *state
+                    && let Err(error) = sink.record(record)
+                {
+                    *state = Err(error);
+                }
+            })
+        },
+        stop,
+    );
     let (outcome, tracer) = result.map_err(TraceError::Run)?;
     drop(tracer);
     let sink = state.into_inner().map_err(TraceError::Write)?;

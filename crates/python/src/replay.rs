@@ -1,6 +1,7 @@
 //! `sojourn.replay`: the same reader and the same queue as the command's, the decisions as a table.
 
 use crate::errors;
+use crate::supervise::supervise;
 use crate::table::Table;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::ArrowError;
@@ -29,13 +30,15 @@ pub(crate) fn replay(
     dialect: Option<&str>,
     seed: u64,
 ) -> PyResult<Table> {
-    let decide = || {
+    let [text, queue, rate] = [text, queue, rate].map(str::to_owned);
+    let dialect = dialect.map(str::to_owned);
+    let decide = move || {
         let queue: Spec = queue
             .parse()
-            .map_err(|error| bad("queue", queue, &registry::advised(error)))?;
-        let parsed: Rate = rate.parse().map_err(|error| bad("rate", rate, &error))?;
+            .map_err(|error| bad("queue", &queue, &registry::advised(error)))?;
+        let parsed: Rate = rate.parse().map_err(|error| bad("rate", &rate, &error))?;
         if parsed.as_bps() == 0 {
-            return Err(bad("rate", rate, &"a link needs a rate above zero"));
+            return Err(bad("rate", &rate, &"a link needs a rate above zero"));
         }
         let arrivals = match &path {
             Some(path) => {
@@ -45,11 +48,12 @@ pub(crate) fn replay(
             }
             None => read_arrivals(text.as_bytes(), "arrivals")?,
         };
+        let dialect = dialect.as_deref();
         let decisions = sojourn_lab::replay::replay(&arrivals, &queue, parsed, dialect, seed)?;
         table(&arrivals, &decisions)
             .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
     };
-    py.detach(decide)
+    supervise(py, None, move |_| decide())?
         .map(Table::new)
         .map_err(|error| errors::lab(py, &error))
 }

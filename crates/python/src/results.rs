@@ -10,6 +10,8 @@ use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::results::directory::{hold_for_report, write_whole};
 use sojourn_lab::results::{Damage, Kind, ResultSet, Run, rerun as run_again};
+use sojourn_lab::run::run_unless;
+use sojourn_lab::scenario::Reading;
 use sojourn_lab::study::{Options, Progress, Study, execute};
 use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_lab::{LabError, LabErrorKind};
@@ -139,15 +141,19 @@ pub(crate) fn run(
                 document.set_argument(&format!("run.{key}"), &value.to_string(), &argument)?;
             }
         }
-        let scenario = Scenario::from_document(&document)?;
+        let Reading {
+            scenario, limits, ..
+        } = Scenario::read(&document, &[])?;
         scenario.refuse_vain_replications(&document)?;
+        let needs = limits.check_run(&scenario);
+        needs.map_err(|error| document.locate(error))?;
         let queues: Vec<Spec> = queues
             .iter()
             .map(|queue| read_queue(queue))
             .collect::<Result<_, _>>()?;
-        Ok((scenario, queues))
+        Ok((scenario, queues, limits))
     };
-    let (scenario, queues) = read().map_err(|error| errors::lab(py, &error))?;
+    let (scenario, queues, limits) = read().map_err(|error| errors::lab(py, &error))?;
     let how = How {
         command: "sojourn.run(...)".to_owned(),
         out,
@@ -155,14 +161,13 @@ pub(crate) fn run(
         threads,
     };
     match replication {
-        None => finish(
-            py,
-            Study::comparison(&scenario, &queues),
-            how,
-            progress.as_ref(),
-        ),
-        Some(number) => results(supervised(py, progress.as_ref(), move |_| {
-            one_run(&scenario, number, &how)
+        None => {
+            let mut study = Study::comparison(&scenario, &queues);
+            study.limits = limits;
+            finish(py, study, how, progress.as_ref())
+        }
+        Some(number) => results(supervised(py, progress.as_ref(), move |control| {
+            one_run(&scenario, number, &how, control)
         })),
     }
 }
@@ -179,14 +184,16 @@ pub(crate) fn study(
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Results> {
-    let read = || {
-        let mut document = Document::read(&path)?;
+    let file = path.clone();
+    let read = move || {
+        let mut document = Document::read(&file)?;
         for (place, value) in &overrides {
             document.set_argument(place, value, &format!("{place}={value}"))?;
         }
         Study::from_document(&document)
     };
-    let study = read().map_err(|error| errors::lab(py, &error))?;
+    // A large study takes its time, too.
+    let study = supervise(py, None, move |_| read())?.map_err(|error| errors::lab(py, &error))?;
     let how = How {
         command: format!("sojourn study {}", path.display()),
         out,
@@ -219,7 +226,8 @@ pub(crate) fn rerun(
             cancel: Some(&control.cancel),
             ..Options::default()
         };
-        run_again(&directory, sojourn_lab::run::run, out.as_deref(), options)
+        let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
+        run_again(&directory, runner, out.as_deref(), options)
     })?;
     Ok((
         again.is_same(),
@@ -234,7 +242,7 @@ pub(crate) fn rerun(
 /// The results of a directory.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf) -> PyResult<Results> {
-    py.detach(|| ResultSet::load(&path))
+    supervise(py, None, move |_| ResultSet::load(&path))?
         .map(|set| Results { set })
         .map_err(|error| errors::lab(py, &error))
 }
@@ -266,7 +274,8 @@ fn finish(
             progress: Some(&mut tell),
             cancel: Some(&control.cancel),
         };
-        let executed = execute(&study, sojourn_lab::run::run, how.out.as_deref(), options)?;
+        let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
+        let executed = execute(&study, runner, how.out.as_deref(), options)?;
         match (executed.results, executed.failures.into_iter().next()) {
             (Some(results), None) => Ok((results, executed.repaired)),
             (_, Some(failure)) => Err(failure.error),
@@ -293,9 +302,14 @@ fn results(set: PyResult<ResultSet>) -> PyResult<Results> {
 }
 
 /// Repeats one replication of a scenario.
-fn one_run(scenario: &Scenario, number: u64, how: &How) -> Result<ResultSet, LabError> {
+fn one_run(
+    scenario: &Scenario,
+    number: u64,
+    how: &How,
+    control: &Control,
+) -> Result<ResultSet, LabError> {
     let manifest = Study::single(scenario).manifest(&how.command)?;
-    let outcome = sojourn_lab::run::run(scenario, number)?;
+    let outcome = run_unless(scenario, number, &control.cancel)?;
     Ok(ResultSet::new(manifest, vec![Run { point: 0, outcome }]))
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// How often the interpreter is asked for a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How often that is, once the work is told to stop, until it is left alone.
-const LAST_ROUNDS: u32 = 40;
+/// How often that is, once the work is told to stop, until it is left alone: less than a second.
+const LAST_ROUNDS: u32 = 15;
 
 /// What the work may do while it runs.
 pub(crate) struct Control {
@@ -29,8 +29,8 @@ impl Control {
 }
 
 /// Runs `work` on a thread of its own. `progress(done, total)` is called on this one, as are handlers of signals; what
-/// they raise stops the work and is raised here. Work that does not stop soon ends in the background: a single run
-/// cannot be cut short.
+/// they raise stops the work and is raised here. Runs stop at once; work that does not, such as reading a file that blocks, ends in
+/// the background.
 ///
 /// # Errors
 /// What a handler of a signal or `progress` raised.

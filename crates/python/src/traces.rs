@@ -1,6 +1,7 @@
 //! `sojourn.trace_analyse`: the same tables as the command's.
 
 use crate::errors;
+use crate::supervise::supervise;
 use crate::table::Table;
 use pyo3::prelude::*;
 use sojourn_lab::traces::given::Given;
@@ -31,7 +32,7 @@ pub(crate) fn trace_analyse(
         "rate" => "rates=".to_owned(),
         other => format!("{other}="),
     };
-    let analyse = || {
+    let analyse = move || {
         let given = Given {
             format: format.as_deref(),
             lenient,
@@ -54,8 +55,7 @@ pub(crate) fn trace_analyse(
         let skipped = analysis.skipped.iter().map(|skipped| skipped.count).sum();
         Ok((tables, skipped, analysis.remarks))
     };
-    let (tables, skipped, remarks) = py
-        .detach(analyse)
+    let (tables, skipped, remarks) = supervise(py, None, move |_| analyse())?
         .map_err(|error: LabError| errors::lab(py, &error))?;
     let tables = tables.into_iter();
     Ok((

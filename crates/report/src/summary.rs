@@ -70,7 +70,7 @@ pub struct SettingGroup {
 }
 
 /// An algorithm that ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Algorithm {
     /// Registry name, such as `codel`.
@@ -88,7 +88,7 @@ pub struct Algorithm {
 }
 
 /// A parameter of an algorithm as it ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Param {
     /// Name, such as `target`.

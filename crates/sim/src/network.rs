@@ -26,6 +26,9 @@ use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
 use sojourn_units::{Rate, Span, Time};
 
+/// Events between two questions whether the run is to stop: a fraction of a second even where each is slow.
+const EVENTS_AT_A_TIME: u32 = 1 << 12;
+
 /// The order of events: time, then birth (the instant the event was scheduled), then the rank of the component.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key {
@@ -934,11 +937,26 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
 
     /// Runs every event before `until`.
     pub fn run_before(&mut self, until: Time) {
+        self.run_before_unless(until, &|| false);
+    }
+
+    /// Runs every event before `until` unless `stop` says to stop; says whether it did get there. `stop` is asked every few
+    /// thousand events, and has no influence on what happens in the run. A network that was stopped is good for nothing but to be
+    /// asked for its time.
+    pub fn run_before_unless(&mut self, until: Time, stop: &dyn Fn() -> bool) -> bool {
         let limit = until.as_ps();
         self.core.horizon = until;
         self.run_ahead();
         let mut events = 0;
+        let mut patience = EVENTS_AT_A_TIME;
         while let Some(event) = self.core.next_event(limit) {
+            patience -= 1;
+            if patience == 0 {
+                if stop() {
+                    return false;
+                }
+                patience = EVENTS_AT_A_TIME;
+            }
             events += 1;
             if T::ON {
                 self.core.frame.tracer.advance(Time::from_ps(event.time));
@@ -973,6 +991,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         self.core.frame.census.events += events;
         self.make_up_for(until);
         self.core.key = Key::before(until);
+        true
     }
 
     /// Does what has not been done yet and comes before `until`: what sources send whose event is deferred, and what has

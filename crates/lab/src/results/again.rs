@@ -98,7 +98,7 @@ where
             .points
             .iter()
             .zip(0..)
-            .find(|(point, _)| std::ptr::eq(&raw const point.scenario, scenario));
+            .find(|(point, _)| point.is_of(scenario));
         if let (None, Some((_, number))) = (out, point) {
             comparison.compare(number, replication, run_files(number, &outcome))?;
             // Nothing asks for it any more.

@@ -482,8 +482,11 @@ impl ResultSet {
 
     /// The runs of a point, in order.
     pub fn of_point(&self, point: u64) -> impl Iterator<Item = &RunOutcome> {
-        let runs = self.runs.iter().filter(move |run| run.point == point);
-        runs.map(|run| &run.outcome)
+        // The runs are in the order of their points.
+        let first = self.runs.partition_point(|run| run.point < point);
+        let runs = self.runs[first..].iter();
+        runs.take_while(move |run| run.point == point)
+            .map(|run| &run.outcome)
     }
 
     /// Whether a point has nothing to estimate: it was told that nothing is random, or all its replications came out the same.
@@ -525,7 +528,8 @@ impl ResultSet {
                         .unwrap_or_else(|| RecordBatch::new_empty(schema(kind))),
                     _ => batch(kind, run.point, &run.outcome).map_err(|error| arrow(&error))?,
                 };
-                let point = self.manifest.points.iter().find(|p| p.point == run.point);
+                let index = usize::try_from(run.point).unwrap_or(usize::MAX);
+                let point = self.manifest.points.get(index);
                 self.with_levels(&table, point)
                     .map_err(|error| arrow(&error))
             })

@@ -3,10 +3,15 @@
 use super::{Point, Study};
 use crate::auditor::DIALECT_FALLBACK;
 use crate::error::Result;
+use crate::limits::LimitParams;
 use crate::results::manifest::Manifest;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sojourn_units::Bytes;
 
 impl Study {
-    /// The study that a manifest is of.
+    /// The study that a manifest is of. It was allowed before, so its limits leave room for what it needs.
     ///
     /// # Errors
     /// When a scenario is not one that this version reads.
@@ -15,16 +20,14 @@ impl Study {
             .points
             .iter()
             .map(|point| {
-                Ok(Point {
-                    experiment: point.experiment.clone(),
-                    levels: point.levels.clone(),
-                    scenario: point.scenario()?,
-                })
+                let scenario = Arc::new(point.scenario()?);
+                let (experiment, levels) = (&point.experiment, &point.levels);
+                Ok(Point::of_scenario(experiment, levels.clone(), scenario))
             })
             .collect();
         let notes = manifest.notes.iter();
         let notes = notes.filter(|note| note.rule == DIALECT_FALLBACK);
-        Ok(Study {
+        let mut study = Study {
             name: manifest.name.clone(),
             title: manifest.title.clone(),
             description: manifest.description.clone(),
@@ -36,6 +39,16 @@ impl Study {
             published: manifest.published.clone(),
             notes: notes.map(|note| note.text.clone()).collect(),
             idle: Vec::new(),
-        })
+            facts: BTreeMap::new(),
+            limits: LimitParams {
+                points: u64::MAX,
+                runs: u64::MAX,
+                ..LimitParams::default()
+            },
+        };
+        let needs = study.needs()?;
+        let least = needs.kept(false).saturating_add(needs.run_bytes);
+        study.limits.memory = Bytes::new(study.limits.memory.get().max(least));
+        Ok(study)
     }
 }

@@ -57,6 +57,14 @@ pub struct Names {
 }
 
 impl Names {
+    /// No names.
+    pub(crate) const NONE: Names = Names {
+        links: Vec::new(),
+        labels: Vec::new(),
+        flows: Vec::new(),
+        receivers: Vec::new(),
+    };
+
     /// The names of a compiled scenario.
     pub fn of_compiled(compiled: &Compiled) -> Names {
         let mut names = Names::default();
@@ -92,18 +100,6 @@ impl Names {
         names
     }
 
-    /// Takes up the names of another run of the same experiment.
-    pub(crate) fn join(&mut self, other: Names) {
-        fn add(all: &mut Vec<String>, new: Vec<String>) {
-            let mut known: BTreeSet<String> = all.iter().cloned().collect();
-            all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
-        }
-        add(&mut self.links, other.links);
-        add(&mut self.labels, other.labels);
-        add(&mut self.flows, other.flows);
-        add(&mut self.receivers, other.receivers);
-    }
-
     fn add(&mut self, label: &str, name: &str) {
         if self.labels.last().is_none_or(|last| last != label)
             && self.labels.iter().all(|known| known != label)
@@ -111,6 +107,34 @@ impl Names {
             self.labels.push(label.to_owned());
         }
         self.flows.push(name.to_owned());
+    }
+}
+
+/// The names of several runs of one experiment, each once.
+#[derive(Default)]
+pub(crate) struct JoinedNames {
+    names: Names,
+    /// The names that are in each of the lists.
+    known: [BTreeSet<String>; 4],
+}
+
+impl JoinedNames {
+    /// Takes up the names of another run.
+    pub(crate) fn join(&mut self, other: Names) {
+        let all = &mut self.names;
+        let lists = [
+            (&mut all.links, other.links),
+            (&mut all.labels, other.labels),
+            (&mut all.flows, other.flows),
+            (&mut all.receivers, other.receivers),
+        ];
+        for ((all, new), known) in lists.into_iter().zip(&mut self.known) {
+            all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
+        }
+    }
+
+    pub(crate) fn into_names(self) -> Names {
+        self.names
     }
 }
 

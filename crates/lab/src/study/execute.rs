@@ -39,7 +39,8 @@ pub struct Options<'a> {
     pub hold: bool,
     /// Is told of every run that ended, on the calling thread.
     pub progress: Option<&'a mut dyn FnMut(&Progress)>,
-    /// Once true, no run is begun any more; the study ends as interrupted.
+    /// Once true, no run is begun any more; the study ends as interrupted. A runner that looks at the same flag ends the runs
+    /// under way.
     pub cancel: Option<&'a AtomicBool>,
 }
 
@@ -126,7 +127,7 @@ impl std::str::FromStr for Shard {
 /// is written as soon as it ends, and runs that are there are not made again.
 ///
 /// # Errors
-/// When the directory is not fit, cannot be written, or `runner` fails for a reason of the user's: then no further run is
+/// When the study asks for more than its limits allow. When the directory is not fit, cannot be written, or `runner` fails for a reason of the user's: then no further run is
 /// begun. When it was cancelled. A run that panics does not end the study: [`Executed::failures`] has it.
 pub fn execute<R>(
     study: &Study,
@@ -138,6 +139,9 @@ where
     R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync,
 {
     let clock = Clock::start();
+    let needs = study.needs()?;
+    study.limits.check(&needs, dir.is_some())?;
+    let at_a_time = study.limits.at_a_time(&needs, dir.is_some());
     let manifest = study.manifest(&options.command)?;
     let taking = Taking {
         fresh: options.fresh,
@@ -185,7 +189,7 @@ where
         cancel: options.cancel,
         kept: Mutex::new(Vec::new()),
     };
-    let threads = threads(options.threads).min(jobs.len());
+    let threads = threads(options.threads).min(jobs.len()).min(at_a_time);
     let mut ended = Vec::with_capacity(jobs.len());
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
@@ -223,7 +227,7 @@ where
     let made = progress.done - progress.found;
     let user_error = ended
         .iter()
-        .position(|end| matches!(&end.result, Err(error) if error.kind() != LabErrorKind::Bug));
+        .position(|end| matches!(&end.result, Err(error) if is_of_user(error)));
     if let Some(position) = user_error {
         if let Some(dir) = dir {
             dir.abandon();
@@ -235,6 +239,15 @@ where
         ));
     }
     timed?;
+    let stopped = ended
+        .iter()
+        .any(|end| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted));
+    let cancelled = options
+        .cancel
+        .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+    if stopped || (cancelled && progress.done < progress.total) {
+        return Err(interrupted(&progress, dir.as_ref()));
+    }
     let mut failures = Vec::new();
     for end in ended {
         let (point, replication) = jobs[end.job];
@@ -246,27 +259,6 @@ where
                 error,
             }),
         }
-    }
-    if options
-        .cancel
-        .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    {
-        let kept = match &dir {
-            Some(dir) => format!(
-                "{} runs are kept in {}",
-                progress.done,
-                dir.path().display()
-            ),
-            None => "nothing was kept".to_owned(),
-        };
-        return Err(LabError::new(
-            LabErrorKind::Interrupted,
-            format!(
-                "interrupted with {} of {} runs done; {kept}",
-                progress.done, progress.total
-            ),
-        )
-        .remedy("the same command goes on from there"));
     }
     let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
     let held = dir.as_mut().and_then(ResultDir::release);
@@ -284,6 +276,28 @@ where
         beyond,
         failures,
     })
+}
+
+/// Whether the user can put right what made a run fail.
+fn is_of_user(error: &LabError) -> bool {
+    !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
+}
+
+/// The error of a study that was told to stop: what is kept of it, and how to go on.
+fn interrupted(progress: &Progress, dir: Option<&ResultDir>) -> LabError {
+    let (done, total) = (progress.done, progress.total);
+    let (kept, remedy) = match dir {
+        Some(dir) => (
+            format!("{done} runs are kept in {}", dir.path().display()),
+            "the same command goes on from there",
+        ),
+        None => (
+            "nothing is kept".to_owned(),
+            "with a directory for the results, finished runs are kept and the same command goes on from there",
+        ),
+    };
+    let problem = format!("interrupted with {done} of {total} runs done; {kept}");
+    LabError::new(LabErrorKind::Interrupted, problem).remedy(remedy)
 }
 
 /// The results, if every run is there.
@@ -350,7 +364,7 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
             let begun = Clock::now();
             let result = self.run(self.jobs[job]);
             if let Err(error) = &result
-                && error.kind() != LabErrorKind::Bug
+                && is_of_user(error)
             {
                 self.stop.fetch_min(job, Ordering::Relaxed);
             }
@@ -371,7 +385,7 @@ impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
         else {
             return Ok(());
         };
-        let scenario = &point.scenario;
+        let scenario = &*point.scenario()?;
         let run = catch_unwind(AssertUnwindSafe(|| (self.runner)(scenario, replication)));
         let outcome = match run {
             Ok(outcome) => outcome?,

@@ -215,8 +215,8 @@ impl Row<'_> {
             .experiments
             .iter()
             .find(|experiment| fits(&experiment.name));
-        let known = study.names(first.map_or("", |experiment| &experiment.name))?;
-        let asked = Asked::parse(metric, None, &known)
+        let known = study.names(first.map_or("", |experiment| &experiment.name));
+        let asked = Asked::parse(metric, None, known)
             .map_err(|error| self.error("metric", error.kind(), "").with_text_of(&error))?;
         let unit = self.get("unit").unwrap_or_default();
         let factor = asked.unit().factor(unit).ok_or_else(|| {

@@ -1,12 +1,14 @@
 //! What a report says before its tables: what was asked, and with which settings.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use sojourn_report::SettingGroup;
 use sojourn_units::Spec;
 
 use crate::opportunities;
 use crate::results::directory::ResultSet;
-use crate::results::manifest::{Manifest, PointInfo};
+use crate::results::manifest::Manifest;
 
 /// Distinct values of one setting that are listed.
 const MOST_VALUES: usize = 6;
@@ -52,30 +54,47 @@ pub(super) fn paragraphs(results: &ResultSet) -> Vec<String> {
     all
 }
 
+/// The tables of a scenario that are shown, with their headings.
+const TABLES: [(&str, &str); 4] = [
+    ("Run", "run"),
+    ("Network", "topology"),
+    ("Conventions", "wire"),
+    ("Time series", "series"),
+];
+
+/// The lists of a scenario that are shown, with their headings and what their entries are called by.
+const LISTS: [(&str, &str, &str); 7] = [
+    ("Flows", "flows", "kind"),
+    ("Links", "links", "from"),
+    ("Groups", "groups", "name"),
+    ("Members", "members", "node"),
+    ("Impairments", "impairments", "link"),
+    ("Opportunities", "opportunities", "link"),
+    ("Changes", "changes", "link"),
+];
+
 /// The settings of all points: one value where they agree, the values where they do not.
 pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
-    let mut groups = Vec::new();
-    for (group, key) in [
-        ("Run", "run"),
-        ("Network", "topology"),
-        ("Conventions", "wire"),
-        ("Time series", "series"),
-    ] {
-        let mut rows = Vec::new();
-        for name in keys(manifest, key) {
-            let value = |point: &PointInfo| {
-                let value = point.scenario.get(key).and_then(|table| table.get(&name));
-                let shown = value.map_or_else(|| "none".to_owned(), text);
-                match name.ends_with("queue") && key == "topology" {
-                    true => queue_text(&shown),
-                    false => shown,
-                }
-            };
-            let shown = values(manifest, &value);
-            if !(UNLESS_TRUE.contains(&name.as_str()) && shown == "false") {
-                rows.push([name.replace('_', " "), shown]);
-            }
+    let mut tables = TABLES.map(|(_, key)| Rows::of_table(key));
+    let mut lists = LISTS.map(|(_, key, name)| Rows::of_list(key, name));
+    let (mut dialects, mut has_dialect) = (Distinct::default(), false);
+    // The scenario of one point at a time: all of them together may be large.
+    for point in &manifest.points {
+        let scenario = point.scenario.value();
+        for rows in tables.iter_mut().chain(&mut lists) {
+            rows.take(&scenario);
         }
+        let dialect = scenario.get("dialect");
+        has_dialect |= dialect.is_some();
+        dialects.take(dialect.map_or_else(|| "none".to_owned(), text));
+    }
+    let mut groups = Vec::new();
+    for ((group, key), rows) in TABLES.into_iter().zip(tables) {
+        let rows: Vec<[String; 2]> = rows
+            .into_rows()
+            .filter(|[name, shown]| !(UNLESS_TRUE.contains(&name.as_str()) && shown == "false"))
+            .map(|[name, shown]| [name.replace('_', " "), shown])
+            .collect();
         let nothing_recorded = key == "series"
             && rows
                 .iter()
@@ -87,32 +106,13 @@ pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
             });
         }
     }
-    if manifest
-        .points
-        .iter()
-        .any(|point| point.scenario.get("dialect").is_some())
-        && let Some(first) = groups.first_mut()
-    {
-        let value = |point: &PointInfo| {
-            point
-                .scenario
-                .get("dialect")
-                .map_or_else(|| "none".to_owned(), text)
-        };
+    if has_dialect && let Some(first) = groups.first_mut() {
         first
             .rows
-            .insert(0, ["dialect".to_owned(), values(manifest, &value)]);
+            .insert(0, ["dialect".to_owned(), dialects.text()]);
     }
-    for (group, key, name) in [
-        ("Flows", "flows", "kind"),
-        ("Links", "links", "from"),
-        ("Groups", "groups", "name"),
-        ("Members", "members", "node"),
-        ("Impairments", "impairments", "link"),
-        ("Opportunities", "opportunities", "link"),
-        ("Changes", "changes", "link"),
-    ] {
-        let rows = entries(manifest, key, name);
+    for ((group, ..), rows) in LISTS.into_iter().zip(lists) {
+        let rows: Vec<[String; 2]> = rows.into_rows().collect();
         if !rows.is_empty() {
             groups.push(SettingGroup {
                 group: group.to_owned(),
@@ -123,49 +123,111 @@ pub(super) fn groups(manifest: &Manifest) -> Vec<SettingGroup> {
     groups
 }
 
-/// The keys of a table that any point has, in the order of the first that has it.
-fn keys(manifest: &Manifest, table: &str) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for point in &manifest.points {
-        let table = point.scenario.get(table).and_then(Value::as_object);
-        for key in table.into_iter().flat_map(|table| table.keys()) {
-            if !all.contains(key) {
-                all.push(key.clone());
-            }
-        }
-    }
-    all
+/// The rows of one table or list of the scenarios, taken up point by point.
+struct Rows {
+    key: &'static str,
+    /// What the entries of a list are called by.
+    name: Option<&'static str>,
+    /// The name of each row, and its values.
+    rows: Vec<(String, Distinct)>,
+    points: u64,
 }
 
-/// A row per entry of a list: its name, and its keys and values.
-fn entries(manifest: &Manifest, key: &str, name: &str) -> Vec<[String; 2]> {
-    let list = |point: &PointInfo| -> Vec<Value> {
-        let list = point.scenario.get(key).and_then(Value::as_array);
-        list.cloned().unwrap_or_default()
-    };
-    let most = manifest
-        .points
-        .iter()
-        .map(|point| list(point).len())
-        .max()
-        .unwrap_or(0);
-    let row = |index: usize| {
-        let describe = |point: &PointInfo| match list(point).get(index) {
-            Some(entry) => entry_text(entry, name),
-            None => "none".to_owned(),
-        };
-        let first = manifest
-            .points
-            .iter()
-            .find_map(|point| list(point).get(index).cloned());
-        let title = first
-            .as_ref()
-            .and_then(|entry| entry.get(name))
-            .map(text)
-            .unwrap_or_default();
-        [title, values(manifest, &describe)]
-    };
-    (0..most).map(row).collect()
+impl Rows {
+    /// A row per key that any point has, in the order of the first that has it.
+    fn of_table(key: &'static str) -> Rows {
+        Rows {
+            key,
+            name: None,
+            rows: Vec::new(),
+            points: 0,
+        }
+    }
+
+    /// A row per entry: its name, and its keys and values.
+    fn of_list(key: &'static str, name: &'static str) -> Rows {
+        Rows {
+            name: Some(name),
+            ..Rows::of_table(key)
+        }
+    }
+
+    fn take(&mut self, scenario: &Value) {
+        match (scenario.get(self.key), self.name) {
+            (Some(Value::Object(table)), None) => {
+                for key in table.keys() {
+                    if self.rows.iter().all(|(known, _)| known != key) {
+                        self.add(key.clone());
+                    }
+                }
+                for (key, values) in &mut self.rows {
+                    let shown = table.get(key).map_or_else(|| "none".to_owned(), text);
+                    values.take(match key.ends_with("queue") && self.key == "topology" {
+                        true => queue_text(&shown),
+                        false => shown,
+                    });
+                }
+            }
+            (Some(Value::Array(list)), Some(name)) => {
+                for entry in list.iter().skip(self.rows.len()) {
+                    self.add(entry.get(name).map(text).unwrap_or_default());
+                }
+                for (index, (_, values)) in self.rows.iter_mut().enumerate() {
+                    let entry = list.get(index);
+                    values.take(
+                        entry.map_or_else(|| "none".to_owned(), |entry| entry_text(entry, name)),
+                    );
+                }
+            }
+            _ => {
+                for (_, values) in &mut self.rows {
+                    values.take("none".to_owned());
+                }
+            }
+        }
+        self.points += 1;
+    }
+
+    fn add(&mut self, name: String) {
+        let mut values = Distinct::default();
+        if self.points > 0 {
+            values.take("none".to_owned());
+        }
+        self.rows.push((name, values));
+    }
+
+    fn into_rows(self) -> impl Iterator<Item = [String; 2]> {
+        self.rows
+            .into_iter()
+            .map(|(name, values)| [name, values.text()])
+    }
+}
+
+/// The distinct values of a setting.
+#[derive(Default)]
+struct Distinct {
+    /// The first ones, in the order of the points.
+    first: Vec<String>,
+    all: BTreeSet<String>,
+}
+
+impl Distinct {
+    fn take(&mut self, value: String) {
+        if self.all.contains(&value) {
+            return;
+        }
+        if self.first.len() < MOST_VALUES {
+            self.first.push(value.clone());
+        }
+        self.all.insert(value);
+    }
+
+    fn text(&self) -> String {
+        match self.all.len() - self.first.len() {
+            0 => self.first.join("; "),
+            more => format!("{}; and {more} more", self.first.join("; ")),
+        }
+    }
 }
 
 /// Keys of entries that are shown; every parameter of what runs is listed with the algorithms.
@@ -235,22 +297,6 @@ fn queue_text(text: &str) -> String {
         args: limit.collect(),
     };
     short.to_string()
-}
-
-fn values(manifest: &Manifest, value: &dyn Fn(&PointInfo) -> String) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for point in &manifest.points {
-        let value = value(point);
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    let more = all.len().saturating_sub(MOST_VALUES);
-    all.truncate(MOST_VALUES);
-    match more {
-        0 => all.join("; "),
-        more => format!("{}; and {more} more", all.join("; ")),
-    }
 }
 
 fn text(value: &Value) -> String {

@@ -32,7 +32,8 @@ fn scenarios() -> BTreeMap<[String; 4], Scenario> {
         .map(|point| {
             let level = |factor: &str| point.levels[factor].clone();
             let levels = ["config", "queue", "rate", "rtt"].map(level);
-            (levels, point.scenario)
+            let scenario = point.scenario().expect("a scenario");
+            (levels, Scenario::clone(&scenario))
         })
         .collect()
 }

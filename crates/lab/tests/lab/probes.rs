@@ -203,7 +203,7 @@ fn exchanges_read_back_as_they_were() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = ResultDir::create(&temp.path().join("out"), manifest, Taking::default());
     let dir = dir.expect("a directory");
-    let outcome = run(&study.points[0].scenario, 0).expect("a run");
+    let outcome = run(&study.points[0].scenario().expect("a scenario"), 0).expect("a run");
     assert!(
         outcome
             .flows

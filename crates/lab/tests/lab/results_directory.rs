@@ -66,7 +66,7 @@ fn a_run_reads_back_as_it_was_to_the_last_bit() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(&temp.path().join("out"));
     for (point, number) in study().points.iter().zip(0..) {
-        let outcome = run::run(&point.scenario, 1).expect("a run");
+        let outcome = run::run(&point.scenario().expect("a scenario"), 1).expect("a run");
         dir.write_run(number, &outcome).expect("written");
         let mut read = dir.read_run(number, 1).expect("read");
         read.series = dir.read_series(number, 1).expect("series");
@@ -92,7 +92,7 @@ fn the_deficit_of_each_queue_of_a_scheduler_is_recorded_on_request() {
     let dir = dir.expect("a result directory");
     let inner = |number: u64, quantity: &str| {
         let point = &study.points[usize::try_from(number).expect("small")];
-        let outcome = run::run(&point.scenario, 0).expect("a run");
+        let outcome = run::run(&point.scenario().expect("a scenario"), 0).expect("a run");
         dir.write_run(number, &outcome).expect("written");
         let mut series = dir.read_series(number, 0).expect("series");
         series.retain(|series| series.quantity == quantity && series.of.starts_with("left-right"));
@@ -135,7 +135,7 @@ fn the_deficit_of_each_queue_of_a_scheduler_is_recorded_on_request() {
 fn a_run_without_its_last_file_or_with_half_a_file_is_not_there() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     assert!(!dir.has_run(0, 0));
     dir.write_run(0, &outcome).expect("written");
     assert!(dir.has_run(0, 0));
@@ -171,7 +171,7 @@ fn a_missing_file_of_any_kind_is_found_by_its_name() {
     let temp = tempfile::tempdir().expect("a folder");
     let manifest = study.manifest("sojourn study").expect("a manifest");
     let dir = ResultDir::create(temp.path(), manifest, Taking::default()).expect("a directory");
-    let outcome = run::run(&study.points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study.points[0].scenario().unwrap(), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     for name in ["flows", "queues", "transfers", "series", "runs"] {
         let file = temp.path().join(name).join("p000-r00.parquet");
@@ -193,7 +193,7 @@ fn a_missing_file_of_any_kind_is_found_by_its_name() {
 fn no_flipped_bit_is_taken_for_what_was_written() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().unwrap(), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     let record = "checksums/p000-r00.json";
     for name in ["queues/p000-r00.parquet", "runs/p000-r00.parquet", record] {
@@ -219,7 +219,7 @@ fn no_flipped_bit_is_taken_for_what_was_written() {
 fn runs_of_another_scenario_do_not_count_when_the_manifest_is_lost() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().unwrap(), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     drop(dir);
     fs::write(temp.path().join("summary.json"), "{}").expect("written");
@@ -286,7 +286,7 @@ fn parts_write_side_by_side_and_fresh_is_refused_beside_others() {
         ResultDir::create(temp.path(), manifest(), taking)
     };
     let first = part(1, true).expect("nobody else");
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().unwrap(), 0).expect("a run");
     first.write_run(0, &outcome).expect("written");
     let leftover = temp.path().join("runs/.p000-r01.parquet.elsewhere.7.part");
     fs::write(&leftover, "being written").expect("written");
@@ -306,7 +306,7 @@ fn parts_write_side_by_side_and_fresh_is_refused_beside_others() {
 fn results_with_runs_missing_are_not_read_as_whole() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     let error = ResultSet::load(temp.path()).expect_err("three runs are missing");
     assert_eq!(
@@ -335,7 +335,7 @@ fn a_directory_of_something_else_is_left_as_it_is() {
 fn results_of_another_study_are_refused_and_only_fresh_replaces_them() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     drop(dir);
     let before = content(temp.path());
@@ -389,7 +389,7 @@ fn results_of_another_version_are_refused() {
 fn the_same_study_with_more_replications_keeps_its_runs() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     drop(dir);
     let more = STUDY.replace("replications = 2", "replications = 3");
@@ -404,7 +404,11 @@ fn runs_of_more_replications_than_there_are_now_are_counted() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
     for replication in 0..2 {
-        let outcome = run::run(&study().points[0].scenario, replication).expect("a run");
+        let outcome = run::run(
+            &study().points[0].scenario().expect("a scenario"),
+            replication,
+        )
+        .expect("a run");
         dir.write_run(0, &outcome).expect("written");
     }
     assert_eq!(dir.beyond().expect("readable"), 0);
@@ -429,7 +433,7 @@ fn temporary(path: &Path) -> std::path::PathBuf {
 fn a_full_disk_leaves_no_run_and_says_so() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = create(temp.path());
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     for kind in Kind::ALL.into_iter().filter(|kind| kind.is_in(&outcome)) {
         let path = dir.file(kind, 0, 0);
         std::os::unix::fs::symlink("/dev/full", temporary(&path)).expect("a link");
@@ -481,7 +485,8 @@ fn tables_over_all_runs_have_the_levels_of_factors() {
     let dir = create(temp.path());
     for (point, number) in study().points.iter().zip(0..) {
         for replication in 0..2 {
-            let outcome = run::run(&point.scenario, replication).expect("a run");
+            let outcome =
+                run::run(&point.scenario().expect("a scenario"), replication).expect("a run");
             dir.write_run(number, &outcome).expect("written");
         }
     }
@@ -502,7 +507,7 @@ fn tables_over_all_runs_have_the_levels_of_factors() {
         let absent = [Kind::Receivers, Kind::Transfers, Kind::Media].contains(&kind);
         assert_eq!(rows(kind).0 > 0, !absent);
     }
-    let outcome = run::run(&study().points[0].scenario, 0).expect("a run");
+    let outcome = run::run(&study().points[0].scenario().expect("a scenario"), 0).expect("a run");
     let batches = outcome_batches(&[outcome.clone(), outcome]).expect("tables");
     assert_eq!(
         batches.iter().map(|(_, table)| table.num_rows()).max(),

@@ -20,7 +20,7 @@ fn one(experiment: &str, levels: &[(&str, &str)]) -> RunOutcome {
     let mut found = points(experiment);
     found.retain(|point| levels.iter().all(|(f, level)| point.levels[*f] == *level));
     assert_eq!(found.len(), 1, "{levels:?}");
-    run(&found[0].scenario, 0).expect("a run")
+    run(&found[0].scenario().expect("a scenario"), 0).expect("a run")
 }
 
 fn of_flows(run: &RunOutcome, metric: &str, label: &str) -> f64 {

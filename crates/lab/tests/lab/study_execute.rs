@@ -151,7 +151,8 @@ fn a_run_that_panics_is_reported_and_the_others_are_whole() {
     let temp = tempfile::tempdir().expect("a folder");
     let failing = |scenario: &Scenario, replication: u64| {
         assert!(
-            !(replication == 1 && scenario.topology == study().points[2].scenario.topology),
+            !(replication == 1
+                && scenario.topology == study().points[2].scenario().expect("a scenario").topology),
             "backlog is negative at 1.25s"
         );
         run::run(scenario, replication)

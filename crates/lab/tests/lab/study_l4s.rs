@@ -9,7 +9,13 @@ use crate::support::{goodput_mbps, point, shipped};
 fn outcome(experiment: &str, flows: &str, queue: &str, rtt: &str) -> RunOutcome {
     let study = shipped("l4s");
     let levels = [("flows", flows), ("queue", queue), ("rtt", rtt)];
-    run(&point(&study, experiment, &levels).scenario, 0).expect("a run")
+    run(
+        &point(&study, experiment, &levels)
+            .scenario()
+            .expect("a scenario"),
+        0,
+    )
+    .expect("a run")
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn one(experiment: &str, levels: &[(&str, &str)], replication: u64) -> RunOutcom
     let mut found = study.points.into_iter().filter(fits);
     let point = found.next().expect("a point");
     assert!(found.next().is_none(), "{levels:?} are several points");
-    run(&point.scenario, replication).expect("a run")
+    run(&point.scenario().expect("a scenario"), replication).expect("a run")
 }
 
 fn of(run: &RunOutcome, metric: &str, label: &str) -> f64 {

@@ -66,7 +66,7 @@ fn an_argument_overrides_what_experiments_set_and_is_refused_where_factors_set_t
     };
     let study = with(&["run.duration=7s", "topology.buffer=9p"], &[]).unwrap();
     for point in &study.points {
-        assert_eq!(point.scenario.run.duration, Span::from_secs(7));
+        assert_eq!(point.scenario().unwrap().run.duration, Span::from_secs(7));
     }
     assert_eq!(study.notes, Vec::<String>::new());
     let error = with(&["topology.rate=3Mbps"], &[]).unwrap_err();
@@ -122,11 +122,14 @@ fn points_are_every_level_with_every_other_the_last_factor_fastest() {
 #[test]
 fn settings_of_experiments_and_levels_reach_the_scenario() {
     let study = read(GRID).expect("a study");
-    let dumbbell = |index: usize| match &study.points[index].scenario.topology {
+    let dumbbell = |index: usize| match &study.points[index].scenario().unwrap().topology {
         Topology::Dumbbell(dumbbell) => dumbbell.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(study.points[1].scenario.run.duration, Span::from_secs(30));
+    assert_eq!(
+        study.points[1].scenario().unwrap().run.duration,
+        Span::from_secs(30)
+    );
     assert_eq!(
         (dumbbell(1).rate, dumbbell(1).rtt),
         (Rate::mbps(2), Span::from_ms(20))
@@ -160,7 +163,7 @@ fn overrides_reach_every_point() {
         study
             .points
             .iter()
-            .all(|point| Study::replications(point) == 3)
+            .all(|point| Study::replications(point).unwrap() == 3)
     );
 }
 

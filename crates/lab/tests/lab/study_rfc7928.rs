@@ -23,7 +23,8 @@ fn outcomes(
     replications: u64,
 ) -> Vec<RunOutcome> {
     let found = point(study, experiment, levels);
-    let runs = (0..replications).map(|replication| run(&found.scenario, replication));
+    let runs = (0..replications)
+        .map(|replication| run(&found.scenario().expect("a scenario"), replication));
     runs.map(|outcome| outcome.expect("a run")).collect()
 }
 
@@ -87,7 +88,8 @@ fn the_numbers_of_flows_are_those_of_the_rfc() {
     let packets: f64 = 10e6 * 0.1 / (8.0 * 1500.0) + 84.0;
     for (level, factor) in [("mild", 0.036), ("medium", 0.081), ("heavy", 0.114_f64)] {
         let point = point(&study, "8.2", &[("level", level), ("queue", "DropTail")]);
-        let flows = u32::try_from(point.scenario.flows[0].place.count).expect("a small number");
+        let flows = u32::try_from(point.scenario().expect("a scenario").flows[0].place.count)
+            .expect("a small number");
         assert_eq!(f64::from(flows), (factor * packets).round(), "{level}");
     }
 }
@@ -202,7 +204,7 @@ fn every_point_of_one_queue_runs() {
     });
     let mut ran = 0;
     for point in of_one {
-        let outcome = run(&point.scenario, 0)
+        let outcome = run(&point.scenario().expect("a scenario"), 0)
             .unwrap_or_else(|error| panic!("{} {:?}: {error}", point.experiment, point.levels));
         let utilization = of_bottleneck(&[outcome], "utilization_ratio");
         assert!(utilization > 0.1, "{} {:?}", point.experiment, point.levels);

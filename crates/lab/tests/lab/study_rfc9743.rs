@@ -8,7 +8,13 @@ use crate::support::{goodput_mbps as goodput, point, shipped};
 /// The first replication of the point with these levels.
 fn outcome(experiment: &str, levels: &[(&str, &str)]) -> RunOutcome {
     let study = shipped("rfc9743");
-    run(&point(&study, experiment, levels).scenario, 0).expect("a run")
+    run(
+        &point(&study, experiment, levels)
+            .scenario()
+            .expect("a scenario"),
+        0,
+    )
+    .expect("a run")
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Case {
             .collect();
         // The first delay and queue of several: 50 ms and 300 ms.
         assert!(!found.is_empty(), "{experiment} {control}");
-        Case(run(&found[0].scenario, 0).expect("a run"))
+        Case(run(&found[0].scenario().expect("a scenario"), 0).expect("a run"))
     }
 
     fn of_flow(&self, label: &str, metric: &str) -> f64 {

@@ -9,7 +9,9 @@ use crate::support::{goodput_mbps, point, shipped};
 fn outcome(queue: &str) -> RunOutcome {
     let study = shipped("rrul");
     let mut scenario = point(&study, "rrul-be", &[("queue", queue), ("rates", "50/10")])
-        .scenario
+        .scenario()
+        .expect("a scenario")
+        .as_ref()
         .clone();
     scenario.run.duration = sojourn_units::Span::from_secs(30);
     run(&scenario, 0).expect("a run")

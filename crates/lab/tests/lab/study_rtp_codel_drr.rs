@@ -19,7 +19,7 @@ impl Runs {
         let of = |point: &&_| is_at(point, experiment, levels);
         let found: Vec<_> = self.0.points.iter().filter(of).collect();
         assert_eq!(found.len(), 1, "{experiment} {levels:?}");
-        run(&found[0].scenario, 0).expect("a run")
+        run(&found[0].scenario().expect("a scenario"), 0).expect("a run")
     }
 }
 

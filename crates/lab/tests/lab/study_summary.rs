@@ -549,7 +549,7 @@ fn a_study_without_tables_gets_the_usual_ones() {
 
 #[test]
 fn what_is_compared_on_one_line_reads_like_a_study() {
-    let base = study(COMPARISON).points[0].scenario.clone();
+    let base = study(COMPARISON).points[0].scenario().expect("a scenario");
     let queues = [
         "codel".parse().expect("a queue"),
         "drr".parse().expect("a queue"),

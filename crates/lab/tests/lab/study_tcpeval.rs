@@ -11,7 +11,13 @@ use crate::support::{goodput_mbps as goodput, point, shipped};
 
 /// The first replication of the point with these levels.
 fn outcome(study: &Study, experiment: &str, levels: &[(&str, &str)]) -> RunOutcome {
-    run(&point(study, experiment, levels).scenario, 0).expect("a run")
+    run(
+        &point(study, experiment, levels)
+            .scenario()
+            .expect("a scenario"),
+        0,
+    )
+    .expect("a run")
 }
 
 fn of_bottleneck(outcome: &RunOutcome, metric: &str) -> f64 {

@@ -94,7 +94,7 @@ fn transfers_read_back_as_they_were() {
     let temp = tempfile::tempdir().expect("a folder");
     let dir = ResultDir::create(&temp.path().join("out"), manifest, Taking::default());
     let dir = dir.expect("a directory");
-    let outcome = run::run(&study.points[0].scenario, 1).expect("a run");
+    let outcome = run::run(&study.points[0].scenario().expect("a scenario"), 1).expect("a run");
     dir.write_run(0, &outcome).expect("written");
     assert_eq!(dir.read_run(0, 1).expect("read").flows, outcome.flows);
 }
