@@ -53,6 +53,10 @@ pub const RULES: [(&str, &str); 14] = [
         "The receive windows together cannot fill the link.",
     ),
     (
+        "unused-window",
+        "A congestion window grew far above what was ever in flight.",
+    ),
+    (
         "phase-effects",
         "Flows at constant bit rate run in fixed phases.",
     ),
@@ -85,6 +89,9 @@ const ROUND_TRIPS: u64 = 20;
 const WARMUP_ROUND_TRIPS: u64 = 5;
 /// Replications from which on nothing is said.
 const ENOUGH_REPLICATIONS: u64 = 5;
+/// A window that is so many times what was ever in flight, and so many bytes, was not tested by the path.
+const UNUSED: f64 = 10.0;
+const UNUSED_BYTES: f64 = 100_000.0;
 /// Mean backlog below which a bottleneck is none, packets.
 const SOME_BACKLOG: f64 = 1.0;
 
@@ -151,6 +158,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
     never_congested(&all, &mut notes);
     nothing_arrives(&all, &mut notes);
     window_below_bdp(&all, &mut notes);
+    unused_window(results, &all, &mut notes);
     phase_effects(&all, &mut notes);
     paced_beside_bursts(&all, &mut notes);
     one_ecn(&all, &comparisons, &mut notes);
@@ -484,6 +492,44 @@ fn window(pairs: &[(&'static str, String)]) -> Option<u64> {
     let packets = text.parse::<Packets>().ok()?.get();
     let payload = value(pairs, "payload")?.parse::<Bytes>().ok()?.get();
     Some(packets.saturating_mul(payload))
+}
+
+/// Looks at the windows that the scenario records, in the first replication of each point.
+fn unused_window(results: &ResultSet, points: &[&Seen<'_>], notes: &mut Vec<Note>) {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for point in points {
+        let Some(replication) = point.runs.first().map(|run| run.replication) else {
+            continue;
+        };
+        // A series that cannot be read is no matter of this rule.
+        let series = results
+            .series(point.info.point, replication)
+            .unwrap_or_default();
+        let most = |of: &str, quantity: &str| {
+            let one = series
+                .iter()
+                .find(|series| series.of == of && series.quantity == quantity)?;
+            let values = one.values.iter().copied().filter(|value| value.is_finite());
+            values.reduce(f64::max)
+        };
+        let unused = point.compiled.flows.iter().find_map(|flow| {
+            let window = most(&flow.name, "cwnd_bytes")?;
+            let flight = most(&flow.name, "in_flight_bytes")?;
+            (window > UNUSED_BYTES && window > UNUSED * flight).then(|| {
+                format!(
+                    "The congestion window of {} grew to {} kB, while {} kB were in flight at most.",
+                    flow.name,
+                    short(window / 1e3),
+                    short(flight / 1e3)
+                )
+            })
+        });
+        found.extend(unused.map(|text| (point.info.name(), text)));
+    }
+    if let Some((place, text)) = found.first() {
+        let text = format!("{text}{}", places(place, found.len(), points.len()));
+        notes.push(note("unused-window", Severity::Warning, text));
+    }
 }
 
 fn phase_effects(points: &[&Seen<'_>], notes: &mut Vec<Note>) {

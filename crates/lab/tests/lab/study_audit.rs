@@ -118,6 +118,33 @@ fn a_bottleneck_that_is_none_is_told() {
 }
 
 #[test]
+fn a_window_that_grows_unused_is_told_where_windows_are_recorded() {
+    let study = |flow: &str, record: &str| {
+        let text = SOUND
+            .replace("4*reno dialect=ns2 window=100p", flow)
+            .replace("rate = \"2Mbps\"", "rate = \"20Mbps\"")
+            .replace("[topology]", &format!("{record}[topology]"));
+        notes(&text)
+    };
+    let windows = "[series]\nrecord = \"cwnd\"\n";
+    let held_back = |tcp: &str| format!("{tcp} source=(cbr rate=500kbps)");
+    let told = study(&held_back("sack"), windows);
+    let (_, text) = told
+        .iter()
+        .find(|(rule, _)| rule == "unused-window")
+        .expect("a note");
+    assert!(text.starts_with("The congestion window of sack"), "{text}");
+    for (tcp, record) in [
+        ("cubic", windows),
+        ("sack validate_window=true", windows),
+        ("sack", ""),
+    ] {
+        let silent = study(&held_back(tcp), record);
+        assert!(!rules(&silent).contains(&"unused-window"), "{silent:?}");
+    }
+}
+
+#[test]
 fn windows_that_cannot_fill_the_link_are_told_with_both_numbers() {
     let notes = with(
         "4*reno dialect=ns2 window=100p",
