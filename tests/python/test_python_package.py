@@ -394,6 +394,40 @@ def test_an_interrupt_stops_a_run() -> None:
     assert child.returncode == 0
 
 
+def test_an_interrupt_stops_a_run_of_200_hours_and_keeps_the_finished_one(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        'flows = ["4*cubic"]\n[run]\nwarmup = "0s"\nstart_spread = "10ms"\nreplications = 1\n'
+        '[[experiment]]\nname = "e"\n[[experiment.factor]]\nname = "time"\npath = "run.duration"\n'
+        'values = ["1s", "200h"]\n'
+    )
+    program = (
+        "import sojourn\n"
+        "def tell(done, total):\n"
+        "    print(done, flush=True)\n"
+        "try:\n"
+        "    sojourn.study('study.toml', threads=1, progress=tell, out='out')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', flush=True)\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert child.stdout is not None
+    assert [child.stdout.readline() for _ in range(2)] == ["0\n", "1\n"]
+    sent = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    output, _ = child.communicate(timeout=60)
+    assert time.monotonic() - sent < 10
+    assert output.endswith("interrupted\n")
+    assert child.returncode == 0
+    assert len(list((tmp_path / "out" / "runs").glob("*.parquet"))) == 1
+
+
+def test_what_needs_too_much_memory_is_refused() -> None:
+    with pytest.raises(sojourn.BadValueError, match=r"1000000 flows .*limits\.memory"):
+        sojourn.run(sojourn.dumbbell(flows=["1000000*reno"]))
+
+
 # Replay.
 
 

@@ -38,11 +38,11 @@ const PER_FLOW_AND_QUEUE: u64 = 150;
 /// Bytes of one of the queues that a scheduler makes in advance.
 const PER_BUCKET: u64 = 300;
 /// Bytes of a sample, from its recording to its file.
-const PER_SAMPLE: u64 = 100;
+const PER_SAMPLE: u64 = 240;
 /// Bytes of a sample that stays in memory.
 const PER_KEPT_SAMPLE: u64 = 16;
 /// Bytes of a flow, and of a queue, in the outcome of a run.
-const PER_OUTCOME: u64 = 4_000;
+const PER_OUTCOME: u64 = 2_500;
 /// Bytes of an entry of a routing table, with what it takes to find the way.
 const PER_ROUTE: u64 = 16;
 /// Bytes of a point beside what it runs, and how often the text of its scenario is there.
@@ -92,11 +92,16 @@ impl Needs {
         };
         let mut flows = 0_u64;
         let mut connections = 0_u64;
+        let mut receptions = 0_u64;
         for (group, index) in scenario.flows.iter().zip(0..) {
-            let (count, width) = (group.place.count, width(scenario, group));
+            let count = group.place.count;
+            let members = members(scenario, group);
+            let own = u64::from(workload::connections(&group.kind, &group.args));
+            let width = own.saturating_add(members);
             let all = count.saturating_mul(width);
             flows = flows.saturating_add(count);
             connections = connections.saturating_add(all);
+            receptions = receptions.saturating_add(count.saturating_mul(members));
             let bytes = count
                 .saturating_mul(PER_FLOW)
                 .saturating_add(all.saturating_mul(PER_CONNECTION));
@@ -125,16 +130,16 @@ impl Needs {
             buckets.saturating_mul(PER_BUCKET),
         );
         let each = scenario.run.duration.as_ps() / scenario.series.step.as_ps().max(1);
-        let series = series::most(scenario, flows, network.observed);
+        let series = series::number(scenario, flows, network.observed);
         let samples = each.saturating_mul(series);
         part(
             "series.step",
-            format!("{samples} samples of up to {series} time series"),
+            format!("{samples} samples of about {series} time series"),
             samples.saturating_mul(PER_SAMPLE),
         );
         let runs = scenario.run.runs();
         let outcome = flows
-            .saturating_add(connections)
+            .saturating_add(receptions)
             .saturating_add(network.observed)
             .saturating_mul(PER_OUTCOME)
             .saturating_add(counted.saturating_mul(PER_FLOW_AND_QUEUE));
@@ -333,16 +338,12 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Flows of the network that a flow is: its connections, or the members of its group.
-fn width(scenario: &Scenario, group: &FlowGroup) -> u64 {
+/// Members of the group that flows are sent to.
+fn members(scenario: &Scenario, group: &FlowGroup) -> u64 {
     let to = group.place.to.as_deref();
-    let members = scenario
-        .members
-        .iter()
-        .filter(|member| Some(member.group.as_str()) == to);
-    let members = u64::try_from(members.count()).unwrap_or(u64::MAX);
-    let connections = u64::from(workload::connections(&group.kind, &group.args));
-    connections.saturating_add(members)
+    let members = scenario.members.iter();
+    let members = members.filter(|member| Some(member.group.as_str()) == to);
+    u64::try_from(members.count()).unwrap_or(u64::MAX)
 }
 
 /// Bytes of what a scenario holds as text.

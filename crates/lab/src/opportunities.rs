@@ -16,7 +16,7 @@ const LONGEST_MS: u64 = 200 * 3_600_000;
 /// # Errors
 /// When a line is not a number or comes before the one above, and when there is no time to repeat.
 pub fn gaps_of_file(text: &str) -> Result<String, String> {
-    let mut gaps = Vec::new();
+    let mut gaps = String::new();
     let mut last = 0;
     for (line, number) in text.lines().zip(1..) {
         let line = line.trim();
@@ -30,10 +30,12 @@ pub fn gaps_of_file(text: &str) -> Result<String, String> {
         let gap = time.checked_sub(last).ok_or_else(|| {
             format!("line {number}: {time} ms is before {last} ms, the line above")
         })?;
-        gaps.push(gap.to_string());
+        if !gaps.is_empty() {
+            gaps.push(',');
+        }
+        gaps.push_str(&gap.to_string());
         last = time;
     }
-    let gaps = gaps.join(",");
     offsets(&gaps)?;
     Ok(gaps)
 }

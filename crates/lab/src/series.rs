@@ -8,6 +8,7 @@ use crate::run::{Capacity, LabNetwork};
 use sojourn_cc::{CongestionControl, Phase};
 use sojourn_queue::{QueuePort, QueueState};
 use sojourn_sim::trace::Tracer;
+use sojourn_traffic::media::RTP;
 use sojourn_units::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -111,22 +112,22 @@ pub fn wanted(record: &str) -> Result<Vec<&'static str>, LabError> {
     Ok(wanted)
 }
 
-/// How many series a run with so many flows and observed queues records at most.
-pub(crate) fn most(scenario: &Scenario, flows: u64, queues: u64) -> u64 {
+/// About how many series a run with so many flows and observed queues records, rather more than fewer.
+pub(crate) fn number(scenario: &Scenario, flows: u64, queues: u64) -> u64 {
     let wanted = wanted(&scenario.series.record).unwrap_or_default();
-    let inner = flows
-        .saturating_add(1)
-        .min(u64::try_from(MOST_QUEUES).unwrap_or(u64::MAX));
+    let inner = flows.min(u64::try_from(MOST_QUEUES).unwrap_or(u64::MAX));
+    let media = scenario.flows.iter().filter(|group| group.kind == RTP);
+    let media = media.fold(0, |sum: u64, group| sum.saturating_add(group.place.count));
     let of = |quantity: &&str| match *quantity {
         "backlog" => queues.saturating_mul(2),
         "sojourn" | "drops" | "capacity" => queues,
         "carried" => queues.saturating_mul(flows),
-        "state" => queues.saturating_mul(8),
-        "queues" => queues.saturating_mul(inner).saturating_mul(8),
+        "state" => queues.saturating_mul(4),
+        "queues" => queues.saturating_mul(inner).saturating_mul(7),
         "cwnd" | "packets" => flows.saturating_mul(3),
         "rtt" => flows.saturating_mul(2),
-        "control" => flows.saturating_mul(6),
-        "media" => flows.saturating_mul(5),
+        "control" => flows.saturating_mul(4),
+        "media" => media.saturating_mul(5),
         _ => flows,
     };
     wanted.iter().map(of).fold(0, u64::saturating_add)

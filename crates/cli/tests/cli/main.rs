@@ -2,6 +2,9 @@
 
 mod bad_input;
 mod commands;
+#[cfg(unix)]
+mod interrupts;
+mod limits;
 mod results;
 mod support;
 mod theory;

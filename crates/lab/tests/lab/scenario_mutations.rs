@@ -5,7 +5,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
+use sojourn_lab::limits::{LimitParams, Needs};
 use sojourn_lab::model::Scenario;
+use sojourn_lab::study::Study;
 
 fn files() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenarios");
@@ -38,8 +40,16 @@ fn read(text: &str) {
     let resolved = scenario.to_document();
     let resolved = Scenario::from_document(&resolved).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(resolved, scenario.resolved());
+    // What is counted neither wraps nor panics, and what is allowed can be compiled.
+    let allowed = LimitParams::default().check_run(&scenario);
+    if let Err(error) = &allowed {
+        assert_eq!(error.exit_status(), 2);
+    }
+    let mut needs = Needs::of(&scenario);
+    needs.add(&needs.times(u64::MAX));
+    assert!(needs.run_bytes > 0 && needs.result_bytes > 0);
     let flows: u64 = scenario.flows.iter().map(|group| group.place.count).sum();
-    if flows < 1000 {
+    if allowed.is_ok() && flows < 1000 {
         // Names of nodes and links may still lead nowhere.
         if let Err(error) = compile(&scenario, 0) {
             assert_eq!(error.exit_status(), 2);
@@ -153,6 +163,60 @@ proptest! {
         match document.set(&path, value) {
             Ok(()) => read(&document.to_toml()),
             Err(error) => prop_assert_eq!(error.exit_status(), 2),
+        }
+    }
+}
+
+/// A study of so many factors with so many levels each.
+fn crossed(factors: &[usize], replications: u64) -> String {
+    let mut text = format!(
+        "flows = [\"reno\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n\
+         replications = {replications}\n[[experiment]]\nname = \"e\"\n"
+    );
+    for (factor, levels) in factors.iter().enumerate() {
+        let values: Vec<String> = (0..*levels).map(|level| level.to_string()).collect();
+        text.push_str(&format!(
+            "[[experiment.factor]]\nname = \"f{factor}\"\npath = \"flows[0].dscp\"\nvalues = [{}]\n",
+            values.join(", ")
+        ));
+    }
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_study_of_any_factors_is_made_whole_or_refused_by_its_counts(
+        factors in prop::collection::vec(1..60_usize, 0..30),
+        replications in 1..100_000_u64,
+    ) {
+        let limits = "[limits]\npoints = 60\nruns = 100000\n";
+        let text = format!("{}{limits}", crossed(&factors, replications));
+        let document = Document::parse(&text, "t.toml").unwrap();
+        let size = factors.iter().try_fold(1_u64, |product, levels| {
+            product.checked_mul(u64::try_from(*levels).unwrap())
+        });
+        let runs = size.and_then(|size| size.checked_mul(replications));
+        match Study::from_document(&document) {
+            Ok(study) => {
+                prop_assert_eq!(u64::try_from(study.points.len()).ok(), size);
+                prop_assert_eq!(Some(study.needs().unwrap().runs), runs);
+                for point in &study.points {
+                    prop_assert_eq!(point.levels.len(), factors.len());
+                }
+            }
+            Err(error) => {
+                prop_assert_eq!(error.exit_status(), 2);
+                let text = error.to_string();
+                match size {
+                    Some(0..=60) => {
+                        prop_assert!(runs.is_none_or(|runs| runs > 100_000), "{}", text);
+                        prop_assert!(text.contains("limits.runs"), "{}", text);
+                    }
+                    _ => prop_assert!(text.contains("points"), "{}", text),
+                }
+            }
         }
     }
 }
