@@ -288,15 +288,14 @@ def make(sojourn: Path, study: str, full_options: Sequence[str]) -> Iterator[tup
     """Runs a study, in full and short, and gives its files."""
     folder = STUDIES / study
     begun = time.monotonic()
-    known = results_of(run(sojourn, study, *full_options)["results"])
+    full = run(sojourn, study, *full_options)
     took = time.monotonic() - begun
-    book = Book(study, known, {})
+    book = Book(study, results_of(full["results"]), {})
     # The first rendering finds out which experiments' notes are wanted.
     render(book)
     for name in book.audited:
-        only = ("--only", name) if name else ()
-        printed = run(sojourn, study, *full_options, *only)
-        book.audits[name] = printed["notes"]
+        part = run(sojourn, study, *full_options, "--only", name) if name else full
+        book.audits[name] = part["notes"]
     begun = time.monotonic()
     short = run(sojourn, study, *short_options(study))
     print(f"studies: {study}: {took:.0f} s in full, {time.monotonic() - begun:.0f} s short")

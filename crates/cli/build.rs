@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// A reader's page, and what it is written from: no inputs of a study.
+const PAGES: [&str; 3] = ["README.md", "README.md.j2", "numbers.json"];
+
 fn main() -> io::Result<()> {
     let root = Path::new(&required("CARGO_MANIFEST_DIR")?).join("../../studies");
     println!("cargo::rerun-if-changed={}", root.display());
@@ -16,8 +19,7 @@ fn main() -> io::Result<()> {
         writeln!(list, "    BuiltIn {{ name: {:?}, files: &[", name(&folder))
             .map_err(io::Error::other)?;
         for file in sorted(&folder)? {
-            // A reader's page, not an input.
-            if file.is_file() && name(&file) != "README.md" {
+            if file.is_file() && !PAGES.contains(&name(&file).as_str()) {
                 let path = file.canonicalize()?;
                 writeln!(list, "        ({:?}, include_str!({path:?})),", name(&file))
                     .map_err(io::Error::other)?;

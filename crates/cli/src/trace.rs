@@ -180,7 +180,12 @@ fn command(args: &AnalyseArgs) -> String {
         .option("--to", args.to.as_deref())
         .options("--rate", &args.rates)
         .option("--horizon", Some(&args.horizon))
-        .option("--tunnels", Some(&args.tunnels).filter(|tunnels| *tunnels != "inner").map(String::as_str))
+        .option(
+            "--tunnels",
+            Some(&args.tunnels)
+                .filter(|tunnels| *tunnels != "inner")
+                .map(String::as_str),
+        )
         .option_path("--out", args.out.as_deref())
         .text()
 }

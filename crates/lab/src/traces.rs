@@ -128,10 +128,7 @@ pub fn analyse(path: &Path, options: &Options) -> Result<Analysis> {
             if options.tunnels != Tunnels::default() {
                 return Err(LabError::new(
                     LabErrorKind::Contradiction,
-                    format!(
-                        "{} is an event trace, which has no headers",
-                        path.display()
-                    ),
+                    format!("{} is an event trace, which has no headers", path.display()),
                 )
                 .in_file("--tunnels")
                 .remedy("leave the option out"));

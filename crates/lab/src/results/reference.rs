@@ -19,7 +19,9 @@ pub fn metrics_markdown() -> String {
         (Level::Run, "Runs", RUNS),
     ] {
         let _ = write!(page, "\n## {title}\n\n{about}\n");
-        page.push_str("| metric | unit | range | what it is | formula |\n| --- | --- | --- | --- | --- |\n");
+        page.push_str(
+            "| metric | unit | range | what it is | formula |\n| --- | --- | --- | --- | --- |\n",
+        );
         for metric in of_level(level) {
             page.push_str(&metric_row(metric));
         }

@@ -258,11 +258,7 @@ pub(super) fn over_sizes(
             row.insert("low".to_owned(), unit.show(band.low).into());
             row.insert("high".to_owned(), unit.show(band.high).into());
         }
-        rows.push((
-            bin.label.to_owned(),
-            row,
-            band.is_some_and(|band| band.cut),
-        ));
+        rows.push((bin.label.to_owned(), row, band.is_some_and(|band| band.cut)));
     }
     rows
 }

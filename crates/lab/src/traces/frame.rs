@@ -140,12 +140,7 @@ const BRIDGED: u16 = 0x6558;
 ///
 /// # Errors
 /// Why it is no packet of IP. A tunnel in which no packet of IP is found is a packet of its own.
-pub fn decode(
-    link_type: i32,
-    data: &[u8],
-    length: u32,
-    tunnels: Tunnels,
-) -> Result<Packet, Other> {
+pub fn decode(link_type: i32, data: &[u8], length: u32, tunnels: Tunnels) -> Result<Packet, Other> {
     let layers = MOST_LAYERS;
     let frame = Part {
         data,
@@ -181,11 +176,11 @@ impl<'a> Part<'a> {
     /// What follows so many bytes.
     fn behind(self, bytes: usize) -> Result<Part<'a>, Other> {
         let data = self.data.get(bytes..).ok_or(Other::Damaged)?;
-        Ok(self.from(data))
+        Ok(self.at(data))
     }
 
     /// What follows up to the end, from `rest` on, which lies in it.
-    fn from(self, rest: &'a [u8]) -> Part<'a> {
+    fn at(self, rest: &'a [u8]) -> Part<'a> {
         let skipped = rest.as_ptr().addr() - self.data.as_ptr().addr();
         Part {
             data: rest,
@@ -255,9 +250,9 @@ fn ppp(part: Part<'_>) -> Result<Found<'_>, Other> {
     // Address and control may be left out, and the first byte of the protocol if it is zero.
     let data = part.data.strip_prefix(&[0xff, 0x03]).unwrap_or(part.data);
     match data {
-        [0x00, 0x21 | 0x57, rest @ ..] | [0x21 | 0x57, rest @ ..] => ip(part.from(rest)),
+        [0x00, 0x21 | 0x57, rest @ ..] | [0x21 | 0x57, rest @ ..] => ip(part.at(rest)),
         // MPLS, RFC 3032 section 4.3.
-        [0x02, 0x81 | 0x83, rest @ ..] => mpls(part.from(rest)),
+        [0x02, 0x81 | 0x83, rest @ ..] => mpls(part.at(rest)),
         [] => Err(Other::Damaged),
         _ => Err(Other::NotIp),
     }
@@ -351,7 +346,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             header = u32::from(ip.ihl()) * 4;
             offload = ip.total_len() == 0;
             bytes = match offload {
-                true => part.from(ip.slice()).length,
+                true => part.at(ip.slice()).length,
                 false => u32::from(ip.total_len()),
             };
             payload = slice.payload();
@@ -374,7 +369,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             offload = ip.payload_length() == 0 && jumbo.is_none();
             bytes = match (ip.payload_length(), jumbo) {
                 (0, Some(length)) => length.saturating_add(40),
-                (0, None) => part.from(ip.slice()).length,
+                (0, None) => part.at(ip.slice()).length,
                 (length, _) => u32::from(length) + 40,
             };
             payload = slice.payload();
@@ -386,7 +381,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             // Behind tags, another type may follow that the library does not know.
             return match packet.ether_payload() {
                 Some(inner) if inner.payload.len() < part.data.len() => {
-                    ether_type(inner.ether_type.0, part.from(inner.payload))
+                    ether_type(inner.ether_type.0, part.at(inner.payload))
                 }
                 _ => Err(Other::NotIp),
             };
@@ -432,7 +427,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         Some(TransportSlice::Udp(slice)) => {
             ports = (slice.source_port(), slice.destination_port());
             identity.add(u64::from(slice.length()));
-            let inside = inside.from(slice.payload());
+            let inside = inside.at(slice.payload());
             carried = match slice.destination_port() {
                 port if VXLAN.contains(&port) => Some(Inside::Vxlan(inside)),
                 GENEVE => Some(Inside::Geneve(inside)),

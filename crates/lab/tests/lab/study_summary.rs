@@ -621,7 +621,7 @@ exact = 6
     );
 }
 
-/// Two replications of noisy traffic of every kind: their intervals are thirteen deviations wide.
+/// Three replications of noisy traffic of every kind, whose intervals are wide.
 const NOISY: &str = r#"
 title = "Noise"
 flows = [
@@ -634,7 +634,7 @@ flows = [
 [run]
 duration = "3s"
 warmup = "500ms"
-replications = 2
+replications = 3
 [topology]
 rate = "2Mbps"
 rtt = "40ms"
@@ -686,7 +686,7 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
     let study = study(&text);
     let executed = execute(&study, run::run, None, Options::default()).expect("executed");
     let summary = summarize(&executed.results.expect("all runs")).expect("a summary");
-    let (mut cut, mut drawn) = (0, 0);
+    let (mut cut, mut ellipses, mut drawn) = (0, 0, 0);
     for (id, metric) in wanted {
         let Some(figure) = summary.figures().find(|figure| figure.id == id) else {
             continue;
@@ -713,6 +713,7 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
         }
         let said = figure.thinned.as_deref().unwrap_or_default();
         cut += usize::from(said.contains("drawn up to its bound"));
+        ellipses += usize::from(said.contains("ellipse"));
         if figure.kind == Kind::Points && remarked {
             let ends_there = |row: &BTreeMap<String, Value>| row["low"] == row["y"];
             assert!(
@@ -722,5 +723,6 @@ fn no_interval_or_ellipse_of_a_figure_reaches_values_that_its_metric_cannot_have
             );
         }
     }
-    assert!(drawn > 1000 && cut > 40, "{drawn} values, {cut} figures cut");
+    let found = format!("{drawn} values, {cut} figures cut, {ellipses} of them ellipses");
+    assert!(drawn > 1000 && cut > 10 && ellipses > 0, "{found}");
 }

@@ -46,7 +46,9 @@ fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
 
 /// A TCP segment with so many bytes of payload.
 fn tcp(payload: usize) -> Vec<u8> {
-    let mut segment = vec![0, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0];
+    let mut segment = vec![
+        0, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0,
+    ];
     segment.resize(20 + payload, b'x');
     segment
 }
@@ -113,7 +115,9 @@ fn pcapng(big: bool, resolution: u8, units: u64, offset: Option<u64>) -> Vec<u8>
     for tenths in 0..PACKETS {
         let ticks = (START - offset.unwrap_or(0)) * units + tenths * units / 10;
         let (high, low) = (ticks >> 32, ticks & 0xffff_ffff);
-        let head = [0, high, low, size(&frame), size(&frame)].map(word).concat();
+        let head = [0, high, low, size(&frame), size(&frame)]
+            .map(word)
+            .concat();
         file.extend(block(6, [head, frame.clone()].concat()));
     }
     let lost = [half(5), half(8), long(3), half(0), half(0)].concat();
@@ -181,22 +185,49 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let inner = packet();
     let frame = ethernet(IPV4, &inner);
     let gre = |head: &[u8], rest: &[u8]| ipv4(47, 0, 9, &[head, rest].concat());
-    let over_udp = |port: u16, head: &[u8]| {
-        ipv4(17, 0, 9, &udp(port, &[head, &frame[..]].concat()))
-    };
+    let over_udp =
+        |port: u16, head: &[u8]| ipv4(17, 0, 9, &udp(port, &[head, &frame[..]].concat()));
     const VXLAN: [u8; 8] = [0x08, 0, 0, 0, 0, 0, 7, 0];
     const GENEVE: [u8; 12] = [0x01, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 1, 0, 0];
     const GRE: &str = "protocol-47 10.0.9.1 > 10.0.9.2";
     vec![
         ("GRE", gre(&[0, 0, 8, 0], &inner), GRE),
-        ("GRE with a key", gre(&[0x20, 0, 8, 0, 0, 0, 0, 7], &inner), GRE),
-        ("GRE with all", gre(&[0xb0, 0, 8, 0, 1, 2, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1], &inner), GRE),
+        (
+            "GRE with a key",
+            gre(&[0x20, 0, 8, 0, 0, 0, 0, 7], &inner),
+            GRE,
+        ),
+        (
+            "GRE with all",
+            gre(&[0xb0, 0, 8, 0, 1, 2, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1], &inner),
+            GRE,
+        ),
         ("Ethernet over GRE", gre(&[0, 0, 0x65, 0x58], &frame), GRE),
-        ("VXLAN", over_udp(4789, &VXLAN), "udp 10.0.9.1:1000 > 10.0.9.2:4789"),
-        ("VXLAN of Linux", over_udp(8472, &VXLAN), "udp 10.0.9.1:1000 > 10.0.9.2:8472"),
-        ("Geneve", over_udp(6081, &GENEVE), "udp 10.0.9.1:1000 > 10.0.9.2:6081"),
-        ("IP in IP", ipv4(4, 0, 9, &inner), "protocol-4 10.0.9.1 > 10.0.9.2"),
-        ("IPv4 in IPv6", ipv6(4, &inner), "protocol-4 101:101:101:101:101:101:101:101 > 202:202:202:202:202:202:202:202"),
+        (
+            "VXLAN",
+            over_udp(4789, &VXLAN),
+            "udp 10.0.9.1:1000 > 10.0.9.2:4789",
+        ),
+        (
+            "VXLAN of Linux",
+            over_udp(8472, &VXLAN),
+            "udp 10.0.9.1:1000 > 10.0.9.2:8472",
+        ),
+        (
+            "Geneve",
+            over_udp(6081, &GENEVE),
+            "udp 10.0.9.1:1000 > 10.0.9.2:6081",
+        ),
+        (
+            "IP in IP",
+            ipv4(4, 0, 9, &inner),
+            "protocol-4 10.0.9.1 > 10.0.9.2",
+        ),
+        (
+            "IPv4 in IPv6",
+            ipv6(4, &inner),
+            "protocol-4 101:101:101:101:101:101:101:101 > 202:202:202:202:202:202:202:202",
+        ),
     ]
 }
 
@@ -206,8 +237,16 @@ fn pppoe_and_mpls_lead_to_the_packet_that_they_carry() {
         let file = pcap(1, &frame, usize::MAX);
         for tunnels in [Tunnels::Inner, Tunnels::Outer] {
             let analysis = read(&file, tunnels).unwrap();
-            assert_eq!(seen(&analysis), (PACKETS, 1000.0, vec![INNER.to_owned()]), "{name}");
-            assert_eq!(value(&analysis, "trace", "tunnelled_packets"), 0.0, "{name}");
+            assert_eq!(
+                seen(&analysis),
+                (PACKETS, 1000.0, vec![INNER.to_owned()]),
+                "{name}"
+            );
+            assert_eq!(
+                value(&analysis, "trace", "tunnelled_packets"),
+                0.0,
+                "{name}"
+            );
         }
     }
 }
@@ -218,12 +257,24 @@ fn a_tunnel_is_analysed_inside_or_outside() {
         let kind = if outer[0] == 0x60 { 0x86dd } else { IPV4 };
         let file = pcap(1, &ethernet(kind, &outer), usize::MAX);
         let inside = read(&file, Tunnels::Inner).unwrap();
-        assert_eq!(seen(&inside), (PACKETS, 1000.0, vec![INNER.to_owned()]), "{name}");
+        assert_eq!(
+            seen(&inside),
+            (PACKETS, 1000.0, vec![INNER.to_owned()]),
+            "{name}"
+        );
         let outside = read(&file, Tunnels::Outer).unwrap();
         let size = f64::from(u32::try_from(outer.len()).unwrap());
-        assert_eq!(seen(&outside), (PACKETS, size, vec![direction.to_owned()]), "{name}");
+        assert_eq!(
+            seen(&outside),
+            (PACKETS, size, vec![direction.to_owned()]),
+            "{name}"
+        );
         for analysis in [inside, outside] {
-            assert_eq!(value(&analysis, "trace", "tunnelled_packets"), 11.0, "{name}");
+            assert_eq!(
+                value(&analysis, "trace", "tunnelled_packets"),
+                11.0,
+                "{name}"
+            );
         }
     }
 }
@@ -232,14 +283,24 @@ fn a_tunnel_is_analysed_inside_or_outside() {
 fn a_tunnel_in_which_no_packet_is_found_is_a_packet_of_its_own() {
     let arp = ethernet(0x0806, &[0; 28]);
     for (name, outer) in [
-        ("GRE with ARP", ipv4(47, 0, 9, &[&[0, 0, 0x65, 0x58], &arp[..]].concat())),
-        ("GRE of PPTP", ipv4(47, 0, 9, &[0x20, 0x01, 0x88, 0x0b, 0, 0, 0, 0])),
+        (
+            "GRE with ARP",
+            ipv4(47, 0, 9, &[&[0, 0, 0x65, 0x58], &arp[..]].concat()),
+        ),
+        (
+            "GRE of PPTP",
+            ipv4(47, 0, 9, &[0x20, 0x01, 0x88, 0x0b, 0, 0, 0, 0]),
+        ),
         ("no VXLAN", ipv4(17, 0, 9, &udp(4789, &[0; 60]))),
     ] {
         let analysis = read(&pcap(101, &outer, usize::MAX), Tunnels::Inner).unwrap();
         let size = f64::from(u32::try_from(outer.len()).unwrap());
         assert_eq!(seen(&analysis).1, size, "{name}");
-        assert_eq!(value(&analysis, "trace", "tunnelled_packets"), 0.0, "{name}");
+        assert_eq!(
+            value(&analysis, "trace", "tunnelled_packets"),
+            0.0,
+            "{name}"
+        );
     }
     // Cut off within the inner header.
     let outer = ipv4(47, 0, 9, &[&[0, 0, 8, 0], &packet()[..]].concat());
@@ -269,10 +330,16 @@ fn a_packet_whose_header_says_no_length_has_that_of_its_frame() {
         for (frame, snap) in [(&frame, usize::MAX), (&frame, 96), (&carried, usize::MAX)] {
             let analysis = read(&pcap(1, frame, snap), Tunnels::Inner).unwrap();
             assert_eq!(seen(&analysis).1, size);
-            assert_eq!(value(&analysis, "conversations", "payload_bytes"), 660_000.0);
+            assert_eq!(
+                value(&analysis, "conversations", "payload_bytes"),
+                660_000.0
+            );
             assert_eq!(value(&analysis, "trace", "offload_packets"), 11.0);
             let told = analysis.remarks.join("\n");
-            assert!(told.starts_with("capture: 11 of 11 IP packets have length 0"), "{told}");
+            assert!(
+                told.starts_with("capture: 11 of 11 IP packets have length 0"),
+                "{told}"
+            );
         }
     }
     let plain = read(&pcap(101, &packet(), usize::MAX), Tunnels::Inner).unwrap();
@@ -292,7 +359,10 @@ fn a_jumbogram_has_the_length_of_its_option_and_no_next_header_has_none() {
     ip.extend(&jumbo);
     let analysis = read(&pcap(101, &ip, 120), Tunnels::Inner).unwrap();
     assert_eq!(seen(&analysis).1, f64::from(length + 40));
-    assert_eq!(value(&analysis, "conversations", "payload_bytes"), 770_000.0);
+    assert_eq!(
+        value(&analysis, "conversations", "payload_bytes"),
+        770_000.0
+    );
     assert_eq!(analysis.remarks, Vec::<String>::new());
     let nothing = ethernet(0x86dd, &[ipv6(59, &[]), vec![0; 20]].concat());
     let analysis = read(&pcap(1, &nothing, usize::MAX), Tunnels::Inner).unwrap();
@@ -348,7 +418,10 @@ fn every_time_resolution_gives_the_same_second() {
 fn a_time_resolution_that_no_number_holds_is_told() {
     let told = read(&pcapng(false, 39, 1, None), Tunnels::Inner).unwrap_err();
     let told = told.to_string();
-    assert!(told.contains("time resolution 0x27, 10^-39 s (allowed: 10^0 to 10^-38 s"), "{told}");
+    assert!(
+        told.contains("time resolution 0x27, 10^-39 s (allowed: 10^0 to 10^-38 s"),
+        "{told}"
+    );
     // Finer than a picosecond, but a number: every packet is of the first instant.
     let options = Options::default();
     let fine = support::analyse(&pcapng(false, 0x80 | 127, 1, None), "t", &options).unwrap();

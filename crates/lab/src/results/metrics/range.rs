@@ -32,9 +32,10 @@ impl Range {
     pub fn bounds(self, subject: &Subject<'_>) -> (f64, f64) {
         match (self, subject) {
             (Range::Between(low, high), _) => (low, high),
-            (Range::Fairness, Subject::Flows(flows, ..)) if !flows.is_empty() => {
-                (1.0 / to_f64(u64::try_from(flows.len()).unwrap_or(u64::MAX)), 1.0)
-            }
+            (Range::Fairness, Subject::Flows(flows, ..)) if !flows.is_empty() => (
+                1.0 / to_f64(u64::try_from(flows.len()).unwrap_or(u64::MAX)),
+                1.0,
+            ),
             (Range::Fairness, _) => (0.0, 1.0),
         }
     }
