@@ -423,7 +423,7 @@ fn acknowledgements_that_queue_in_a_recovery_cause_no_needless_retransmissions()
     // On the way back of 200 kbps the round trip grows to seconds, and faster in a recovery, when every segment is acknowledged, with blocks.
     let run = |restart, timestamps| {
         let outcome = Path {
-            rate: Rate::mbps(20),
+            rate: Rate::mbps(14),
             rate_back: Some(Rate::kbps(200)),
             forward: Fifo::of(100),
             run: Span::from_secs(20),
