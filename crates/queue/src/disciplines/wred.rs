@@ -120,11 +120,14 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Cisco IOS: random-detect ecn is another command";
         /// With `ecn`, drop all packets beyond `max`, ECN-capable ones too.
-        harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped";
+        harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped",
+            where ecn is "true";
         /// Size of a usual packet: for idle times, and where packets are converted to bytes; dialect linux.
-        avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default";
+        avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default",
+            where dialect is "linux" because "the average of Cisco does not decay while the link is idle";
         /// Rate for idle times; dialect linux.
-        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
+            where dialect is "linux" because "the average of Cisco does not decay while the link is idle";
     }
     dialects {
         /// Cisco IOS.
