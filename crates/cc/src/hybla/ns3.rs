@@ -8,6 +8,9 @@ use crate::ns3::{Ops, State};
 use crate::num::{millis, real, whole};
 use sojourn_units::Span;
 
+/// Greatest window, bytes: ns-3 keeps it in 32 bits.
+const MOST_CWND: u64 = (1 << 32) - 1;
+
 /// See [`super::Hybla`].
 #[derive(Clone, Debug)]
 pub(crate) struct Ns3 {
@@ -38,7 +41,8 @@ impl Ops for Ns3 {
         let mut left = segments;
         if state.window.in_slow_start() && left > 0 {
             let step = (libm::pow(2.0, self.rho) - 1.0) * real(state.window.mss);
-            state.window.cwnd = (state.window.cwnd + whole(step)).min(state.window.ssthresh);
+            let opened = state.window.cwnd.saturating_add(whole(step)).min(MOST_CWND);
+            state.window.cwnd = opened.min(state.window.ssthresh);
             left -= 1;
         }
         if state.window.in_slow_start() {

@@ -1,48 +1,61 @@
 //! No parameter is accepted and does nothing: a value far from the default changes a run, or is refused, or the parameter says in which
 //! situation it acts. That situation occurs in one of the scenarios here at least.
 
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use sojourn_cc::ALGORITHMS;
+use sojourn_cc::media::MEDIA_ALGORITHMS;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::run;
-use sojourn_units::{DialectInfo, Kind, ParamInfo};
+use sojourn_units::{Condition, DialectInfo, Kind, ParamInfo};
 
-/// What a scenario makes of the part in question.
-type Text = fn(&str) -> String;
+/// A scenario in which the part in question stands, and what is given for it where it has such parameters.
+struct Scene {
+    text: fn(&str) -> String,
+    with: &'static [(&'static str, &'static str)],
+}
 
-/// What is tried: a part of scenarios by name, with its parameters and dialects, and scenarios in which it stands.
+/// A part of scenarios by name, with its parameters and dialects, and where it is tried.
 struct Trial<'a> {
     name: &'a str,
     params: &'a [ParamInfo],
     dialects: &'a [DialectInfo],
-    scenarios: &'a [Text],
+    scenes: &'a [Scene],
 }
 
 /// What comes of a value.
-#[derive(PartialEq, Debug)]
 enum Fate {
     Refused,
     Acts,
     Nothing,
+    Fails(String),
 }
+
+type Pairs<'a> = Vec<(&'a str, String)>;
+
+/// The runs without the value in question, by scene and specification.
+type Bases = BTreeMap<(usize, String), Result<Option<RunOutcome>, String>>;
 
 impl Trial<'_> {
     /// What is wrong, a line each.
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut acted = vec![false; self.params.len()];
-        for dialect in self.dialects_or_none() {
-            let plain = self.spec(dialect, None);
-            let bases: Vec<OnceCell<RunOutcome>> = self.scenarios.iter().map(|_| OnceCell::new()).collect();
+        let dialects: Vec<Option<&DialectInfo>> = match self.dialects {
+            [] => vec![None],
+            dialects => dialects.iter().map(Some).collect(),
+        };
+        for dialect in dialects {
+            let mut bases = Bases::new();
             for (info, acted) in self.params.iter().zip(&mut acted) {
                 for value in far(info, dialect) {
-                    let spec = self.spec(dialect, Some((info.name, &value)));
-                    match self.fate(&plain, &spec, &bases) {
+                    let what = spec(self.name, dialect, &[(info.name, value.clone())]);
+                    match self.fate(info, &value, dialect, &mut bases) {
                         Fate::Acts => *acted = true,
-                        Fate::Nothing if info.acts.is_empty() => problems.push(format!("{spec}: changes nothing")),
+                        Fate::Nothing if info.acts.is_empty() => problems.push(format!("{what}: changes nothing")),
+                        Fate::Fails(why) => problems.push(format!("{what}: {why}")),
                         Fate::Refused | Fate::Nothing => {}
                     }
                 }
@@ -50,45 +63,74 @@ impl Trial<'_> {
         }
         for (info, acted) in self.params.iter().zip(acted) {
             if !acted && !info.acts.is_empty() {
-                problems.push(format!("{} {}: not met: acts when {}", self.name, info.name, info.acts));
+                problems.push(format!("{} {}: never met: acts when {}", self.name, info.name, info.acts));
             }
         }
         problems
     }
 
-    fn dialects_or_none(&self) -> Vec<Option<&DialectInfo>> {
-        match self.dialects {
-            [] => vec![None],
-            dialects => dialects.iter().map(Some).collect(),
-        }
-    }
-
-    fn spec(&self, dialect: Option<&DialectInfo>, given: Option<(&str, &str)>) -> String {
-        let mut spec = self.name.to_owned();
-        if let Some(dialect) = dialect {
-            spec.push_str(&format!(" dialect={}", dialect.name));
-        }
-        if let Some((key, value)) = given {
-            spec.push_str(&format!(" {key}={value}"));
-        }
-        spec
-    }
-
-    fn fate(&self, plain: &str, spec: &str, bases: &[OnceCell<RunOutcome>]) -> Fate {
-        for (text, base) in self.scenarios.iter().zip(bases) {
-            let Some(scenario) = read(&text(spec)) else {
-                return Fate::Refused;
+    fn fate(&self, info: &ParamInfo, value: &str, dialect: Option<&DialectInfo>, bases: &mut Bases) -> Fate {
+        let needed = self.needed(info, dialect);
+        for (index, scene) in self.scenes.iter().enumerate() {
+            let mut pairs = needed.clone();
+            for &(key, value) in scene.with {
+                let fits = self.params.iter().any(|other| other.name == key);
+                if fits && key != info.name && pairs.iter().all(|(other, _)| *other != key) {
+                    pairs.push((key, value.to_owned()));
+                }
+            }
+            let plain = spec(self.name, dialect, &pairs);
+            pairs.push((info.name, value.to_owned()));
+            let Some(scenario) = read(&(scene.text)(&spec(self.name, dialect, &pairs))) else {
+                match index {
+                    0 => return Fate::Refused,
+                    _ => continue,
+                }
             };
-            let base = base.get_or_init(|| {
-                let text = text(plain);
-                outcome(&read(&text).unwrap_or_else(|| panic!("refused: {text}")), plain)
-            });
-            if !outcome(&scenario, spec).is_as(base) {
-                return Fate::Acts;
+            let base = bases
+                .entry((index, plain))
+                .or_insert_with_key(|(_, plain)| read(&(scene.text)(plain)).map(|base| outcome(&base)).transpose());
+            match (base, outcome(&scenario)) {
+                (Ok(Some(base)), Ok(with)) if with.is_as(base) => {}
+                (Ok(Some(_)), Ok(_)) => return Fate::Acts,
+                // What a scene asks for may be nothing for a dialect.
+                (Ok(None), _) => {}
+                (Err(why), _) => return Fate::Fails(why.clone()),
+                (_, Err(why)) => return Fate::Fails(why),
             }
         }
         Fate::Nothing
     }
+
+    /// What a parameter needs beside it to have an effect, as far as users decide it.
+    fn needed(&self, info: &ParamInfo, dialect: Option<&DialectInfo>) -> Pairs<'static> {
+        let of = |condition: &Condition| self.params.iter().find(|info| info.name == condition.key);
+        let met = |condition: &Condition| {
+            of(condition).is_some_and(|info| (default_of(info, dialect) == condition.value) == condition.is)
+        };
+        let mut pairs = Vec::new();
+        for need in info.needs.iter().filter(|need| need.of.is_none()) {
+            if need.any.iter().any(met) {
+                continue;
+            }
+            let given = need.any.iter().find_map(|condition| {
+                let other = of(condition).filter(|other| !other.set_by_dialect)?;
+                let value = match condition.is {
+                    true => condition.value.to_owned(),
+                    false => far(other, dialect).first()?.clone(),
+                };
+                Some((condition.key, value))
+            });
+            pairs.extend(given);
+        }
+        pairs
+    }
+}
+
+fn spec(name: &str, dialect: Option<&DialectInfo>, pairs: &[(&str, String)]) -> String {
+    let dialect = dialect.map(|info| ("dialect", info.name.to_owned()));
+    let pairs = dialect.iter().chain(pairs).map(|(key, value)| format!(" {key}={value}"));
+    std::iter::once(name.to_owned()).chain(pairs).collect()
 }
 
 fn read(text: &str) -> Option<Scenario> {
@@ -96,13 +138,16 @@ fn read(text: &str) -> Option<Scenario> {
     Scenario::from_document(&document).ok()
 }
 
-fn outcome(scenario: &Scenario, spec: &str) -> RunOutcome {
-    run::run(scenario, 0).unwrap_or_else(|error| panic!("{spec}: {error}"))
+fn outcome(scenario: &Scenario) -> Result<RunOutcome, String> {
+    run::run(scenario, 0).map_err(|error| error.to_string())
+}
+
+fn default_of(info: &ParamInfo, dialect: Option<&DialectInfo>) -> &'static str {
+    dialect.map_or(info.default, |dialect| dialect.default_of(info).0)
 }
 
 /// Values far from the default of a dialect: the ends of the range, the other words, or what its kind makes likely.
 fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
-    let default = dialect.map_or(info.default, |dialect| dialect.default_of(info).0);
     let kind = (info.kind)();
     let (inner, optional) = match &kind {
         Kind::Optional(inner) => (&**inner, true),
@@ -112,7 +157,10 @@ fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
         Kind::Flag => vec!["true", "false"],
         Kind::Choice(words) => words.iter().map(|word| word.0).collect(),
         Kind::Fraction => vec!["0.3", "0.95"],
-        _ => [info.range_low, info.range_high].into_iter().filter(|end| !end.is_empty()).collect(),
+        _ => {
+            let ends = [info.range_low, info.range_high];
+            ends.into_iter().filter(|end| !end.is_empty()).collect()
+        }
     };
     let likely: &[&str] = match inner {
         Kind::Duration => &["3ms", "150ms"],
@@ -124,18 +172,19 @@ fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
         Kind::Number => &["0.3"],
         _ => &[],
     };
-    // Where a range is open at one side its end may mean nothing; where it is closed its ends are far enough.
+    // The end of a range that is open at the other side may be no extreme.
     if values.len() < 2 {
         values.extend(likely);
     }
     if optional {
         values.push("none");
     }
-    values.retain(|value| *value != default);
+    values.retain(|value| *value != default_of(info, dialect));
     values.into_iter().map(str::to_owned).collect()
 }
 
-fn assert_none(problems: &[String]) {
+fn assert_none(trials: &[Trial<'_>]) {
+    let problems: Vec<String> = trials.iter().flat_map(Trial::problems).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
@@ -165,6 +214,14 @@ fn large(flow: &str) -> String {
     )
 }
 
+/// The first slow start alone, in a buffer that takes it, on a path where a segment takes no time.
+fn beginning(flow: &str) -> String {
+    format!(
+        "flows = [\"{flow} ecn=true\", \"{flow} ecn=true start=1500ms\"]\n{RUN}duration = \"4s\"\n[topology]\nrate = \"60Mbps\"\n\
+         rtt = \"60ms\"\nbuffer = \"4000p\"\n"
+    )
+}
+
 /// Minutes on a thin path that becomes longer.
 fn long(flow: &str) -> String {
     format!(
@@ -175,97 +232,198 @@ fn long(flow: &str) -> String {
 
 #[test]
 fn no_parameter_of_a_congestion_control_is_accepted_and_does_nothing() {
-    let mut problems = Vec::new();
-    for algorithm in ALGORITHMS {
-        let trial = Trial {
-            // The flow called reno repairs losses without selective acknowledgement.
-            name: if algorithm.name == "reno" { "sack" } else { algorithm.name },
-            params: algorithm.params,
-            dialects: algorithm.dialects,
-            scenarios: &[marked, deep, large, long],
-        };
-        problems.extend(trial.problems());
-    }
-    assert_none(&problems);
+    let scene = |text| Scene { text, with: &[] };
+    let scenes = [marked, deep, beginning, large, long].map(scene);
+    let trial = |algorithm: &'static sojourn_cc::registry::Algorithm| Trial {
+        // The flow called reno repairs losses without selective acknowledgement.
+        name: if algorithm.name == "reno" { "sack" } else { algorithm.name },
+        params: algorithm.params,
+        dialects: algorithm.dialects,
+        scenes: &scenes,
+    };
+    assert_none(&ALGORITHMS.iter().map(trial).collect::<Vec<_>>());
 }
 
-/// Flows of every kind of ECN, codepoints, some that do not respond.
-fn bottleneck(queue: &str) -> String {
+/// Video over a path that becomes narrower, beside TCP, with losses and marks.
+fn video(control: &str) -> String {
     format!(
-        "flows = [\"2*cubic\", \"prague\", {{ spec = \"sack ecn=true\", dscp = 10 }}, {{ spec = \"cbr 1500kbps\", dscp = 46 }}, \
-         {{ spec = \"periodic 4Mbps on=300ms off=400ms\", dscp = 12 }}, \"voice\"]\n{RUN}duration = \"3s\"\n\
-         [topology]\nrate = \"6Mbps\"\nrtt = \"30ms\"\nqueue = \"{queue}\"\n"
+        "flows = [\"rtp source=(video rate=400kbps) ecn=true control=({control})\", {{ spec = \"cubic\", start = \"6s\", stop = \"10s\" }}]\n\
+         {RUN}duration = \"25s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"50ms\"\nqueue = \"codel ecn=true target=40ms limit=60p\"\n\
+         [[changes]]\nat = \"12s\"\nlink = \"left-right\"\nrate = \"300kbps\"\n[[changes]]\nat = \"14s\"\nlink = \"left-right\"\n\
+         rate = \"1200kbps\"\n[[impairments]]\nlink = \"left-right\"\nloss = 0.003\n"
     )
+}
+
+/// The same in a deep buffer without marks.
+fn waiting(control: &str) -> String {
+    format!(
+        "flows = [\"rtp source=(video rate=400kbps) control=({control})\", {{ spec = \"cubic\", start = \"6s\", stop = \"12s\" }}]\n\
+         {RUN}duration = \"25s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"50ms\"\nbuffer = \"80p\"\n[[changes]]\nat = \"15s\"\n\
+         link = \"left-right\"\nrate = \"200kbps\"\n[[changes]]\nat = \"18s\"\nlink = \"left-right\"\nrate = \"1200kbps\"\n"
+    )
+}
+
+#[test]
+fn no_parameter_of_a_control_of_media_is_accepted_and_does_nothing() {
+    let scene = |text| Scene { text, with: &[] };
+    let scenes = [video, waiting].map(scene);
+    let trials = MEDIA_ALGORITHMS.iter().map(|algorithm| Trial {
+        name: algorithm.name,
+        params: algorithm.params,
+        dialects: algorithm.dialects,
+        scenes: &scenes,
+    });
+    assert_none(&trials.collect::<Vec<_>>());
+}
+
+/// Two bottlenecks in a row between two hosts on each side.
+fn graph(flows: &str, rate: &str, run: &str, queue: &str) -> String {
+    let link = |from: &str, to: &str, rate: &str, queue: &str| {
+        format!("[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"4ms\"\n{queue}")
+    };
+    let queue = format!("queue = \"{queue}\"\n");
+    [
+        format!("flows = [{flows}]\n{RUN}{run}\n[topology]\nkind = \"graph\"\n"),
+        link("s1", "a", "1Gbps", ""),
+        link("s2", "a", "1Gbps", ""),
+        link("a", "b", rate, &queue),
+        link("b", "c", rate, &queue),
+        link("c", "r1", "1Gbps", ""),
+        link("c", "r2", "1Gbps", ""),
+    ]
+    .concat()
+}
+
+/// A flow between hosts of [`graph`].
+fn flow(spec: &str, from: &str, to: &str, dscp: u32) -> String {
+    format!("{{ spec = \"{spec}\", from = \"{from}\", to = \"{to}\", dscp = {dscp} }}")
+}
+
+/// Flows of every kind of ECN, codepoints, some that do not respond; acknowledgements and data in both directions.
+fn mixed(queue: &str) -> String {
+    let flows = [
+        flow("2*cubic", "s1", "r1", 0),
+        flow("prague", "s1", "r2", 0),
+        flow("sack ecn=true", "s2", "r1", 10),
+        flow("cbr 1500kbps", "s2", "r2", 46),
+        flow("periodic 4Mbps on=300ms off=400ms", "s1", "r1", 12),
+        flow("poisson 300kbps", "s1", "r2", 48),
+        flow("voice", "s1", "r1", 8),
+        flow("reno", "r1", "s2", 0),
+    ];
+    graph(&flows.join(", "), "6Mbps", "duration = \"3s\"", queue)
 }
 
 /// A link that is often idle.
 fn idle(queue: &str) -> String {
-    format!(
-        "flows = [\"cubic\", \"prague\", \"periodic 12Mbps on=60ms off=200ms\"]\n{RUN}duration = \"3s\"\n\
-         [topology]\nrate = \"9Mbps\"\nrtt = \"60ms\"\nqueue = \"{queue}\"\n"
-    )
+    let flows = [
+        flow("cubic", "s1", "r1", 0),
+        flow("prague", "s2", "r2", 0),
+        flow("periodic 12Mbps on=60ms off=200ms", "s1", "r2", 10),
+    ];
+    graph(&flows.join(", "), "9Mbps", "duration = \"3s\"", queue)
+}
+
+/// More flows than queues by hash keep apart, more than the link takes.
+fn crowd(queue: &str) -> String {
+    let flows = [flow("150*cbr 60kbps", "s1", "r1", 0), flow("sack ecn=true", "s2", "r2", 0)];
+    graph(&flows.join(", "), "4Mbps", "duration = \"3s\"", queue)
+}
+
+/// Marks, and little but them.
+fn capable(queue: &str) -> String {
+    let flows = [
+        flow("6*sack ecn=true", "s1", "r1", 0),
+        flow("2*prague", "s2", "r2", 0),
+        flow("periodic 5Mbps on=500ms off=500ms", "s2", "r1", 0),
+    ];
+    graph(&flows.join(", "), "5Mbps", "duration = \"5s\"", queue)
+}
+
+/// Flows that send much in little time.
+fn fast(queue: &str) -> String {
+    let flows = [
+        flow("periodic 60Mbps on=200ms off=50ms", "s1", "r1", 0),
+        flow("4*cbr 11Mbps", "s2", "r2", 0),
+        flow("cubic", "s2", "r1", 0),
+    ];
+    graph(&flows.join(", "), "80Mbps", "duration = \"700ms\"", queue)
 }
 
 #[test]
 fn no_parameter_of_a_queue_is_accepted_and_does_nothing() {
-    let mut problems = Vec::new();
-    for entry in sojourn_queue::registry::catalogue() {
-        let trial = Trial {
-            name: entry.name,
-            params: entry.params,
-            dialects: entry.dialects,
-            scenarios: &[bottleneck, idle],
-        };
-        problems.extend(trial.problems());
-    }
-    assert_none(&problems);
+    let scene = |text, with| Scene { text, with };
+    let scenes = [
+        scene(mixed as fn(&str) -> String, &[] as &[_]),
+        scene(idle, &[]),
+        scene(crowd, &[]),
+        scene(crowd, &[("limit", "60p"), ("buckets", "32")]),
+        scene(capable, &[("ecn", "true")]),
+        scene(idle, &[("limit", "60p"), ("ecn", "true")]),
+        scene(fast, &[]),
+    ];
+    let trials = sojourn_queue::registry::catalogue().iter().map(|entry| Trial {
+        name: entry.name,
+        params: entry.params,
+        dialects: entry.dialects,
+        scenes: &scenes,
+    });
+    assert_none(&trials.collect::<Vec<_>>());
 }
 
 fn datagrams(source: &str) -> String {
-    format!("flows = [\"rtp source=({source})\"]\n{RUN}duration = \"8s\"\n[topology]\nrate = \"2Mbps\"\nrtt = \"20ms\"\n")
+    format!("flows = [\"{source}\"]\n{RUN}duration = \"8s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n")
 }
 
 fn stream(source: &str) -> String {
-    format!("flows = [\"sack source=({source})\"]\n{RUN}duration = \"3s\"\n[topology]\nrate = \"2Mbps\"\nrtt = \"20ms\"\n")
+    format!("flows = [\"sack source=({source})\"]\n{RUN}duration = \"4s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n")
+}
+
+fn frames(source: &str) -> String {
+    format!(
+        "flows = [\"rtp source=({source}) control=nada\"]\n{RUN}duration = \"15s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"20ms\"\n\
+         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"100kbps\"\n[[changes]]\nat = \"8s\"\nlink = \"left-right\"\n\
+         rate = \"5Mbps\"\n"
+    )
 }
 
 #[test]
 fn no_parameter_of_a_source_is_accepted_and_does_nothing() {
-    let mut problems = Vec::new();
-    for entry in sojourn_traffic::registry::catalogue() {
-        let trial = Trial {
-            name: entry.name,
-            params: entry.params,
-            dialects: entry.dialects,
-            scenarios: match entry.name {
-                "bulk" | "on_off_app" => &[stream],
-                _ => &[datagrams],
-            },
-        };
-        problems.extend(trial.problems());
-    }
-    assert_none(&problems);
+    let trials = sojourn_traffic::registry::catalogue().iter().map(|entry| Trial {
+        name: entry.name,
+        params: entry.params,
+        dialects: entry.dialects,
+        scenes: match entry.name {
+            "bulk" => &[Scene { text: stream, with: &[] }],
+            "on_off_app" => &[Scene { text: stream, with: &[("rate", "1Mbps")] }],
+            "video" => &[Scene { text: frames, with: &[] }],
+            "voice" => &[Scene { text: datagrams, with: &[] }],
+            _ => &[Scene { text: datagrams, with: &[("rate", "1Mbps")] }],
+        },
+    });
+    assert_none(&trials.collect::<Vec<_>>());
 }
 
 #[test]
 fn a_refusal_names_key_dialect_and_reason() {
     let refused = |flow: &str| {
         let document = Document::parse(&format!("flows = [\"{flow}\"]\n"), "t.toml").expect("TOML");
-        Scenario::from_document(&document).expect_err("refused").to_string()
+        let error = Scenario::from_document(&document).expect_err("refused");
+        error.to_string()
     };
     for (flow, expected) in [
         (
             "highspeed dialect=linux high_window=2",
-            "high_window: \"2\" has no effect with dialect=linux (ns-3 and Linux have the table of RFC 3649 built in): leave it \
+            "high_window: \"2\" has no effect with dialect=linux (ns-3 and Linux have the table of RFC 3649 built in); leave it \
              out, or write dialect=rfc",
         ),
         (
             "cubic exit=loss css_rounds=1000",
-            "css_rounds: \"1000\" has no effect with exit=loss: leave it out, or write exit=hystart_plus",
+            "css_rounds: \"1000\" has no effect with exit=loss; leave it out, or write exit=hystart_plus",
         ),
         (
             "cubic partial_timer=every",
-            "partial_timer: \"every\" has no effect with recovery=sack (it is a rule of NewReno): leave it out, or write \
+            "partial_timer: \"every\" has no effect with recovery=sack (it is a rule of NewReno); leave it out, or write \
              recovery=newreno",
         ),
     ] {

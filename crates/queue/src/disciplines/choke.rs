@@ -46,11 +46,13 @@ params! {
         /// Size of a usual packet, for idle times.
         avpkt: Bytes = "1000B", range "1B".., source "Pan, Prabhakar & Psounis 2000: packets of 1 kB in the simulations (recalled)";
         /// Packets of a burst that may pass while the average is below `min`, which sets the weight; dialect linux.
-        burst: Option<Packets> = "none", range "1p".., source "tc has it alone";
+        burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
+            where weight is "none";
         /// Mark ECN-capable packets where RED drops them.
         ecn: bool = "false", source "Linux sch_choke; the paper drops";
         /// With `ecn`, drop all packets above `max`, ECN-capable ones too.
-        harddrop: bool = "false", source "Linux sch_choke: TC_RED_HARDDROP";
+        harddrop: bool = "false", source "Linux sch_choke: TC_RED_HARDDROP",
+            where ecn is "true";
         /// Rate for idle times; `none` for the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
         /// The average decays while the link is idle.

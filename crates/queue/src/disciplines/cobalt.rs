@@ -45,7 +45,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
         ecn: bool = "true", source "sch_cake.c: always";
         /// BLUE drops ECN-capable packets too; if not, it marks them.
-        harddrop: bool = "true", source "sch_cake.c: the lack of ECN in BLUE is deliberate";
+        harddrop: bool = "true", source "sch_cake.c: the lack of ECN in BLUE is deliberate",
+            where ecn is "true";
         /// A wait below four times the time of so many bytes is not above target; dialect linux.
         mtu: Option<Bytes> = "1514B", range "1B".., source "sch_cake.c: psched_mtu, MTU and Ethernet header";
         /// What BLUE's probability grows by.

@@ -56,11 +56,14 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions";
         /// The hash has another key in every replication, so that no collision is there in all of them.
-        perturb: bool = "false", source "the paper: one hash function";
+        perturb: bool = "false", source "the paper: one hash function",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// What may wait at most over all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What is dropped when the limit is reached.
-        drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990";
+        drop: DrrDrop = "longest_tail", source "the paper, section 3: buffer stealing as in McKenney 1990",
+            where limit not "none";
         /// What manages each queue: an AQM, or a scheduler with queues of its own, such as sfq; or one for each class, from class
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=none", source "the paper: one limit over all queues";

@@ -85,10 +85,12 @@ params! {
         th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";
         /// Which queue is served when both have packets.
         schedule: Between = "wrr", source "RFC 9332, A.2: a weighted scheduler is recommended";
-        /// Weight of the Classic queue in percent; with `schedule=wrr`.
-        c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; RFC 9332, A.2: a small one, such as 1/16";
-        /// By how much the L4S head is taken for older; with `schedule=time_shift`.
-        tshift: Span = "50ms", range "0s".."10s", source "RFC 9332, A.2: for the public Internet";
+        /// Weight of the Classic queue in percent.
+        c_protection: u32 = "10", range "0".."100", source "sch_dualpi2.c: 10; RFC 9332, A.2: a small one, such as 1/16",
+            where schedule is "wrr";
+        /// By how much the L4S head is taken for older.
+        tshift: Span = "50ms", range "0s".."10s", source "RFC 9332, A.2: for the public Internet",
+            where schedule is "time_shift";
         /// Drop L4S packets under overload instead of letting the queue fill; dialect linux.
         drop_overload: bool = "true", source "RFC 9332, A.2";
         /// Decide by the base probability when a packet comes instead of when it leaves; dialect linux.

@@ -30,7 +30,9 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "1024", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: Flows";
         /// The hash has another key in every replication.
-        perturb: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: Perturbation 0";
+        perturb: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: Perturbation 0",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
@@ -38,7 +40,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
         ecn: bool = "true", source "ns-3.44 fq-cobalt-queue-disc.cc: UseEcn";
         /// BLUE drops ECN-capable packets too; if not, it marks them.
-        harddrop: bool = "true", source "ns-3.44 cobalt-queue-disc.cc: BLUE marks nothing";
+        harddrop: bool = "true", source "ns-3.44 cobalt-queue-disc.cc: BLUE marks nothing",
+            where ecn is "true";
         /// What BLUE's probability grows by.
         increment: f64 = "0.00390625", range "0".."1", source "ns-3.44 fq-cobalt-queue-disc.cc: Increment 1/256";
         /// What BLUE's probability shrinks by.

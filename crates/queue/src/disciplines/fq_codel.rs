@@ -48,7 +48,9 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5";
         /// The hash has another key in every replication.
-        perturb: bool = "true", source "RFC 8290 section 4.1: salted by a random value at initialisation";
+        perturb: bool = "true", source "RFC 8290 section 4.1: salted by a random value at initialisation",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-codel-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.

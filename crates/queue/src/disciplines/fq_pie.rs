@@ -44,7 +44,9 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "1024", range "1".."1000000", source "RFC 8290 section 5.2.5; the draft gives none";
         /// The hash has another key in every replication.
-        perturb: bool = "true", source "RFC 8290 section 4.1";
+        perturb: bool = "true", source "RFC 8290 section 4.1",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
         ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off";
         /// Which packets share a queue.
@@ -60,7 +62,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
-        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth";
+        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
+            where ecn is "true";
         /// A packet's drop probability is proportional to its size.
         byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.

@@ -32,11 +32,14 @@ params! {
         /// The interval is shortened while the queue stays above the threshold.
         adaptive: bool = "true", source "draft-lauten-aqm-gsp-03, section 4.2";
         /// Time constant of the adaptation.
-        tau: Span = "1s", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: such as five intervals";
+        tau: Span = "1s", range "1us".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: such as five intervals",
+            where adaptive is "true";
         /// Weight of the time above the threshold against that below it.
-        alpha: f64 = "2", range "0".."1000", source "draft-lauten-aqm-gsp-03, section 4.2: twice the duration";
+        alpha: f64 = "2", range "0".."1000", source "draft-lauten-aqm-gsp-03, section 4.2: twice the duration",
+            where adaptive is "true";
         /// Most that the times may sum up to.
-        max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes";
+        max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes",
+            where adaptive is "true";
         /// Mark an ECN-capable packet instead of dropping it.
         ecn: bool = "false", source "draft-lauten-aqm-gsp-03, section 2: drops, or marks";
     }

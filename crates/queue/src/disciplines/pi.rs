@@ -37,7 +37,8 @@ params! {
         /// A packet's drop probability is proportional to its size.
         byte_mode: bool = "false", source "pi.cc: bytes_ false";
         /// Size of a usual packet.
-        avpkt: Bytes = "500B", range "1B".., source "Hollot et al. 2001: 500 bytes; ns-default.tcl: mean_pktsize_ 500";
+        avpkt: Bytes = "500B", range "1B".., source "Hollot et al. 2001: 500 bytes; ns-default.tcl: mean_pktsize_ 500",
+            where queue_in_bytes is "true" or byte_mode is "true";
     }
     dialects {
         /// Hollot, Misra, Towsley and Gong 2001.

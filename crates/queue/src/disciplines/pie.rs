@@ -63,7 +63,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
-        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth";
+        mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
+            where ecn is "true";
         /// A packet's drop probability is proportional to its size, and at most 0.85.
         byte_mode: bool = "false", source "RFC 8033, appendix B: a possibility, with a bound left open; RFC 8034, A.3: PROB_LOW";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.

@@ -93,37 +93,52 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Linux sch_red; the paper marks where the transport can be told";
         /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
-        harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks";
+        harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks",
+            where ecn is "true";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
         mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
         /// Adapt the greatest probability so that the average stays between `min` and `max` (ARED).
         adaptive: bool = "false", source "Floyd & Jacobson 1993";
         /// Time between adaptations.
-        interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001";
+        interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// The greatest probability grows by this, or by a quarter of itself if that is less.
-        alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// The greatest probability shrinks to this part of itself.
-        beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// Above it the greatest probability does not grow.
-        top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
-        bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001";
+        bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
         /// Divide and multiply the greatest probability when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
         /// With `feng`: by which the greatest probability is divided when the average has come below `min`.
-        feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3";
+        feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3",
+            where feng is "true";
         /// With `feng`: by which the greatest probability is multiplied when the average has come above `max`.
-        feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2";
+        feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
+            where feng is "true";
         /// Between the thresholds the probability is 1.5 times the greatest one times the square of the way (NLRED).
         nonlinear: bool = "false", source "Floyd & Jacobson 1993";
         /// Delay for which automatic thresholds are chosen.
-        target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001";
+        target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001",
+            where min is "none";
         /// Rate for idle times and automatic settings; `none` for the rate of the link.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
         /// Propagation delay of the link, for the automatic weight; dialect ns2.
         link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
         /// Packets of a burst that may pass while the average is below `min`, which sets the weight; `none`: (2 `min` + `max`) / (3 `avpkt`). Dialect linux.
-        burst: Option<Packets> = "none", range "1p".., source "tc has it alone";
+        burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
+            where weight is "none";
         /// The average decays while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
     }

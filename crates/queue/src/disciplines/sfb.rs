@@ -69,11 +69,13 @@ params! {
         /// Time after which the hashes change; `none` for never.
         rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option";
         /// How long before that the new bins learn of flows that do not respond.
-        warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open";
+        warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open",
+            where rehash not "none";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng et al. 2001: marks or drops";
         /// With `ecn`, the probability above which capable packets are dropped too.
-        mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate";
+        mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate",
+            where ecn is "true";
     }
     dialects {
         /// Feng, Kandlur, Saha and Shin 2001.

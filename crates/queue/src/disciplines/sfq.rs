@@ -47,7 +47,9 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "1024", range "1".."1000000", source "Linux sch_sfq.c; the paper asks for several times the number of conversations";
         /// The hash has another key in every replication.
-        perturb: bool = "true", source "the paper: the hash is perturbed";
+        perturb: bool = "true", source "the paper: the hash is perturbed",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// How often the hash gets another key within a run.
         perturb_period: Option<Span> = "none", range "1ms".., source "Linux sch_sfq.c: 0, never; the paper leaves it open";
         /// Packets that a queue may hold; dialect linux.

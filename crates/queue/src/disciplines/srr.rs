@@ -46,10 +46,12 @@ params! {
         weights: Weights = "1", source "the paper: the rate reserved for a flow over the granularity; equal here";
         /// Which queue each flow belongs to: `own` for a queue for each class, or a list such as `0:1:1` for flows 0, 1 and 2, where all others belong to queue 0.
         assign: Assign = "own", source "the paper: a queue for each flow";
-        /// Which packets share a queue, with `assign=own`.
-        classify: Classify = "flow", source "the paper: a queue for each flow";
-        /// Number of queues, shared by hash, with `assign=own`; none for one queue each.
-        buckets: Option<u32> = "none", range "1".."1000000", source "the paper: a queue for each flow";
+        /// Which packets share a queue.
+        classify: Classify = "flow", source "the paper: a queue for each flow",
+            where assign is "own";
+        /// Number of queues, shared by hash; none for one queue each.
+        buckets: Option<u32> = "none", range "1".."1000000", source "the paper: a queue for each flow",
+            where assign is "own";
         /// What may wait at most over all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What may wait at most in each queue; in dialect ns2 with the packet in transmission.

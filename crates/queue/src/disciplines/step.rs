@@ -33,14 +33,18 @@ params! {
     pub struct StepParams {
         /// What the threshold is compared with.
         by: Measure = "backlog", source "RFC 8257, section 3.1: on arrival, by the instantaneous queue";
-        /// Length of the queue above which packets are marked; with `by=backlog`.
-        threshold: Limit = "20p", range "0p".., source "Alizadeh et al. 2010: K 20 packets at 1 Gbps, 65 at 10 Gbps";
+        /// Length of the queue above which packets are marked.
+        threshold: Limit = "20p", range "0p".., source "Alizadeh et al. 2010: K 20 packets at 1 Gbps, 65 at 10 Gbps",
+            where by is "backlog";
         /// Upper end of a ramp that begins at `threshold`; `none` for a step.
-        threshold_max: Option<Limit> = "none", range "0p".., source "RFC 8257: a step";
-        /// Delay above which packets are marked; with `by=sojourn`.
-        target: Span = "1ms", range "0s".."10s", source "sch_dualpi2.c: step 1 ms";
+        threshold_max: Option<Limit> = "none", range "0p".., source "RFC 8257: a step",
+            where by is "backlog";
+        /// Delay above which packets are marked.
+        target: Span = "1ms", range "0s".."10s", source "sch_dualpi2.c: step 1 ms",
+            where by is "sojourn";
         /// Width of a ramp that begins at `target`; zero for a step.
-        range: Span = "0s", range "0s".."10s", source "sch_dualpi2.c: a step";
+        range: Span = "0s", range "0s".."10s", source "sch_dualpi2.c: a step",
+            where by is "sojourn";
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "1000p", range "1p".., source "the RFCs leave it open";
     }

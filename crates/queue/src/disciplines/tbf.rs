@@ -34,7 +34,8 @@ params! {
         /// Rate at which a burst is sent at most; none for that of the link.
         peakrate: Option<Rate> = "none", range "8bps".., source "RFC 2215 3.6; tc: none";
         /// Depth of the bucket of the peak rate.
-        mtu: Bytes = "1514B", range "1B".."4GB", source "RFC 2215 3.6: M, the largest packet; a full Ethernet frame";
+        mtu: Bytes = "1514B", range "1B".."4GB", source "RFC 2215 3.6: M, the largest packet; a full Ethernet frame",
+            where peakrate not "none";
         /// What may wait at most.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; tc requires one, or latency";
         /// What may wait at most, as the time that it takes, in place of `limit`: rate times latency and the burst, or less by the peak rate and its bucket.

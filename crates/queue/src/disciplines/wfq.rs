@@ -54,7 +54,9 @@ params! {
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "the papers: a queue for each";
         /// The hash has another key in every replication.
-        perturb: bool = "false", source "the papers: no hash";
+        perturb: bool = "false", source "the papers: no hash",
+            where buckets not "none",
+            acts "flows share a queue by their hash";
         /// What may wait at most over all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the papers give none";
         /// What manages each queue.

@@ -122,7 +122,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Cisco IOS: random-detect ecn is another command";
         /// With `ecn`, drop all packets beyond `max`, ECN-capable ones too.
-        harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped";
+        harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped",
+            where ecn is "true";
         /// Size of a usual packet: for idle times, and in dialect linux where packets are converted to bytes.
         avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default";
         /// Rate for idle times; `none` for the rate of the link.
