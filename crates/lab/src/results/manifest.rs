@@ -402,7 +402,9 @@ mod tests {
 
     #[test]
     fn what_a_run_follows_from_has_neither_name_nor_replications() {
-        let ours = point(json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}));
+        let ours = point(
+            json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}),
+        );
         assert_eq!(
             ours.made_from(),
             json!({"run": {"seed": 1}, "topology": {"name": "t"}})
