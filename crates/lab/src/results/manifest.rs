@@ -356,14 +356,17 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
             .in_file(file)
             .remedy("name another directory, or start anew with --fresh")
     };
-    let value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|error| damaged(format!("this is no manifest of Sojourn: {error}")))?;
+    let broken = |error: serde_json::Error| {
+        damaged(format!("this is no manifest of Sojourn: {error}")).remedy(
+            "put it back, or remove it and run the study again: finished runs are kept",
+        )
+    };
+    let value: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
     let version = value
         .get("schema_version")
         .and_then(serde_json::Value::as_u64);
     match version {
-        Some(SCHEMA_VERSION) => serde_json::from_value(value)
-            .map_err(|error| damaged(format!("this is no manifest of Sojourn: {error}"))),
+        Some(SCHEMA_VERSION) => serde_json::from_value(value).map_err(broken),
         Some(version) => Err(damaged(format!(
             "these results have schema_version {version}, this version of Sojourn ({VERSION}) reads {SCHEMA_VERSION}"
         ))),
