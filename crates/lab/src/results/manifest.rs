@@ -357,9 +357,8 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
             .remedy("name another directory, or start anew with --fresh")
     };
     let broken = |error: serde_json::Error| {
-        damaged(format!("this is no manifest of Sojourn: {error}")).remedy(
-            "put it back, or remove it and run the study again: finished runs are kept",
-        )
+        damaged(format!("this is no manifest of Sojourn: {error}"))
+            .remedy("put it back, or remove it and run the study again: finished runs are kept")
     };
     let value: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
     let version = value
