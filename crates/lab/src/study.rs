@@ -34,8 +34,8 @@
 //! numbers), so that levels of a factor with `compare` can be compared replication by replication. A scenario without
 //! experiments is a study of one point.
 
-pub(crate) mod ask;
 mod again;
+pub(crate) mod ask;
 mod execute;
 mod keys;
 mod points;

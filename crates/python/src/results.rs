@@ -9,7 +9,7 @@ use serde::Serialize;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
 use sojourn_lab::results::directory::{hold_for_report, write_whole};
-use sojourn_lab::results::{Damage, Kind, ResultSet, Run, rerun as run_again};
+use sojourn_lab::results::{Damage, Hold, Kind, ResultSet, Run, rerun as run_again};
 use sojourn_lab::run::run_unless;
 use sojourn_lab::scenario::Reading;
 use sojourn_lab::study::{Options, Progress, Study, execute};
@@ -78,7 +78,7 @@ impl Results {
     /// Writes the report into a directory and returns its path.
     fn report(&self, py: Python<'_>, directory: PathBuf) -> PyResult<PathBuf> {
         let text = self.summary(py)?;
-        let write = || {
+        let write = || -> Result<Hold, LabError> {
             std::fs::create_dir_all(&directory)
                 .map_err(|error| LabError::io(&directory, "make the directory", &error))?;
             let hold = hold_for_report(&directory)?;
@@ -270,9 +270,9 @@ fn finish(
             command: how.command,
             fresh: how.fresh,
             threads: how.threads.and_then(NonZero::new),
-            shard: None,
             progress: Some(&mut tell),
             cancel: Some(&control.cancel),
+            ..Options::default()
         };
         let runner = |scenario: &Scenario, number| run_unless(scenario, number, &control.cancel);
         let executed = execute(&study, runner, how.out.as_deref(), options)?;

@@ -160,7 +160,8 @@ fn check(summary: &Summary) -> Result<(), Misfit> {
 }
 
 /// What an id may be.
-pub const ID_RULE: &str = "lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters";
+pub const ID_RULE: &str =
+    "lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters";
 
 /// Whether a table or figure may be called so: an id is a file name and an anchor, so it must be safe as both.
 pub fn is_id(id: &str) -> bool {

@@ -44,10 +44,19 @@ mod tests {
 
     #[test]
     fn a_text_that_begins_as_a_formula_is_no_formula_in_csv() {
-        for text in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "-5ms"] {
+        for text in [
+            "=1+1",
+            "+cmd|' /C calc'!A0",
+            "-2+3",
+            "@SUM(A1)",
+            "\t=1",
+            "-5ms",
+        ] {
             assert_eq!(csv_cell(text), format!("'{text}"));
         }
-        for text in ["-5", "+3.5", "-1e-9", "-inf", "-", "-2.50 %", "a=b", "", "10Mbps"] {
+        for text in [
+            "-5", "+3.5", "-1e-9", "-inf", "-", "-2.50 %", "a=b", "", "10Mbps",
+        ] {
             assert_eq!(csv_cell(text), text);
         }
     }

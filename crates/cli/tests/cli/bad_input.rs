@@ -454,13 +454,22 @@ fn a_name_too_long_for_a_file_is_refused_by_the_study() {
     let table = format!("{study}\n[[table]]\nid = \"{id}\"\nmetrics = [\"loss_ratio\"]\n");
     place.write("long.toml", &table);
     let said = place.refused(place.sojourn("study long.toml --out out"));
-    assert!(said.contains("table[0].id: ") && said.contains("at most 100 characters"), "{said}");
+    assert!(
+        said.contains("table[0].id: ") && said.contains("at most 100 characters"),
+        "{said}"
+    );
     let experiment = study.replacen("\"rates\"", &format!("\"{id}\""), 1);
     place.write("long.toml", &experiment);
     let said = place.refused(place.sojourn("study long.toml --out out"));
-    assert!(said.contains("experiment[0].name: ") && said.contains("at most 64 letters"), "{said}");
+    assert!(
+        said.contains("experiment[0].name: ") && said.contains("at most 64 letters"),
+        "{said}"
+    );
     // With what tables and figures add, the longest name is still one.
-    place.write("long.toml", &study.replacen("\"rates\"", &format!("\"-{}\"", &id[..63]), 1));
+    place.write(
+        "long.toml",
+        &study.replacen("\"rates\"", &format!("\"-{}\"", &id[..63]), 1),
+    );
     place.ok("study long.toml --out out");
     place.ok("report out");
     let twice = study.replacen("\"rates\"", "\"Win dows\"", 1);

@@ -61,7 +61,10 @@ fn a_run_that_is_half_written_is_made_again() {
     let bytes = std::fs::read(&broken).unwrap();
     std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();
     std::fs::remove_file(place.path("out/runs/p002-r00.parquet")).unwrap();
-    let output = place.sojourn("study small.toml --out out").output().unwrap();
+    let output = place
+        .sojourn("study small.toml --out out")
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
@@ -107,7 +110,10 @@ fn transfers_that_go_missing_are_not_counted_as_none() {
     let output = place.sojourn("study fct.toml --out out").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), first);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("transfers/p000-r01.parquet: the file is missing; its run was made again"), "{said}");
+    assert!(
+        said.contains("transfers/p000-r01.parquet: the file is missing; its run was made again"),
+        "{said}"
+    );
     assert!(place.files("out") == whole);
 }
 
@@ -142,7 +148,10 @@ fn of_two_studies_at_once_in_a_directory_one_runs_and_the_other_says_why_not() {
             said.starts_with("sojourn: out: another run writes into this directory: process "),
             "{said}"
         );
-        assert!(said.contains(" since 2") && said.contains("wait until it ends"), "{said}");
+        assert!(
+            said.contains(" since 2") && said.contains("wait until it ends"),
+            "{said}"
+        );
         place.ok("report out");
     }
 }
@@ -186,12 +195,18 @@ fn a_killed_study_leaves_no_lock_and_what_it_left_is_removed() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(place.path("out/.lock").exists());
-    for part in [".manifest.json.host.7.part", "runs/.p000-r01.parquet.host.7.part"] {
+    for part in [
+        ".manifest.json.host.7.part",
+        "runs/.p000-r01.parquet.host.7.part",
+    ] {
         place.write(&format!("out/{part}"), "half");
     }
     place.ok(study);
     for (name, _) in place.files("out") {
-        assert!(!name.contains(".lock") && !name.ends_with(".part"), "{name}");
+        assert!(
+            !name.contains(".lock") && !name.ends_with(".part"),
+            "{name}"
+        );
     }
 }
 
@@ -238,7 +253,12 @@ fn a_rerun_gives_the_same_bits_or_names_the_first_file_that_differs() {
 fn results_given_for_a_scenario_or_a_study_are_told_to_be_rerun() {
     let place = Place::new();
     place.ok("run tiny.toml --out out");
-    for line in ["study out/manifest.json", "study out", "run out", "run out/manifest.json"] {
+    for line in [
+        "study out/manifest.json",
+        "study out",
+        "run out",
+        "run out/manifest.json",
+    ] {
         let said = place.refused(place.sojourn(line));
         assert!(
             said.ends_with(": these are results, and no scenario or study; run them again with: sojourn rerun out"),

@@ -255,7 +255,6 @@ fn escape_sequences_of_a_trace_do_not_reach_the_terminal() {
         "trace analyse esc.tr",
         "trace analyse esc.tr --lenient",
         "trace analyse esc.tr --table links",
-        "trace analyse esc.tr --table flows",
     ] {
         let output = place.sojourn(line).output().unwrap();
         let both = [output.stdout, output.stderr].concat();

@@ -21,7 +21,8 @@ use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id,
 use super::hold::{Claim, Hold, host, not_alone};
 use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
 use super::record::{
-    CHECKSUM_FOLDER, Damage, Record, RunState, file_name, identities, read_checked, record_file,
+    CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
+    record_file,
 };
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::{RunOutcome, SeriesOutcome};
@@ -125,13 +126,23 @@ impl ResultDir {
             new,
             hold: Some(Arc::new(hold)),
         };
+        match dir.furnish() {
+            Ok(()) => Ok(dir),
+            Err(error) => {
+                dir.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the folders and the manifest.
+    fn furnish(&self) -> Result<()> {
         for folder in run_folders() {
-            let folder = path.join(folder);
+            let folder = self.path.join(folder);
             fs::create_dir_all(&folder)
                 .map_err(|error| LabError::io(&folder, "make the directory", &error))?;
         }
-        dir.write_manifest()?;
-        Ok(dir)
+        self.write_manifest()
     }
 
     /// A directory with results.
@@ -171,7 +182,12 @@ impl ResultDir {
             Ok(()) => true,
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         });
-        if emptied && remove_results(&self.path).is_ok() && self.new == New::Directory {
+        if !emptied {
+            return;
+        }
+        let _ = remove_timings(&self.path);
+        let _ = fs::remove_file(self.path.join(MANIFEST_FILE));
+        if self.new == New::Directory {
             drop(hold);
             let _ = fs::remove_dir(&self.path);
         }
@@ -238,6 +254,10 @@ impl ResultDir {
     /// # Errors
     /// When a file cannot be written; the run then does not count as there, and no file of it stays.
     pub fn write_run(&self, point: u64, run: &RunOutcome) -> Result<()> {
+        if self.has_run(point, run.replication) {
+            // Parts of another division may have made it meanwhile, to the same bits.
+            return Ok(());
+        }
         let record = record_file(&self.path, point, run.replication);
         // A run that is made again is not whole until it is.
         remove_file(&record)?;
@@ -278,8 +298,9 @@ impl ResultDir {
             transfers: optional(Kind::Transfers)?,
             media: optional(Kind::Media)?,
         };
-        read_run(&runs, &flows, &queues, &optional)
-            .map_err(|problem| self.unreadable(&self.file(Kind::Runs, point, replication), &problem))
+        read_run(&runs, &flows, &queues, &optional).map_err(|problem| {
+            self.unreadable(&self.file(Kind::Runs, point, replication), &problem)
+        })
     }
 
     fn record_of(&self, point: u64, replication: u64) -> Result<Record> {
@@ -337,7 +358,7 @@ impl ResultDir {
             // Time series are read when they are asked for, but what is wrong with them is said at once.
             let record = self.record_of(point, replication)?;
             if let Some(sum) = record.checksum(Kind::Series, point, replication) {
-                read_checked(&self.file(Kind::Series, point, replication), sum)
+                check(&self.file(Kind::Series, point, replication), sum)
                     .map_err(|damage| self.damaged(&damage))?;
             }
             Ok(Run { point, outcome })
@@ -398,9 +419,7 @@ impl ResultDir {
 
     /// Runs that are wanted and were not made. Whether what was made is still as it was shows when it is read.
     pub fn missing(&self) -> Vec<(u64, u64)> {
-        let missing = |&(point, replication): &(u64, u64)| {
-            !self.was_made(point, replication)
-        };
+        let missing = |&(point, replication): &(u64, u64)| !self.was_made(point, replication);
         self.manifest.runs().filter(missing).collect()
     }
 }
@@ -647,7 +666,13 @@ fn enter(path: &Path, taking: Taking) -> Result<(Hold, bool)> {
             Ok(hold) => return Ok((hold, made)),
             // Whoever made a directory and cannot use it removes it again, which may be just now.
             Err(_) if attempts < ATTEMPTS && !path.exists() => attempts += 1,
-            Err(error) => return Err(error),
+            Err(error) => {
+                if made {
+                    // It stays if others are in it.
+                    let _ = fs::remove_dir(path);
+                }
+                return Err(error);
+            }
         }
     }
 }
@@ -786,20 +811,26 @@ fn remove_results(path: &Path) -> Result<()> {
             _ => {}
         }
     }
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        if is_timing(&entry.file_name().to_string_lossy()) {
-            remove_file(&entry.path())?;
-        }
-    }
+    remove_timings(path)?;
     for file in FILES.iter().rev() {
         remove_file(&path.join(file))?;
     }
     Ok(())
 }
 
-/// Whether it is the timing of a part.
+/// Removes what says when and where runs were made.
+fn remove_timings(path: &Path) -> Result<()> {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if is_timing(&entry.file_name().to_string_lossy()) {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is the timing of a study or of a part.
 fn is_timing(name: &str) -> bool {
-    name.starts_with("timing-") && name.ends_with(".json")
+    name == TIMING_FILE || (name.starts_with("timing-") && name.ends_with(".json"))
 }
 
 /// Removes what writers left that were stopped in the middle of a file. Only who is alone in a directory may: what others

@@ -395,12 +395,15 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
             .in_file(file)
             .remedy("name another directory, or start anew with --fresh")
     };
+    let no_manifest = |error: serde_json::Error| {
+        damaged(format!("this is no manifest of Sojourn: {error}"))
+            .remedy("put it back, or remove it and run the study again: finished runs are kept")
+    };
     // What else is in it is passed over, not kept.
     #[derive(Deserialize)]
     struct Head {
         schema_version: Option<serde_json::Value>,
     }
-    let no_manifest = |error| damaged(format!("this is no manifest of Sojourn: {error}"));
     let head: Head = serde_json::from_str(text).map_err(no_manifest)?;
     let version = head
         .schema_version
@@ -446,7 +449,9 @@ mod tests {
 
     #[test]
     fn what_a_run_follows_from_has_neither_name_nor_replications() {
-        let ours = point(json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}));
+        let ours = point(
+            json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}),
+        );
         assert_eq!(
             ours.made_from(),
             json!({"run": {"seed": 1}, "topology": {"name": "t"}})

@@ -5,6 +5,9 @@
 //! `xxhsum -H1` prints them: they find accidents, not forgeries.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::hash::Hasher as _;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -116,22 +119,54 @@ impl Record {
     pub(super) fn damage(&self, dir: &Path) -> Option<Damage> {
         self.files
             .iter()
-            .find_map(|(name, sum)| read_checked(&dir.join(name), sum).err())
+            .find_map(|(name, sum)| check(&dir.join(name), sum).err())
     }
+}
+
+/// Whether a file is as it was written; it is not held in memory.
+pub(super) fn check(file: &Path, sum: &str) -> std::result::Result<(), Damage> {
+    let mut hasher = XxHash64::with_seed(0);
+    let mut read = || -> std::io::Result<()> {
+        let mut reader = BufReader::with_capacity(BUFFER, File::open(file)?);
+        loop {
+            let part = reader.fill_buf()?;
+            if part.is_empty() {
+                return Ok(());
+            }
+            hasher.write(part);
+            let length = part.len();
+            reader.consume(length);
+        }
+    };
+    let read = read();
+    compare(file, read, |()| format!("{:016x}", hasher.finish()), sum)
 }
 
 /// The content of a file, if it is as it was written.
 pub(super) fn read_checked(file: &Path, sum: &str) -> std::result::Result<Vec<u8>, Damage> {
+    compare(file, std::fs::read(file), |bytes| checksum(bytes), sum)
+}
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 20;
+
+/// What was read of a file, if its checksum is `sum`.
+fn compare<T>(
+    file: &Path,
+    read: std::io::Result<T>,
+    found: impl FnOnce(&T) -> String,
+    sum: &str,
+) -> std::result::Result<T, Damage> {
     let damage = |problem: String| Damage {
         file: file.to_owned(),
         problem,
     };
-    let bytes = std::fs::read(file).map_err(|error| match error.kind() {
+    let content = read.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => damage("the file is missing".to_owned()),
         _ => damage(format!("the file cannot be read: {error}")),
     })?;
-    match checksum(&bytes) == sum {
-        true => Ok(bytes),
+    match found(&content) == sum {
+        true => Ok(content),
         false => Err(damage(
             "the file was altered after it was written: its checksum is another".to_owned(),
         )),
@@ -178,5 +213,11 @@ mod tests {
         // XXH64 of nothing and of "abc", from the specification's reference implementation.
         assert_eq!(checksum(b""), "ef46db3751d8e999");
         assert_eq!(checksum(b"abc"), "44bc2cf5ad770999");
+        let temp = tempfile::tempdir().expect("a folder");
+        let file = temp.path().join("large");
+        let bytes: Vec<u8> = (0..=255).cycle().take(2 * BUFFER + 77).collect();
+        std::fs::write(&file, &bytes).expect("written");
+        check(&file, &checksum(&bytes)).expect("the same in parts as in one piece");
+        check(&file, &checksum(b"abc")).expect_err("another");
     }
 }

@@ -20,8 +20,8 @@ use crate::model::Scenario;
 use crate::outcome::RunOutcome;
 use crate::results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
 use crate::results::hold::{Hold, host};
-use crate::results::{Damage, RunState};
 use crate::results::manifest::Manifest;
+use crate::results::{Damage, RunState};
 use crate::run::{bug, panic_text};
 
 /// How a study is run.

@@ -20,7 +20,7 @@ params! {
     /// Factors whose levels, each with each, make points: table `[[experiment]]`; beside these keys `set`, a table of paths
     /// and values, and `[[experiment.factor]]`.
     pub struct ExperimentParams {
-        /// Name for tables, figures and results.
+        /// Name for tables, figures and results, at most 64 letters.
         name: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "the name";
@@ -50,7 +50,7 @@ params! {
     /// A table of the report: table `[[table]]`; beside these keys the lists `rows` and `columns` of factors, the list
     /// `metrics`, and `where`, a table of factors and the level that is shown.
     pub struct TableParams {
-        /// Name of its files: lower-case letters, digits, - and _.
+        /// Name of its files: lower-case letters, digits, - and _, at most 100 characters.
         id: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "the experiment's";
@@ -106,7 +106,7 @@ choice! {
 params! {
     /// A figure of the report: table `[[figure]]`; beside these keys `where`, a table of factors and the level that is shown.
     pub struct FigureParams {
-        /// Name of its files: lower-case letters, digits, - and _.
+        /// Name of its files: lower-case letters, digits, - and _, at most 100 characters.
         id: String = "", source "required";
         /// Heading.
         title: Option<String> = "none", source "what is on its y axis";

@@ -205,9 +205,15 @@ fn no_flipped_bit_is_taken_for_what_was_written() {
             fs::write(&file, &flipped).expect("written");
             // A blank that became another blank changes nothing.
             assert!(name == record || !dir.has_run(0, 0), "{name}, {step}");
-            assert!(name == record || dir.read_run(0, 0).is_err(), "{name}, {step}");
+            assert!(
+                name == record || dir.read_run(0, 0).is_err(),
+                "{name}, {step}"
+            );
             if let Ok(read) = dir.read_run(0, 0) {
-                assert_eq!(format!("{:?}", read.queues), format!("{:?}", outcome.queues));
+                assert_eq!(
+                    format!("{:?}", read.queues),
+                    format!("{:?}", outcome.queues)
+                );
             }
         }
         fs::write(&file, bytes).expect("put back");
@@ -268,7 +274,10 @@ fn a_directory_that_is_written_into_is_refused_with_the_process_that_does() {
         assert_eq!(error.kind(), LabErrorKind::Io);
         let process = format!("process {}", std::process::id());
         let text = error.to_string();
-        assert!(text.contains(&process) && text.contains("--shard"), "{text}");
+        assert!(
+            text.contains(&process) && text.contains("--shard"),
+            "{text}"
+        );
     }
     assert!(content(temp.path()) == before);
     drop(dir);

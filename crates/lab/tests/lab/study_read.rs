@@ -305,7 +305,7 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
         with("[[figure]]\nid = \"A b\"\n"),
         at(
             1,
-            "figure[0].id: \"A b\" cannot name files; write lower-case letters, digits, - and _"
+            "figure[0].id: \"A b\" cannot name files; write lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters"
         )
     );
     assert_eq!(
