@@ -4,7 +4,9 @@
 //! leaves open (rounding of the window, aggregation, recovery, where what is held back by pacing counts); that file was read.
 //!
 //! Deviations: the phase in which a cycle begins is drawn from the time at which it does. Acknowledgements that were delayed count as
-//! samples of the round-trip time.
+//! samples of the round-trip time. Over QUIC, a window of one packet after losses counts as two (RFC 9002 section 7.2), and the window in
+//! ProbeRTT as two packets beside what was in flight when the probe timer last fired: what a pause of the link has lost there does not silence
+//! the sender.
 
 mod policer;
 

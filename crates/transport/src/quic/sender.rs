@@ -539,8 +539,7 @@ impl<S: Source> QuicSender<S> {
 
     fn loss_delay(&self) -> Span {
         let rtt = self.latest.max(self.srtt());
-        Span::round_from_secs(rtt.as_secs_f64() * self.time_threshold)
-            .max(self.params.granularity)
+        Span::round_from_secs(rtt.as_secs_f64() * self.time_threshold).max(self.params.granularity)
     }
 
     fn set_timer<H: Host>(&mut self, host: &mut H) {

@@ -407,9 +407,17 @@ fn a_late_packet_raises_the_time_threshold_up_to_two_round_trips() {
         bench.pass(at(sent + 100));
         bench.ack(&[(5, 6), (0, 3)], Span::ZERO);
         bench.pass(at(sent + lost_after - 2));
-        assert_eq!(bench.sender.report().fast_recoveries, 1, "{reordering} {late}");
+        assert_eq!(
+            bench.sender.report().fast_recoveries,
+            1,
+            "{reordering} {late}"
+        );
         bench.pass(at(sent + lost_after));
-        assert_eq!(bench.sender.report().fast_recoveries, 2, "{reordering} {late}");
+        assert_eq!(
+            bench.sender.report().fast_recoveries,
+            2,
+            "{reordering} {late}"
+        );
     }
 }
 

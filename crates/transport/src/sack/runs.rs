@@ -434,7 +434,10 @@ fn acknowledgements_that_queue_in_a_recovery_cause_no_needless_retransmissions()
         .run();
         let sender = outcome.sender();
         assert!(outcome.drops > 20, "{outcome:?}");
-        (sender.retransmissions.abs_diff(outcome.drops), sender.timeouts)
+        (
+            sender.retransmissions.abs_diff(outcome.drops),
+            sender.timeouts,
+        )
     };
     assert_eq!(run("careful", "false"), (0, 0));
     // By RFC 6298 alone the timer fires, and only a timestamp tells that what is acknowledged then is the first retransmission, not the second.
