@@ -67,7 +67,7 @@ fn wait_for(path: &Path) {
 fn one_signal_ends_a_run_of_200_hours_and_keeps_the_finished_one() {
     let place = Place::new();
     place.write("long.toml", LONG);
-    let first = place.path("out/runs/p00000-r00000.parquet");
+    let first = place.path("out/runs/p000-r00.parquet");
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let child = spawn(&place, "study long.toml --out out --threads 1 --fresh");
         wait_for(&first);
