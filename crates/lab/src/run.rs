@@ -68,6 +68,16 @@ pub fn run_traced_unless<T: Tracer>(
     tracer: impl FnOnce(&Compiled) -> T,
     stop: &AtomicBool,
 ) -> Result<(RunOutcome, T), LabError> {
+    run_in_slices(scenario, replication, tracer, stop, Slices::default())
+}
+
+fn run_in_slices<T: Tracer>(
+    scenario: &Scenario,
+    replication: u64,
+    tracer: impl FnOnce(&Compiled) -> T,
+    stop: &AtomicBool,
+    mut slices: Slices,
+) -> Result<(RunOutcome, T), LabError> {
     let stopped = || stop.load(Ordering::Relaxed);
     let compiled = compile(scenario, replication)?;
     let tracer = tracer(&compiled);
@@ -91,11 +101,16 @@ pub fn run_traced_unless<T: Tracer>(
         let change = changes.peek().map_or(Time::MAX, |change| change.at);
         let start = if measuring { Time::MAX } else { warmup };
         let next = change.min(start).min(recorder.next()).min(end);
+        let until = slices.end(network.now()).min(next);
         let arrived = caught(scenario, replication, &mut network, |network| {
-            network.run_before_unless(next, &stopped)
+            network.run_before_unless(until, &stopped)
         })?;
         if !arrived || stopped() {
             return Err(interrupted(network.now()));
+        }
+        slices.adapt(network.census().hops, links.len());
+        if until < next {
+            continue;
         }
         if next == change && change < end {
             if let Some(change) = changes.next() {
@@ -154,6 +169,52 @@ fn caught<T: Tracer, R>(
             &panic_text(&*panic),
         )
     })
+}
+
+/// Lengths of simulated time after which a run stops for a moment and looks whether it is to end: packets that run ahead need
+/// no event, and do so up to the next stop. A stop changes nothing.
+#[derive(Clone, Copy)]
+struct Slices {
+    length: Span,
+    longest: Span,
+    /// Packet-hops up to the last stop.
+    hops: u64,
+}
+
+impl Slices {
+    const SHORTEST: Span = Span::from_us(1);
+    /// Packet-hops from one stop to the next: many enough for stops to cost nothing, and far fewer than a second's worth.
+    const HOPS: u64 = 20_000;
+    /// More of them for each link, since a stop looks at every one.
+    const HOPS_PER_LINK: u64 = 20;
+
+    fn end(&self, now: Time) -> Time {
+        now.checked_add(self.length).unwrap_or(Time::MAX)
+    }
+
+    /// Makes slices longer or shorter after one up to which there were so many packet-hops.
+    fn adapt(&mut self, hops: u64, links: usize) {
+        let links = u64::try_from(links).unwrap_or(u64::MAX);
+        let wanted = Slices::HOPS.saturating_add(links.saturating_mul(Slices::HOPS_PER_LINK));
+        // Hops are counted anew when measuring begins.
+        let passed = hops.checked_sub(self.hops).unwrap_or(hops);
+        self.hops = hops;
+        if passed < wanted {
+            self.length = (self.length * 2).min(self.longest);
+        } else if passed / 4 > wanted {
+            self.length = (self.length / 2).max(Slices::SHORTEST);
+        }
+    }
+}
+
+impl Default for Slices {
+    fn default() -> Slices {
+        Slices {
+            length: Span::from_ms(10),
+            longest: Span::from_secs(10),
+            hops: 0,
+        }
+    }
 }
 
 /// The error of a run that was told to stop.
@@ -613,6 +674,69 @@ mod tests {
                     one.of, one.quantity, one.values, other.values
                 );
             }
+        }
+    }
+
+    /// Packets that run ahead do so up to the next stop, which here comes at once or never.
+    #[test]
+    fn stops_of_a_run_change_nothing() {
+        let graph = "[topology]\nkind = \"graph\"\n[[links]]\nfrom = \"a\"\nto = \"b\"\nrate = \"5Mbps\"\n\
+            [[links]]\nfrom = \"b\"\nto = \"c\"\nrate = \"3Mbps\"\nqueue = \"fq_codel\"\n";
+        let to_c = "from = \"a\", to = \"c\"";
+        let cases = [
+            "flows = [\"udp_rr\", \"2*cubic\"]\n".to_owned(),
+            "flows = [\"udp_rr\"]\n".to_owned(),
+            "flows = [\"2*web\", \"cbr 1Mbps\"]\n[topology]\nqueue = \"drr each=(codel)\"\nrate = \"2Mbps\"\n".to_owned(),
+            "dialect = \"ns2\"\nflows = [\"2*reno\", \"onoff rate=2Mbps\"]\n[topology]\nrate = \"2Mbps\"\nqueue = \"red\"\n"
+                .to_owned(),
+            "flows = [\"cbr 9Mbps\"]\n[topology]\nkind = \"chain\"\nhops = 5\n".to_owned(),
+            format!("flows = [{{ kind = \"reno\", {to_c} }}]\n{graph}"),
+            format!(
+                "flows = [{{ kind = \"reno\", {to_c} }}, {{ kind = \"poisson\", rate = \"2Mbps\", {to_c} }}]\n{graph}\
+                 [[impairments]]\nlink = \"a-b\"\nloss = \"1%\"\njitter = \"2ms\"\n\
+                 [[changes]]\nat = \"2s\"\nlink = \"b-c\"\nrate = \"1Mbps\"\n"
+            ),
+        ];
+        for text in cases {
+            let text = format!(
+                "{text}[run]\nduration = \"4s\"\nwarmup = \"1s\"\nstart_spread = \"300ms\"\n"
+            );
+            let scenario = Scenario::from_document(&Document::parse(&text, "t.toml").unwrap());
+            let scenario = scenario.unwrap_or_else(|error| panic!("{error}: {text}"));
+            let never = AtomicBool::new(false);
+            let with = |length| {
+                let slices = Slices {
+                    length,
+                    longest: length,
+                    hops: 0,
+                };
+                run_in_slices(&scenario, 0, |_| NoTrace, &never, slices)
+                    .unwrap()
+                    .0
+            };
+            let whole = with(Span::from_secs(4));
+            assert!(whole.census.delivered > 100, "{text}");
+            for length in [Span::from_us(100), Span::from_us(777), Span::from_ms(50)] {
+                assert!(with(length) == whole, "{length}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_ends_when_it_is_told_to_even_if_nothing_needs_an_event() {
+        for flow in ["udp_rr", "cbr 1Mbps", "4*cubic"] {
+            let text =
+                format!("flows = [\"{flow}\"]\n[run]\nduration = \"200h\"\nreplications = 1\n");
+            let scenario =
+                Scenario::from_document(&Document::parse(&text, "t.toml").unwrap()).unwrap();
+            let stop = AtomicBool::new(false);
+            let error = std::thread::scope(|scope| {
+                let run = scope.spawn(|| run_unless(&scenario, 0, &stop));
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                stop.store(true, Ordering::Relaxed);
+                run.join().unwrap().unwrap_err()
+            });
+            assert_eq!(error.kind(), LabErrorKind::Interrupted, "{flow}");
         }
     }
 

@@ -268,9 +268,7 @@ impl Study {
                         // Most often the points ahead need as much.
                         needs.add(&own.times(total.saturating_sub(needs.points)));
                         let checked = study.limits.check(&needs, true);
-                        return checked
-                            .map(|()| study)
-                            .map_err(|error| document.locate(error));
+                        checked.map_err(|error| document.locate(error))?;
                     }
                     for note in &reading.notes {
                         if seen.insert(note.clone()) {

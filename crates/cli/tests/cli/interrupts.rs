@@ -39,7 +39,13 @@ fn spawn(place: &Place, line: &str) -> Child {
 fn end(child: Child, signal: &str) -> (Output, String) {
     let id = child.id().to_string();
     let sent = Instant::now();
-    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([signal, &id])
+            .status()
+            .unwrap()
+            .success()
+    );
     let output = child.wait_with_output().unwrap();
     let took = sent.elapsed();
     assert!(took < BOUND, "{took:?}");
@@ -61,14 +67,20 @@ fn wait_for(path: &Path) {
 fn one_signal_ends_a_run_of_200_hours_and_keeps_the_finished_one() {
     let place = Place::new();
     place.write("long.toml", LONG);
-    let first = place.path("out/runs/p00000-r00000.parquet");
+    let first = place.path("out/runs/p000-r00.parquet");
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let child = spawn(&place, "study long.toml --out out --threads 1 --fresh");
         wait_for(&first);
         let (output, said) = end(child, signal);
         assert_eq!(output.status.code(), Some(status), "{said}");
-        assert!(said.contains("1 of 2 runs done; 1 runs are kept in out"), "{said}");
-        assert!(said.contains("the same command goes on from there"), "{said}");
+        assert!(
+            said.contains("1 of 2 runs done; 1 runs are kept in out"),
+            "{said}"
+        );
+        assert!(
+            said.contains("the same command goes on from there"),
+            "{said}"
+        );
         assert!(first.exists());
         std::fs::remove_dir_all(place.path("out")).unwrap();
     }
@@ -77,7 +89,10 @@ fn one_signal_ends_a_run_of_200_hours_and_keeps_the_finished_one() {
 #[test]
 fn a_signal_ends_a_single_run_and_its_trace_and_says_that_nothing_is_kept() {
     let place = Place::new();
-    place.write("one.toml", "flows = [\"4*cubic\"]\n[run]\nduration = \"200h\"\nreplications = 1\n");
+    place.write(
+        "one.toml",
+        "flows = [\"4*cubic\"]\n[run]\nduration = \"200h\"\nreplications = 1\n",
+    );
     let child = spawn(&place, "run one.toml");
     std::thread::sleep(Duration::from_secs(1));
     let (output, said) = end(child, "-INT");

@@ -36,7 +36,9 @@ fn levels(number: usize) -> String {
             level + 1
         );
     }
-    text.push_str("]\n[[table]]\nid = \"all\"\nrows = [\"row\"]\nmetrics = [\"goodput_bps_sum of tcp\"]\n");
+    text.push_str(
+        "]\n[[table]]\nid = \"all\"\nrows = [\"row\"]\nmetrics = [\"goodput_bps_sum of tcp\"]\n",
+    );
     text
 }
 
@@ -50,11 +52,14 @@ fn points_and_runs_are_counted_before_they_are_made() {
     place.write("nine.toml", &crossed(9, "replications = 1"));
     assert_eq!(
         refused(&place, "study nine.toml"),
-        "nine.toml:10: experiment[0].factor: 1000000000 points, allowed are 100000 (limits.points); give the factors fewer values, \
+        "nine.toml:11: experiment[0].factor: 1000000000 points, allowed are 100000 (limits.points); give the factors fewer values, \
          or allow more: --set limits.points=1000000000"
     );
     place.write("twenty.toml", &crossed(20, "replications = 1"));
-    assert!(refused(&place, "study twenty.toml").contains("more than 18 million million million points"));
+    assert!(
+        refused(&place, "study twenty.toml")
+            .contains("more than 18 million million million points")
+    );
     place.write("two.toml", &crossed(2, "replications = 100000"));
     assert_eq!(
         refused(&place, "study two.toml"),
@@ -62,18 +67,35 @@ fn points_and_runs_are_counted_before_they_are_made() {
          make them fewer, or allow more: --set limits.runs=10000000"
     );
     // The file may say so, too.
-    place.write("low.toml", &format!("{}[limits]\npoints = 99\n", crossed(2, "replications = 1")));
+    place.write(
+        "low.toml",
+        &format!("{}[limits]\npoints = 99\n", crossed(2, "replications = 1")),
+    );
     assert!(refused(&place, "study low.toml").contains("100 points, allowed are 99"));
 }
 
 #[test]
 fn memory_is_counted_before_it_is_taken() {
     let place = Place::new();
-    place.write("flows.toml", "[[flows]]\nkind = \"reno\"\ncount = 1000000\n");
-    for line in ["run flows.toml", "run flows.toml --dry-run", "study flows.toml"] {
+    place.write(
+        "flows.toml",
+        "[[flows]]\nkind = \"reno\"\ncount = 1000000\n",
+    );
+    for line in [
+        "run flows.toml",
+        "run flows.toml --dry-run",
+        "study flows.toml",
+    ] {
         let error = refused(&place, line);
-        assert!(error.starts_with("flows.toml:3: flows[0].count: with 1000000 flows a run needs about "), "{error}");
-        assert!(error.contains("allowed is 4GB (limits.memory)") && error.contains("--limit-memory "), "{error}");
+        assert!(
+            error
+                .starts_with("flows.toml:3: flows[0].count: with 1000000 flows a run needs about "),
+            "{error}"
+        );
+        assert!(
+            error.contains("allowed is 4GB (limits.memory)") && error.contains("--limit-memory "),
+            "{error}"
+        );
     }
     let error = refused(&place, "dumbbell --flow 1000000*reno");
     assert!(error.contains("1000000 flows"), "{error}");
@@ -83,9 +105,20 @@ fn memory_is_counted_before_it_is_taken() {
          queue = \"drr each=(codel)\"\n[series]\nrecord = \"all\"\nstep = \"1us\"\n",
     );
     let error = refused(&place, "run series.toml");
-    assert!(error.starts_with("series.toml:10: series.step: with "), "{error}");
-    let error = refused(&place, "dumbbell --flow 200*reno --set run.replications=100000");
-    assert!(error.contains("run.replications: the results of one point in 100000 replications need about"), "{error}");
+    assert!(
+        error.starts_with("series.toml:10: series.step: with "),
+        "{error}"
+    );
+    let error = refused(
+        &place,
+        "dumbbell --flow 200*reno --set run.replications=100000",
+    );
+    assert!(
+        error.contains(
+            "run.replications: the results of one point in 100000 replications need about"
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -111,31 +144,62 @@ fn a_limit_decides_what_is_begun_and_changes_no_result() {
 fn a_dry_run_says_what_is_needed_and_makes_nothing() {
     let place = Place::new();
     let said = place.ok("study small.toml --dry-run --out out");
-    for (name, value) in [("points", "6"), ("runs", "18"), ("flows in a run, at most", "3")] {
-        let line = said.lines().find(|line| line.starts_with(&format!("{name}  ")));
-        assert_eq!(line.and_then(|line| line.split_whitespace().last()), Some(value), "{said}");
+    for (name, value) in [
+        ("points", "6"),
+        ("runs", "18"),
+        ("flows in a run, at most", "3"),
+    ] {
+        let line = said
+            .lines()
+            .find(|line| line.starts_with(&format!("{name}  ")));
+        assert_eq!(
+            line.and_then(|line| line.split_whitespace().last()),
+            Some(value),
+            "{said}"
+        );
     }
     assert!(!place.path("out").exists());
-    assert!(place.ok("run tiny.toml --dry-run").contains("memory of a run"));
-    assert!(place.ok("dumbbell --flow reno --dry-run").contains("memory of a run"));
+    assert!(
+        place
+            .ok("run tiny.toml --dry-run")
+            .contains("memory of a run")
+    );
+    assert!(
+        place
+            .ok("dumbbell --flow reno --dry-run")
+            .contains("memory of a run")
+    );
 }
 
 #[cfg(unix)]
 #[test]
 fn files_that_block_or_have_no_end_are_refused_by_name() {
     let place = Place::new();
-    let made = std::process::Command::new("mkfifo").arg(place.path("fifo")).status();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.path("fifo"))
+        .status();
     assert!(made.unwrap().success());
     for file in ["/dev/zero", "fifo"] {
         place.write(
             "schedule.toml",
-            &format!("flows = [\"reno\"]\n[[opportunities]]\nlink = \"left-right\"\nfile = \"{file}\"\n"),
+            &format!(
+                "flows = [\"reno\"]\n[[opportunities]]\nlink = \"left-right\"\nfile = \"{file}\"\n"
+            ),
         );
         let error = refused(&place, "run schedule.toml");
-        assert!(error.starts_with("schedule.toml:4: opportunities[0].file: "), "{error}");
-        assert!(error.contains(file) && error.contains("only regular files are read"), "{error}");
+        assert!(
+            error.starts_with("schedule.toml:4: opportunities[0].file: "),
+            "{error}"
+        );
+        assert!(
+            error.contains(file) && error.contains("only regular files are read"),
+            "{error}"
+        );
         let error = refused(&place, &format!("run {file}"));
-        assert!(error.starts_with(file) && error.contains("only regular files are read"), "{error}");
+        assert!(
+            error.starts_with(file) && error.contains("only regular files are read"),
+            "{error}"
+        );
     }
     let large = std::fs::File::create(place.path("large.toml")).unwrap();
     large.set_len(100_000_001).unwrap();
@@ -154,8 +218,15 @@ fn many_levels_need_memory_for_each_level_once() {
         "ulimit -v 1000000; exec {} study levels.toml --dry-run",
         env!("CARGO_BIN_EXE_sojourn")
     );
-    let output = limited.args(["-c", &line]).current_dir(place.path(".")).output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = limited
+        .args(["-c", &line])
+        .current_dir(place.path("."))
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert!(output.status.success(), "{err}");
     assert!(out.contains("1500"), "{out}");
 }
