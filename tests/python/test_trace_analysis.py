@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 from pathlib import Path
 
@@ -41,6 +42,39 @@ def test_what_is_skipped_is_a_warning_and_otherwise_an_error(tmp_path: Path) -> 
     with pytest.warns(UserWarning, match="1 skipped"):
         tables = sojourn.trace_analyse(trace, lenient=True)
     assert tables["flows"]["sent_packets"] == [1]
+
+
+def capture(packet: bytes) -> bytes:
+    """A capture of one packet of IP."""
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    return head + struct.pack("<IIII", 1_700_000_000, 0, len(packet), len(packet)) + packet
+
+
+def ipv4(protocol: int, payload: bytes, length: int | None = None) -> bytes:
+    """IPv4 around a payload, with its length or another."""
+    total = 20 + len(payload) if length is None else length
+    return (
+        struct.pack(">BBHIBBH4s4s", 0x45, 0, total, 0, 64, protocol, 0, bytes(4), bytes(4))
+        + payload
+    )
+
+
+def test_packets_without_a_length_are_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "offload.pcap"
+    path.write_bytes(capture(ipv4(17, bytes(1000), length=0)))
+    with pytest.warns(UserWarning, match="1 of 1 IP packets have length 0"):
+        tables = sojourn.trace_analyse(path)
+    assert tables["trace"]["ip_bytes"] == [1020]
+
+
+def test_a_tunnel_is_analysed_inside_or_outside(tmp_path: Path) -> None:
+    path = tmp_path / "tunnel.pcap"
+    path.write_bytes(capture(ipv4(4, ipv4(17, bytes(1000)))))
+    assert sojourn.trace_analyse(path)["trace"]["ip_bytes"] == [1020]
+    assert sojourn.trace_analyse(path, tunnels="outer")["trace"]["ip_bytes"] == [1040]
+    with pytest.raises(sojourn.UnknownNameError) as caught:
+        sojourn.trace_analyse(path, tunnels="iner")
+    assert caught.value.nearest == "inner"
 
 
 def test_an_argument_that_cannot_be_is_named() -> None:
