@@ -124,10 +124,10 @@ params! {
             where ecn is "true";
         /// Size of a usual packet: for idle times, and where packets are converted to bytes; dialect linux.
         avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default",
-            where dialect is "linux" because "the average of Cisco does not decay while the link is idle";
+            acts "the link is idle, or packets are converted to bytes";
         /// Rate for idle times; dialect linux.
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
-            where dialect is "linux" because "the average of Cisco does not decay while the link is idle";
+            acts "the link is idle";
     }
     dialects {
         /// Cisco IOS.
