@@ -26,7 +26,8 @@ params! {
         /// See `beta_min`.
         beta_max: f64 = "0.5", range "0.01".."1", source "Liu, Basar & Srikant 2006";
         /// Window up to which it is Reno, segments.
-        win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh";
+        win_thresh: u32 = "15", range .."100000", source "tcp_illinois.c, win_thresh",
+            acts "the window comes down to it; in dialect ns3 it is compared with bytes";
         /// Round trips with a short queue before growth is greatest again.
         theta: u32 = "5", range "1".."1000", source "tcp_illinois.c, theta",
             acts "a queue that stood becomes short again";

@@ -16,7 +16,8 @@ params! {
         /// Weight of excess delay in the decrease.
         constant: f64 = "1", range "0.01".."10", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.3";
         /// Minutes whose least round trips are kept for the base delay (BASE_HISTORY).
-        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5, which LEDBAT++ extends";
+        base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5, which LEDBAT++ extends",
+            acts "the connection lasts longer, and the least delay changes";
         /// Samples whose least is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
         /// Times the length of a pause between two of them.

@@ -21,7 +21,8 @@ params! {
         /// Weight of a new observation of the marked fraction.
         g: Ratio = "0.0625", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2 (1/16)";
         /// Round-trip time as which shorter ones count.
-        reference_rtt: Span = "25ms", range .."1s", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4";
+        reference_rtt: Span = "25ms", range .."1s", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.4",
+            acts "round trips are shorter";
         /// Fraction that the first mark stands for.
         alpha: Ratio = "1", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2";
     }

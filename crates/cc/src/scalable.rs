@@ -24,7 +24,8 @@ params! {
         decrease: Ratio = "0.125", source "Kelly 2003 (b)";
         /// Window up to which it is Reno, segments.
         low_window: u32 = "16", range .."100000", source "Kelly 2003 (lwnd)",
-            where details not "ns3" because "tcp-scalable.cc has no such bound";
+            where details not "ns3" because "tcp-scalable.cc has no such bound",
+            acts "the window comes down to it";
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Kelly 2003", by dialect;
     }

@@ -27,7 +27,8 @@ params! {
         epsilon: u32 = "1", range .."20", source "tcp_yeah.c, TCP_YEAH_EPSILON: a power of two",
             acts "more than `alpha` segments wait";
         /// Round trips in slow mode that tell of Reno beside it (rho).
-        rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO";
+        rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
+            acts "the queue is long for about so many round trips";
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Baiocchi et al. 2007", by dialect;
     }

@@ -178,7 +178,11 @@ fn page(entry: &Entry) -> String {
             }
             let effect = info.effect_text();
             if !effect.is_empty() {
-                let _ = writeln!(text, "      {}", wrap(&effect, 90).replace('\n', "\n      "));
+                let _ = writeln!(
+                    text,
+                    "      {}",
+                    wrap(&effect, 90).replace('\n', "\n      ")
+                );
             }
             for (dialect, value, source) in defaults(part, info) {
                 let value = if value.is_empty() { "-" } else { value };

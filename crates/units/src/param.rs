@@ -291,7 +291,11 @@ impl ParamInfo {
                 .filter(|need| need.of.is_none() && need.is_of_dialect(table))
                 .all(|need| need.is_met_in(dialect, table))
         };
-        dialects.iter().filter(knows).map(|dialect| dialect.name).collect()
+        dialects
+            .iter()
+            .filter(knows)
+            .map(|dialect| dialect.name)
+            .collect()
     }
 
     /// When it has an effect, in sentences for a reader; empty where it always has.
@@ -430,7 +434,10 @@ pub fn build<P: Params>(
     }
     for (key, text) in given().filter(|(key, _)| params.get(key) != defaults.get(key)) {
         for need in expansion::info::<P>(key, text)?.needs {
-            if need.of.is_none_or(|of| params.get(key).as_deref() == Some(of)) {
+            if need
+                .of
+                .is_none_or(|of| params.get(key).as_deref() == Some(of))
+            {
                 check_effect(&params, &defaults, (key, text), need)?;
             }
         }
@@ -467,7 +474,8 @@ fn check_effect<P: Params>(
             },
         })
     };
-    let untouched = |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
+    let untouched =
+        |condition: &Condition| params.get(condition.key) == defaults.get(condition.key);
     if need.is_of_dialect(P::TABLE) && need.any.iter().all(untouched) {
         let meets = |dialect: &&DialectInfo| need.is_met_in(dialect, P::TABLE);
         let others = P::DIALECTS.iter().filter(meets);
@@ -1616,7 +1624,12 @@ mod tests {
             "knob: \"4\" has no effect with dialect=paper (the paper has none): leave it out, or write dialect=program, or \
              write dialect=port"
         );
-        for (dialect, key) in [("paper", "table"), ("port", "table"), ("program", "knob"), ("port", "knob")] {
+        for (dialect, key) in [
+            ("paper", "table"),
+            ("port", "table"),
+            ("program", "knob"),
+            ("port", "knob"),
+        ] {
             assert_eq!(refusal(dialect, &[(key, "4")]), "none", "{dialect} {key}");
         }
     }
@@ -1627,7 +1640,10 @@ mod tests {
             refusal("paper", &[("table", "4"), ("whose", "program")]),
             "table: \"4\" has no effect with whose=program (the program has one built in): leave it out, or write whose=paper"
         );
-        assert_eq!(refusal("program", &[("table", "4"), ("whose", "paper")]), "none");
+        assert_eq!(
+            refusal("program", &[("table", "4"), ("whose", "paper")]),
+            "none"
+        );
     }
 
     #[test]
@@ -1653,7 +1669,10 @@ mod tests {
         assert_eq!(shown("knob"), (needs, vec!["program", "port"]));
         let needs = "Needs whose=program for early (it is the program's).".to_owned();
         assert_eq!(shown("end"), (needs, all.clone()));
-        assert_eq!(shown("delay"), ("Acts when the run is long.".to_owned(), all.clone()));
+        assert_eq!(
+            shown("delay"),
+            ("Acts when the run is long.".to_owned(), all.clone())
+        );
         assert_eq!(shown("whose"), ("Set by the dialect.".to_owned(), all));
     }
 

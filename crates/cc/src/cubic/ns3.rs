@@ -164,8 +164,11 @@ impl Ns3 {
         }
         if shape.friendly {
             // 8 (1 + beta) / (3 (1 - beta)), over 8: acknowledged windows per segment of Reno's growth.
-            let scale =
-                whole(8.0 * (1024.0 + shape.beta * 1024.0) / 3.0 / (1024.0 - shape.beta * 1024.0).max(1.0));
+            let scale = whole(
+                8.0 * (1024.0 + shape.beta * 1024.0)
+                    / 3.0
+                    / (1024.0 - shape.beta * 1024.0).max(1.0),
+            );
             let window = (cwnd * scale) >> 3;
             while window > 0 && self.acked > window {
                 self.acked -= window;

@@ -38,7 +38,8 @@ params! {
         /// Threshold of the over-use detector at first, ms (del_var_th(0)).
         threshold: f64 = "12.5", range "1".."600", source "gcc-02 table 1";
         /// Time above the threshold that is over-use (overuse_time_th).
-        overuse: Span = "10ms", range "0s".."1s", source "gcc-02 table 1";
+        overuse: Span = "10ms", range "0s".."1s", source "gcc-02 table 1",
+            acts "over-use lasts about so long";
         /// How fast the threshold rises (K_u).
         k_up: f64 = "0.01", range "0".."1", source "gcc-02 table 1";
         /// How fast it falls (K_d).

@@ -40,7 +40,8 @@ params! {
         /// Bound of the filtering delay (DFILT).
         dfilt: Span = "120ms", range "0s".."1s", source "RFC 8698 figure 3";
         /// Most increase in accelerated ramp-up (GAMMA_MAX).
-        gamma_max: f64 = "0.5", range "0.01".."2", source "RFC 8698 figure 3";
+        gamma_max: f64 = "0.5", range "0.01".."2", source "RFC 8698 figure 3",
+            acts "accelerated ramp-up reaches it";
         /// Window of observation (LOGWIN).
         logwin: Span = "500ms", range "100ms".."10s", source "RFC 8698 figure 3";
         /// Queue delay from which on it counts less once losses are seen (QTH).
@@ -60,7 +61,8 @@ params! {
         /// Weight of a new loss or mark ratio (ALPHA).
         alpha: f64 = "0.1", range "0.001".."1", source "RFC 8698 figure 3";
         /// Mean intervals between losses for which these count as recent (MULTILOSS).
-        multiloss: f64 = "7", range "1".."100", source "RFC 8698 figure 3";
+        multiloss: f64 = "7", range "1".."100", source "RFC 8698 figure 3",
+            acts "losses are about so far apart";
         /// How much of what waits the encoder makes up for in a frame (BETA_V).
         beta_v: f64 = "0.1", range "0".."10", source "RFC 8698 figure 3";
         /// How much of it the pacer does (BETA_S).

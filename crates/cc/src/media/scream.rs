@@ -25,7 +25,8 @@ params! {
         target: Span = "100ms", range "5ms".."1s", source "RFC 8298 section 4.1.1.1";
         /// Greatest target, where others fill the queue (QDELAY_TARGET_HI).
         target_high: Span = "400ms", range "5ms".."5s", source "RFC 8298 section 4.1.1.1",
-            where competing is "true";
+            where competing is "true",
+            acts "others make the queue so long";
         /// Whether the target rises where others fill the queue; a flow alone then takes its own queue for that of others.
         competing: bool = "false", source "RFC 8298 section 4.1.2.3, which lets it be turned off";
         /// Segment by which the window grows (MSS).
@@ -251,7 +252,7 @@ impl Scream {
         };
         self.wanted_delay = self
             .wanted_delay
-            .clamp(low, self.params.target_high.as_secs_f64());
+            .clamp(low, self.params.target_high.as_secs_f64().max(low));
     }
 
     /// So much was in flight: the most of the last seconds.

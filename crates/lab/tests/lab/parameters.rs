@@ -54,7 +54,9 @@ impl Trial<'_> {
                     let what = spec(self.name, dialect, &[(info.name, value.clone())]);
                     match self.fate(info, &value, dialect, &mut bases) {
                         Fate::Acts => *acted = true,
-                        Fate::Nothing if info.acts.is_empty() => problems.push(format!("{what}: changes nothing")),
+                        Fate::Nothing if info.acts.is_empty() => {
+                            problems.push(format!("{what}: changes nothing"))
+                        }
                         Fate::Fails(why) => problems.push(format!("{what}: {why}")),
                         Fate::Refused | Fate::Nothing => {}
                     }
@@ -63,20 +65,34 @@ impl Trial<'_> {
         }
         for (info, acted) in self.params.iter().zip(acted) {
             if !acted && !info.acts.is_empty() {
-                problems.push(format!("{} {}: never met: acts when {}", self.name, info.name, info.acts));
+                problems.push(format!(
+                    "{} {}: never met: acts when {}",
+                    self.name, info.name, info.acts
+                ));
             }
         }
         problems
     }
 
-    fn fate(&self, info: &ParamInfo, value: &str, dialect: Option<&DialectInfo>, bases: &mut Bases) -> Fate {
+    fn fate(
+        &self,
+        info: &ParamInfo,
+        value: &str,
+        dialect: Option<&DialectInfo>,
+        bases: &mut Bases,
+    ) -> Fate {
         let needed = self.needed(info, dialect);
         for (index, scene) in self.scenes.iter().enumerate() {
-            let mut pairs = needed.clone();
+            let mut pairs = Pairs::new();
             for &(key, value) in scene.with {
                 let fits = self.params.iter().any(|other| other.name == key);
-                if fits && key != info.name && pairs.iter().all(|(other, _)| *other != key) {
+                if fits && key != info.name {
                     pairs.push((key, value.to_owned()));
+                }
+            }
+            for (key, value) in &needed {
+                if pairs.iter().all(|(other, _)| other != key) {
+                    pairs.push((key, value.clone()));
                 }
             }
             let plain = spec(self.name, dialect, &pairs);
@@ -89,7 +105,11 @@ impl Trial<'_> {
             };
             let base = bases
                 .entry((index, plain))
-                .or_insert_with_key(|(_, plain)| read(&(scene.text)(plain)).map(|base| outcome(&base)).transpose());
+                .or_insert_with_key(|(_, plain)| {
+                    read(&(scene.text)(plain))
+                        .map(|base| outcome(&base))
+                        .transpose()
+                });
             match (base, outcome(&scenario)) {
                 (Ok(Some(base)), Ok(with)) if with.is_as(base) => {}
                 (Ok(Some(_)), Ok(_)) => return Fate::Acts,
@@ -106,7 +126,8 @@ impl Trial<'_> {
     fn needed(&self, info: &ParamInfo, dialect: Option<&DialectInfo>) -> Pairs<'static> {
         let of = |condition: &Condition| self.params.iter().find(|info| info.name == condition.key);
         let met = |condition: &Condition| {
-            of(condition).is_some_and(|info| (default_of(info, dialect) == condition.value) == condition.is)
+            of(condition)
+                .is_some_and(|info| (default_of(info, dialect) == condition.value) == condition.is)
         };
         let mut pairs = Vec::new();
         for need in info.needs.iter().filter(|need| need.of.is_none()) {
@@ -129,12 +150,16 @@ impl Trial<'_> {
 
 fn spec(name: &str, dialect: Option<&DialectInfo>, pairs: &[(&str, String)]) -> String {
     let dialect = dialect.map(|info| ("dialect", info.name.to_owned()));
-    let pairs = dialect.iter().chain(pairs).map(|(key, value)| format!(" {key}={value}"));
+    let pairs = dialect
+        .iter()
+        .chain(pairs)
+        .map(|(key, value)| format!(" {key}={value}"));
     std::iter::once(name.to_owned()).chain(pairs).collect()
 }
 
 fn read(text: &str) -> Option<Scenario> {
-    let document = Document::parse(text, "t.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let document =
+        Document::parse(text, "t.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
     Scenario::from_document(&document).ok()
 }
 
@@ -172,9 +197,13 @@ fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
         Kind::Number => &["0.3"],
         _ => &[],
     };
-    // The end of a range that is open at the other side may be no extreme.
+    // The end of a range that is open at the other side may be no extreme, or a million events a second.
     if values.len() < 2 {
+        values.retain(|_| *inner != Kind::Duration);
         values.extend(likely);
+    }
+    if optional && *inner == Kind::Integer {
+        values.push("8");
     }
     if optional {
         values.push("none");
@@ -185,7 +214,12 @@ fn far(info: &ParamInfo, dialect: Option<&DialectInfo>) -> Vec<String> {
 
 fn assert_none(trials: &[Trial<'_>]) {
     let problems: Vec<String> = trials.iter().flat_map(Trial::problems).collect();
-    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} problems:\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
 }
 
 const RUN: &str = "[run]\nwarmup = \"0s\"\nreplications = 1\n";
@@ -236,7 +270,11 @@ fn no_parameter_of_a_congestion_control_is_accepted_and_does_nothing() {
     let scenes = [marked, deep, beginning, large, long].map(scene);
     let trial = |algorithm: &'static sojourn_cc::registry::Algorithm| Trial {
         // The flow called reno repairs losses without selective acknowledgement.
-        name: if algorithm.name == "reno" { "sack" } else { algorithm.name },
+        name: if algorithm.name == "reno" {
+            "sack"
+        } else {
+            algorithm.name
+        },
         params: algorithm.params,
         dialects: algorithm.dialects,
         scenes: &scenes,
@@ -279,7 +317,9 @@ fn no_parameter_of_a_control_of_media_is_accepted_and_does_nothing() {
 /// Two bottlenecks in a row between two hosts on each side.
 fn graph(flows: &str, rate: &str, run: &str, queue: &str) -> String {
     let link = |from: &str, to: &str, rate: &str, queue: &str| {
-        format!("[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"4ms\"\n{queue}")
+        format!(
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"4ms\"\n{queue}"
+        )
     };
     let queue = format!("queue = \"{queue}\"\n");
     [
@@ -326,7 +366,10 @@ fn idle(queue: &str) -> String {
 
 /// More flows than queues by hash keep apart, more than the link takes.
 fn crowd(queue: &str) -> String {
-    let flows = [flow("150*cbr 60kbps", "s1", "r1", 0), flow("sack ecn=true", "s2", "r2", 0)];
+    let flows = [
+        flow("150*cbr 60kbps", "s1", "r1", 0),
+        flow("sack ecn=true", "s2", "r2", 0),
+    ];
     graph(&flows.join(", "), "4Mbps", "duration = \"3s\"", queue)
 }
 
@@ -340,6 +383,16 @@ fn capable(queue: &str) -> String {
     graph(&flows.join(", "), "5Mbps", "duration = \"5s\"", queue)
 }
 
+/// A flow that does not respond takes all.
+fn flood(queue: &str) -> String {
+    let flows = [
+        flow("cbr 7Mbps", "s1", "r1", 0),
+        flow("2*reno", "s2", "r2", 0),
+        flow("sack ecn=true", "s2", "r1", 0),
+    ];
+    graph(&flows.join(", "), "4Mbps", "duration = \"5s\"", queue)
+}
+
 /// Flows that send much in little time.
 fn fast(queue: &str) -> String {
     let flows = [
@@ -347,7 +400,12 @@ fn fast(queue: &str) -> String {
         flow("4*cbr 11Mbps", "s2", "r2", 0),
         flow("cubic", "s2", "r1", 0),
     ];
-    graph(&flows.join(", "), "80Mbps", "duration = \"700ms\"", queue)
+    graph(
+        &flows.join(", "),
+        "80Mbps",
+        "duration = \"700ms\"\nstart_spread = \"0s\"",
+        queue,
+    )
 }
 
 #[test]
@@ -358,25 +416,47 @@ fn no_parameter_of_a_queue_is_accepted_and_does_nothing() {
         scene(idle, &[]),
         scene(crowd, &[]),
         scene(crowd, &[("limit", "60p"), ("buckets", "32")]),
-        scene(capable, &[("ecn", "true")]),
+        scene(
+            capable,
+            &[
+                ("ecn", "true"),
+                ("a", "0.002"),
+                ("rate", "4Mbps"),
+                ("classes", "100kbps/4Mbps,100kbps/4Mbps"),
+            ],
+        ),
+        scene(
+            flood,
+            &[
+                ("increment", "0.1"),
+                ("rehash", "1500ms"),
+                ("warmup", "500ms"),
+            ],
+        ),
         scene(idle, &[("limit", "60p"), ("ecn", "true")]),
         scene(fast, &[]),
     ];
-    let trials = sojourn_queue::registry::catalogue().iter().map(|entry| Trial {
-        name: entry.name,
-        params: entry.params,
-        dialects: entry.dialects,
-        scenes: &scenes,
-    });
+    let trials = sojourn_queue::registry::catalogue()
+        .iter()
+        .map(|entry| Trial {
+            name: entry.name,
+            params: entry.params,
+            dialects: entry.dialects,
+            scenes: &scenes,
+        });
     assert_none(&trials.collect::<Vec<_>>());
 }
 
 fn datagrams(source: &str) -> String {
-    format!("flows = [\"{source}\"]\n{RUN}duration = \"8s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n")
+    format!(
+        "flows = [\"{source}\"]\n{RUN}duration = \"8s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n"
+    )
 }
 
 fn stream(source: &str) -> String {
-    format!("flows = [\"sack source=({source})\"]\n{RUN}duration = \"4s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n")
+    format!(
+        "flows = [\"sack source=({source})\"]\n{RUN}duration = \"4s\"\n[topology]\nrate = \"20Mbps\"\nrtt = \"20ms\"\n"
+    )
 }
 
 fn frames(source: &str) -> String {
@@ -389,18 +469,35 @@ fn frames(source: &str) -> String {
 
 #[test]
 fn no_parameter_of_a_source_is_accepted_and_does_nothing() {
-    let trials = sojourn_traffic::registry::catalogue().iter().map(|entry| Trial {
-        name: entry.name,
-        params: entry.params,
-        dialects: entry.dialects,
-        scenes: match entry.name {
-            "bulk" => &[Scene { text: stream, with: &[] }],
-            "on_off_app" => &[Scene { text: stream, with: &[("rate", "1Mbps")] }],
-            "video" => &[Scene { text: frames, with: &[] }],
-            "voice" => &[Scene { text: datagrams, with: &[] }],
-            _ => &[Scene { text: datagrams, with: &[("rate", "1Mbps")] }],
-        },
-    });
+    let trials = sojourn_traffic::registry::catalogue()
+        .iter()
+        .map(|entry| Trial {
+            name: entry.name,
+            params: entry.params,
+            dialects: entry.dialects,
+            scenes: match entry.name {
+                "bulk" => &[Scene {
+                    text: stream,
+                    with: &[],
+                }],
+                "on_off_app" => &[Scene {
+                    text: stream,
+                    with: &[("rate", "1Mbps")],
+                }],
+                "video" => &[Scene {
+                    text: frames,
+                    with: &[],
+                }],
+                "voice" => &[Scene {
+                    text: datagrams,
+                    with: &[],
+                }],
+                _ => &[Scene {
+                    text: datagrams,
+                    with: &[("rate", "1Mbps")],
+                }],
+            },
+        });
     assert_none(&trials.collect::<Vec<_>>());
 }
 

@@ -109,7 +109,8 @@ params! {
         /// Rate of the shaper; none leaves the rate to the link.
         bandwidth: Option<Rate> = "none", range "512bps".., source "sch_cake.c: cake_init; no less than 64 bytes a second";
         /// Tins.
-        tins: CakeTins = "diffserv3", source "sch_cake.c: cake_init";
+        tins: CakeTins = "diffserv3", source "sch_cake.c: cake_init",
+            acts "packets have codepoints that it puts elsewhere";
         /// Between what capacity is shared.
         isolation: CakeIsolation = "triple-isolate", source "sch_cake.c: cake_init";
         /// CoDel's interval: tc's rtt.
@@ -117,7 +118,8 @@ params! {
         /// CoDel's target, at least what 1.5 full packets take at the rate of the tin.
         target: Span = "5ms", range "1us".."100s", source "sch_cake.c: cake_init";
         /// A full packet.
-        mtu: Bytes = "1514B", range "1B".."64kB", source "sch_cake.c: psched_mtu, MTU and Ethernet header";
+        mtu: Bytes = "1514B", range "1B".."64kB", source "sch_cake.c: psched_mtu, MTU and Ethernet header",
+            acts "the rate of a tin is so low that 1.5 of it take longer than `target`";
         /// What may wait at most, in bytes of memory as the kernel counts them, or in packets: tc's memlimit; none for four times what the bandwidth gives in an interval, from 4 MiB to 10240 full packets.
         limit: Option<Limit> = "none", range "1p".., source "sch_cake.c: cake_reconfigure";
         /// Bytes that the link layer adds to each packet.
@@ -127,13 +129,15 @@ params! {
         /// What the link layer makes of packets.
         framing: CakeFraming = "noatm", source "sch_cake.c: cake_init";
         /// What is done to ACKs.
-        ack_filter: CakeAckFilter = "no", source "sch_cake.c: cake_init";
+        ack_filter: CakeAckFilter = "no", source "sch_cake.c: cake_init",
+            acts "acknowledgements wait";
         /// Dropped packets count for the shaper too: the bottleneck is before this queue.
         ingress: bool = "false", source "sch_cake.c: cake_init";
         /// The DSCP of packets is set to zero.
         wash: bool = "false", source "sch_cake.c: cake_init";
         /// The hash has another key in every replication.
-        perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked";
+        perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked",
+            acts "flows share a queue by their hash";
     }
     dialects {
         /// Linux's sch_cake.

@@ -48,7 +48,8 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Linux sch_codel; RFC 8289 drops";
         /// No packet is dropped when so much or less is left behind it (in dialect ns3: less).
-        mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's";
+        mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
+            acts "so little is left in the queue when a packet is due to be dropped";
         /// Mark every ECN-capable packet that waited longer than this; dialects linux and ns3.
         ce_threshold: Option<Span> = "none", source "Linux sch_codel: disabled";
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.

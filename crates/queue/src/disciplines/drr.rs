@@ -54,7 +54,8 @@ params! {
         /// Which packets share a queue.
         classify: Classify = "flow", source "the paper, section 2: a flow is what is to be treated fairly";
         /// Number of queues, shared by hash; none for one queue each.
-        buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions";
+        buckets: Option<u32> = "none", range "1".."1000000", source "the paper, section 4: analysis without collisions",
+            acts "flows share a queue by their hash";
         /// The hash has another key in every replication, so that no collision is there in all of them.
         perturb: bool = "false", source "the paper: one hash function",
             where buckets not "none",

@@ -72,7 +72,8 @@ params! {
         /// Which packets share a queue.
         classify: Classify = "flow", source "as DRR";
         /// Number of queues, shared by hash; none for one queue each.
-        buckets: Option<u32> = "none", range "1".."1000000", source "as DRR";
+        buckets: Option<u32> = "none", range "1".."1000000", source "as DRR",
+            acts "flows share a queue by their hash";
         /// The hash has another key in every replication.
         perturb: bool = "false", source "as DRR";
         /// What may wait at most over all queues.

@@ -78,9 +78,11 @@ params! {
         /// L4S packets are marked with this times the base probability.
         coupling: u32 = "2", range "1".."255", source "RFC 9332, appendix A: k 2";
         /// Delay in the L4S queue up to which nothing is marked natively.
-        min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh";
+        min_th: Span = "800us", range "0s".."4s", source "RFC 9332, appendix A: minTh",
+            acts "packets wait about so long in the L4S queue";
         /// Width of the ramp above `min_th`; zero for a step.
-        range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range";
+        range: Span = "400us", range "0s".."4s", source "RFC 9332, appendix A: range",
+            acts "packets wait about so long in the L4S queue";
         /// While so many packets or fewer wait in the L4S queue nothing is marked natively; in dialect linux a packet that finds fewer there is not.
         th_len: u64 = "1", range "0".., source "RFC 9332, A.2: Th_len 1 packet";
         /// Which queue is served when both have packets.

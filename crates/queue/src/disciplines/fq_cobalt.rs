@@ -34,7 +34,8 @@ params! {
             where buckets not "none",
             acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
-        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: EnableSetAssociativeHash, off";
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: EnableSetAssociativeHash, off",
+            acts "flows share a queue by their hash";
         /// Which packets share a queue.
         classify: Classify = "flow", source "ns-3.44: the 5-tuple";
         /// Mark ECN-capable packets instead of dropping them when a signal is due.
@@ -53,7 +54,8 @@ params! {
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-cobalt-queue-disc.cc: UseL4s";
         /// Packets dropped at most when the limit is exceeded.
-        drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize";
+        drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize",
+            acts "the limit is reached, and half of the longest queue is more";
     }
     dialects {
         /// ns-3's FqCobaltQueueDisc.

@@ -52,7 +52,8 @@ params! {
             where buckets not "none",
             acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
-        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-codel-queue-disc.cc: EnableSetAssociativeHash, off";
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-codel-queue-disc.cc: EnableSetAssociativeHash, off",
+            acts "flows share a queue by their hash";
         /// Which packets share a queue.
         classify: Classify = "flow", source "RFC 8290 section 4.1: the 5-tuple";
         /// Mark ECN-capable packets instead of dropping them.
@@ -66,11 +67,14 @@ params! {
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-codel-queue-disc.cc: UseL4s";
         /// Packets dropped at most when the limit is exceeded.
-        drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290 section 4.1: up to 64";
+        drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290 section 4.1: up to 64",
+            acts "the limit is reached, and half of the longest queue is more";
         /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux.
-        memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 8290 gives none";
+        memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 8290 gives none",
+            acts "so much waits";
         /// CoDel drops no packet when so much or less is left (in dialect ns3: less).
-        mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's";
+        mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
+            acts "so little is left in the queue when a packet is due to be dropped";
     }
     dialects {
         /// The algorithm as RFC 8290 describes it.

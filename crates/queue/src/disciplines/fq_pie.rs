@@ -48,7 +48,8 @@ params! {
             where buckets not "none",
             acts "flows share a queue by their hash";
         /// Queues in a set of ns-3's set-associative hash (there 8): a flow takes the first queue of its set that is its own or idle; none for a plain hash; dialect ns3.
-        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off";
+        ways: Option<u32> = "none", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: EnableSetAssociativeHash, off",
+            acts "flows share a queue by their hash";
         /// Which packets share a queue.
         classify: Classify = "flow", source "the draft, section 4.1: the 5-tuple";
         /// Weight of the deviation from the target, per second.
@@ -58,12 +59,14 @@ params! {
         /// For how long nothing is dropped at the beginning of congestion.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Size of a usual packet.
-        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value";
+        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
+            acts "about twice as much waits, or the probability goes by sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "the draft, section 4.3: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
-            where ecn is "true";
+            where ecn is "true",
+            acts "the probability is above it";
         /// A packet's drop probability is proportional to its size.
         byte_mode: bool = "false", source "RFC 8033, appendix B mentions it";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
@@ -76,8 +79,10 @@ params! {
         ce_threshold: Option<Span> = "none", source "ns-3.44 fq-pie-queue-disc.cc: CeThreshold, never";
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
         l4s: bool = "false", source "ns-3.44 fq-pie-queue-disc.cc: UseL4s";
-        /// Packets dropped at most when the limit is exceeded; dialect ns3.
-        drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize";
+        /// Packets dropped at most when the limit is exceeded.
+        drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-pie-queue-disc.cc: DropBatchSize",
+            where dialect is "ns3" because "others drop the packet that comes",
+            acts "the limit is reached, and half of the longest queue is more";
     }
     dialects {
         /// The algorithm as draft-tahiliani-tsvwg-fq-pie describes it.

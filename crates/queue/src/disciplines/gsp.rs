@@ -39,7 +39,8 @@ params! {
             where adaptive is "true";
         /// Most that the times may sum up to.
         max_time: Span = "5min", range "0s".."1000s", source "draft-lauten-aqm-gsp-03, section 4.2: several minutes",
-            where adaptive is "true";
+            where adaptive is "true",
+            acts "the times sum up to so much";
         /// Mark an ECN-capable packet instead of dropping it.
         ecn: bool = "false", source "draft-lauten-aqm-gsp-03, section 2: drops, or marks";
     }

@@ -30,23 +30,32 @@ params! {
         /// What may wait at most; beyond it the head of the heavy bucket is dropped.
         limit: Limit = "1000p", range "1p".., source "Linux sch_hhf.c: limit 1000";
         /// Bytes of a turn of weight 1.
-        quantum: Bytes = "1514B", range "1B".."100MB", source "Linux sch_hhf.c: psched_mtu, MTU and Ethernet header";
+        quantum: Bytes = "1514B", range "1B".."100MB", source "Linux sch_hhf.c: psched_mtu, MTU and Ethernet header",
+            acts "packets wait in both buckets";
         /// Most flows that are known as heavy.
-        hh_limit: u32 = "2048", range "0".."1000000", source "Linux sch_hhf.c: twice the 1024 slots";
+        hh_limit: u32 = "2048", range "0".."1000000", source "Linux sch_hhf.c: twice the 1024 slots",
+            acts "a flow is heavy";
         /// Counters of bytes start anew after more than this.
-        reset_timeout: Span = "40ms", range "1us".."1000s", source "Linux sch_hhf.c: HZ / 25";
+        reset_timeout: Span = "40ms", range "1us".."1000s", source "Linux sch_hhf.c: HZ / 25",
+            acts "a flow is heavy";
         /// Bytes within `reset_timeout` beyond which a flow is heavy.
-        admit_bytes: Bytes = "131072B", range "1B".."2GB", source "Linux sch_hhf.c: 128 KB";
+        admit_bytes: Bytes = "131072B", range "1B".."2GB", source "Linux sch_hhf.c: 128 KB",
+            acts "a flow is heavy";
         /// A flow that has sent nothing for longer is heavy no more.
-        evict_timeout: Span = "1s", range "1us".."1000s", source "Linux sch_hhf.c: HZ";
+        evict_timeout: Span = "1s", range "1us".."1000s", source "Linux sch_hhf.c: HZ",
+            acts "a flow is heavy";
         /// Turns of the light bucket are so many times those of the heavy one.
-        non_hh_weight: u32 = "2", range "1".."1000", source "Linux sch_hhf.c: 2";
+        non_hh_weight: u32 = "2", range "1".."1000", source "Linux sch_hhf.c: 2",
+            acts "packets wait in both buckets";
         /// Resolution of the timeouts.
-        jiffy: Span = "4ms", range "1us".."1s", source "Linux CONFIG_HZ 250, its default";
+        jiffy: Span = "4ms", range "1us".."1s", source "Linux CONFIG_HZ 250, its default",
+            acts "a flow is heavy";
         /// Which packets are one flow.
-        classify: Classify = "flow", source "Linux skb_get_hash: addresses, ports, protocol";
+        classify: Classify = "flow", source "Linux skb_get_hash: addresses, ports, protocol",
+            acts "a flow is heavy";
         /// The hash has another key in every replication.
-        perturb: bool = "false", source "Linux: a random key at every start; here one run is like the next";
+        perturb: bool = "false", source "Linux: a random key at every start; here one run is like the next",
+            acts "a flow is heavy";
         /// What manages each of the two buckets.
         each: Spec = "droptail limit=none", source "Linux sch_hhf.c: plain lists";
     }

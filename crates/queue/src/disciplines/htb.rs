@@ -41,10 +41,12 @@ params! {
         /// Depth of the bucket of a ceil.
         cburst: Bytes = "1600B", range "1B".."100MB", source "tc: as burst";
         /// Bytes that a class sends in a turn; none for its rate in bytes over `r2q`, from 1000 to 200000.
-        quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class";
+        quantum: Option<Bytes> = "none", range "1B".."100MB", source "sch_htb.c: htb_change_class",
+            acts "classes of one priority borrow at the same time";
         /// What divides a rate for the quantum.
         r2q: u32 = "10", range "1".."100000", source "tc htb: r2q 10",
-            where quantum is "none";
+            where quantum is "none",
+            acts "classes of one priority borrow at the same time";
         /// What manages the queue of each class: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each in the
         /// order of the classes with a queue, the last for all beyond.
         each: Specs = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";

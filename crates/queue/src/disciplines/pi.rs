@@ -27,7 +27,8 @@ params! {
         /// Length of the queue that is aimed at.
         qref: Packets = "200p", range "0p".., source "Hollot et al. 2001: 200 packets in the simulations";
         /// Time between updates.
-        tupdate: Span = "6250us", range "1us".."10s", source "Hollot et al. 2001: 160 Hz";
+        tupdate: Span = "6250us", range "1us".."10s", source "Hollot et al. 2001: 160 Hz",
+            acts "the queue is away from `qref`";
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "800p", range "1p".., source "Hollot et al. 2001: a buffer of 800 packets in the simulations";
         /// Mark ECN-capable packets instead of dropping them.

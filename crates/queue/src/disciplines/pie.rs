@@ -59,12 +59,14 @@ params! {
         /// For how long nothing is dropped at the beginning of congestion.
         burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
         /// Size of a usual packet.
-        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value";
+        avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
+            acts "about twice as much waits, or the probability goes by sizes";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "RFC 8033, section 5.1: optional";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for never.
         mark_p: Option<f64> = "0.1", range "0".."1", source "RFC 8033, section 5.1: mark_ecnth",
-            where ecn is "true";
+            where ecn is "true",
+            acts "the probability is above it";
         /// A packet's drop probability is proportional to its size, and at most 0.85.
         byte_mode: bool = "false", source "RFC 8033, appendix B: a possibility, with a bound left open; RFC 8034, A.3: PROB_LOW";
         /// Estimate the delay from the backlog and the rate of departures instead of by timestamps.
@@ -72,7 +74,8 @@ params! {
         /// Accumulate the probability from packet to packet, so that drops are neither too near to each other nor too far.
         derandomize: bool = "false", source "RFC 8033, section 5.4: optional";
         /// From a probability of 0.1 on it grows by 0.02 at most in an update.
-        cap: bool = "false", source "RFC 8033, section 5.5: optional";
+        cap: bool = "false", source "RFC 8033, section 5.5: optional",
+            acts "the probability is above 0.1";
         /// With `l4s`, packets with ECT(1) or CE that waited longer than this are marked; dialect ns3.
         ce_threshold: Option<Span> = "none", source "ns-3.44 pie-queue-disc.cc: CeThreshold, never";
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.

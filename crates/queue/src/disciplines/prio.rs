@@ -37,7 +37,8 @@ params! {
         /// What makes the band of a packet.
         by: PrioBy = "precedence", source "RFC 791: precedence; RFC 2474, section 4.2.2: class selectors";
         /// Number of bands.
-        bands: u32 = "8", range "1".."64", source "one for each precedence";
+        bands: u32 = "8", range "1".."64", source "one for each precedence",
+            acts "`by` tells so many classes apart";
         /// What manages each band: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each, from band 0 on,
         /// the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";

@@ -42,7 +42,8 @@ params! {
         /// Which packets share a queue.
         classify: Classify = "flow", source "as drr";
         /// Number of queues, shared by hash; none for one queue each.
-        buckets: Option<u32> = "none", range "1".."1000000", source "one queue each";
+        buckets: Option<u32> = "none", range "1".."1000000", source "one queue each",
+            acts "flows share a queue by their hash";
         /// What manages each queue: an AQM, or a scheduler with queues of its own, such as fq_codel; or one for each class, from class
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";

@@ -73,7 +73,8 @@ params! {
         /// Average queue at which random drops begin; `none` sets it automatically.
         min: Option<Limit> = "5p", range "1p".., source "Floyd & Jacobson 1993: min_th 5 in the simulations";
         /// Average queue at which the drop probability is `probability`; `none` sets it automatically.
-        max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th";
+        max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th",
+            acts "the average comes near it";
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "100p", range "1p".., source "the paper gives none";
         /// Drop probability at `max`; with `adaptive` the one to begin with.
@@ -94,7 +95,8 @@ params! {
         ecn: bool = "false", source "Linux sch_red; the paper marks where the transport can be told";
         /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
         harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks",
-            where ecn is "true";
+            where ecn is "true",
+            acts "the average is above the upper threshold";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
         mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
         /// Adapt the greatest probability so that the average stays between `min` and `max` (ARED).
@@ -114,11 +116,13 @@ params! {
         /// Above it the greatest probability does not grow.
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
-            where dialect not "linux" because "sch_red.c adapts by constants";
+            where dialect not "linux" because "sch_red.c adapts by constants",
+            acts "the adaptive probability reaches it";
         /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
-            where dialect not "linux" because "sch_red.c adapts by constants";
+            where dialect not "linux" because "sch_red.c adapts by constants",
+            acts "the adaptive probability reaches it";
         /// Divide and multiply the greatest probability when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
         /// With `feng`: by which the greatest probability is divided when the average has come below `min`.
@@ -126,14 +130,17 @@ params! {
             where feng is "true";
         /// With `feng`: by which the greatest probability is multiplied when the average has come above `max`.
         feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
-            where feng is "true";
+            where feng is "true",
+            acts "the average rises above the upper threshold";
         /// Between the thresholds the probability is 1.5 times the greatest one times the square of the way (NLRED).
         nonlinear: bool = "false", source "Floyd & Jacobson 1993";
         /// Delay for which automatic thresholds are chosen.
         target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001",
-            where min is "none";
+            where min is "none",
+            where dialect not "linux" because "the thresholds of tc follow from limit";
         /// Rate for idle times and automatic settings; `none` for the rate of the link.
-        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
+            acts "the link is idle, or settings are automatic";
         /// Propagation delay of the link, for the automatic weight; dialect ns2.
         link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
         /// Packets of a burst that may pass while the average is below `min`, which sets the weight; `none`: (2 `min` + `max`) / (3 `avpkt`). Dialect linux.
@@ -1089,8 +1096,11 @@ impl LinuxRed {
     }
 
     fn adapt(&mut self, now: Time) {
+        // A packet that left after the adaptation was due may be counted before it: the queue was not idle then.
         let average = match self.idle.since {
-            Some(since) => self.table.decayed(self.average, now.since(since)),
+            Some(since) => self
+                .table
+                .decayed(self.average, now.saturating_since(since)),
             None => self.average,
         } >> self.wlog;
         let delta = (self.max - self.min).max(1);

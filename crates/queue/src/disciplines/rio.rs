@@ -52,7 +52,8 @@ params! {
         /// Average of IN packets from which all of them are dropped.
         max_in: Packets = "70p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
         /// Drop probability of IN packets at `max_in`.
-        probability_in: f64 = "0.02", range "0".."1", source "Clark & Fang 1998 as cited, unchecked";
+        probability_in: f64 = "0.02", range "0".."1", source "Clark & Fang 1998 as cited, unchecked",
+            acts "the average of IN packets is between its thresholds";
         /// Average at which random drops of OUT packets begin.
         min_out: Packets = "10p", range "1p".., source "Clark & Fang 1998 as cited, unchecked";
         /// Average from which all OUT packets are dropped.

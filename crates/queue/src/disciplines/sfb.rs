@@ -59,23 +59,30 @@ params! {
         /// What the probability of an empty bin shrinks by.
         decrement: f64 = "0.001", range "0".."1", source "the authors' ns code as XNU's classq_sfb.c quotes it";
         /// More than this lies between changes of a bin's probability; `none` for changes with every packet.
-        hold: Option<Span> = "10ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 10 to 50 ms";
+        hold: Option<Span> = "10ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 10 to 50 ms",
+            acts "a bin would change twice within it";
         /// Time between packets of flows that do not respond; dialect paper.
-        boxtime: Option<Span> = "50ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 50 to 100 ms";
+        boxtime: Option<Span> = "50ms", range "0s".."1000s", source "the authors' ns code as XNU's classq_sfb.c quotes it: 50 to 100 ms",
+            acts "a flow does not respond, and its bins stay full";
         /// Packets a second for flows that do not respond; dialect linux.
-        penalty_rate: Option<u32> = "none", source "sch_sfb.c has it alone";
+        penalty_rate: Option<u32> = "none", source "sch_sfb.c has it alone",
+            acts "a flow does not respond, and its bins stay full";
         /// Packets of such flows that may follow each other; dialect linux.
-        penalty_burst: Option<Packets> = "none", source "sch_sfb.c has it alone";
+        penalty_burst: Option<Packets> = "none", source "sch_sfb.c has it alone",
+            acts "a flow does not respond, and its bins stay full";
         /// Time after which the hashes change; `none` for never.
-        rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option";
+        rehash: Option<Span> = "none", range "1ms".., source "Feng et al. 2001: moving hashes are an option",
+            acts "the run is longer";
         /// How long before that the new bins learn of flows that do not respond.
         warmup: Span = "1s", range "0s".., source "Feng et al. 2001 leave it open",
-            where rehash not "none";
+            where rehash not "none",
+            acts "hashes change while a flow does not respond";
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng et al. 2001: marks or drops";
         /// With `ecn`, the probability above which capable packets are dropped too.
         mark_p: f64 = "1", range "0".."1", source "Feng et al. 2001: at 1 the flow is limited in rate",
-            where ecn is "true";
+            where ecn is "true",
+            acts "the probability of a bin is above it";
     }
     dialects {
         /// Feng, Kandlur, Saha and Shin 2001.

@@ -45,7 +45,8 @@ params! {
         /// Which packets share a queue.
         classify: Classify = "source_destination", source "the paper: source and destination address";
         /// Number of queues, shared by hash; none for one queue each.
-        buckets: Option<u32> = "1024", range "1".."1000000", source "Linux sch_sfq.c; the paper asks for several times the number of conversations";
+        buckets: Option<u32> = "1024", range "1".."1000000", source "Linux sch_sfq.c; the paper asks for several times the number of conversations",
+            acts "flows share a queue by their hash";
         /// The hash has another key in every replication.
         perturb: bool = "true", source "the paper: the hash is perturbed",
             where buckets not "none",
@@ -55,7 +56,8 @@ params! {
         /// Packets that a queue may hold; dialect linux.
         depth: Option<u32> = "none", range "1".."1000000", source "the paper: one limit over all queues";
         /// Queues that may hold packets at a time; dialect linux.
-        flows: Option<u32> = "none", range "1".."1000000", source "the paper: any";
+        flows: Option<u32> = "none", range "1".."1000000", source "the paper: any",
+            acts "so many queues have packets";
         /// Drop the packet at the head of a queue, not the one that came last; not in dialect ns2.
         headdrop: bool = "false", source "Linux sch_sfq.c: off";
         /// What manages each queue.

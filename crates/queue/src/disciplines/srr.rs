@@ -41,7 +41,8 @@ params! {
     /// Smoothed round robin: queues are visited in proportion to their weights, as evenly spread as their bits allow.
     pub struct SrrParams {
         /// Bytes that a queue may send in a visit, on average.
-        quantum: Bytes = "1500B", range "1B".."100MB", source "the paper: the largest packet, for O(1) work";
+        quantum: Bytes = "1500B", range "1B".."100MB", source "the paper: the largest packet, for O(1) work",
+            acts "several queues have packets";
         /// Weight of each queue; the last one is that of all others.
         weights: Weights = "1", source "the paper: the rate reserved for a flow over the granularity; equal here";
         /// Which queue each flow belongs to: `own` for a queue for each class, or a list such as `0:1:1` for flows 0, 1 and 2, where all others belong to queue 0.
@@ -51,7 +52,8 @@ params! {
             where assign is "own";
         /// Number of queues, shared by hash; none for one queue each.
         buckets: Option<u32> = "none", range "1".."1000000", source "the paper: a queue for each flow",
-            where assign is "own";
+            where assign is "own",
+            acts "flows share a queue by their hash";
         /// What may wait at most over all queues.
         limit: Option<Limit> = "1000p", range "1p".., source "the same as for other queues; the paper gives none";
         /// What may wait at most in each queue; in dialect ns2 with the packet in transmission.

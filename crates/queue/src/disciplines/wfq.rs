@@ -52,7 +52,8 @@ params! {
         /// Which packets share a queue.
         classify: Classify = "flow", source "Parekh and Gallager 1993: sessions";
         /// Number of queues, shared by hash; none for one queue each.
-        buckets: Option<u32> = "none", range "1".."1000000", source "the papers: a queue for each";
+        buckets: Option<u32> = "none", range "1".."1000000", source "the papers: a queue for each",
+            acts "flows share a queue by their hash";
         /// The hash has another key in every replication.
         perturb: bool = "false", source "the papers: no hash",
             where buckets not "none",

@@ -125,9 +125,11 @@ params! {
         harddrop: bool = "true", source "Cisco IOS, WRED - Explicit Congestion Notification: beyond the greatest threshold packets are dropped",
             where ecn is "true";
         /// Size of a usual packet: for idle times, and in dialect linux where packets are converted to bytes.
-        avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default";
+        avpkt: Bytes = "1000B", range "1B".., source "tc: the examples; it has no default",
+            acts "the link is idle, or packets are converted to bytes";
         /// Rate for idle times; `none` for the rate of the link.
-        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link";
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
+            acts "the link is idle";
     }
     dialects {
         /// Cisco IOS.
