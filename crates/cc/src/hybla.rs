@@ -1,8 +1,13 @@
 //! Hybla: grows as a connection with a short round trip would.
 //!
-//! Source: Caini and Firrincieli 2004. In slow start each acknowledgement lets go of 2^rho segments: over round trips of more than some
-//! 200 ms that is more than any path holds, so that a receive window (`window=1MB`) has to bound it, as every host's does. Without one
-//! the first slow start drowns the path, for minutes where buffers before the bottleneck have no end.
+//! Source: Caini and Firrincieli 2004, with the bandwidth estimate of Hoe 1996 ("Improving the start-up behavior of a congestion control scheme
+//! for TCP") that it asks for. In slow start each acknowledgement lets go of 2^rho segments: 65 536 of them over 400 ms, long before a loss
+//! is heard of. The estimate bounds that: the first threshold is the rate at which the segments of the initial window come through, times
+//! the shortest round trip.
+//!
+//! Deviation: the estimate takes all of the initial window, not three acknowledgements; segments are not spaced. A connection that begins
+//! while the queue is full takes the wait for propagation, as any end host must, until a shorter round trip shows.
+//!
 //! Dialects `ns3` and `linux` are in `hybla/ns3.rs` and `hybla/linux.rs`.
 
 mod linux;
@@ -14,7 +19,7 @@ use crate::details::Details;
 use crate::num::{real, seconds, whole};
 use crate::window::{Window, by_window};
 use crate::{Acked, Congestion, CongestionControl, CongestionKind, Sample, Start, Traits};
-use sojourn_units::{Span, params};
+use sojourn_units::{Span, Time, params};
 
 params! {
     /// Hybla: the window grows by the square of how many times longer the round trip is than a reference.
@@ -45,6 +50,8 @@ pub struct Hybla {
     /// How many times longer, at least 1.
     rho: f64,
     rest: f64,
+    /// When the first acknowledgement came, and what was delivered then.
+    first: Option<(Time, u64)>,
 }
 
 impl Hybla {
@@ -55,7 +62,22 @@ impl Hybla {
             rtt0: seconds(params.rtt0),
             rho: 1.0,
             rest: 0.0,
+            first: None,
         }
+    }
+
+    /// The first threshold (Hoe 1996): how fast the initial window came through, times the shortest round trip.
+    fn estimate(&mut self, sample: &Sample) {
+        let (Some((at, delivered)), Some(rtt)) = (self.first, sample.min_rtt) else {
+            self.first = Some((sample.now, sample.delivered));
+            return;
+        };
+        let time = seconds(sample.now.saturating_since(at));
+        if sample.delivered < self.window.initial() || time <= 0.0 {
+            return;
+        }
+        let rate = real(sample.delivered.saturating_sub(delivered)) / time;
+        self.window.ssthresh = whole(rate * seconds(rtt)).max(2 * self.window.mss);
     }
 }
 
@@ -76,6 +98,9 @@ impl CongestionControl for Hybla {
     fn on_sample(&mut self, sample: &Sample) {
         if let Some(rtt) = sample.min_rtt {
             self.rho = (seconds(rtt) / self.rtt0).clamp(1.0, MOST);
+        }
+        if self.window.ssthresh == u64::MAX {
+            self.estimate(sample);
         }
     }
 
@@ -116,6 +141,20 @@ impl CongestionControl for Hybla {
 mod tests {
     use super::*;
     use crate::window::tests::{MSS, Pipe};
+
+    #[test]
+    fn the_first_slow_start_ends_at_what_the_path_holds() {
+        // 1000 segments per second.
+        for ms in [40, 100, 400] {
+            let cc = Hybla::new(&HyblaParams::default());
+            let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(ms));
+            pipe.run(Span::from_ms(3 * ms));
+            let threshold = real(pipe.cc.window.ssthresh) / real(MSS);
+            assert!((threshold / real(ms) - 1.0).abs() < 0.15, "{ms} ms: {threshold}");
+            let most = real(ms) + 4.0 * (real(ms) / 25.0).powi(2);
+            assert!(pipe.window() < most, "{ms} ms: {}", pipe.window());
+        }
+    }
 
     #[test]
     fn the_rate_grows_as_fast_whatever_the_round_trip() {

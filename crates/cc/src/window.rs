@@ -46,6 +46,11 @@ impl Window {
         self.whole = start.whole_segments;
     }
 
+    /// The window at the beginning.
+    pub(crate) fn initial(&self) -> u64 {
+        self.initial
+    }
+
     /// RFC 5681 section 4.1: the restart window.
     #[inline]
     pub(crate) fn sent(&mut self, sent: &Sent) {

@@ -7,16 +7,32 @@ use sojourn_lab::model::Scenario;
 use sojourn_lab::run::run;
 use sojourn_lab::stats::to_f64;
 
-/// TCP by its loss recovery, and QUIC.
-const TRANSPORTS: [&str; 4] = [
-    "tcp recovery=reno",
-    "tcp recovery=newreno",
-    "tcp recovery=sack",
-    "quic",
-];
+/// TCP without and with selective acknowledgement, and QUIC. `recovery=reno` is left out: after several losses in one window it waits for
+/// timeouts (RFC 6582 section 1), whatever the control.
+const TRANSPORTS: [&str; 3] = ["tcp recovery=newreno", "tcp recovery=sack", "quic"];
 
-/// What does not fill the link, and why that is right: control, dialect, transport.
-const EXCEPTIONS: [(&str, &str, &str, &str); 0] = [];
+/// What does not fill the link, and why that is right: control, dialect, transport, reason.
+const EXCEPTIONS: [(&str, &str, &str, &str); 4] = [
+    (
+        "vegas",
+        "ns3",
+        "tcp recovery=sack",
+        "ns-3.44 itself uses 52 to 58 % of this link with segments of 1448 bytes",
+    ),
+    (
+        "ledbat",
+        "ns3",
+        "quic",
+        "ns-3's window does not grow outside slow start, which a loss ends: tcp-ledbat.cc, CongestionAvoidance",
+    ),
+    (
+        "lp",
+        "ns3",
+        "tcp recovery=sack",
+        "ns-3.44 itself uses 5.7 % of this link: the least delay counts for congestion, and the window goes to one segment",
+    ),
+    ("lp", "ns3", "quic", "as over TCP"),
+];
 
 /// A flow alone: 10 Mbps, a round trip of 40 ms, room for 240 ms. The queue is longer than LEDBAT's target of 100 ms.
 fn alone(flow: &str) -> Result<Scenario, LabError> {
@@ -42,7 +58,7 @@ fn share(flow: &str) -> Option<f64> {
     let outcome = match alone(flow).and_then(|scenario| run(&scenario, 0)) {
         Ok(outcome) => outcome,
         Err(error) => {
-            // Without selective acknowledgement there are no samples, and ns-3's windows are not QUIC's.
+            // Without selective acknowledgement there are no samples.
             let text = error.to_string();
             assert!(text.contains("needs selective acknowledgement"), "{flow}: {text}");
             return None;
@@ -69,7 +85,6 @@ fn every_control_over_every_transport_that_takes_it_fills_an_idle_link() {
                     continue;
                 };
                 tried += 1;
-                println!("{flow}: {share:.3}");
                 if share < 0.8 {
                     idle.push((control, dialect, transport));
                 }
@@ -77,6 +92,6 @@ fn every_control_over_every_transport_that_takes_it_fills_an_idle_link() {
         }
     }
     let excepted = EXCEPTIONS.map(|(control, dialect, transport, _)| (control, dialect, transport));
-    assert_eq!(idle, excepted);
+    assert_eq!(idle, excepted, "an exception that fills the link is none");
     assert!(tried > 2 * ALGORITHMS.len(), "{tried}");
 }

@@ -729,13 +729,16 @@ impl<S: Source> QuicSender<S> {
         if self.traits.model {
             self.cc.on_model(&sample);
         } else {
-            // Packet by packet (appendix B.5), those that were sent before the recovery period for nothing.
+            // Packet by packet (appendix B.5), those that were sent before the recovery period for nothing. What is in flight after a packet
+            // has those in it that come after it: LEDBAT bounds its window by that.
+            let mut left: u64 = fresh.iter().map(|(bytes, _)| bytes).sum();
             for &(bytes, sent) in &fresh {
+                left -= bytes;
                 if self.recovery.is_none_or(|began| sent > began) {
                     self.cc.on_ack(&Acked {
                         now,
                         bytes,
-                        in_flight: self.in_flight,
+                        in_flight: self.in_flight + left,
                         rtt: measured.take(),
                         echo: false,
                         limited,

@@ -87,7 +87,7 @@ params! {
         /// Whether the duplicate acknowledgements before that send a new segment each.
         limited_transmit: bool = "true", source "RFC 3042 (RFC 5681 section 3.2 step 1)";
         /// When NewReno refuses a fast retransmit.
-        guard: Guard = "careful", source "RFC 6582 section 3.2 step 2",
+        guard: Guard = "ack_heuristic", source "RFC 6582 section 4.1: without it each loss among what is sent again after a timeout waits for another",
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Which partial acknowledgements restart the timer.
         partial_timer: PartialTimer = "first", source "RFC 6582 section 3.2 step 3",
@@ -148,6 +148,7 @@ params! {
             min_rto = "200ms" from "tcp.h, TCP_RTO_MIN";
             rto_floor = "variance" from "tcp_input.c, tcp_rtt_estimator: bounds rttvar";
             rto_spread = "peak" from "tcp_input.c, tcp_rtt_estimator: mdev_max_us";
+            guard = "careful" from "tcp_input.c, tcp_process_loss: no fast retransmit until what was sent at the timeout is acknowledged";
             jiffy = "1ms" from "kernel/time/timer.c, LVL_GRAN; 1 / HZ, 4 ms in kernels with HZ=250";
             max_rto = "120s" from "tcp.h, TCP_RTO_MAX";
             delayed_ack_timeout = "40ms" from "tcp.h, TCP_DELACK_MIN";

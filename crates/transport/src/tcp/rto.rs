@@ -2,6 +2,9 @@
 //!
 //! Arithmetic is in whole picoseconds; each division by 4 or 8 rounds down.
 //!
+//! A back-off lasts until a segment that was sent once is measured (the end of section 5, and Karn's algorithm, section 3), as in Linux 6.1 and in BSD without
+//! timestamps. Acknowledgements of what was sent again do not end it: a path on which every segment has to be sent twice may be slower than the timer.
+//!
 //! Deviation: after a lost SYN the timeout is three seconds, also where it was longer to begin with (section 5.7 asks for that where it was shorter).
 
 use super::params::{RtoFloor, RtoSpread, TcpParams};

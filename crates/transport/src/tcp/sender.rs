@@ -839,6 +839,33 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_lost_again_after_a_timeout_is_found_by_duplicates_and_the_timer_comes_back() {
+        for (guard, resent) in [("ack_heuristic", vec![4]), ("careful", vec![])] {
+            let pairs = [("initial_window", "20"), ("guard", guard)];
+            let (mut sender, mut bench) = open(&pairs, Script::Unlimited);
+            bench.pass(Span::from_secs(1), &mut sender);
+            (1..=4).for_each(|n| bench.ack(upto(n), &mut sender));
+            bench.take();
+            // Segment 4 is lost a second time, 5 to 7 arrive.
+            (0..3).for_each(|_| bench.ack(upto(4), &mut sender));
+            assert_eq!(segments(&mut bench).first(), resent.first(), "{guard}");
+            assert_eq!(sender.report().timeouts, 1);
+            if resent.is_empty() {
+                bench.pass(Span::from_secs(2), &mut sender);
+                assert_eq!(sender.report().timeouts, 2);
+                assert_eq!(sender.gauges().rto, Span::from_secs(4));
+                continue;
+            }
+            bench.ack(upto(20), &mut sender);
+            assert_eq!(segments(&mut bench)[0], 20, "new data");
+            assert_eq!(sender.gauges().rto, Span::from_secs(2), "Karn");
+            bench.pass(Span::from_ms(100), &mut sender);
+            bench.ack(upto(21), &mut sender);
+            assert_eq!(sender.gauges().rto, Span::from_secs(1));
+        }
+    }
+
+    #[test]
     fn one_segment_is_timed_at_a_time() {
         let (mut sender, mut bench) = open(&[], Script::Unlimited);
         bench.pass(Span::from_ms(50), &mut sender);
