@@ -112,7 +112,10 @@ impl CongestionControl for Ledbat {
         Traits {
             samples: true,
             timestamps: true,
-            raises: self.ns3.is_some().then_some("ns-3 bounds no threshold that GetSsThresh answers with"),
+            raises: self
+                .ns3
+                .is_some()
+                .then_some("ns-3 bounds no threshold that GetSsThresh answers with"),
             ..Traits::default()
         }
     }

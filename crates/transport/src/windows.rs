@@ -53,7 +53,7 @@ fn window_at(loss: Loss, flow: Flow, mut params: Vec<(&'static str, &'static str
 
 /// The larger of Reno's and CUBIC's windows at a loss, segments (Mathis et al. 1997; RFC 9438 section 5.1).
 fn response(loss: f64) -> f64 {
-    (1.31 / loss.sqrt()).max(1.054 * (0.05 / loss).powf(0.75))
+    (1.31 / loss.sqrt()).max(1.054 * libm::pow(0.05 / loss, 0.75))
 }
 
 /// The mean window of one that grows by `alpha` segments per round trip and falls by the part `beta` (Floyd, Handley and Padhye 2000).

@@ -14,7 +14,8 @@ use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sent, Stage, Start, reduce,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sent, Stage, Start,
+    reduce,
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
