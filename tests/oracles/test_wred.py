@@ -71,6 +71,10 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
     "cisco: probability of the whole way": [
         ("(self._average - low) / (high - low)", "self._average / high")
     ],
+    "cisco: no decay": [
+        ("(1 - weight) ** packets * self._average", "self._average"),
+    ],
+    "cisco: idle times of a tenth": [("/ self._packet_s", "/ self._packet_s / 10")],
     "linux: one count for all classes": [("return min(packet.flow, most - 1)", "return 0")],
     "linux: idle since the link asked in vain": [
         (

@@ -7,9 +7,12 @@ Sources:
   average of the whole queue, average = old (1 - 2^-n) + queue 2^-n, brought up to date when a
   packet arrives; for each class two thresholds and a mark probability denominator; below the least
   the packet is queued, between the two it is dropped with a probability that grows linearly up to
-  1 / denominator at the upper one, beyond that it is dropped. Nothing is said of idle times or of
-  spacing, so there is neither: one draw for each packet in between. With ECN packets in between
-  are marked if they can be; beyond the upper threshold they are dropped.
+  1 / denominator at the upper one, beyond that it is dropped. Nothing is said of spacing, so there
+  is none: one draw for each packet in between. With ECN packets in between are marked if they can
+  be; beyond the upper threshold they are dropped.
+* Floyd and Jacobson 1993, figure 2, for idle times, of which Cisco says nothing: the average decays
+  as by arrivals at an empty queue of as many packets of `avpkt` bytes as the link could have sent.
+  A packet that is dropped at an idle link starts the idle time anew.
 * Linux net/sched/sch_gred.c with several virtual queues of one priority (WRED mode), and
   include/net/red.h: bytes, whole numbers; the average is shared, the count and the draw are each
   class's own. `tc`'s weight and table of idle times as it sets them up (iproute2 tc_red.c).
@@ -59,22 +62,33 @@ class Settings:
 
 
 class CiscoQueue:
-    def __init__(self, log: Log, settings: Settings, draws: Stream) -> None:
+    def __init__(self, log: Log, settings: Settings, draws: Stream, rate_bps: int) -> None:
         self._log = log
         self._set = settings
         self._draws = draws
         self._fifo: deque[Arrival] = deque()
         self._average = 0.0
+        self._packet_s = 8 * settings.avpkt / rate_bps
+        self._idle_since_ps: int | None = 0
 
     def __len__(self) -> int:
         return len(self._fifo)
 
     def dequeue(self, now_ps: int) -> Arrival | None:
-        return self._fifo.popleft() if self._fifo else None
+        if not self._fifo:
+            self._idle_since_ps = now_ps
+            return None
+        return self._fifo.popleft()
 
     def enqueue(self, packet: Arrival, now_ps: int) -> None:
         weight = 2.0**-self._set.log_weight
-        self._average = (1 - weight) * self._average + weight * len(self._fifo)
+        idle = self._idle_since_ps
+        self._idle_since_ps = None
+        if idle is None:
+            self._average = (1 - weight) * self._average + weight * len(self._fifo)
+        else:
+            packets = (now_ps - idle) / PS_PER_S / self._packet_s
+            self._average = (1 - weight) ** packets * self._average
         low, high, max_p = self._set.of(packet)
         reason = None
         if self._average > high:
@@ -87,6 +101,8 @@ class CiscoQueue:
         marks = marks and (reason == EARLY or (reason == FORCED and not self._set.harddrop))
         if reason is not None and not marks:
             self._log.dropped(packet, reason)
+            if idle is not None:
+                self._idle_since_ps = now_ps
         elif len(self._fifo) >= self._set.limit:
             self._log.dropped(packet, OVERFLOW)
         else:
@@ -190,4 +206,4 @@ def run(
     draws = Stream(seed)
     if settings.linux:
         return drive(arrivals, rate_bps, GredQueue(log, settings, draws), log)
-    return drive(arrivals, rate_bps, CiscoQueue(log, settings, draws), log)
+    return drive(arrivals, rate_bps, CiscoQueue(log, settings, draws, rate_bps), log)

@@ -92,7 +92,11 @@ const NS2_PACKETS: f64 = 1.352_986_716;
 fn mean_and_error(rates: &[f64]) -> (f64, f64) {
     let n = RUNS as f64;
     let mean = rates.iter().sum::<f64>() / n;
-    let square = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let square = rates
+        .iter()
+        .map(|rate| (rate - mean) * (rate - mean))
+        .sum::<f64>()
+        / (n - 1.0);
     (mean, (square / n).sqrt())
 }
 

@@ -598,7 +598,9 @@ mod tests {
         encoder.adapt(1.5e6, Time::ZERO + Span::from_ms(550));
         let burst = sizes(&mut encoder, 9);
         assert_eq!(burst[0], 13_500);
-        assert_eq!(burst[1..8], [36_500 / 7; 7]);
+        let others = &burst[1..8];
+        assert!(others.iter().all(|bytes| bytes.abs_diff(36_500 / 7) <= 1));
+        assert!(others.iter().sum::<u64>().abs_diff(36_500) <= 1);
         assert_eq!(burst[8], 6250);
     }
 
