@@ -465,8 +465,8 @@ fn stream(source: &str) -> String {
 
 fn frames(source: &str) -> String {
     format!(
-        "flows = [\"rtp source=({source}) control=nada\"]\n{RUN}duration = \"15s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"20ms\"\n\
-         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"100kbps\"\n[[changes]]\nat = \"8s\"\nlink = \"left-right\"\n\
+        "flows = [\"rtp source=({source}) control=nada\"]\n{RUN}duration = \"20s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"20ms\"\n\
+         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"100kbps\"\n[[changes]]\nat = \"13s\"\nlink = \"left-right\"\n\
          rate = \"5Mbps\"\n"
     )
 }
