@@ -95,7 +95,11 @@ impl Trial<'_> {
                     pairs.push((key, value.clone()));
                 }
             }
-            let plain = spec(self.name, dialect, &pairs);
+            // What a scene gives for the parameter itself is what the value is compared with.
+            let own = scene.with.iter().find(|(key, _)| *key == info.name);
+            let own = own.map(|&(key, value)| (key, value.to_owned()));
+            let beside: Pairs<'_> = pairs.iter().cloned().chain(own).collect();
+            let plain = spec(self.name, dialect, &beside);
             pairs.push((info.name, value.to_owned()));
             let Some(scenario) = read(&(scene.text)(&spec(self.name, dialect, &pairs))) else {
                 match index {
@@ -461,8 +465,8 @@ fn stream(source: &str) -> String {
 
 fn frames(source: &str) -> String {
     format!(
-        "flows = [\"rtp source=({source}) control=nada\"]\n{RUN}duration = \"15s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"20ms\"\n\
-         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"100kbps\"\n[[changes]]\nat = \"8s\"\nlink = \"left-right\"\n\
+        "flows = [\"rtp source=({source}) control=nada\"]\n{RUN}duration = \"20s\"\n[topology]\nrate = \"1200kbps\"\nrtt = \"20ms\"\n\
+         [[changes]]\nat = \"6s\"\nlink = \"left-right\"\nrate = \"100kbps\"\n[[changes]]\nat = \"13s\"\nlink = \"left-right\"\n\
          rate = \"5Mbps\"\n"
     )
 }

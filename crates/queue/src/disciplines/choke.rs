@@ -585,7 +585,7 @@ mod tests {
     fn what_a_dialect_lacks_is_refused() {
         for spec in [
             "min=none",
-            "burst=3p",
+            "burst=3p weight=none",
             "dialect=linux limit=10kB",
             "min=30p max=20p",
         ] {

@@ -72,7 +72,8 @@ params! {
             where burst not "none";
         /// Least rate of the encoder.
         min_rate: Rate = "150kbps", range "1bps".., source "RFC 8867 section 5",
-            where points is "";
+            where points is "",
+            acts "a congestion control asks for less";
         /// Greatest rate of the encoder.
         max_rate: Rate = "1.5Mbps", range "1bps".., source "RFC 8867 section 5",
             where points is "";

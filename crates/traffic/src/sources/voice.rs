@@ -80,7 +80,8 @@ params! {
     /// Packets of a voice codec in talk spurts.
     pub struct VoiceParams {
         /// The codec.
-        codec: Codec = "g711", source "RFC 3551 section 6 (payload type 0)";
+        codec: Codec = "g711", source "RFC 3551 section 6 (payload type 0)",
+            acts "it sends otherwise than the default, or the quality of calls is judged (rtp)";
         /// Time from one packet to the next, a whole number of frames; none is 20 ms, 30 ms of G.723.1.
         interval: Option<Span> = "none", range "1ms".."1s", source "RFC 3551 section 4.2 (20 ms)";
         /// Bit rate of Opus; the other codecs have one each.
