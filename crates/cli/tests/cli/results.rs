@@ -118,6 +118,7 @@ fn transfers_that_go_missing_are_not_counted_as_none() {
 }
 
 /// What the processes of these commands, begun at the same time, end with: status and standard error.
+#[cfg(unix)]
 fn at_once(place: &Place, commands: &[String]) -> Vec<(Option<i32>, String)> {
     let children: Vec<_> = commands.iter().map(|words| started(place, words)).collect();
     children
