@@ -157,7 +157,8 @@ mod tests {
                 (threshold / real(ms) - 1.0).abs() < 0.15,
                 "{ms} ms: {threshold}"
             );
-            let most = real(ms) + 4.0 * (real(ms) / 25.0).powi(2);
+            let rho = real(ms) / 25.0;
+            let most = real(ms) + 4.0 * rho * rho;
             assert!(pipe.window() < most, "{ms} ms: {}", pipe.window());
         }
     }
