@@ -3,7 +3,7 @@
 //! Source: Caini and Firrincieli 2004, with the bandwidth estimate of Hoe 1996 ("Improving the start-up behavior of a congestion control scheme
 //! for TCP") that it asks for. In slow start each acknowledgement lets go of 2^rho segments: 65 536 of them over 400 ms, long before a loss
 //! is heard of. The estimate bounds that: the first threshold is the rate at which the segments of the initial window come through, times
-//! the shortest round trip.
+//! the shortest round trip. Until it is known the window grows as Reno's.
 //!
 //! Deviation: the estimate takes all of the initial window, not three acknowledgements; segments are not spaced. A connection that begins
 //! while the queue is full takes the wait for propagation, as any end host must, until a shorter round trip shows.
@@ -110,7 +110,10 @@ impl CongestionControl for Hybla {
         };
         let (bytes, mss) = (real(bytes), real(self.window.mss));
         let slow = self.window.in_slow_start();
-        let growth = if slow {
+        let growth = if slow && self.window.ssthresh == u64::MAX {
+            // As Reno, until the estimate is there.
+            bytes
+        } else if slow {
             (libm::pow(2.0, self.rho.min(16.0)) - 1.0) * bytes
         } else {
             self.rho * self.rho * bytes * mss / real(self.window.cwnd)
@@ -150,8 +153,12 @@ mod tests {
             let mut pipe = Pipe::new(cc, 1000.0, Span::from_ms(ms));
             pipe.run(Span::from_ms(3 * ms));
             let threshold = real(pipe.cc.window.ssthresh) / real(MSS);
-            assert!((threshold / real(ms) - 1.0).abs() < 0.15, "{ms} ms: {threshold}");
-            let most = real(ms) + 4.0 * (real(ms) / 25.0).powi(2);
+            assert!(
+                (threshold / real(ms) - 1.0).abs() < 0.15,
+                "{ms} ms: {threshold}"
+            );
+            let rho = real(ms) / 25.0;
+            let most = real(ms) + 4.0 * rho * rho;
             assert!(pipe.window() < most, "{ms} ms: {}", pipe.window());
         }
     }

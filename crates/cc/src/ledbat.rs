@@ -74,6 +74,8 @@ pub struct Ledbat {
     ns3: Option<Ns3>,
     /// A part of a byte that growth has left.
     rest: f64,
+    /// What was in flight before the acknowledgement, which may cover several packets (flightsize).
+    flight: u64,
 }
 
 impl Ledbat {
@@ -90,6 +92,7 @@ impl Ledbat {
             delays: Delays::new(params.base_history, params.current_filter),
             ns3: (params.rule == Rule::Ns3).then(|| Ns3::new(params)),
             rest: 0.0,
+            flight: 0,
         }
     }
 }
@@ -121,6 +124,7 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_sample(&mut self, sample: &Sample) {
+        self.flight = sample.in_flight_before;
         let Some(delay) = sample.one_way else {
             return;
         };
@@ -150,7 +154,8 @@ impl CongestionControl for Ledbat {
         let mss = real(self.window.mss);
         let off_target = (self.target - seconds(queueing)) / self.target;
         let grown = window + self.rest + self.gain * off_target * real(bytes) * mss / window;
-        let allowed = real(acked.in_flight + bytes) + real(self.allowed_increase) * mss;
+        let flight = self.flight.max(acked.in_flight + bytes);
+        let allowed = real(flight) + real(self.allowed_increase) * mss;
         let least = real(self.min_cwnd) * mss;
         let next = grown.min(allowed).max(least);
         self.window.cwnd = whole(next);
@@ -267,6 +272,22 @@ mod tests {
         (0..4).for_each(|_| ledbat.delays.add(Span::from_ms(10), Time::ZERO));
         ledbat.on_ack(&ack(3 * MSS));
         assert_eq!(ledbat.cwnd(), 5 * MSS);
+    }
+
+    #[test]
+    fn an_acknowledgement_told_packet_by_packet_lets_the_window_grow() {
+        let mut ledbat = started();
+        let before = ledbat.cwnd();
+        for _ in 0..20 {
+            ledbat.on_sample(&Sample {
+                one_way: Some(Span::from_ms(10)),
+                in_flight_before: ledbat.cwnd(),
+                ..Sample::default()
+            });
+            ledbat.on_ack(&ack(MSS));
+            ledbat.on_ack(&ack(0));
+        }
+        assert!(ledbat.cwnd() > before + 5 * MSS, "{}", ledbat.cwnd());
     }
 
     #[test]

@@ -23,7 +23,7 @@ const EXCEPTIONS: [(&str, &str, &str, &str); 4] = [
         "ledbat",
         "ns3",
         "quic",
-        "ns-3's window does not grow outside slow start, which a loss ends: tcp-ledbat.cc, CongestionAvoidance",
+        "tcp-ledbat.cc, CongestionAvoidance: no growth beyond what is in flight, which QUIC tells packet by packet",
     ),
     (
         "lp",
@@ -60,7 +60,10 @@ fn share(flow: &str) -> Option<f64> {
         Err(error) => {
             // Without selective acknowledgement there are no samples.
             let text = error.to_string();
-            assert!(text.contains("needs selective acknowledgement"), "{flow}: {text}");
+            assert!(
+                text.contains("needs selective acknowledgement"),
+                "{flow}: {text}"
+            );
             return None;
         }
     };
