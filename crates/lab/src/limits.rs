@@ -19,7 +19,7 @@ params! {
     pub struct LimitParams {
         /// Memory that the runs under way and the results of all runs may need together, by an estimate. Where runs side by side would need
         /// more, fewer are made at a time.
-        memory: Bytes = "4GB", range "10MB".., source "Sojourn's choice";
+        memory: Bytes = "8GB", range "10MB".., source "Sojourn's choice";
         /// Points of a study.
         points: u64 = "100000", range "1".., source "Sojourn's choice";
         /// Runs: those of all points in all replications.
@@ -491,7 +491,7 @@ mod tests {
             assert_eq!(error.path(), key);
             let message = error.to_string();
             assert!(
-                message.contains(what) && message.contains("4GB (limits.memory)"),
+                message.contains(what) && message.contains("8GB (limits.memory)"),
                 "{message}"
             );
             let (_, allowed) = message.rsplit_once("--limit-memory ").unwrap();
@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn counts_that_no_number_holds_are_refused_and_do_not_wrap() {
         let limits = LimitParams::default();
-        let mut scenario = scenario("flows = [\"4096*workload\"]");
+        let mut scenario = scenario("flows = [\"4096*workload sizes=web_search load=50%\"]");
         scenario.flows[0].place.count = u64::MAX;
         scenario.run.replications = u64::MAX;
         let needs = Needs::of(&scenario);
@@ -531,6 +531,6 @@ mod tests {
             run_bytes: 1_000_000_000,
             ..Needs::of(&scenario("flows = [\"reno\"]"))
         };
-        assert_eq!(LimitParams::default().at_a_time(&needs, true), 3);
+        assert_eq!(LimitParams::default().at_a_time(&needs, true), 7);
     }
 }

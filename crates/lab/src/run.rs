@@ -687,7 +687,7 @@ mod tests {
             "flows = [\"udp_rr\", \"2*cubic\"]\n".to_owned(),
             "flows = [\"udp_rr\"]\n".to_owned(),
             "flows = [\"2*web\", \"cbr 1Mbps\"]\n[topology]\nqueue = \"drr each=(codel)\"\nrate = \"2Mbps\"\n".to_owned(),
-            "dialect = \"ns2\"\nflows = [\"2*reno\", \"onoff rate=2Mbps\"]\n[topology]\nrate = \"2Mbps\"\nqueue = \"red\"\n"
+            "dialect = \"ns2\"\nflows = [\"2*reno\", \"onoff rate=2Mbps dialect=exact\"]\n[topology]\nrate = \"2Mbps\"\nqueue = \"red\"\n"
                 .to_owned(),
             "flows = [\"cbr 9Mbps\"]\n[topology]\nkind = \"chain\"\nhops = 5\n".to_owned(),
             format!("flows = [{{ kind = \"reno\", {to_c} }}]\n{graph}"),

@@ -41,6 +41,8 @@ fn specs() -> Vec<Spec> {
     for entry in catalogue() {
         for dialect in entry.dialects {
             let own = format!("{} dialect={}", entry.name, dialect.name);
+            // Fixed places of flows leave nothing to hash or to classify.
+            let own_flows = if entry.name == "srr" { " assign=own" } else { "" };
             if has(entry, "limit") {
                 texts.push(format!("{own} limit=15p"));
                 texts.push(format!("{own} limit=9000B"));
@@ -49,7 +51,7 @@ fn specs() -> Vec<Spec> {
                 texts.push(format!("{own} limit=600p ecn=true"));
             }
             if has(entry, "buckets") {
-                texts.push(format!("{own} buckets=2"));
+                texts.push(format!("{own} buckets=2{own_flows}"));
             }
             if has(entry, "each") {
                 texts.extend(inner(entry, dialect).map(|each| format!("{own} each=({each})")));
@@ -75,7 +77,7 @@ fn specs() -> Vec<Spec> {
                 }
                 // Flows that share a class, and three levels.
                 if has(entry, "classify") {
-                    texts.push(format!("{own} classify=dscp each=(fq_codel limit=25p)"));
+                    texts.push(format!("{own} classify=dscp{own_flows} each=(fq_codel limit=25p)"));
                 }
                 texts.push(format!(
                     "{own} each=(wrr each=(drr limit=20p each=(codel)))"

@@ -84,7 +84,7 @@ fn unknown_keys_name_the_nearest_and_all() {
     assert_eq!(
         said("[topology]", "[topologie]"),
         "case.toml:8: topologie: unknown key, did you mean \"topology\"? (allowed: schema_version, name, title, \
-         description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, study, experiment, table, \
+         description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits, study, experiment, table, \
          figure)"
     );
     let codel = sojourn_queue::registry::find("codel").expect("in the catalogue");

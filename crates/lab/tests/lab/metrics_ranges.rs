@@ -1,15 +1,12 @@
-//! No metric of any run leaves the range that its unit and its name give it.
+//! No metric of any run leaves the range that it declares.
 
 use proptest::prelude::*;
 use sojourn_lab::outcome::RunOutcome;
-use sojourn_lab::results::metrics::{Level, Metric, Subject, Unit, metrics};
+use sojourn_lab::results::metrics::{Level, Metric, Subject, metrics};
 use sojourn_lab::run::run;
 use std::collections::BTreeMap;
 
 use crate::support::scenario;
-
-/// Ratios of one count over another that does not contain it: several repairs of one packet are possible.
-const NO_SHARES: [&str; 1] = ["rtx_ratio"];
 
 /// The order of what is said of one quantity: its name ends like this. The mean has none among the percentiles.
 const ORDER: [&str; 7] = ["min", "p05", "p50", "p95", "p99", "p999", "max"];
@@ -36,16 +33,13 @@ fn subjects(outcome: &RunOutcome) -> Vec<(String, Level, Subject<'_>)> {
     all
 }
 
-/// What is wrong with a value, if anything is.
-fn wrong(metric: &Metric, value: f64) -> Option<&'static str> {
-    let is_share = metric.unit == Unit::Ratio && !NO_SHARES.contains(&metric.name.as_str());
-    if value < 0.0 {
-        Some("is negative")
-    } else if (is_share || metric.name == "jain_index") && value > 1.0 {
-        Some("is above 1")
-    } else {
-        None
-    }
+/// What is wrong with a value, if anything is: it lies outside what its metric declares.
+fn wrong(metric: &Metric, subject: &Subject<'_>, value: f64) -> Option<String> {
+    let (least, most) = metric.range.bounds(subject);
+    // Means are rounded sums. Nothing is below zero, however little.
+    let slack = 1e-12;
+    (value < least * (1.0 - slack) || value > most + slack)
+        .then(|| format!("is outside {least}..{most}"))
 }
 
 /// What is said of one quantity, out of order.
@@ -86,7 +80,7 @@ fn check(text: &str) {
         for metric in metrics().iter().filter(|metric| metric.level == level) {
             if let Some(value) = metric.value(&subject) {
                 values.insert(metric.name.as_str(), value);
-                if let Some(what) = wrong(metric, value) {
+                if let Some(what) = wrong(metric, &subject, value) {
                     faults.push(format!("{} of {of} {what}: {value:e}", metric.name));
                 }
             }

@@ -56,7 +56,7 @@ fn unknown_keys_name_the_nearest() {
             r#"flows = ["reno"]
 [topolgy]
 "#,
-            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"? (allowed: schema_version, name, title, description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series)"#,
+            r#"lab.toml:2: topolgy: unknown key, did you mean "topology"? (allowed: schema_version, name, title, description, dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits)"#,
         ),
         (
             r#"flows = ["reno"]

@@ -237,7 +237,7 @@ fn mistakes_in_experiments_are_told_with_what_there_is() {
     assert_eq!(
         error("[studdy]\ntitle = \"x\"\n"),
         "study.toml:1: studdy: unknown key, did you mean \"study\"? (allowed: schema_version, name, title, description, \
-         dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, study, experiment, table, figure)"
+         dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits, study, experiment, table, figure)"
     );
 }
 

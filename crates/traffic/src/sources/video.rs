@@ -141,6 +141,8 @@ struct Encoder {
     bursting: u32,
     /// What times between frames have had beyond their mean, seconds.
     shift: f64,
+    /// When the last frame was written: rounded times do not go back.
+    last: Time,
     /// Of a byte, what the frames before have left.
     carried: f64,
 }
@@ -301,7 +303,8 @@ impl Encoder {
             self.paused = true;
             self.refresh = true;
         }
-        let time = Time::ZERO + when;
+        let time = (Time::ZERO + when).max(self.last);
+        self.last = time;
         self.follow(time);
         self.choose();
         let (kind, bytes) = match self.list.as_slice() {
@@ -393,6 +396,7 @@ impl Entry for Video {
             deaf: Time::ZERO,
             bursting: 0,
             shift: 0.0,
+            last: Time::ZERO,
             carried: 0.0,
             params,
         })))

@@ -87,7 +87,6 @@ pub struct TcpSender<S> {
     idle_restart: bool,
     restart_timer: bool,
     validate_window: bool,
-    bound_flight: bool,
     nagle: bool,
     timers: Timers<2>,
     recovery: LossRecovery,
@@ -108,6 +107,7 @@ struct Cold<S> {
     initial_window: u64,
     start: Time,
     wants_ecn: bool,
+    bound_flight: bool,
     syn_lost: bool,
     report: SenderReport,
 }
@@ -156,12 +156,12 @@ impl<S: Source> TcpSender<S> {
             held_by_window: false,
             idle_restart: params.idle_restart,
             restart_timer: params.restart_timer,
-            bound_flight: params.bound_flight,
             nagle: params.nagle,
             cold: Box::new(Cold {
                 feed,
                 initial_window: params.initial_window_bytes(),
                 start,
+                bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
                 syn_lost: false,
                 report: SenderReport::default(),
@@ -545,7 +545,7 @@ impl<S: Source> TcpSender<S> {
             in_flight: self.recovery.outstanding(self.in_flight()),
             mss: self.mss,
         };
-        match self.bound_flight {
+        match self.cold.bound_flight {
             true => reduce(&mut self.cc, &congestion),
             false => self.cc.on_congestion(&congestion),
         }
