@@ -439,6 +439,25 @@ fn no_parameter_of_a_queue_is_accepted_and_does_nothing() {
         ),
         scene(idle, &[("limit", "60p"), ("ecn", "true")]),
         scene(fast, &[]),
+        scene(capable, &[]),
+        scene(
+            flood,
+            &[
+                ("increment", "0.3"),
+                ("rehash", "700ms"),
+                ("warmup", "300ms"),
+            ],
+        ),
+        // More heavy flows than hhf knows, which take turns.
+        scene(
+            crowd,
+            &[
+                ("admit_bytes", "4000B"),
+                ("reset_timeout", "1s"),
+                ("hh_limit", "20"),
+                ("evict_timeout", "50ms"),
+            ],
+        ),
     ];
     let trials = sojourn_queue::registry::catalogue()
         .iter()

@@ -32,7 +32,8 @@ params! {
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "800p", range "1p".., source "Hollot et al. 2001: a buffer of 800 packets in the simulations";
         /// Mark ECN-capable packets instead of dropping them.
-        ecn: bool = "false", source "pi.cc: setbit_ false; the paper says mark or drop";
+        ecn: bool = "false", source "pi.cc: setbit_ false; the paper says mark or drop",
+            acts "a packet is to be dropped at random";
         /// Measure the queue in bytes, as packets of `avpkt`.
         queue_in_bytes: bool = "false", source "pi.cc: queue_in_bytes_ false; the paper counts packets";
         /// A packet's drop probability is proportional to its size.

@@ -57,7 +57,8 @@ params! {
         /// Weight of the change of the delay, per second.
         beta: f64 = "1.25", range "0".."1000", source "RFC 8033, appendix A: beta 1 + 1/4";
         /// For how long nothing is dropped at the beginning of congestion.
-        burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST";
+        burst: Span = "150ms", range "0s".."1000s", source "RFC 8033, section 4.4: MAX_BURST",
+            acts "packets would be dropped before it has passed";
         /// Size of a usual packet.
         avpkt: Bytes = "1024B", range "1B".., source "RFC 8034, A.1.2: MEAN_PKTSIZE; RFC 8033 names it without a value",
             acts "about twice as much waits, or the probability goes by sizes";
