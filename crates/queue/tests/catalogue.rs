@@ -42,7 +42,11 @@ fn specs() -> Vec<Spec> {
         for dialect in entry.dialects {
             let own = format!("{} dialect={}", entry.name, dialect.name);
             // Fixed places of flows leave nothing to hash or to classify.
-            let own_flows = if entry.name == "srr" { " assign=own" } else { "" };
+            let own_flows = if entry.name == "srr" {
+                " assign=own"
+            } else {
+                ""
+            };
             if has(entry, "limit") {
                 texts.push(format!("{own} limit=15p"));
                 texts.push(format!("{own} limit=9000B"));
@@ -77,7 +81,9 @@ fn specs() -> Vec<Spec> {
                 }
                 // Flows that share a class, and three levels.
                 if has(entry, "classify") {
-                    texts.push(format!("{own} classify=dscp{own_flows} each=(fq_codel limit=25p)"));
+                    texts.push(format!(
+                        "{own} classify=dscp{own_flows} each=(fq_codel limit=25p)"
+                    ));
                 }
                 texts.push(format!(
                     "{own} each=(wrr each=(drr limit=20p each=(codel)))"

@@ -13,7 +13,8 @@ use crate::app::Source;
 use crate::report::{Gauges, ReceiverReport, SenderReport};
 use crate::sack::{SackReceiver, SackSender};
 use sojourn_cc::{
-    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage, Start, reduce,
+    Acked, AnyCc, Congestion, CongestionControl, CongestionKind, Phase, Sample, Stage, Start,
+    reduce,
 };
 use sojourn_sim::{Agent, Flags, Host, Kind, Outgoing, Packet, Side};
 use sojourn_units::{Span, Time, params};

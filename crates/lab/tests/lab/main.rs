@@ -2,8 +2,8 @@
 
 mod changes;
 mod codepoints;
-mod fills;
 mod ecn_paths;
+mod fills;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;

@@ -21,7 +21,9 @@
 //!
 //! Drop precedences are those of RFC 2597, section 6; the lines of the classes are what its section 4 describes as one way.
 
-use super::red::{Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit};
+use super::red::{
+    Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit,
+};
 use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
@@ -629,7 +631,10 @@ mod tests {
         let mut rng = Stream::derive(1, 0, "wred");
         let at = |ms| Time::ZERO + sojourn_units::Span::from_ms(ms);
         let mut arrive = |wred: &mut Wred, ms, packets| {
-            let cx = &mut Cx { now: at(ms), rng: &mut rng };
+            let cx = &mut Cx {
+                now: at(ms),
+                rng: &mut rng,
+            };
             wred.on_enqueue(&meta(0, 0), &view(packets), cx)
         };
         let average = |wred: &Wred| {
