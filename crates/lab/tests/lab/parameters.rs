@@ -443,9 +443,12 @@ fn no_parameter_of_a_queue_is_accepted_and_does_nothing() {
         scene(
             flood,
             &[
-                ("increment", "0.3"),
-                ("rehash", "700ms"),
-                ("warmup", "300ms"),
+                ("increment", "0.1"),
+                ("bin_size", "2p"),
+                ("max", "1000p"),
+                ("penalty_rate", "1000"),
+                ("rehash", "1s"),
+                ("warmup", "500ms"),
             ],
         ),
         // More heavy flows than hhf knows, which take turns.
