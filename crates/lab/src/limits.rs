@@ -226,7 +226,7 @@ impl LimitParams {
         let greatest = parts.into_iter().max_by_key(|part| part.bytes);
         let (key, what) = greatest.map_or_else(Default::default, |part| (part.key, part.what));
         let problem = format!("with {what} a run needs about {}", size(needs.run_bytes));
-        Err(self.too_much_memory(problem, needs.run_bytes).key(key))
+        Err(self.too_much_memory(&problem, needs.run_bytes).key(key))
     }
 
     /// Refuses a study with too many points or runs, or the results of which need too much memory.
@@ -263,7 +263,7 @@ impl LimitParams {
             replications(needs),
             size(kept)
         );
-        Err(self.too_much_memory(problem, all).key("run.replications"))
+        Err(self.too_much_memory(&problem, all).key("run.replications"))
     }
 
     /// Refuses too many points; `u64::MAX` stands for more than can be counted.
@@ -301,7 +301,7 @@ impl LimitParams {
             .max(1)
     }
 
-    fn too_much_memory(&self, problem: String, bytes: u64) -> LabError {
+    fn too_much_memory(&self, problem: &str, bytes: u64) -> LabError {
         let allowed = size(self.memory.get());
         LabError::new(
             LabErrorKind::BadValue,
@@ -331,7 +331,7 @@ fn size(bytes: u64) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     let found = units
         .iter()
-        .find(|(unit, _)| bytes % unit == 0 && bytes > 0 || bytes / unit >= 10);
+        .find(|(unit, _)| bytes.is_multiple_of(*unit) && bytes > 0 || bytes / unit >= 10);
     match found {
         Some((unit, name)) => format!("{}{name}", bytes.div_ceil(*unit)),
         None => format!("{bytes}B"),

@@ -8,6 +8,9 @@ use sojourn_lab::traces::given::Given;
 use sojourn_lab::{LabError, LabErrorKind};
 use std::path::PathBuf;
 
+/// Tables by name, how many lines or packets were skipped, and remarks.
+type Analysed = (Vec<(&'static str, Table)>, u64, Vec<String>);
+
 /// The tables of a trace by name, how much was skipped, and remarks. Texts are those of the command's options.
 #[pyfunction]
 #[pyo3(signature = (path, *, format, lenient, step, start, stop, rates, horizon, receiver, tunnels))]
@@ -24,7 +27,7 @@ pub(crate) fn trace_analyse(
     horizon: String,
     receiver: Option<PathBuf>,
     tunnels: String,
-) -> PyResult<(Vec<(&'static str, Table)>, u64, Vec<String>)> {
+) -> PyResult<Analysed> {
     let called = |name: &str| match name {
         "from" => "start=".to_owned(),
         "to" => "stop=".to_owned(),

@@ -1,5 +1,10 @@
 //! Ctrl-C and SIGTERM end any run at once, the first time.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "how soon a command ends is a matter of wall time"
+)]
+
 use crate::support::Place;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

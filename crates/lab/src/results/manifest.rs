@@ -425,7 +425,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn point(scenario: serde_json::Value) -> PointInfo {
+    fn point(scenario: &serde_json::Value) -> PointInfo {
         PointInfo {
             point: 0,
             experiment: String::new(),
@@ -433,14 +433,14 @@ mod tests {
             seed: 1,
             replications: 3,
             deterministic: false,
-            scenario: ScenarioText::new(&scenario),
+            scenario: ScenarioText::new(scenario),
         }
     }
 
     #[test]
     fn differences_are_named_with_both_values() {
-        let ours = point(json!({"topology": {"rate": "4Mbps"}, "run": {"replications": 5}}));
-        let theirs = point(json!({"topology": {"rate": "2Mbps"}, "run": {"replications": 9}}));
+        let ours = point(&json!({"topology": {"rate": "4Mbps"}, "run": {"replications": 5}}));
+        let theirs = point(&json!({"topology": {"rate": "2Mbps"}, "run": {"replications": 9}}));
         assert_eq!(
             ours.difference(&theirs).as_deref(),
             Some("at \"point 0\", topology.rate is \"2Mbps\" there and \"4Mbps\" here")
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn what_a_run_follows_from_has_neither_name_nor_replications() {
         let ours = point(
-            json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}),
+            &json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}),
         );
         assert_eq!(
             ours.made_from(),
@@ -460,8 +460,8 @@ mod tests {
 
     #[test]
     fn more_replications_are_the_same_study() {
-        let ours = point(json!({"run": {"replications": 5}}));
-        let theirs = point(json!({"run": {"replications": 9}}));
+        let ours = point(&json!({"run": {"replications": 5}}));
+        let theirs = point(&json!({"run": {"replications": 9}}));
         assert_eq!(ours.difference(&theirs), None);
     }
 

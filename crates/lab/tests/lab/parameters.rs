@@ -55,7 +55,7 @@ impl Trial<'_> {
                     match self.fate(info, &value, dialect, &mut bases) {
                         Fate::Acts => *acted = true,
                         Fate::Nothing if info.acts.is_empty() => {
-                            problems.push(format!("{what}: changes nothing"))
+                            problems.push(format!("{what}: changes nothing"));
                         }
                         Fate::Fails(why) => problems.push(format!("{what}: {why}")),
                         Fate::Refused | Fate::Nothing => {}
