@@ -280,7 +280,7 @@ pub(crate) struct MakeArgs {
     /// Remove the results that the directory holds instead of going on from them.
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Memory that the runs under way and all results may need, by an estimate [default: 8GB]. What needs more is refused.
+    /// Memory that the runs under way and all results may need, by an estimate [default: 4GB]. What needs more is refused.
     /// Results do not depend on it.
     #[arg(long, value_name = "SIZE")]
     pub(crate) limit_memory: Option<String>,

@@ -223,7 +223,10 @@ fn trace(
         // Half a trace is of no use; if it cannot be removed, the first error is the one to tell.
         let _ = fs::remove_file(&partial);
     }
-    Ok(result?)
+    Ok(result.map_err(|error| match error.kind() {
+        LabErrorKind::Interrupted if plain => error.remedy("the trace is not written"),
+        _ => error,
+    })?)
 }
 
 /// Whether it is, or would be, a plain file: what is not, such as a pipe, cannot be renamed over.

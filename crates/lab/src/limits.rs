@@ -19,7 +19,7 @@ params! {
     pub struct LimitParams {
         /// Memory that the runs under way and the results of all runs may need together, by an estimate. Where runs side by side would need
         /// more, fewer are made at a time.
-        memory: Bytes = "8GB", range "10MB".., source "Sojourn's choice";
+        memory: Bytes = "4GB", range "10MB".., source "Sojourn's choice";
         /// Points of a study.
         points: u64 = "100000", range "1".., source "Sojourn's choice";
         /// Runs: those of all points in all replications.
@@ -43,6 +43,8 @@ const PER_SAMPLE: u64 = 240;
 const PER_KEPT_SAMPLE: u64 = 16;
 /// Bytes of a flow, and of a queue, in the outcome of a run.
 const PER_OUTCOME: u64 = 2_500;
+/// Bytes of what the outcome of a run keeps of one flow at one queue.
+const PER_KEPT_COUNT: u64 = 64;
 /// Bytes of an entry of a routing table, with what it takes to find the way.
 const PER_ROUTE: u64 = 16;
 /// Bytes of a point beside what it runs, and how often the text of its scenario is there.
@@ -142,7 +144,12 @@ impl Needs {
             .saturating_add(receptions)
             .saturating_add(network.observed)
             .saturating_mul(PER_OUTCOME)
-            .saturating_add(counted.saturating_mul(PER_FLOW_AND_QUEUE));
+            .saturating_add(
+                network
+                    .observed
+                    .saturating_mul(flows)
+                    .saturating_mul(PER_KEPT_COUNT),
+            );
         let needs = Needs {
             points: 1,
             runs,
@@ -491,7 +498,7 @@ mod tests {
             assert_eq!(error.path(), key);
             let message = error.to_string();
             assert!(
-                message.contains(what) && message.contains("8GB (limits.memory)"),
+                message.contains(what) && message.contains("4GB (limits.memory)"),
                 "{message}"
             );
             let (_, allowed) = message.rsplit_once("--limit-memory ").unwrap();
@@ -531,6 +538,6 @@ mod tests {
             run_bytes: 1_000_000_000,
             ..Needs::of(&scenario("flows = [\"reno\"]"))
         };
-        assert_eq!(LimitParams::default().at_a_time(&needs, true), 7);
+        assert_eq!(LimitParams::default().at_a_time(&needs, true), 3);
     }
 }

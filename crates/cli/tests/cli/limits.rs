@@ -93,7 +93,7 @@ fn memory_is_counted_before_it_is_taken() {
             "{error}"
         );
         assert!(
-            error.contains("allowed is 8GB (limits.memory)") && error.contains("--limit-memory "),
+            error.contains("allowed is 4GB (limits.memory)") && error.contains("--limit-memory "),
             "{error}"
         );
     }

@@ -365,7 +365,8 @@ fn an_interrupted_trace_leaves_nothing() {
     assert_eq!(output.status.code(), Some(130));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("sojourn: interrupted at simulated time "),
+        said.starts_with("sojourn: interrupted at simulated time ")
+            && said.ends_with("; the trace is not written\n"),
         "{said}"
     );
     assert!(!partial.exists());
