@@ -172,7 +172,7 @@ class Book:
         self.audited[name] = None
         notes = self.audits.get(name, [])
         if not notes:
-            return "The auditor says nothing."
+            return "- Nothing."
         return "\n".join(f"- {n['severity']}: `{n['rule']}`: {n['text']}" for n in notes)
 
 
