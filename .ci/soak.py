@@ -101,7 +101,7 @@ def find(programs: Sequence[str], names: Counter[str]) -> list[Test]:
 
 def run_once(test: Test, seed: int) -> str | None:
     """Runs a test with a seed; what it printed, if it failed."""
-    environment = {**os.environ, "PROPTEST_RNG_SEED": str(seed)}
+    environment = {**os.environ, "PROPTEST_RNG_SEED": str(seed), "RUST_BACKTRACE": "0"}
     try:
         # The names of sources are relative to the root: from there proptest finds where to record a failure.
         result = subprocess.run(

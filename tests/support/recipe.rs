@@ -42,12 +42,12 @@ impl Recipe {
     }
 
     /// Runs tests of a copied crate; what they print. The copy has a build of its own, kept from run to run: cargo knows a crate by its
-    /// place in the workspace, so in one build directory it would take the copy for the original.
+    /// place in the workspace, so in one build directory it would take the copy for the original. What the copies depend on is built once.
     pub(crate) fn cargo_test(&self, package: &str, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO"))
             .args(["test", "--offline", "-p", package])
             .args(arguments)
-            .env("CARGO_TARGET_DIR", self.copy.with_extension("target"))
+            .env("CARGO_TARGET_DIR", self.copy.with_file_name("recipes-target"))
             .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1")
             .current_dir(&self.copy)
             .output()
