@@ -29,6 +29,13 @@ pub trait Host {
         let _ = at;
         self.now()
     }
+    /// When an event happens that is due at `at`, so many seconds from now, and its birth. On the clock of ns-2 the sum of the doubles
+    /// counts, which may round to a picosecond beside `at`.
+    #[inline]
+    fn armed_in(&mut self, at: Time, seconds: f64) -> (Time, Time) {
+        let _ = seconds;
+        (at, self.armed(at))
+    }
     /// The endpoint's event fires at `at`; replaces the one that is pending. `armed` is what [`Host::armed`] said when the timer
     /// was set, which orders it among events at the same instant.
     fn wake(&mut self, at: Time, armed: Time);

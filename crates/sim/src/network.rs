@@ -1645,6 +1645,15 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         self.core.birth(at)
     }
 
+    fn armed_in(&mut self, at: Time, seconds: f64) -> (Time, Time) {
+        let core = &mut *self.core;
+        if core.on_ns2_clock {
+            let now = ns2_time::seconds(core.key.time, core.key.birth);
+            return core.frame.ns2_clock.event(now + seconds);
+        }
+        (at, core.birth(at))
+    }
+
     #[inline]
     fn wake(&mut self, at: Time, armed: Time) {
         let core = &mut *self.core;

@@ -73,6 +73,17 @@ pub(crate) fn seconds(at: Time, birth: Time) -> f64 {
     unscaled(whole(at) + distance)
 }
 
+/// ns-2's time of an event at `at`, in microseconds as its traces print it; `None` for an event that was not scheduled on this clock.
+/// Trace::round of trace.h: floor(x * 1e6 + .5), in double precision.
+pub(crate) fn traced_us(at: Time, birth: Time) -> Option<u64> {
+    (birth.as_ps() >= LEAST).then(|| whole_us(seconds(at, birth)))
+}
+
+#[allow(clippy::as_conversions, reason = "not negative and far below 2^53")]
+fn whole_us(seconds: f64) -> u64 {
+    (seconds * 1e6 + 0.5).floor() as u64
+}
+
 /// How long ns-2's link sends so many bytes at this rate.
 pub(crate) fn transmission(bytes: u32, bps: u64) -> f64 {
     8.0 * f64::from(bytes) / float(bps)

@@ -1,8 +1,9 @@
 //! Lines of ns-2's trace format: `event time from to type size flags flow source.port sink.port sequence uid`.
 //!
-//! Source: ns-2.35 manual, chapter 26, and `trace.cc`. Times are rounded to whole microseconds and printed as C's `%.15g`
-//! prints them, as ns-2 does, or printed to the picosecond; ns-2 has no line for a mark.
+//! Source: ns-2.35 manual, chapter 26, and `trace.cc`. Times are rounded to whole microseconds, on the clock of ns-2 as its
+//! doubles round and halves up otherwise, and printed as C's `%.15g` prints them, or printed to the picosecond; ns-2 has no line for a mark.
 
+use crate::ns2_time;
 use crate::packet::{Ecn, Flags, Kind};
 use crate::trace::{Event, Record};
 use sojourn_units::Time;
@@ -23,7 +24,10 @@ pub struct FlowLabel {
 
 /// The line of `record`, without its end, on a link between nodes `ends`; `None` for an event that ns-2 does not trace.
 pub fn line(record: &Record, ends: (u32, u32), flow: &FlowLabel) -> Option<String> {
-    line_at(&Seconds(record.key.time), record, ends, flow)
+    let (at, birth) = (record.key.time, record.key.birth);
+    let half_up = || (at.as_ps() + PS_PER_US / 2) / PS_PER_US;
+    let us = ns2_time::traced_us(at, birth).unwrap_or_else(half_up);
+    line_at(&Microseconds(us), record, ends, flow)
 }
 
 /// As [`line()`], with the time to the picosecond.
@@ -96,12 +100,12 @@ fn flags(record: &Record) -> String {
 const PS_PER_US: u64 = 1_000_000;
 const US_PER_S: u64 = 1_000_000;
 
-/// A time as `%.15g` prints seconds that were rounded to microseconds, halves up.
-struct Seconds(Time);
+/// A time as `%.15g` prints seconds that were rounded to microseconds.
+struct Microseconds(u64);
 
-impl fmt::Display for Seconds {
+impl fmt::Display for Microseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let us = (self.0.as_ps() + PS_PER_US / 2) / PS_PER_US;
+        let us = self.0;
         if (1..100).contains(&us) {
             // Below 1e-4, `%g` turns to an exponent.
             return match (us / 10, us % 10) {
@@ -144,7 +148,7 @@ mod tests {
     use crate::port::{DropReason, MarkReason};
 
     fn seconds(us: u64) -> String {
-        Seconds(Time::from_ps(us * PS_PER_US)).to_string()
+        Microseconds(us).to_string()
     }
 
     #[test]
@@ -156,11 +160,42 @@ mod tests {
         ];
         assert_eq!(printed, expected);
         let half = Time::from_ps(2_032_500_000);
-        assert_eq!(Seconds(half).to_string(), "0.002033");
         assert_eq!(ExactSeconds(half).to_string(), "0.0020325");
         let long = Time::from_ps(3_000_000_000_001);
         assert_eq!(ExactSeconds(long).to_string(), "3.000000000001");
         assert_eq!(ExactSeconds(Time::from_ps(4 * PS_PER_S)).to_string(), "4");
+    }
+
+    #[test]
+    fn half_a_microsecond_rounds_up_and_on_the_clock_of_ns_2_as_its_double_does() {
+        let label = FlowLabel {
+            datagram: "cbr".to_owned(),
+            id: 1,
+            source: (2, 0),
+            sink: (3, 0),
+        };
+        let time_of = |key| {
+            let record = Record {
+                key,
+                event: Event::Receive,
+                link: 0,
+                packet: Packet::test(1000, 0, 7).label(),
+                side: None,
+            };
+            let line = line(&record, (0, 1), &label).expect("a line");
+            line.split(' ').nth(1).map(str::to_owned)
+        };
+        let half = Key::before(Time::from_ps(2_032_500_000));
+        assert_eq!(time_of(half).as_deref(), Some("0.002033"));
+        let mut clock = ns2_time::Clock::default();
+        let mut of = |seconds: f64| {
+            let (time, birth) = clock.event(seconds);
+            time_of(Key::event(time, birth, 0))
+        };
+        let exact = 0.300_000_5_f64;
+        let below = f64::from_bits(exact.to_bits() - 4);
+        assert_eq!(of(below).as_deref(), Some("0.3"));
+        assert_eq!(of(exact).as_deref(), Some("0.300001"));
     }
 
     #[test]

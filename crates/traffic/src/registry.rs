@@ -230,6 +230,12 @@ macro_rules! register {
                     AnySource::Custom(s) => s.key(),
                 }
             }
+            fn gap_s(&self) -> Option<f64> {
+                match self {
+                    $(AnySource::$Source(s) => s.gap_s(),)*
+                    AnySource::Custom(s) => s.gap_s(),
+                }
+            }
             fn level(&self) -> u8 {
                 match self {
                     $(AnySource::$Source(s) => s.level(),)*

@@ -38,6 +38,10 @@ impl Source for Timed {
         Some(Write { at, ..write })
     }
 
+    fn gap_s(&self) -> Option<f64> {
+        self.source.gap_s()
+    }
+
     fn keeps(&self) -> bool {
         self.source.keeps()
     }

@@ -1,6 +1,6 @@
 //! What an endpoint has to send: the side of a traffic source that a transport sees.
 
-use sojourn_sim::Stream;
+use sojourn_sim::{Host, Stream};
 use sojourn_units::{Span, Time};
 
 /// An application hands bytes to its transport.
@@ -19,6 +19,12 @@ pub trait Source {
 
     /// The next write; its time is not before that of the last one. `None` when the source has finished.
     fn next(&mut self, rng: &mut Stream) -> Option<Write>;
+
+    /// Seconds from the write before to the one that [`Source::next`] gave last, where the system that the source is of sets its timer by a
+    /// double, as ns-2 does. The time of the write is the nearest that an exact sum has; the run takes the sum of the doubles.
+    fn gap_s(&self) -> Option<f64> {
+        None
+    }
 
     /// True if the application offers again what the transport had no room for; otherwise it is lost.
     fn keeps(&self) -> bool {
@@ -107,6 +113,20 @@ impl<S: Source> Feed<S> {
     #[inline]
     pub(crate) fn due(&self) -> Option<Time> {
         (self.next_at != Time::MAX).then_some(self.next_at)
+    }
+
+    /// When the next write is due, after `now`, and the birth of its timer, which is set now. Where the source's system adds doubles, the
+    /// write moves to their sum.
+    #[inline]
+    pub(crate) fn arm<H: Host>(&mut self, host: &mut H) -> (Time, Time) {
+        match self.source.gap_s() {
+            Some(gap) => {
+                let (at, armed) = host.armed_in(self.next_at, gap);
+                self.next_at = at;
+                (at, armed)
+            }
+            None => (self.next_at, host.armed(self.next_at)),
+        }
     }
 
     /// The bytes of the next write, which is thereby done.

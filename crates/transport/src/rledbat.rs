@@ -268,6 +268,10 @@ impl<H: Host> Host for Advertising<'_, H> {
         self.host.armed(at)
     }
 
+    fn armed_in(&mut self, at: Time, seconds: f64) -> (Time, Time) {
+        self.host.armed_in(at, seconds)
+    }
+
     fn wake(&mut self, at: Time, armed: Time) {
         self.host.wake(at, armed);
     }

@@ -113,7 +113,7 @@ impl<S: Source> UdpSender<S> {
         let now = host.now();
         while let Some(at) = self.feed.due() {
             if at > now {
-                let armed = host.armed(at);
+                let (at, armed) = self.feed.arm(host);
                 host.wake(at, armed);
                 return;
             }

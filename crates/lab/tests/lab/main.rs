@@ -44,6 +44,7 @@ mod traces_bad;
 mod traces_captures;
 mod traces_foreign;
 mod traces_mutations;
+mod traces_ns2;
 mod traces_ns3;
 mod traces_own;
 mod workloads;

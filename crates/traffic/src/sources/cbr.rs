@@ -56,6 +56,10 @@ pub struct Cbr {
     steady: bool,
     /// The first packet comes after a gap like all others.
     gap_first: bool,
+    /// The timer adds doubles: dialect ns2, without noise.
+    adds_doubles: bool,
+    /// Whether the packet that is next comes a gap after another.
+    follows: bool,
     /// When the next packet leaves; `None` before the first.
     next: Option<Time>,
 }
@@ -94,6 +98,8 @@ impl Entry for Cbr {
             noise: params.noise.get(),
             steady: params.noise.get() == 0.0 && params.packets.is_none(),
             gap_first: params.dialect == "ns3",
+            adds_doubles: params.dialect == "ns2" && params.noise.get() == 0.0,
+            follows: false,
             next: None,
         })
     }
@@ -122,10 +128,15 @@ impl Source for Cbr {
         };
         let at = last.saturating_add(self.pacer.gap());
         self.next = Some(at);
+        self.follows = true;
         Some(Write {
             at,
             bytes: self.bytes,
         })
+    }
+
+    fn gap_s(&self) -> Option<f64> {
+        (self.adds_doubles && self.follows).then(|| self.pacer.ns2_seconds(self.bytes))
     }
 }
 
@@ -136,6 +147,7 @@ impl Cbr {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(1)?;
         }
+        self.follows = self.next.is_some();
         let at = match self.next {
             Some(last) => {
                 let gap = self.pacer.gap();

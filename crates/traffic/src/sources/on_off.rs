@@ -52,12 +52,22 @@ pub(super) struct OnOff {
     pacer: Pacer,
     bytes: u64,
     left: Option<u64>,
-    whole_packets: bool,
     last: Time,
-    /// Exact: what is left of the on time. ns-2: unused.
-    on: Span,
-    /// ns-2: packets left in the burst.
-    burst: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Exact {
+        /// What is left of the on time.
+        on: Span,
+    },
+    Ns2 {
+        /// Packets left in the burst.
+        burst: u64,
+        /// What the timer adds before the packet that is next, in seconds; 0 before the first packet.
+        wait: f64,
+    },
 }
 
 impl OnOff {
@@ -69,10 +79,22 @@ impl OnOff {
             pacer: Pacer::at_rate(shape.size, shape.peak),
             bytes: shape.size,
             left: shape.packets.map(Packets::get),
-            whole_packets: shape.whole_packets,
             last: Time::ZERO,
-            on: Span::ZERO,
-            burst: 0,
+            state: match shape.whole_packets {
+                true => State::Ns2 {
+                    burst: 0,
+                    wait: 0.0,
+                },
+                false => State::Exact { on: Span::ZERO },
+            },
+        }
+    }
+
+    /// What ns-2's timer adds before the packet that is next, in seconds.
+    pub(super) fn gap_s(&self) -> Option<f64> {
+        match self.state {
+            State::Ns2 { wait, .. } if wait > 0.0 => Some(wait),
+            _ => None,
         }
     }
 
@@ -82,10 +104,9 @@ impl OnOff {
             *left = left.checked_sub(1)?;
         }
         let gap = self.pacer.gap();
-        let wait = if self.whole_packets {
-            self.after_whole_packets(gap, rng)
-        } else {
-            self.after_on_time(gap, rng)
+        let wait = match self.state {
+            State::Exact { on } => self.after_on_time(on, gap, rng),
+            State::Ns2 { burst, .. } => self.after_whole_packets(burst, gap, rng),
         };
         self.last = self.last.saturating_add(wait);
         Some(Write {
@@ -95,32 +116,41 @@ impl OnOff {
     }
 
     /// The wait until the source has been on for another `gap`.
-    fn after_on_time(&mut self, gap: Span, rng: &mut Stream) -> Span {
+    fn after_on_time(&mut self, mut on: Span, gap: Span, rng: &mut Stream) -> Span {
         let mut needed = gap;
         let mut wait = Span::ZERO;
-        while self.on < needed {
-            needed -= self.on;
-            wait = wait.saturating_add(self.on);
+        while on < needed {
+            needed -= on;
+            wait = wait.saturating_add(on);
             let off = Span::round_from_secs(self.law.draw(self.mean_off, rng));
             wait = wait.saturating_add(off);
-            self.on = Span::round_from_secs(self.law.draw(self.mean_on, rng));
+            on = Span::round_from_secs(self.law.draw(self.mean_on, rng));
             if wait == Span::MAX {
+                self.state = State::Exact { on };
                 return wait;
             }
         }
-        self.on -= needed;
+        on -= needed;
+        self.state = State::Exact { on };
         wait.saturating_add(needed)
     }
 
-    fn after_whole_packets(&mut self, gap: Span, rng: &mut Stream) -> Span {
+    fn after_whole_packets(&mut self, mut burst: u64, gap: Span, rng: &mut Stream) -> Span {
         let mut wait = gap;
-        if self.burst == 0 {
+        let mut seconds = self.pacer.ns2_seconds(self.bytes);
+        if burst == 0 {
             let mean = self.mean_on / self.pacer.interval().as_secs_f64();
-            self.burst = nearest(self.law.draw(mean, rng)).max(1);
-            let off = Span::round_from_secs(self.law.draw(self.mean_off, rng));
-            wait = wait.saturating_add(off);
+            burst = nearest(self.law.draw(mean, rng)).max(1);
+            let off = self.law.draw(self.mean_off, rng);
+            seconds += off;
+            wait = wait.saturating_add(Span::round_from_secs(off));
         }
-        self.burst -= 1;
+        // The first timer is set at the start of the flow, which is not when the run begins.
+        let first = self.last == Time::ZERO;
+        self.state = State::Ns2 {
+            burst: burst - 1,
+            wait: if first { 0.0 } else { seconds },
+        };
         wait
     }
 }

@@ -44,6 +44,19 @@ impl Pacer {
         Span::from_ps(self.whole)
     }
 
+    /// The gap between packets of `size` bytes as ns-2's traffic generators compute it, in seconds: `(size << 3) / rate` in double precision.
+    #[allow(
+        clippy::as_conversions,
+        reason = "bits of a packet and rates lie far below 2^53"
+    )]
+    pub(super) fn ns2_seconds(&self, size: u64) -> f64 {
+        match self.rate {
+            // A fixed interval, or a bit per second.
+            1 => self.interval().as_secs_f64(),
+            rate => (8 * size) as f64 / rate as f64,
+        }
+    }
+
     /// The gap to the next packet.
     #[inline]
     pub(super) fn gap(&mut self) -> Span {

@@ -77,4 +77,8 @@ impl Source for Pareto {
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }
+
+    fn gap_s(&self) -> Option<f64> {
+        self.0.gap_s()
+    }
 }

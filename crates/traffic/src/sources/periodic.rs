@@ -53,6 +53,10 @@ struct Bursts {
     on: Span,
     off: Span,
     random_phase: bool,
+    /// The timer adds doubles: dialect ns2.
+    adds_doubles: bool,
+    /// Whether the packet that is next comes a gap after another, in one on time.
+    follows: bool,
     /// When the on time ends in which `last` left; `None` before the first packet.
     until: Option<Time>,
     last: Time,
@@ -86,6 +90,8 @@ impl Entry for Periodic {
             on: params.on,
             off: params.off,
             random_phase: params.random_phase,
+            adds_doubles: params.dialect == "ns2",
+            follows: false,
             until: None,
             last: Time::ZERO,
         })))
@@ -101,6 +107,17 @@ impl Source for Periodic {
     fn next(&mut self, rng: &mut Stream) -> Option<Write> {
         self.0.next(rng)
     }
+
+    fn gap_s(&self) -> Option<f64> {
+        let Bursts {
+            adds_doubles,
+            follows,
+            bytes,
+            pacer,
+            ..
+        } = &*self.0;
+        (*adds_doubles && *follows).then(|| pacer.ns2_seconds(*bytes))
+    }
 }
 
 impl Bursts {
@@ -113,6 +130,7 @@ impl Bursts {
                 let at = self.last.saturating_add(self.pacer.gap());
                 if at < until {
                     self.last = at;
+                    self.follows = true;
                     return Some(Write {
                         at,
                         bytes: self.bytes,
@@ -125,6 +143,7 @@ impl Bursts {
             }
             None => Time::ZERO,
         };
+        self.follows = false;
         self.pacer = self.fresh;
         self.until = Some(begins.saturating_add(self.on));
         self.last = begins;

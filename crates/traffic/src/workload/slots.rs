@@ -64,6 +64,10 @@ impl<H: Host> Host for SlotHost<'_, H> {
         self.host.armed(at)
     }
 
+    fn armed_in(&mut self, at: Time, seconds: f64) -> (Time, Time) {
+        self.host.armed_in(at, seconds)
+    }
+
     fn wake(&mut self, at: Time, armed: Time) {
         self.woken = Some((at, armed));
     }
