@@ -19,7 +19,7 @@ use super::rate::{DeliveryRate, Picked};
 use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use crate::tcp::{FIRST_BYTE, Rto, Share, TcpParams, Wheel};
+use crate::tcp::{FIRST_BYTE, InitialWindow, Rto, Share, TcpParams, Wheel};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
     Sample, Sent, Stage, Start, Traits, Undo, reduce,
@@ -263,12 +263,13 @@ pub(super) struct Options {
 #[derive(Debug)]
 pub(super) struct Cold<S> {
     feed: Feed<S>,
-    initial_window: u64,
+    initial_window: InitialWindow,
     abc_limit: u32,
     start: Time,
     opened: Time,
     wish: Wish,
-    syn_lost: bool,
+    /// Retransmissions of the SYN.
+    syns_lost: u32,
     pub(super) report: SenderReport,
     pub(super) socket: Socket,
 }
@@ -381,7 +382,7 @@ impl<S: Source> SackSender<S> {
             },
             cold: Box::new(Cold {
                 feed,
-                initial_window: params.initial_window_bytes(),
+                initial_window: params.initial_windows(),
                 abc_limit: sack.abc_limit,
                 start,
                 opened: Time::ZERO,
@@ -390,7 +391,7 @@ impl<S: Source> SackSender<S> {
                     true => Wish::Classic,
                     false => Wish::Nothing,
                 },
-                syn_lost: false,
+                syns_lost: 0,
                 report: SenderReport::default(),
                 socket: Socket::default(),
             }),
@@ -479,7 +480,7 @@ impl<S: Source> SackSender<S> {
     fn send_syn<H: Host>(&mut self, host: &mut H) {
         let (asks, side) = ask(self.cold.wish);
         let mut flags = Flags::SYN.with(asks);
-        if self.cold.syn_lost {
+        if self.cold.syns_lost > 0 {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let out = Outgoing {
@@ -506,11 +507,9 @@ impl<S: Source> SackSender<S> {
         self.last_sent = now;
         self.rate = DeliveryRate::new(now);
         self.disarm();
-        let mut initial_window = self.cold.initial_window;
-        if self.cold.syn_lost {
-            // RFC 6298 section 5.7; RFC 5681 section 3.1.
+        let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
+        if self.cold.syns_lost > 0 {
             self.rto.restart_after_lost_syn();
-            initial_window = self.mss;
         } else {
             let rtt = match self.is_ns3() && self.options.timestamps {
                 true => by_stamps(self.cold.opened, now),
@@ -1030,7 +1029,7 @@ impl<S: Source> SackSender<S> {
     fn on_timer<H: Host>(&mut self, host: &mut H) {
         if self.state == State::SynSent {
             self.rto.back_off();
-            self.cold.syn_lost = true;
+            self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
             self.send_syn(host);
             return;

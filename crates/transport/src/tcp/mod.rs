@@ -17,6 +17,7 @@ mod rto;
 mod sender;
 mod wheel;
 
+pub(crate) use params::InitialWindow;
 pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, RtoSpread, TcpParams};
 pub use receiver::TcpReceiver;
 pub(crate) use rto::{Rto, Share};

@@ -80,6 +80,9 @@ params! {
         window: Option<Bytes> = "none", range "1B".., source "RFC 7323 section 2 (scaled to what the path needs)";
         /// Segments sent at first; none takes 2, 3 or 4 by their size, as RFC 5681 section 3.1 says.
         initial_window: Option<u32> = "10", range "1".."1000", source "RFC 6928 section 2";
+        /// Retransmissions of the SYN from which on one segment is sent at first; none keeps the initial window. A lost SYN-ACK counts as well, since the SYN goes
+        /// out again. By RFC 6928 a single one is no sign of congestion, as the first timeout is a second; in RFC 5681, section 3.1, it is.
+        syn_losses: Option<u32> = "2", range "1".."1000", source "RFC 6928 section 2 (more than one)";
         /// How losses are repaired.
         recovery: Recovery = "newreno", source "RFC 6582";
         /// Duplicate acknowledgements that tell of a loss.
@@ -136,6 +139,7 @@ params! {
             headers = "52B" from "tcp-socket-base.cc: timestamps are on (12 bytes)";
             window = "131072B" from "tcp-socket.cc, RcvBufSize and SndBufSize";
             initial_rto = "3s" from "tcp-socket.cc, ConnTimeout";
+            syn_losses = "1" from "RFC 5681 section 3.1";
             guard = "covered" from "tcp-socket-base.cc, DupAck: the highest acknowledgement is at least m_recover";
             full_ack = "ssthresh" from "tcp-recovery-ops.cc, TcpClassicRecovery::ExitRecovery";
             idle_restart = "false" from "tcp-socket-base.cc has none";
@@ -194,8 +198,16 @@ impl TcpParams {
         Ok(())
     }
 
-    /// The window to begin with, bytes.
-    pub(crate) fn initial_window_bytes(&self) -> u64 {
+    /// The window to begin with, bytes, after so many retransmissions of the SYN.
+    pub(crate) fn initial_windows(&self) -> InitialWindow {
+        InitialWindow {
+            usual: self.initial_window_bytes(),
+            reduced: self.mss.get(),
+            losses: self.syn_losses.unwrap_or(u32::MAX),
+        }
+    }
+
+    fn initial_window_bytes(&self) -> u64 {
         let mss = self.mss.get();
         let segments = match self.initial_window {
             Some(segments) => u64::from(segments),
@@ -204,6 +216,24 @@ impl TcpParams {
             None => 4,
         };
         segments * mss
+    }
+}
+
+/// The window to begin with (RFC 5681 section 3.1, RFC 6928 section 2), bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InitialWindow {
+    usual: u64,
+    reduced: u64,
+    losses: u32,
+}
+
+impl InitialWindow {
+    /// After so many retransmissions of the SYN.
+    pub(crate) fn after(self, retransmissions: u32) -> u64 {
+        match retransmissions >= self.losses {
+            true => self.reduced,
+            false => self.usual,
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 //! acknowledged after it may have waited for it. After a timeout everything from the first unacknowledged byte on is
 //! sent again as the window opens, except what acknowledgements skip.
 
-use super::params::TcpParams;
+use super::params::{InitialWindow, TcpParams};
 use super::recovery::{LossRecovery, OnDuplicate, OnNew};
 use super::rto::Rto;
 use super::wheel::Wheel;
@@ -104,11 +104,12 @@ pub struct TcpSender<S> {
 #[derive(Debug)]
 struct Cold<S> {
     feed: Feed<S>,
-    initial_window: u64,
+    initial_window: InitialWindow,
     start: Time,
     wants_ecn: bool,
     bound_flight: bool,
-    syn_lost: bool,
+    /// Retransmissions of the SYN.
+    syns_lost: u32,
     report: SenderReport,
 }
 
@@ -159,11 +160,11 @@ impl<S: Source> TcpSender<S> {
             nagle: params.nagle,
             cold: Box::new(Cold {
                 feed,
-                initial_window: params.initial_window_bytes(),
+                initial_window: params.initial_windows(),
                 start,
                 bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
-                syn_lost: false,
+                syns_lost: 0,
                 report: SenderReport::default(),
             }),
         }
@@ -243,7 +244,7 @@ impl<S: Source> TcpSender<S> {
         if self.cold.wants_ecn {
             flags = flags.with(Flags::ECE).with(Flags::CWR);
         }
-        if self.cold.syn_lost {
+        if self.cold.syns_lost > 0 {
             flags = flags.with(Flags::RETRANSMIT);
         }
         host.send(
@@ -266,11 +267,9 @@ impl<S: Source> TcpSender<S> {
         self.max = FIRST_BYTE;
         self.last_sent = now;
         self.timers.clear(RETRANSMIT);
-        let mut initial_window = self.cold.initial_window;
-        if self.cold.syn_lost {
-            // RFC 6298 section 5.7; RFC 5681 section 3.1.
+        let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
+        if self.cold.syns_lost > 0 {
             self.rto.restart_after_lost_syn();
-            initial_window = self.mss;
         } else {
             self.sample(now.since(self.timed_at));
         }
@@ -566,7 +565,7 @@ impl<S: Source> TcpSender<S> {
     fn on_timeout<H: Host>(&mut self, host: &mut H) {
         self.rto.back_off();
         if self.state == State::SynSent {
-            self.cold.syn_lost = true;
+            self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
             self.send_syn(host);
             return;
@@ -722,7 +721,27 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_syn_is_sent_again_with_back_off_and_costs_the_initial_window() {
+    fn one_lost_syn_leaves_the_initial_window_and_the_limit_costs_it() {
+        // RFC 6928 section 2; RFC 5681 section 3.1; no limit.
+        for (limit, lost, sent) in [
+            ("2", 1, 10),
+            ("2", 2, 1),
+            ("1", 1, 1),
+            ("3", 2, 10),
+            ("none", 5, 10),
+        ] {
+            let (mut sender, mut bench) = closed(&[("syn_losses", limit)], Script::Unlimited);
+            for n in 0..lost {
+                bench.pass(Span::from_secs(1 << n), &mut sender);
+            }
+            bench.take();
+            bench.ack_with(1, Flags::SYN, &mut sender);
+            assert_eq!(segments(&mut bench).len(), sent, "{limit} {lost}");
+        }
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_with_back_off_and_the_second_costs_the_initial_window() {
         let (mut sender, mut bench) = closed(&[], Script::Unlimited);
         bench.pass(Span::from_ms(2999), &mut sender);
         assert_eq!(bench.take().len(), 2);
