@@ -201,6 +201,10 @@ impl SackReceiver {
     }
 
     fn on_syn<H: Host>(&mut self, syn: &Packet, host: &mut H) {
+        if self.state != State::Established {
+            self.echo_stamp = syn.created;
+            self.echo_arrived = host.now();
+        }
         match self.state {
             State::Listen => {
                 self.state = State::SynReceived;
@@ -239,9 +243,19 @@ impl SackReceiver {
             flags,
             ..Outgoing::default()
         };
-        match side {
-            Some(side) => host.send_with(self.flow, out, side),
-            None => host.send(self.flow, out),
+        let stamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
+        let timestamps = (self.timestamps && !self.as_ns3).then_some(stamps);
+        match (side, timestamps) {
+            (Some(side), stamps) => host.send_with(
+                self.flow,
+                out,
+                Side {
+                    timestamps: stamps.unwrap_or(side.timestamps),
+                    ..side
+                },
+            ),
+            (None, Some(stamps)) => host.send_stamped(self.flow, out, stamps),
+            (None, None) => host.send(self.flow, out),
         }
         let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);

@@ -507,17 +507,18 @@ impl<S: Source> SackSender<S> {
         self.last_sent = now;
         self.rate = DeliveryRate::new(now);
         self.disarm();
+        if self.answers_the_first_syn(syn_ack, host) {
+            // It was late, not lost (tcp_try_undo_spurious_syn).
+            self.cold.syns_lost = 0;
+        }
         let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
-        if self.cold.syns_lost > 0 {
-            self.rto.restart_after_lost_syn();
-        } else {
-            let rtt = match self.is_ns3() && self.options.timestamps {
-                true => by_stamps(self.cold.opened, now),
-                false => now.since(self.cold.opened),
-            };
-            self.min_rtt = Some(rtt);
-            self.rto.sample(rtt, self.una, self.nxt);
-            self.cold.report.record_rtt(rtt);
+        match self.measure_handshake(syn_ack, host) {
+            Some(rtt) => {
+                self.min_rtt = Some(rtt);
+                self.rto.sample(rtt, self.una, self.nxt);
+                self.cold.report.record_rtt(rtt);
+            }
+            None => self.rto.restart_after_lost_syn(),
         }
         self.take_grant(syn_ack, host);
         self.cc.on_start(&Start {
@@ -531,6 +532,26 @@ impl<S: Source> SackSender<S> {
         self.send_bare_ack(host);
         self.check_completion(now);
         self.send(host);
+    }
+
+    /// The timestamp that came back is that of the first SYN.
+    fn answers_the_first_syn<H: Host>(&self, syn_ack: &Packet, host: &H) -> bool {
+        let stamps = self.stamps(host.side(syn_ack));
+        !self.is_ns3() && stamps.is_some_and(|(_, echo)| echo == self.cold.opened)
+    }
+
+    /// The round-trip time of the handshake. That of a SYN that was sent again is known only by the timestamp that came back (RFC 7323 section 4.1); section 5.7 of
+    /// RFC 6298 is for handshakes that have measured nothing (its appendix A; tcp_init_metrics).
+    fn measure_handshake<H: Host>(&self, syn_ack: &Packet, host: &H) -> Option<Span> {
+        let now = host.now();
+        if self.cold.syns_lost > 0 {
+            let (_, echo) = self.stamps(host.side(syn_ack)).filter(|_| !self.is_ns3())?;
+            return self.since_stamp(now, echo);
+        }
+        Some(match self.is_ns3() && self.options.timestamps {
+            true => by_stamps(self.cold.opened, now),
+            false => now.since(self.cold.opened),
+        })
     }
 
     /// What of ECN the server has agreed to.
