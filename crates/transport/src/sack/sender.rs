@@ -10,7 +10,7 @@ use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
 use super::params::{
-    Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
+    Capable, Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
 };
 use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
@@ -238,6 +238,7 @@ pub(super) struct Options {
     frto: bool,
     undo: bool,
     pub(super) timestamps: bool,
+    capable: Capable,
     idle_restart: bool,
     validate_window: bool,
     bound_flight: bool,
@@ -362,6 +363,7 @@ impl<S: Source> SackSender<S> {
                 frto: sack.frto,
                 undo: sack.undo,
                 timestamps: sack.timestamps,
+                capable: sack.capable,
                 idle_restart: params.idle_restart,
                 validate_window: params.validate_window || traits.validates,
                 bound_flight: params.bound_flight,
@@ -486,6 +488,10 @@ impl<S: Source> SackSender<S> {
         let out = Outgoing {
             size: self.headers + syn_options(self.options.machine, self.options.timestamps),
             kind: Kind::Segment,
+            tos: match self.cold.wish {
+                Wish::Nothing => 0,
+                _ => self.ecn_beside_data(Capable::Handshake).bits(),
+            },
             flags,
             ..Outgoing::default()
         };
@@ -586,9 +592,21 @@ impl<S: Source> SackSender<S> {
             seq: self.nxt,
             ack: FIRST_BYTE,
             kind: Kind::Ack,
+            tos: match self.ecn {
+                true => self.ecn_beside_data(Capable::All).bits(),
+                false => 0,
+            },
             ..Outgoing::default()
         };
         host.send(self.flow, out);
+    }
+
+    /// The codepoint of what is no new data, and is ECN-capable from `least` on.
+    fn ecn_beside_data(&self, least: Capable) -> Ecn {
+        match self.options.capable >= least {
+            true => codepoint(self.traits.ecn),
+            false => Ecn::NotEct,
+        }
     }
 
     // Application.
@@ -930,9 +948,10 @@ impl<S: Source> SackSender<S> {
         if arms {
             self.arm_timeout(host);
         }
-        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark.
+        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark or the host does not ask.
         let ecn = match self.traits.ecn {
             EcnUse::Scalable if self.ecn => Ecn::Ect1,
+            EcnUse::PerSegment if self.ecn => self.ecn_beside_data(Capable::All),
             _ => Ecn::NotEct,
         };
         self.pieces.begin();
@@ -2141,6 +2160,15 @@ impl<S: Source> Agent for SackSender<S> {
     fn start_measuring(&mut self, _now: Time) {
         self.bytes_acked = 0;
         self.cold.report.start_measuring();
+    }
+}
+
+/// How an algorithm that needs ECN makes packets capable.
+pub(super) fn codepoint(ecn: EcnUse) -> Ecn {
+    match ecn {
+        EcnUse::Classic => Ecn::NotEct,
+        EcnUse::PerSegment => Ecn::Ect0,
+        EcnUse::Scalable => Ecn::Ect1,
     }
 }
 
