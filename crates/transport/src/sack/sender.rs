@@ -19,7 +19,7 @@ use super::rate::{DeliveryRate, Picked};
 use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use crate::tcp::{FIRST_BYTE, InitialWindow, Rto, Share, TcpParams, Wheel};
+use crate::tcp::{FIRST_BYTE, InitialWindow, Rto, Share, TcpParams, Unused, Wheel};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
     Sample, Sent, Stage, Start, Traits, Undo, reduce,
@@ -174,6 +174,8 @@ pub struct SackSender<S> {
     limited: bool,
     usage_end: u64,
     usage: u64,
+    /// What of the window is not used, where it decays for that.
+    unused: Unused,
     last_sent: Time,
     /// When the next segment may be sent, where the congestion control asks for a rate.
     pub(super) pacer: Pacer,
@@ -320,6 +322,7 @@ impl<S: Source> SackSender<S> {
             limited: false,
             usage_end: 0,
             usage: 0,
+            unused: Unused::new(&params),
             last_sent: Time::ZERO,
             pacer: Pacer::new(sack.send_unit),
             pieces: Pieces::new(sack.send_unit),
@@ -511,6 +514,7 @@ impl<S: Source> SackSender<S> {
         self.nxt = FIRST_BYTE;
         self.high = FIRST_BYTE;
         self.last_sent = now;
+        self.unused.begin(now);
         self.rate = DeliveryRate::new(now);
         self.disarm();
         if self.answers_the_first_syn(syn_ack, host) {
@@ -675,6 +679,9 @@ impl<S: Source> SackSender<S> {
         let mut sent_new = false;
         let mut held = false;
         let mut sent_any = false;
+        if self.unused.is_on() && self.nxt == self.una {
+            self.restart_after_idle(now);
+        }
         self.pieces.begin();
         loop {
             if self.pieces.is_between()
@@ -749,6 +756,9 @@ impl<S: Source> SackSender<S> {
         self.forced = false;
         if sent_any || held {
             self.note_usage(held);
+            if self.unused.is_on() {
+                self.note_unused(now);
+            }
         }
         if sent_new {
             self.schedule_probe(false, host);
@@ -856,6 +866,35 @@ impl<S: Source> SackSender<S> {
         }
     }
 
+    /// Something is to be sent after silence (tcp_slow_start_after_idle_check).
+    fn restart_after_idle(&mut self, now: Time) {
+        if self.end <= self.nxt || self.traits.model {
+            return;
+        }
+        let silence = (now, now.since(self.last_sent));
+        let (timeout, window) = (self.rto.timeout(), self.cc.cwnd());
+        if let Some(window) = self.unused.after_silence(silence, timeout, window) {
+            self.cc.on_decay(window);
+        }
+    }
+
+    /// What was sent does or does not use the window up (tcp_cwnd_validate).
+    fn note_unused(&mut self, now: Time) {
+        if self.traits.model {
+            return;
+        }
+        if self.is_limited() {
+            self.unused.begin(now);
+            return;
+        }
+        let open = self.phase == Phase::Open && self.nxt == self.end;
+        let (outstanding, window) = (self.nxt - self.una, self.cc.cwnd());
+        let times = (now, self.rto.timeout());
+        if let Some(window) = self.unused.after_use(times, outstanding, window, open) {
+            self.cc.on_decay(window);
+        }
+    }
+
     /// Whether the window is what holds the sender back.
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
@@ -869,8 +908,10 @@ impl<S: Source> SackSender<S> {
     pub(super) fn transmit<H: Host>(&mut self, bytes: u64, push: bool, host: &mut H) {
         let now = host.now();
         let idle = self.nxt == self.una;
-        let after_idle =
-            idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout();
+        let after_idle = idle
+            && self.options.idle_restart
+            && !self.unused.is_on()
+            && now.since(self.last_sent) > self.rto.timeout();
         let mut flags = Flags::NONE;
         let mut ecn = Ecn::NotEct;
         if self.ecn {
@@ -1203,6 +1244,7 @@ impl<S: Source> SackSender<S> {
             kept: self.board.pipe(),
         };
         self.congest(CongestionKind::Timeout(expiry), outstanding, now);
+        self.unused.begin(now);
         self.cwr_due = self.owes_cwr();
         self.reducing = false;
         self.high = self.nxt;
@@ -1957,6 +1999,7 @@ impl<S: Source> SackSender<S> {
             });
         }
         self.reducing = false;
+        self.unused.begin(now);
         self.set_phase(Phase::Open, now);
     }
 

@@ -121,6 +121,10 @@ params! {
         delayed_ack_timeout: Span = "200ms", range "1us".."500ms", source "RFC 5681 section 4.2 (at most 500 ms; 200 ms in BSD)";
         /// Whether a connection that was idle for a retransmission timeout restarts from the initial window.
         idle_restart: bool = "true", source "RFC 5681 section 4.1";
+        /// Whether such a connection halves its window for each further timeout of silence instead, down to the initial window, and lets the window fall half way to
+        /// what was used of it when that was less for a timeout. The threshold keeps three quarters of the window. Only with `idle_restart`, and not for
+        /// algorithms that control the window by a model.
+        idle_decay: bool = "false", source "RFC 5681 section 4.1 (at once; the decay is that of RFC 2861 section 3.2, which RFC 7661 has made historic)";
         /// Whether the congestion window grows only when it was what held the sender back. CUBIC's does in any case (RFC 9438 section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
         /// Whether what is in flight counts for no more than the congestion window when the latter is reduced.
@@ -159,6 +163,7 @@ params! {
             partial_timer = "every" from "tcp_input.c, tcp_rearm_rto on each new acknowledgement";
             restart_timer = "true" from "tcp_output.c, tcp_xmit_retransmit_queue: resending the first segment rearms";
             full_ack = "ssthresh" from "tcp_input.c, tcp_end_cwnd_reduction";
+            idle_decay = "true" from "tcp_output.c, tcp_cwnd_restart and tcp_cwnd_application_limited";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
             bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh goes by the window itself";
         }

@@ -10,6 +10,7 @@
 use super::params::{InitialWindow, TcpParams};
 use super::recovery::{LossRecovery, OnDuplicate, OnNew};
 use super::rto::Rto;
+use super::unused::Unused;
 use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -85,6 +86,7 @@ pub struct TcpSender<S> {
     /// The congestion window was what ended the last sending.
     held_by_window: bool,
     idle_restart: bool,
+    idle_decay: bool,
     restart_timer: bool,
     validate_window: bool,
     nagle: bool,
@@ -106,6 +108,7 @@ struct Cold<S> {
     feed: Feed<S>,
     initial_window: InitialWindow,
     start: Time,
+    unused: Unused,
     wants_ecn: bool,
     bound_flight: bool,
     /// Retransmissions of the SYN.
@@ -155,13 +158,15 @@ impl<S: Source> TcpSender<S> {
             ecn: false,
             cwr_due: false,
             held_by_window: false,
-            idle_restart: params.idle_restart,
+            idle_restart: params.idle_restart && !params.idle_decay,
+            idle_decay: params.idle_restart && params.idle_decay,
             restart_timer: params.restart_timer,
             nagle: params.nagle,
             cold: Box::new(Cold {
                 feed,
                 initial_window: params.initial_windows(),
                 start,
+                unused: Unused::new(&params),
                 bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
                 syns_lost: 0,
@@ -266,6 +271,7 @@ impl<S: Source> TcpSender<S> {
         self.nxt = FIRST_BYTE;
         self.max = FIRST_BYTE;
         self.last_sent = now;
+        self.cold.unused.begin(now);
         self.timers.clear(RETRANSMIT);
         let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
         if self.cold.syns_lost > 0 {
@@ -357,6 +363,45 @@ impl<S: Source> TcpSender<S> {
     /// Sends what window and application allow.
     #[inline]
     fn send_allowed<H: Host>(&mut self, host: &mut H) {
+        match self.idle_decay {
+            true => self.send_decayed(host),
+            false => self.send_by_window(host),
+        }
+    }
+
+    /// The same where a window decays that is not used.
+    fn send_decayed<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        if self.max == self.una && self.end > self.nxt {
+            let silence = (now, now.since(self.last_sent));
+            let (timeout, window) = (self.rto.timeout(), self.cc.cwnd());
+            if let Some(window) = self.cold.unused.after_silence(silence, timeout, window) {
+                self.cc.on_decay(window);
+            }
+        }
+        let before = self.max;
+        self.send_by_window(host);
+        if self.max > before || self.held_by_window {
+            self.note_unused(now);
+        }
+    }
+
+    /// What was sent does or does not use the window up (tcp_cwnd_validate).
+    fn note_unused(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        if self.limited(in_flight) {
+            self.cold.unused.begin(now);
+            return;
+        }
+        let open = self.recovery.phase(self.una) == Phase::Open && self.nxt == self.end;
+        let (times, window) = ((now, self.rto.timeout()), self.cc.cwnd());
+        if let Some(window) = self.cold.unused.after_use(times, in_flight, window, open) {
+            self.cc.on_decay(window);
+        }
+    }
+
+    #[inline]
+    fn send_by_window<H: Host>(&mut self, host: &mut H) {
         let mut cwnd = self.recovery.window(self.cc.cwnd());
         loop {
             let segment = self.mss.min(self.end - self.nxt);
