@@ -151,6 +151,8 @@ pub struct SackSender<S> {
     /// Most bytes outstanding that the receiver allows.
     pub(super) window: u64,
     pub(super) mss: u64,
+    /// The least bytes of the window that a segment takes: `mss` where the window counts packets.
+    least: u64,
     /// One past the highest byte sent when the phase began.
     pub(super) high: u64,
     headers: u32,
@@ -306,6 +308,7 @@ impl<S: Source> SackSender<S> {
             },
             window: params.window.map_or(u64::MAX, |window| window.get()),
             mss,
+            least: if params.count_packets { mss } else { 0 },
             high: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
@@ -411,6 +414,8 @@ impl<S: Source> SackSender<S> {
         if self.traits.model {
             self.board.tell_losses();
         }
+        self.board.count_at_least(self.least);
+        self.rate.count_at_least(self.least);
         // The unit in which reductions count, until they need it.
         self.prr = Prr::new(if whole { self.mss } else { 1 }, self.mss, bound);
         self
@@ -515,7 +520,7 @@ impl<S: Source> SackSender<S> {
         self.high = FIRST_BYTE;
         self.last_sent = now;
         self.unused.begin(now);
-        self.rate = DeliveryRate::new(now);
+        self.rate.open(now);
         self.disarm();
         if self.answers_the_first_syn(syn_ack, host) {
             // It was late, not lost (tcp_try_undo_spurious_syn).
@@ -700,7 +705,7 @@ impl<S: Source> SackSender<S> {
                 && let Some(id) = self.board.next_lost()
             {
                 let bytes = u64::from(self.board.get(id).bytes);
-                if pipe + bytes > window && !self.forced {
+                if pipe + bytes.max(self.least) > window && !self.forced {
                     held = true;
                     break;
                 }
@@ -726,11 +731,11 @@ impl<S: Source> SackSender<S> {
             let outstanding = self.nxt - self.una;
             // Without limited transmit, what was selectively acknowledged still fills the window until a loss is known.
             let counted = if self.phase == Phase::Disorder && !self.options.limited_transmit {
-                outstanding
+                self.board.outstanding()
             } else {
                 pipe
             };
-            if counted + bytes > window {
+            if counted + bytes.max(self.least) > window {
                 held = true;
                 break;
             }
@@ -858,7 +863,7 @@ impl<S: Source> SackSender<S> {
     /// Keeps the strongest sign in a window of data that the congestion window was used up (RFC 7661; tcp_cwnd_validate).
     #[inline]
     fn note_usage(&mut self, held: bool) {
-        let outstanding = self.nxt - self.una;
+        let outstanding = self.board.outstanding();
         if self.una >= self.usage_end || held || (!self.limited && outstanding > self.usage) {
             self.limited = held;
             self.usage = outstanding;
@@ -888,7 +893,7 @@ impl<S: Source> SackSender<S> {
             return;
         }
         let open = self.phase == Phase::Open && self.nxt == self.end;
-        let (outstanding, window) = (self.nxt - self.una, self.cc.cwnd());
+        let (outstanding, window) = (self.board.outstanding(), self.cc.cwnd());
         let times = (now, self.rto.timeout());
         if let Some(window) = self.unused.after_use(times, outstanding, window, open) {
             self.cc.on_decay(window);
@@ -965,9 +970,8 @@ impl<S: Source> SackSender<S> {
         let segment = self.board.get_mut(id);
         self.rate.on_send(segment, empty, now);
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
-        let state = self
-            .rate
-            .now(self.board.pipe() + bytes, self.board.lost_total());
+        let in_flight = self.board.pipe() + bytes.max(self.least);
+        let state = self.rate.now(in_flight, self.board.lost_total());
         if let Some(then) = self.board.then_mut(id) {
             *then = state;
         }
@@ -1004,15 +1008,16 @@ impl<S: Source> SackSender<S> {
     fn account<H: Host>(&mut self, bytes: u64, again: bool, after_idle: bool, host: &mut H) {
         let now = host.now();
         self.last_sent = now;
+        let counted = bytes.max(self.least);
         if self.reducing {
-            self.prr.on_sent(bytes);
+            self.prr.on_sent(counted);
         }
         if self.traits.unsampled && !after_idle {
             return;
         }
         self.cc.on_sent(&Sent {
             now,
-            bytes,
+            bytes: counted,
             in_flight: self.board.pipe(),
             retransmission: again,
             after_idle,
@@ -1322,7 +1327,7 @@ impl<S: Source> SackSender<S> {
     fn take_in<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let (now, ack) = (host.now(), packet.ack);
         let side = host.side(packet);
-        let outstanding_before = self.nxt - self.una;
+        let outstanding_before = self.board.outstanding();
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
         let lost_before = self.board.lost_total();
@@ -1354,7 +1359,7 @@ impl<S: Source> SackSender<S> {
             now,
             una: self.una,
             next: self.nxt,
-            acked: event.acked,
+            acked: outstanding_before - self.board.outstanding(),
             newly_delivered: delivered,
             marked,
             rtt,
@@ -1420,10 +1425,10 @@ impl<S: Source> SackSender<S> {
     fn advance<H: Host>(&mut self, ack: u64, stamps: Option<(Time, Time)>, host: &mut H) {
         let now = host.now();
         let pipe_before = self.board.pipe();
+        let outstanding_before = self.board.outstanding();
         let delivered_before = self.rate.delivered();
-        let acked = ack - self.una;
+        self.bytes_acked += ack - self.una;
         self.una = ack;
-        self.bytes_acked += acked;
         let mut picked = Picked::default();
         let Some(first) = self.board.front().map(|first| first.sent) else {
             return;
@@ -1435,7 +1440,7 @@ impl<S: Source> SackSender<S> {
                 let then = self.board.pop_then();
                 self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
             }
-            bytes += u64::from(segment.bytes);
+            bytes += u64::from(segment.bytes).max(self.least);
             last = segment;
         }
         if !self.traits.samples {
@@ -1458,7 +1463,7 @@ impl<S: Source> SackSender<S> {
                 now,
                 una: self.una,
                 next: self.nxt,
-                acked,
+                acked: outstanding_before - self.board.outstanding(),
                 newly_delivered: delivered,
                 marked: 0,
                 rtt: Some(rtt),
@@ -1971,7 +1976,7 @@ impl<S: Source> SackSender<S> {
         };
         let flight = match self.options.flight {
             // RFC 5681 section 3.2 step 2: not what limited transmit has added.
-            FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
+            FlightSize::Outstanding => self.board.outstanding().saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
         self.congest(kind, flight.max(self.mss), now);

@@ -125,6 +125,8 @@ params! {
         /// what was used of it when that was less for a timeout. The threshold keeps three quarters of the window. Only with `idle_restart`, and not for
         /// algorithms that control the window by a model.
         idle_decay: bool = "false", source "RFC 5681 section 4.1 (at once; the decay is that of RFC 2861 section 3.2, which RFC 7661 has made historic)";
+        /// Whether the congestion window counts packets: one with less than `mss` takes as much of it as a full one, and opens it as much when it is acknowledged.
+        count_packets: bool = "false", source "RFC 5681 section 2 (windows are bytes)";
         /// Whether the congestion window grows only when it was what held the sender back. CUBIC's does in any case (RFC 9438 section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
         /// Whether what is in flight counts for no more than the congestion window when the latter is reduced.
@@ -164,6 +166,7 @@ params! {
             restart_timer = "true" from "tcp_output.c, tcp_xmit_retransmit_queue: resending the first segment rearms";
             full_ack = "ssthresh" from "tcp_input.c, tcp_end_cwnd_reduction";
             idle_decay = "true" from "tcp_output.c, tcp_cwnd_restart and tcp_cwnd_application_limited";
+            count_packets = "true" from "tcp_output.c, tcp_cwnd_test: tcp_packets_in_flight";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
             bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh goes by the window itself";
         }

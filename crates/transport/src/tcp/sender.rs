@@ -20,6 +20,7 @@ use sojourn_cc::{
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
 
 /// Timers, in the order in which those due at one instant fire.
 const RETRANSMIT: usize = 0;
@@ -76,6 +77,9 @@ pub struct TcpSender<S> {
     last_sent: Time,
     bytes_acked: u64,
     mss: u64,
+    /// The least bytes of the window that a segment takes: `mss` where the window counts packets. What those in flight take beyond their bytes.
+    least: u64,
+    padding: u64,
     headers: u32,
     flow: u32,
     state: State,
@@ -109,6 +113,8 @@ struct Cold<S> {
     initial_window: InitialWindow,
     start: Time,
     unused: Unused,
+    /// One past the last byte of each segment in flight that takes more of the window than its bytes, and how much more.
+    small: VecDeque<(u64, u64)>,
     wants_ecn: bool,
     bound_flight: bool,
     /// Retransmissions of the SYN.
@@ -152,6 +158,11 @@ impl<S: Source> TcpSender<S> {
             rto: Rto::new(&params),
             wheel: Wheel::new(params.jiffy),
             mss: params.mss.get(),
+            least: match params.count_packets {
+                true => params.mss.get(),
+                false => 0,
+            },
+            padding: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
             state: State::Closed,
@@ -167,6 +178,7 @@ impl<S: Source> TcpSender<S> {
                 initial_window: params.initial_windows(),
                 start,
                 unused: Unused::new(&params),
+                small: VecDeque::new(),
                 bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
                 syns_lost: 0,
@@ -226,7 +238,30 @@ impl<S: Source> TcpSender<S> {
     /// Bytes in flight as the congestion control is told of them (FlightSize).
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.nxt - self.una
+        self.nxt - self.una + self.padding
+    }
+
+    /// The next segment has left.
+    #[inline]
+    fn advance(&mut self, bytes: u64) {
+        self.nxt += bytes;
+        if bytes < self.least {
+            let more = self.least - bytes;
+            self.padding += more;
+            self.cold.small.push_back((self.nxt, more));
+        }
+    }
+
+    /// What the segments up to the first unacknowledged byte took of the window beyond their bytes.
+    fn take_padding(&mut self) -> u64 {
+        let before = self.padding;
+        while let Some(&(end, more)) = self.cold.small.front()
+            && end <= self.una
+        {
+            self.cold.small.pop_front();
+            self.padding -= more;
+        }
+        before - self.padding
     }
 
     #[inline]
@@ -410,8 +445,9 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             let in_flight = self.in_flight();
-            if in_flight + segment > cwnd.min(self.window) {
-                self.held_by_window = in_flight + segment > cwnd;
+            let counted = in_flight + segment.max(self.least);
+            if counted > cwnd || self.nxt - self.una + segment > self.window {
+                self.held_by_window = counted > cwnd;
                 return;
             }
             if self.nagle && segment < self.mss && in_flight > 0 && !self.source_has_ended() {
@@ -419,7 +455,7 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             self.transmit(self.nxt, segment, host);
-            self.nxt += segment;
+            self.advance(segment);
             if in_flight == 0 {
                 // The first segment after idle time may have restarted the window.
                 cwnd = self.recovery.window(self.cc.cwnd());
@@ -430,10 +466,11 @@ impl<S: Source> TcpSender<S> {
     /// One new segment beyond the congestion window (RFC 3042).
     fn limited_transmit<H: Host>(&mut self, beyond: u64, host: &mut H) {
         let segment = self.mss.min(self.end - self.nxt);
-        let window = self.window.min(self.cc.cwnd() + beyond);
-        if segment > 0 && self.nxt == self.max && self.in_flight() + segment <= window {
+        let fits = self.in_flight() + segment.max(self.least) <= self.cc.cwnd() + beyond
+            && self.nxt - self.una + segment <= self.window;
+        if segment > 0 && self.nxt == self.max && fits {
             self.transmit(self.nxt, segment, host);
-            self.nxt += segment;
+            self.advance(segment);
             self.recovery.on_limited_transmit(segment);
         }
     }
@@ -508,10 +545,13 @@ impl<S: Source> TcpSender<S> {
     fn on_new_ack<H: Host>(&mut self, ack: u64, echo: bool, host: &mut H) {
         let now = host.now();
         let flight_before = self.in_flight();
-        let bytes = ack - self.una;
+        let mut bytes = ack - self.una;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.bytes_acked += bytes;
+        if self.padding > 0 {
+            bytes += self.take_padding();
+        }
         let mut rtt = None;
         if self.timed_end != 0 && ack >= self.timed_end {
             self.timed_end = 0;
@@ -623,6 +663,8 @@ impl<S: Source> TcpSender<S> {
         self.recovery.on_timeout(self.max);
         self.timed_end = 0;
         self.nxt = self.una;
+        self.padding = 0;
+        self.cold.small.clear();
         self.arm_retransmit(host);
         self.send_allowed(host);
     }
@@ -1030,6 +1072,31 @@ mod tests {
                 bench.ack(upto(n), &mut sender);
             }
             assert_eq!(sender.gauges().cwnd_bytes, cwnd * MSS, "{validate}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_packets_is_full_with_ten_of_a_hundred_bytes() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let writes: Vec<_> = (0..40).map(|n| (at(200 + n), 100)).collect();
+        for (counted, sent) in [("true", 10), ("false", 40)] {
+            let (mut sender, mut bench) =
+                open(&[("count_packets", counted)], Script::writes(&writes));
+            bench.take();
+            bench.pass(Span::from_ms(150), &mut sender);
+            assert_eq!(bench.take().len(), sent, "{counted}");
+            // Two of them make room for two, and slow start for one more; what waits is joined: three thousand bytes are three segments.
+            bench.ack(FIRST_BYTE + 200, &mut sender);
+            let sizes: Vec<_> = bench.take().iter().map(|out| out.size).collect();
+            let joined = if counted == "true" {
+                vec![1500, 1500, 120]
+            } else {
+                vec![]
+            };
+            assert_eq!(sizes, joined, "{counted}");
+            bench.ack(FIRST_BYTE + 1000, &mut sender);
+            let flight = if counted == "true" { 3 * MSS } else { 3000 };
+            assert_eq!(sender.in_flight(), flight, "{counted}");
         }
     }
 
