@@ -74,7 +74,8 @@ pub struct QuicSender<S> {
     start: Time,
     opened: Option<Time>,
     established: bool,
-    handshake_lost: bool,
+    /// When the packets of the handshake were sent.
+    handshakes: Vec<Time>,
     /// Bytes of the stream that were written, and sent once; bytes to send again, by offset.
     end: u64,
     next: u64,
@@ -145,7 +146,7 @@ impl<S: Source> QuicSender<S> {
             start: config.start,
             opened: None,
             established: false,
-            handshake_lost: false,
+            handshakes: Vec::new(),
             next: 0,
             again: BTreeMap::new(),
             delivered_to: 0,
@@ -269,12 +270,14 @@ impl<S: Source> QuicSender<S> {
         let out = Outgoing {
             size: u32::try_from(self.params.handshake_size.get()).unwrap_or(u32::MAX),
             kind: Kind::Segment,
-            flags: match self.handshake_lost {
-                true => Flags::SYN.with(Flags::RETRANSMIT),
-                false => Flags::SYN,
+            seq: u64::try_from(self.handshakes.len()).unwrap_or(u64::MAX),
+            flags: match self.handshakes.is_empty() {
+                true => Flags::SYN,
+                false => Flags::SYN.with(Flags::RETRANSMIT),
             },
             ..Outgoing::default()
         };
+        self.handshakes.push(now);
         host.send(self.flow, out);
         let wait = self
             .probe_timeout()
@@ -282,16 +285,20 @@ impl<S: Source> QuicSender<S> {
         self.timers.set(LOSS, now.saturating_add(wait), host);
     }
 
-    fn establish<H: Host>(&mut self, host: &mut H) {
+    /// The handshake is answered: the packet of it with number `ack`. So many of those before it, `seq`, have not arrived.
+    fn establish<H: Host>(&mut self, answer: &Packet, host: &mut H) {
         let now = host.now();
         self.established = true;
         self.probes = 0;
         self.timers.clear(LOSS);
         self.delivered_at = now;
         self.first_sent = now;
-        if let (Some(opened), false) = (self.opened, self.handshake_lost) {
-            self.measure(now.since(opened), Span::ZERO, now);
-        }
+        let number = to_usize(u32::try_from(answer.ack).unwrap_or(u32::MAX));
+        let (sent, before) = match self.handshakes.get(..=number) {
+            Some([before @ .., sent]) => (*sent, before.last().copied()),
+            _ => (now, None),
+        };
+        self.measure(now.since(sent), Span::ZERO, now);
         self.cc.on_start(&Start {
             now,
             mss: self.mss,
@@ -300,6 +307,14 @@ impl<S: Source> QuicSender<S> {
             whole_segments: false,
             rtt: self.least,
         });
+        // A lost packet of the handshake is a loss like any other (appendices A.10 and B.8).
+        let late = before.filter(|sent| *sent + self.loss_delay() <= now);
+        if let Some(lost) = late.filter(|_| answer.seq > 0) {
+            self.congested(lost, CongestionKind::Loss, now);
+            // No late acknowledgement can show that it was none. What is sent from now on is sent after the recovery began.
+            self.undo = None;
+            self.recovery = Some(sent);
+        }
         self.send(host);
     }
 
@@ -563,7 +578,6 @@ impl<S: Source> QuicSender<S> {
         let now = host.now();
         if !self.established {
             self.probes += 1;
-            self.handshake_lost = true;
             self.report.handshake_retransmissions += 1;
             self.send_handshake(host);
             return;
@@ -1003,7 +1017,7 @@ impl<S: Source> Agent for QuicSender<S> {
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         if packet.flags.has(Flags::SYN) {
             if !self.established && self.opened.is_some() {
-                self.establish(host);
+                self.establish(packet, host);
             }
         } else if self.established {
             self.on_acknowledgement(packet, host);

@@ -50,7 +50,9 @@ impl Unused {
         timeout: Span,
         window: u64,
     ) -> Option<u64> {
-        let mut left = silence.checked_sub(timeout).filter(|left| !left.is_zero())?;
+        let mut left = silence
+            .checked_sub(timeout)
+            .filter(|left| !left.is_zero())?;
         let least = self.initial.min(window) / self.mss;
         let mut segments = window / self.mss;
         while segments > least
@@ -123,7 +125,11 @@ mod tests {
         }
         let silence = (Time::ZERO, Span::from_secs(60));
         let small = unused().after_silence(silence, Span::from_ms(250), 4 * MSS);
-        assert_eq!(small, Some(4 * MSS), "a smaller window than the initial one");
+        assert_eq!(
+            small,
+            Some(4 * MSS),
+            "a smaller window than the initial one"
+        );
     }
 
     #[test]
