@@ -1,5 +1,6 @@
 //! The sending end: loss detection of RFC 9002 section 6 and appendix A, congestion events of section 7 and appendix B.
 
+use super::burst::Burst;
 use super::{QuicParams, Reordering};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -125,6 +126,8 @@ pub struct QuicSender<S> {
     /// Bytes delivered up to which samples are limited by the application.
     limited_to: u64,
     paced_until: Time,
+    /// What was sent at once, where packets are not spaced.
+    burst: Burst,
     timers: Timers<3>,
     report: SenderReport,
 }
@@ -182,6 +185,7 @@ impl<S: Source> QuicSender<S> {
             lost_total: 0,
             limited_to: 0,
             paced_until: Time::ZERO,
+            burst: Burst::new(params.initial_window),
             timers: Timers::default(),
             report: SenderReport::default(),
             params,
@@ -438,6 +442,10 @@ impl<S: Source> QuicSender<S> {
                 self.timers.set(PACE, self.paced_until, host);
                 break;
             }
+            if let Some(until) = self.burst.holds(now) {
+                self.timers.set(PACE, until, host);
+                break;
+            }
             let Some((offset, bytes, again)) = self.pick() else {
                 break;
             };
@@ -505,7 +513,7 @@ impl<S: Source> QuicSender<S> {
     }
 
     /// When the next packet may go: by the rate of the congestion control, or by a quarter more than the window in a round trip,
-    /// after a burst of the initial window (section 7.7).
+    /// after a burst of the initial window (section 7.7). Without either, bursts alone are limited.
     fn space(&mut self, bytes: u64, now: Time) {
         let (rate, burst) = match self.rate_of_control() {
             Some(rate) => (rate, Span::ZERO),
@@ -515,7 +523,10 @@ impl<S: Source> QuicSender<S> {
                     let credit = u64::from(self.params.initial_window) * self.mss - self.mss / 2;
                     (rate, rate.serialization(credit))
                 }
-                None => return,
+                None => {
+                    self.burst.on_sent(self.gap(), now);
+                    return;
+                }
             },
         };
         // What was not used is kept, up to a burst.
@@ -524,6 +535,12 @@ impl<S: Source> QuicSender<S> {
             .paced_until
             .max(least)
             .saturating_add(rate.serialization(bytes));
+    }
+
+    /// What a packet takes on average, where a window takes a round trip.
+    fn gap(&self) -> Span {
+        let packets = (self.window() / self.mss).max(1);
+        self.srtt() / packets
     }
 
     fn rate_of_control(&self) -> Option<Rate> {
@@ -720,6 +737,8 @@ impl<S: Source> QuicSender<S> {
         self.cc.on_sample(&sample);
         if news {
             self.probes = 0;
+            let packets = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
+            self.burst.on_acked(packets, self.gap(), now);
         }
         self.take_back(now);
         if marked > 0 {

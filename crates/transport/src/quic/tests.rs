@@ -199,6 +199,30 @@ fn a_lost_packet_of_the_handshake_is_a_loss() {
 }
 
 #[test]
+fn an_unpaced_sender_limits_its_bursts_to_the_initial_window() {
+    let writes = [(Time::ZERO, 400 * MSS), (at(5000), 1000 * MSS)];
+    let mut bench = Bench::new(Script::writes(&writes));
+    // The window grows to a few hundred packets: each of them is acknowledged after 100 ms.
+    let mut sent = 0;
+    for round in 2..30 {
+        bench.pass(at(100 * round));
+        sent += u64::try_from(bench.take().len()).unwrap();
+        bench.ack(&[(0, sent - 1)], Span::ZERO);
+    }
+    let cwnd = bench.sender.congestion_control().cwnd() / MSS;
+    assert!(cwnd > 200, "{cwnd}");
+    bench.take();
+    bench.pass(at(5000));
+    assert_eq!(bench.take().len(), 10, "of {cwnd}");
+    // The next burst follows when the first would have been sent at a window in a round trip.
+    let burst = bench.sender.gauges().srtt.unwrap() / cwnd * 10;
+    bench.pass(at(5000) + burst - Span::from_us(1));
+    assert_eq!(bench.take().len(), 0);
+    bench.pass(at(5000) + burst + Span::from_us(1));
+    assert_eq!(bench.take().len(), 10);
+}
+
+#[test]
 fn the_round_trip_is_smoothed_without_the_delay_of_the_acknowledgement() {
     // A.7: smoothed 7/8 100 + 1/8 (140 - 20), rttvar 3/4 50 + 1/4 20.
     let mut bench = Bench::new(Script::Unlimited);
@@ -291,9 +315,10 @@ fn losses_over_three_probe_timeouts_are_a_persistent_congestion() {
     bench.take();
     bench.pass(at(200));
     bench.ack(&[(0, 9)], Span::ZERO);
-    let first = bench.take();
-    assert!(first.len() >= 10);
-    // Nothing arrives for long, only the last probe does. The timeout is 100 + 4 * 37.5 + 25: probes at 475, 1025, 2125 and 4325 ms.
+    // The other half of the window goes when a burst of ten would have been sent at twenty packets in 100 ms.
+    bench.pass(at(250));
+    assert_eq!(bench.take().len(), 20);
+    // Nothing arrives for long, only the last probe does. The timeout is 100 + 4 * 37.5 + 25: probes at 525, 1075, 2175 and 4375 ms.
     bench.pass(at(4425));
     let probes = bench.take();
     assert_eq!(probes.len(), 4);
@@ -324,8 +349,8 @@ fn the_least_round_trip_begins_anew_after_persistent_congestion() {
     bench.pass(at(4625));
     let last = bench.take().last().unwrap().0;
     bench.ack(&[(last, last), (0, 9)], Span::ZERO);
-    // The last probe went out at 4325 ms.
-    assert_eq!(bench.sender.least, Some(Span::from_ms(300)));
+    // The last probe went out at 4375 ms.
+    assert_eq!(bench.sender.least, Some(Span::from_ms(250)));
 }
 
 #[test]
