@@ -146,6 +146,10 @@ impl CongestionControl for Compound {
         }
     }
 
+    fn on_decay(&mut self, cwnd: u64) {
+        self.window.decay(cwnd);
+    }
+
     fn traits(&self) -> Traits {
         Traits {
             samples: true,

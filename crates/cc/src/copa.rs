@@ -157,6 +157,10 @@ impl CongestionControl for Copa {
         self.window.sent(sent);
     }
 
+    fn on_decay(&mut self, cwnd: u64) {
+        self.window.decay(cwnd);
+    }
+
     fn traits(&self) -> Traits {
         Traits {
             samples: true,

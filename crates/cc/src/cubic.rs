@@ -621,6 +621,10 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn on_decay(&mut self, cwnd: u64) {
+        self.window.decay(cwnd);
+    }
+
     fn on_window(&mut self, cwnd: u64) {
         if self.curve == Curve::Ns3 {
             self.window.cwnd = cwnd;

@@ -83,6 +83,12 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_window(&mut self, cwnd: u64) {
         let _ = cwnd;
     }
+    /// The application has not made use of the window, which becomes `cwnd`. The threshold becomes at least three quarters of what the window was: so much is
+    /// known to be possible (RFC 2861 section 3; tcp_cwnd_restart and tcp_cwnd_application_limited of Linux). Told by transports in dialect linux, not of
+    /// algorithms that control the window by a model.
+    fn on_decay(&mut self, cwnd: u64) {
+        let _ = cwnd;
+    }
     /// The transport's phase changes.
     fn on_phase(&mut self, phase: Phase, now: Time) {
         let _ = (phase, now);

@@ -7,8 +7,6 @@
 //! What all of them have in common, and is no advice of a paper: windows are whole segments, times ticks of a clock of a millisecond (HZ=1000), numbers
 //! integers; samples of the round trip are microseconds, of an acknowledgement's last segment; what an acknowledgement delivers opens the window in
 //! slow start one for one, after a timeout, too.
-//!
-//! Deviation: a connection that was idle restarts from the initial window at once; Linux halves its window for each timeout that has passed.
 
 use crate::num::{micros, millis};
 use crate::{
@@ -272,6 +270,12 @@ impl<O: Ops> CongestionControl for Socket<O> {
         if sent.after_idle || sent.in_flight == sent.bytes {
             self.ops.event(state, Event::TxStart);
         }
+    }
+
+    fn on_decay(&mut self, cwnd: u64) {
+        let state = &mut self.state;
+        state.ssthresh = state.current_threshold();
+        state.cwnd = (cwnd / state.mss).max(1);
     }
 
     fn traits(&self) -> Traits {

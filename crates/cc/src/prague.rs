@@ -119,6 +119,10 @@ impl CongestionControl for Prague {
         self.window.sent(sent);
     }
 
+    fn on_decay(&mut self, cwnd: u64) {
+        self.window.decay(cwnd);
+    }
+
     fn traits(&self) -> Traits {
         Traits {
             ecn: EcnUse::Scalable,

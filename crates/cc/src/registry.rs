@@ -297,6 +297,10 @@ macro_rules! algorithms {
                 self.other_mut().on_window(cwnd);
             }
 
+            fn on_decay(&mut self, cwnd: u64) {
+                self.other_mut().on_decay(cwnd);
+            }
+
             fn on_phase(&mut self, phase: Phase, now: Time) {
                 self.other_mut().on_phase(phase, now);
             }

@@ -8,6 +8,7 @@
 //! is the same for full segments.
 
 use crate::num::scaled;
+use crate::window::three_quarters;
 use crate::{
     Acked, Congestion, CongestionControl, CongestionKind, Sent, Stage, Start, Traits, Undo,
 };
@@ -152,6 +153,11 @@ impl CongestionControl for Reno {
             self.cwnd = self.cwnd.min(self.initial_window);
             self.counted = 0;
         }
+    }
+
+    fn on_decay(&mut self, cwnd: u64) {
+        self.ssthresh = self.ssthresh.max(three_quarters(self.cwnd, self.mss));
+        self.cwnd = cwnd;
     }
 
     #[inline]

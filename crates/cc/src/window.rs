@@ -60,6 +60,12 @@ impl Window {
         }
     }
 
+    /// The application has not made use of it: see [`crate::CongestionControl::on_decay`].
+    pub(crate) fn decay(&mut self, cwnd: u64) {
+        self.ssthresh = self.ssthresh.max(three_quarters(self.cwnd, self.mss));
+        self.cwnd = cwnd;
+    }
+
     /// True below the threshold.
     #[inline]
     pub(crate) fn in_slow_start(&self) -> bool {
@@ -171,12 +177,22 @@ impl Round {
     }
 }
 
+/// Three quarters of a window in whole segments, a half and a quarter each rounded down (tcp_current_ssthresh).
+pub(crate) fn three_quarters(cwnd: u64, mss: u64) -> u64 {
+    let segments = cwnd / mss;
+    (segments / 2 + segments / 4) * mss
+}
+
 /// What algorithms do alike whose state holds a [`Window`] called `window`.
 macro_rules! by_window {
     () => {
         #[inline]
         fn on_sent(&mut self, sent: &crate::Sent) {
             self.window.sent(sent);
+        }
+
+        fn on_decay(&mut self, cwnd: u64) {
+            self.window.decay(cwnd);
         }
 
         #[inline]

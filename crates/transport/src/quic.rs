@@ -5,7 +5,7 @@
 //! (acknowledgements), draft-huitema-quic-ts-08 (one-way delay, which LEDBAT and TCP-LP need: RFC 9000 has no timestamps). Every packet has a number of its own; what is lost goes out again in a new one.
 //!
 //! Deviations: the three packet number spaces are one; a handshake of one round trip (two full packets) stands for QUIC's, and 0-RTT is
-//! not modelled; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
+//! not modelled; packets of it that are lost are a loss once a later one is answered, if that is later than the time threshold, by one reduction of the initial window; sizes of headers are parameters, not counted frame by frame; an acknowledgement tells of the four latest ranges of
 //! packet numbers (RFC 9000 section 13.2.4 lets a receiver choose); there is one stream and no flow control; a probe is one packet
 //! (section 6.2.4 allows one or two); no packet goes out beyond the window when a recovery begins (section 7.3.2 allows one); windows and what is
 //! in flight count bytes of the stream, where RFC 9002 counts datagrams with their QUIC headers; the initial window is so many packets, without
@@ -34,6 +34,7 @@
 //!
 //! Read against RFC 9002 line by line: sections 5 to 7, appendices A and B.
 
+mod burst;
 mod receiver;
 mod sender;
 
@@ -84,7 +85,7 @@ params! {
         ack_threshold: u32 = "2", range "1".."1000", source "RFC 9000 section 13.2.2";
         /// Probe timeouts that make a persistent congestion (kPersistentCongestionThreshold).
         persistent: u32 = "3", range "1".."100", source "RFC 9002 section 7.6.1";
-        /// Whether packets are spaced where the congestion control does not say how.
+        /// Whether packets are spaced where the congestion control does not say how. If false, bursts are limited to `initial_window` packets all the same.
         pacing: bool = "true", source "RFC 9002 section 7.7 (N = 1.25)";
         /// Whether packets are ECN-capable.
         ecn: bool = "false", source "RFC 9000 section 13.4 leaves it to the endpoint";

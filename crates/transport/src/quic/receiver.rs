@@ -28,6 +28,8 @@ pub struct QuicReceiver {
     /// Packets that are not acknowledged.
     waiting: u32,
     marks: u64,
+    /// Packets of the handshake that have arrived.
+    handshakes: u64,
     timers: Timers<1>,
     report: ReceiverReport,
 }
@@ -48,6 +50,7 @@ impl QuicReceiver {
             held: Vec::new(),
             waiting: 0,
             marks: 0,
+            handshakes: 0,
             timers: Timers::default(),
             report: ReceiverReport::default(),
         }
@@ -139,8 +142,12 @@ impl Agent for QuicReceiver {
         let now = host.now();
         self.flow = packet.flow;
         if packet.flags.has(Flags::SYN) {
+            self.handshakes += 1;
             let out = Outgoing {
                 size: self.handshake_size,
+                // Which one is answered, and how many up to it are missing.
+                ack: packet.seq,
+                seq: (packet.seq + 1).saturating_sub(self.handshakes),
                 kind: Kind::Segment,
                 flags: Flags::SYN,
                 ..Outgoing::default()

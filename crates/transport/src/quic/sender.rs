@@ -1,5 +1,6 @@
 //! The sending end: loss detection of RFC 9002 section 6 and appendix A, congestion events of section 7 and appendix B.
 
+use super::burst::Burst;
 use super::{QuicParams, Reordering};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -74,7 +75,8 @@ pub struct QuicSender<S> {
     start: Time,
     opened: Option<Time>,
     established: bool,
-    handshake_lost: bool,
+    /// When the packets of the handshake were sent.
+    handshakes: Vec<Time>,
     /// Bytes of the stream that were written, and sent once; bytes to send again, by offset.
     end: u64,
     next: u64,
@@ -124,6 +126,8 @@ pub struct QuicSender<S> {
     /// Bytes delivered up to which samples are limited by the application.
     limited_to: u64,
     paced_until: Time,
+    /// What was sent at once, where packets are not spaced.
+    burst: Burst,
     timers: Timers<3>,
     report: SenderReport,
 }
@@ -145,7 +149,7 @@ impl<S: Source> QuicSender<S> {
             start: config.start,
             opened: None,
             established: false,
-            handshake_lost: false,
+            handshakes: Vec::new(),
             next: 0,
             again: BTreeMap::new(),
             delivered_to: 0,
@@ -181,6 +185,7 @@ impl<S: Source> QuicSender<S> {
             lost_total: 0,
             limited_to: 0,
             paced_until: Time::ZERO,
+            burst: Burst::new(params.initial_window),
             timers: Timers::default(),
             report: SenderReport::default(),
             params,
@@ -269,12 +274,14 @@ impl<S: Source> QuicSender<S> {
         let out = Outgoing {
             size: u32::try_from(self.params.handshake_size.get()).unwrap_or(u32::MAX),
             kind: Kind::Segment,
-            flags: match self.handshake_lost {
-                true => Flags::SYN.with(Flags::RETRANSMIT),
-                false => Flags::SYN,
+            seq: u64::try_from(self.handshakes.len()).unwrap_or(u64::MAX),
+            flags: match self.handshakes.is_empty() {
+                true => Flags::SYN,
+                false => Flags::SYN.with(Flags::RETRANSMIT),
             },
             ..Outgoing::default()
         };
+        self.handshakes.push(now);
         host.send(self.flow, out);
         let wait = self
             .probe_timeout()
@@ -282,16 +289,20 @@ impl<S: Source> QuicSender<S> {
         self.timers.set(LOSS, now.saturating_add(wait), host);
     }
 
-    fn establish<H: Host>(&mut self, host: &mut H) {
+    /// The handshake is answered: the packet of it with number `ack`. So many of those before it, `seq`, have not arrived.
+    fn establish<H: Host>(&mut self, answer: &Packet, host: &mut H) {
         let now = host.now();
         self.established = true;
         self.probes = 0;
         self.timers.clear(LOSS);
         self.delivered_at = now;
         self.first_sent = now;
-        if let (Some(opened), false) = (self.opened, self.handshake_lost) {
-            self.measure(now.since(opened), Span::ZERO, now);
-        }
+        let number = to_usize(u32::try_from(answer.ack).unwrap_or(u32::MAX));
+        let (sent, before) = match self.handshakes.get(..=number) {
+            Some([before @ .., sent]) => (*sent, before.last().copied()),
+            _ => (now, None),
+        };
+        self.measure(now.since(sent), Span::ZERO, now);
         self.cc.on_start(&Start {
             now,
             mss: self.mss,
@@ -300,6 +311,14 @@ impl<S: Source> QuicSender<S> {
             whole_segments: false,
             rtt: self.least,
         });
+        // A lost packet of the handshake is a loss like any other (appendices A.10 and B.8).
+        let late = before.filter(|sent| *sent + self.loss_delay() <= now);
+        if let Some(lost) = late.filter(|_| answer.seq > 0) {
+            self.congested(lost, CongestionKind::Loss, now);
+            // No late acknowledgement can show that it was none. What is sent from now on is sent after the recovery began.
+            self.undo = None;
+            self.recovery = Some(sent);
+        }
         self.send(host);
     }
 
@@ -423,6 +442,10 @@ impl<S: Source> QuicSender<S> {
                 self.timers.set(PACE, self.paced_until, host);
                 break;
             }
+            if let Some(until) = self.burst.holds(now) {
+                self.timers.set(PACE, until, host);
+                break;
+            }
             let Some((offset, bytes, again)) = self.pick() else {
                 break;
             };
@@ -490,7 +513,7 @@ impl<S: Source> QuicSender<S> {
     }
 
     /// When the next packet may go: by the rate of the congestion control, or by a quarter more than the window in a round trip,
-    /// after a burst of the initial window (section 7.7).
+    /// after a burst of the initial window (section 7.7). Without either, bursts alone are limited.
     fn space(&mut self, bytes: u64, now: Time) {
         let (rate, burst) = match self.rate_of_control() {
             Some(rate) => (rate, Span::ZERO),
@@ -500,7 +523,10 @@ impl<S: Source> QuicSender<S> {
                     let credit = u64::from(self.params.initial_window) * self.mss - self.mss / 2;
                     (rate, rate.serialization(credit))
                 }
-                None => return,
+                None => {
+                    self.burst.on_sent(self.gap(), now);
+                    return;
+                }
             },
         };
         // What was not used is kept, up to a burst.
@@ -509,6 +535,12 @@ impl<S: Source> QuicSender<S> {
             .paced_until
             .max(least)
             .saturating_add(rate.serialization(bytes));
+    }
+
+    /// What a packet takes on average, where a window takes a round trip.
+    fn gap(&self) -> Span {
+        let packets = (self.window() / self.mss).max(1);
+        self.srtt() / packets
     }
 
     fn rate_of_control(&self) -> Option<Rate> {
@@ -563,7 +595,6 @@ impl<S: Source> QuicSender<S> {
         let now = host.now();
         if !self.established {
             self.probes += 1;
-            self.handshake_lost = true;
             self.report.handshake_retransmissions += 1;
             self.send_handshake(host);
             return;
@@ -706,6 +737,8 @@ impl<S: Source> QuicSender<S> {
         self.cc.on_sample(&sample);
         if news {
             self.probes = 0;
+            let packets = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
+            self.burst.on_acked(packets, self.gap(), now);
         }
         self.take_back(now);
         if marked > 0 {
@@ -1003,7 +1036,7 @@ impl<S: Source> Agent for QuicSender<S> {
     fn on_packet<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         if packet.flags.has(Flags::SYN) {
             if !self.established && self.opened.is_some() {
-                self.establish(host);
+                self.establish(packet, host);
             }
         } else if self.established {
             self.on_acknowledgement(packet, host);

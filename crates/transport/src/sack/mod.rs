@@ -31,7 +31,7 @@ mod sender;
 
 pub use accecn::has_ae;
 pub use params::{
-    Detection, Machine, PrrBound, ReceiverEcn, Reduction, Restart, SackParams, SendUnit,
+    Capable, Detection, Machine, PrrBound, ReceiverEcn, Reduction, Restart, SackParams, SendUnit,
 };
 pub use receiver::SackReceiver;
 pub use sender::{SackConfig, SackSender};

@@ -80,6 +80,18 @@ choice! {
 }
 
 choice! {
+    /// What is ECN-capable beside new data, where the congestion control needs ECN (DCTCP, Prague).
+    pub enum Capable {
+        /// Nothing (RFC 3168 section 6.1; Prague's retransmissions are in any case).
+        Data = "data",
+        /// SYN and SYN-ACK (RFC 8257 section 3.6).
+        Handshake = "handshake",
+        /// Those, acknowledgements and retransmissions (Linux).
+        All = "all",
+    }
+}
+
+choice! {
     /// What a receiver knows of ECN.
     pub enum ReceiverEcn {
         /// What its sender asks for.
@@ -135,6 +147,8 @@ params! {
         accurate_ecn_option: bool = "true", source "RFC 9768 section 3.2.3 (recommended)";
         /// What the receiver knows of ECN.
         receiver_ecn: ReceiverEcn = "same", source "RFC 9768 section 3.1.2 (what other servers answer)";
+        /// What is ECN-capable beside new data, where the congestion control needs ECN. Nothing else is with other congestion controls.
+        capable: Capable = "handshake", source "RFC 8257 section 3.6 (SYN and SYN-ACK should be, or queues that mark drop them)";
         /// Whether a segment probes for the loss of the last ones.
         tail_probe: bool = "true", source "RFC 8985 section 7";
         /// How much later than after two round trips it does where one segment is in flight, for a delayed acknowledgement; none takes `delayed_ack_timeout`, with `reduction=prr_linux` `min_rto`.
@@ -186,6 +200,7 @@ params! {
             tail_probe = "false" from "tcp-socket-base.cc has none";
             frto = "false" from "tcp-socket-base.cc has none";
             undo = "false" from "tcp-socket-base.cc has none";
+            capable = "data" from "RFC 3168 section 6.1";
             timestamps = "true" from "tcp-socket-base.cc, Timestamp";
             dsack = "false" from "tcp-rx-buffer.cc has none";
             quick_acks = "1" from "tcp-socket-base.cc, ProcessSynRcvd: the first segment is acknowledged at once";
@@ -195,6 +210,7 @@ params! {
         linux = "linux-6.1" {
             reduction = "prr_linux" from "tcp_input.c, tcp_cwnd_reduction";
             reduction_for_ecn = "true" from "tcp_input.c, tcp_enter_cwr";
+            capable = "all" from "tcp_output.c, tcp_ecn_send_syn, tcp_ecn_send_synack and tcp_ecn_send: where the congestion control needs ECN";
             restart = "sacked" from "tcp_input.c, tcp_clean_rtx_queue and tcp_rearm_rto";
             timestamps = "true" from "ip-sysctl: tcp_timestamps";
             abc_limit = "0" from "tcp_cong.c, tcp_slow_start";

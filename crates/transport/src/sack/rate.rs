@@ -10,6 +10,8 @@ use sojourn_units::{Span, Time};
 /// Counters of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
+    /// The least bytes for which a segment counts, as in [`super::scoreboard::Scoreboard`].
+    least: u64,
     /// Bytes delivered so far, and when the last of them were.
     delivered: u64,
     delivered_at: Time,
@@ -33,11 +35,26 @@ pub(crate) struct Picked {
 impl DeliveryRate {
     pub(crate) fn new(now: Time) -> DeliveryRate {
         DeliveryRate {
+            least: 0,
             delivered: 0,
             delivered_at: now,
             first_sent: now,
             limited_until: 0,
         }
+    }
+
+    /// The connection is open.
+    pub(crate) fn open(&mut self, now: Time) {
+        let least = self.least;
+        *self = DeliveryRate {
+            least,
+            ..DeliveryRate::new(now)
+        };
+    }
+
+    /// Counts each segment for at least so many bytes.
+    pub(crate) fn count_at_least(&mut self, least: u64) {
+        self.least = least;
     }
 
     #[inline]
@@ -83,7 +100,7 @@ impl DeliveryRate {
         picked: &mut Picked,
     ) {
         let prior_delivered = self.delivered_before(segment);
-        self.delivered += u64::from(segment.bytes);
+        self.delivered += u64::from(segment.bytes).max(self.least);
         if !picked.set
             || prior_delivered > picked.prior_delivered
             || prior_delivered == picked.prior_delivered && segment.sent >= picked.sent

@@ -8,8 +8,9 @@
 use super::accecn::{Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, Wish, answer, asked, tell};
 use super::ns3::syn_options;
 use super::offered::Offered;
-use super::params::{Machine, ReceiverEcn, SackParams};
+use super::params::{Capable, Machine, ReceiverEcn, SackParams};
 use super::ranges::Held;
+use super::sender::codepoint;
 use crate::report::ReceiverReport;
 use crate::tcp::{FIRST_BYTE, TcpParams, Wheel};
 use sojourn_cc::EcnUse;
@@ -69,6 +70,9 @@ pub struct SackReceiver {
     option: bool,
     /// Acknowledgements echo a mark.
     echo: bool,
+    /// Codepoints of SYN-ACK and of acknowledgements, once ECN is agreed to.
+    syn_ack_tos: u8,
+    ack_tos: u8,
     delays: bool,
     compresses: bool,
     ack_pushed: bool,
@@ -119,6 +123,10 @@ pub struct SackReceiver {
 impl SackReceiver {
     /// A receiver that waits for a SYN, for a sender that uses ECN so.
     pub fn new(params: &TcpParams, sack: &SackParams, ecn_use: EcnUse) -> SackReceiver {
+        let capable = |least| match sack.receiver_ecn {
+            ReceiverEcn::Same if sack.capable >= least => codepoint(ecn_use).bits(),
+            _ => 0,
+        };
         SackReceiver {
             next: FIRST_BYTE,
             goodput: 0,
@@ -140,6 +148,8 @@ impl SackReceiver {
             counts: false,
             option: sack.accurate_ecn_option,
             echo: false,
+            syn_ack_tos: capable(Capable::Handshake),
+            ack_tos: capable(Capable::All),
             delays: false,
             compresses: false,
             ack_pushed: sack.ack_pushed,
@@ -201,6 +211,10 @@ impl SackReceiver {
     }
 
     fn on_syn<H: Host>(&mut self, syn: &Packet, host: &mut H) {
+        if self.state != State::Established {
+            self.echo_stamp = syn.created;
+            self.echo_arrived = host.now();
+        }
         match self.state {
             State::Listen => {
                 self.state = State::SynReceived;
@@ -226,6 +240,9 @@ impl SackReceiver {
         if self.grant == Wish::Accurate {
             self.feedback = Feedback::Accurate;
         }
+        if !self.ecn {
+            (self.syn_ack_tos, self.ack_tos) = (0, 0);
+        }
         self.counts = self.ecn && matches!(self.feedback, Feedback::Counted | Feedback::Accurate);
     }
 
@@ -236,12 +253,23 @@ impl SackReceiver {
             size: self.headers + self.syn_options,
             ack: FIRST_BYTE,
             kind: Kind::Segment,
+            tos: self.syn_ack_tos,
             flags,
             ..Outgoing::default()
         };
-        match side {
-            Some(side) => host.send_with(self.flow, out, side),
-            None => host.send(self.flow, out),
+        let stamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
+        let timestamps = (self.timestamps && !self.as_ns3).then_some(stamps);
+        match (side, timestamps) {
+            (Some(side), stamps) => host.send_with(
+                self.flow,
+                out,
+                Side {
+                    timestamps: stamps.unwrap_or(side.timestamps),
+                    ..side
+                },
+            ),
+            (None, Some(stamps)) => host.send_stamped(self.flow, out, stamps),
+            (None, None) => host.send(self.flow, out),
         }
         let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);
@@ -267,6 +295,7 @@ impl SackReceiver {
             seq: FIRST_BYTE,
             ack: self.next,
             kind: Kind::Ack,
+            tos: self.ack_tos,
             flags: if self.echo { Flags::ECE } else { Flags::NONE },
             ..Outgoing::default()
         };

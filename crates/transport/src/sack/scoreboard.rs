@@ -108,6 +108,8 @@ pub(crate) struct Scoreboard {
     linked: bool,
     oldest: u32,
     newest: u32,
+    /// The least bytes for which a segment counts: a full segment where windows are counts of packets.
+    least: u64,
     /// Bytes in each state.
     outstanding: u64,
     sacked: u64,
@@ -141,6 +143,7 @@ impl Scoreboard {
             linked: false,
             oldest: NONE,
             newest: NONE,
+            least: 0,
             outstanding: 0,
             sacked: 0,
             lost: 0,
@@ -155,6 +158,23 @@ impl Scoreboard {
             taken: LOST | RETRANSMITTED,
             told: None,
         }
+    }
+
+    /// Counts each segment for at least so many bytes.
+    pub(crate) fn count_at_least(&mut self, least: u64) {
+        self.least = least;
+    }
+
+    /// The bytes for which one with so many counts.
+    #[inline]
+    fn weight(&self, bytes: u16) -> u64 {
+        u64::from(bytes).max(self.least)
+    }
+
+    /// Bytes that are not acknowledged.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.outstanding
     }
 
     /// Keeps what is lost until it is asked for.
@@ -265,7 +285,7 @@ impl Scoreboard {
     #[inline(always)]
     pub(crate) fn push(&mut self, seq: u64, bytes: u16, sent: Time, delivered: u32) {
         let id = self.after();
-        self.outstanding += u64::from(bytes);
+        self.outstanding += self.weight(bytes);
         let segment = self.ring.extend();
         segment.seq = seq;
         segment.sent = sent;
@@ -399,11 +419,12 @@ impl Scoreboard {
         }
         self.ring.pop_front();
         self.base = self.base.wrapping_add(1);
-        self.outstanding -= u64::from(segment.bytes);
+        let bytes = self.weight(segment.bytes);
+        self.outstanding -= bytes;
         if segment.flags & (SACKED | LOST | EVER) != 0 {
             self.resent -= u32::from(segment.was_retransmitted());
             self.sacked_segments -= u32::from(segment.is_sacked());
-            self.take_off(segment.flags, u64::from(segment.bytes));
+            self.take_off(segment.flags, bytes);
         }
         if self.linked && self.base.is_multiple_of(LOOKS) && self.is_untouched() {
             self.unlink_all();
@@ -438,9 +459,11 @@ impl Scoreboard {
             return;
         };
         let cut = ack - first.seq;
+        let before = first.bytes;
         first.seq = ack;
         first.bytes -= u16::try_from(cut).unwrap_or(first.bytes);
-        let flags = first.flags;
+        let (flags, after) = (first.flags, first.bytes);
+        let cut = self.weight(before) - self.weight(after);
         self.outstanding -= cut;
         self.take_off(flags, cut);
     }
@@ -463,7 +486,7 @@ impl Scoreboard {
             return None;
         }
         self.unlink(id);
-        let bytes = u64::from(before.bytes);
+        let bytes = self.weight(before.bytes);
         self.sacked += bytes;
         self.sacked_segments += 1;
         if before.is_lost() {
@@ -482,7 +505,7 @@ impl Scoreboard {
     /// It is lost, or its retransmission is.
     pub(crate) fn lose(&mut self, id: u32) {
         let segment = *self.get(id);
-        let bytes = u64::from(segment.bytes);
+        let bytes = self.weight(segment.bytes);
         if segment.is_sacked() || segment.is_lost() && !segment.is_retransmitted() {
             return;
         }
@@ -514,7 +537,8 @@ impl Scoreboard {
             let segment = self.get_mut(id);
             if segment.is_retransmitted() {
                 segment.flags &= !RETRANSMITTED;
-                let bytes = u64::from(segment.bytes);
+                let bytes = segment.bytes;
+                let bytes = self.weight(bytes);
                 self.retransmitted -= bytes;
             }
         }
@@ -541,8 +565,9 @@ impl Scoreboard {
             let segment = &mut self.ring[index];
             if segment.is_lost() {
                 segment.flags &= !LOST;
-                let bytes = u64::from(segment.bytes);
+                let bytes = segment.bytes;
                 let listed = segment.flags & LISTED != 0;
+                let bytes = self.weight(bytes);
                 self.lost -= bytes;
                 if !listed {
                     let id = self.base.wrapping_add(count(index));
@@ -563,7 +588,7 @@ impl Scoreboard {
         while index > 0 {
             let segment = &self.ring[index - 1];
             if segment.is_sacked() {
-                above += u64::from(segment.bytes);
+                above += self.weight(segment.bytes);
                 apart += u32::from(ranges && !within);
                 if above > enough || apart >= dupthresh.max(1) {
                     break;
@@ -584,7 +609,8 @@ impl Scoreboard {
             if segment.is_retransmitted() {
                 // Sent again before it was known to be lost: not a third time.
                 segment.flags |= LOST;
-                let bytes = u64::from(segment.bytes);
+                let bytes = segment.bytes;
+                let bytes = self.weight(bytes);
                 self.lost += bytes;
                 self.note_lost(self.base.wrapping_add(count(lost)), bytes);
             } else {
@@ -635,10 +661,11 @@ impl Scoreboard {
     pub(crate) fn retransmit(&mut self, id: u32) {
         self.unlink(id);
         let segment = self.get_mut(id);
-        let bytes = u64::from(segment.bytes);
+        let bytes = segment.bytes;
         let was = segment.is_retransmitted();
         let first = segment.flags & EVER == 0;
         segment.flags |= RETRANSMITTED | EVER;
+        let bytes = self.weight(bytes);
         if !was {
             self.retransmitted += bytes;
         }

@@ -378,6 +378,11 @@ impl Play {
             {
                 return wrong("other ECN");
             }
+            if let Some(echo) = after("ecr")
+                && side.timestamps.1 != time(echo).as_ps()
+            {
+                return wrong("another timestamp");
+            }
             let bytes = u64::from(out.size.saturating_sub(HEADERS));
             if let Some(ack) = after("A") {
                 if out.kind != Kind::Ack || out.ack.to_string() != ack {
@@ -386,11 +391,6 @@ impl Play {
                 let expected = after("sack").map_or([(0, 0); 3], blocks);
                 if side.sack != expected {
                     return wrong("other blocks");
-                }
-                if let Some(echo) = after("ecr")
-                    && side.timestamps.1 != time(echo).as_ps()
-                {
-                    return wrong("another timestamp");
                 }
                 return Ok(());
             }

@@ -10,7 +10,7 @@ use super::accecn::{Feedback, Marks, Wish, ask, granted};
 use super::ns3::{Socket, by_stamps, syn_options};
 use super::pacing::Pacer;
 use super::params::{
-    Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
+    Capable, Detection, FlightSize, LastResort, Machine, PrrBound, Reduction, Restart, SackParams,
 };
 use super::pieces::{Pieces, Standing};
 use super::prr::Prr;
@@ -19,7 +19,7 @@ use super::rate::{DeliveryRate, Picked};
 use super::scoreboard::{Scoreboard, Segment, Then};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
-use crate::tcp::{FIRST_BYTE, Rto, Share, TcpParams, Wheel};
+use crate::tcp::{FIRST_BYTE, InitialWindow, Rto, Share, TcpParams, Unused, Wheel};
 use sojourn_cc::{
     Acked, AnyCc, Congestion, CongestionControl, CongestionKind, EcnUse, Expiry, Lost, Phase,
     Sample, Sent, Stage, Start, Traits, Undo, reduce,
@@ -151,6 +151,8 @@ pub struct SackSender<S> {
     /// Most bytes outstanding that the receiver allows.
     pub(super) window: u64,
     pub(super) mss: u64,
+    /// The least bytes of the window that a segment takes: `mss` where the window counts packets.
+    least: u64,
     /// One past the highest byte sent when the phase began.
     pub(super) high: u64,
     headers: u32,
@@ -174,6 +176,8 @@ pub struct SackSender<S> {
     limited: bool,
     usage_end: u64,
     usage: u64,
+    /// What of the window is not used, where it decays for that.
+    unused: Unused,
     last_sent: Time,
     /// When the next segment may be sent, where the congestion control asks for a rate.
     pub(super) pacer: Pacer,
@@ -238,6 +242,7 @@ pub(super) struct Options {
     frto: bool,
     undo: bool,
     pub(super) timestamps: bool,
+    capable: Capable,
     idle_restart: bool,
     validate_window: bool,
     bound_flight: bool,
@@ -263,12 +268,13 @@ pub(super) struct Options {
 #[derive(Debug)]
 pub(super) struct Cold<S> {
     feed: Feed<S>,
-    initial_window: u64,
+    initial_window: InitialWindow,
     abc_limit: u32,
     start: Time,
     opened: Time,
     wish: Wish,
-    syn_lost: bool,
+    /// Retransmissions of the SYN.
+    syns_lost: u32,
     pub(super) report: SenderReport,
     pub(super) socket: Socket,
 }
@@ -302,6 +308,7 @@ impl<S: Source> SackSender<S> {
             },
             window: params.window.map_or(u64::MAX, |window| window.get()),
             mss,
+            least: if params.count_packets { mss } else { 0 },
             high: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
@@ -318,6 +325,7 @@ impl<S: Source> SackSender<S> {
             limited: false,
             usage_end: 0,
             usage: 0,
+            unused: Unused::new(&params),
             last_sent: Time::ZERO,
             pacer: Pacer::new(sack.send_unit),
             pieces: Pieces::new(sack.send_unit),
@@ -361,6 +369,7 @@ impl<S: Source> SackSender<S> {
                 frto: sack.frto,
                 undo: sack.undo,
                 timestamps: sack.timestamps,
+                capable: sack.capable,
                 idle_restart: params.idle_restart,
                 validate_window: params.validate_window || traits.validates,
                 bound_flight: params.bound_flight,
@@ -381,7 +390,7 @@ impl<S: Source> SackSender<S> {
             },
             cold: Box::new(Cold {
                 feed,
-                initial_window: params.initial_window_bytes(),
+                initial_window: params.initial_windows(),
                 abc_limit: sack.abc_limit,
                 start,
                 opened: Time::ZERO,
@@ -390,7 +399,7 @@ impl<S: Source> SackSender<S> {
                     true => Wish::Classic,
                     false => Wish::Nothing,
                 },
-                syn_lost: false,
+                syns_lost: 0,
                 report: SenderReport::default(),
                 socket: Socket::default(),
             }),
@@ -405,6 +414,8 @@ impl<S: Source> SackSender<S> {
         if self.traits.model {
             self.board.tell_losses();
         }
+        self.board.count_at_least(self.least);
+        self.rate.count_at_least(self.least);
         // The unit in which reductions count, until they need it.
         self.prr = Prr::new(if whole { self.mss } else { 1 }, self.mss, bound);
         self
@@ -479,12 +490,16 @@ impl<S: Source> SackSender<S> {
     fn send_syn<H: Host>(&mut self, host: &mut H) {
         let (asks, side) = ask(self.cold.wish);
         let mut flags = Flags::SYN.with(asks);
-        if self.cold.syn_lost {
+        if self.cold.syns_lost > 0 {
             flags = flags.with(Flags::RETRANSMIT);
         }
         let out = Outgoing {
             size: self.headers + syn_options(self.options.machine, self.options.timestamps),
             kind: Kind::Segment,
+            tos: match self.cold.wish {
+                Wish::Nothing => 0,
+                _ => self.ecn_beside_data(Capable::Handshake).bits(),
+            },
             flags,
             ..Outgoing::default()
         };
@@ -504,21 +519,21 @@ impl<S: Source> SackSender<S> {
         self.nxt = FIRST_BYTE;
         self.high = FIRST_BYTE;
         self.last_sent = now;
-        self.rate = DeliveryRate::new(now);
+        self.unused.begin(now);
+        self.rate.open(now);
         self.disarm();
-        let mut initial_window = self.cold.initial_window;
-        if self.cold.syn_lost {
-            // RFC 6298 section 5.7; RFC 5681 section 3.1.
-            self.rto.restart_after_lost_syn();
-            initial_window = self.mss;
-        } else {
-            let rtt = match self.is_ns3() && self.options.timestamps {
-                true => by_stamps(self.cold.opened, now),
-                false => now.since(self.cold.opened),
-            };
-            self.min_rtt = Some(rtt);
-            self.rto.sample(rtt, self.una, self.nxt);
-            self.cold.report.record_rtt(rtt);
+        if self.answers_the_first_syn(syn_ack, host) {
+            // It was late, not lost (tcp_try_undo_spurious_syn).
+            self.cold.syns_lost = 0;
+        }
+        let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
+        match self.measure_handshake(syn_ack, host) {
+            Some(rtt) => {
+                self.min_rtt = Some(rtt);
+                self.rto.sample(rtt, self.una, self.nxt);
+                self.cold.report.record_rtt(rtt);
+            }
+            None => self.rto.restart_after_lost_syn(),
         }
         self.take_grant(syn_ack, host);
         self.cc.on_start(&Start {
@@ -532,6 +547,26 @@ impl<S: Source> SackSender<S> {
         self.send_bare_ack(host);
         self.check_completion(now);
         self.send(host);
+    }
+
+    /// The timestamp that came back is that of the first SYN.
+    fn answers_the_first_syn<H: Host>(&self, syn_ack: &Packet, host: &H) -> bool {
+        let stamps = self.stamps(host.side(syn_ack));
+        !self.is_ns3() && stamps.is_some_and(|(_, echo)| echo == self.cold.opened)
+    }
+
+    /// The round-trip time of the handshake. That of a SYN that was sent again is known only by the timestamp that came back (RFC 7323 section 4.1); section 5.7 of
+    /// RFC 6298 is for handshakes that have measured nothing (its appendix A; tcp_init_metrics).
+    fn measure_handshake<H: Host>(&self, syn_ack: &Packet, host: &H) -> Option<Span> {
+        let now = host.now();
+        if self.cold.syns_lost > 0 {
+            let (_, echo) = self.stamps(host.side(syn_ack)).filter(|_| !self.is_ns3())?;
+            return self.since_stamp(now, echo);
+        }
+        Some(match self.is_ns3() && self.options.timestamps {
+            true => by_stamps(self.cold.opened, now),
+            false => now.since(self.cold.opened),
+        })
     }
 
     /// What of ECN the server has agreed to.
@@ -566,9 +601,21 @@ impl<S: Source> SackSender<S> {
             seq: self.nxt,
             ack: FIRST_BYTE,
             kind: Kind::Ack,
+            tos: match self.ecn {
+                true => self.ecn_beside_data(Capable::All).bits(),
+                false => 0,
+            },
             ..Outgoing::default()
         };
         host.send(self.flow, out);
+    }
+
+    /// The codepoint of what is no new data, and is ECN-capable from `least` on.
+    fn ecn_beside_data(&self, least: Capable) -> Ecn {
+        match self.options.capable >= least {
+            true => codepoint(self.traits.ecn),
+            false => Ecn::NotEct,
+        }
     }
 
     // Application.
@@ -637,6 +684,9 @@ impl<S: Source> SackSender<S> {
         let mut sent_new = false;
         let mut held = false;
         let mut sent_any = false;
+        if self.unused.is_on() && self.nxt == self.una {
+            self.restart_after_idle(now);
+        }
         self.pieces.begin();
         loop {
             if self.pieces.is_between()
@@ -655,7 +705,7 @@ impl<S: Source> SackSender<S> {
                 && let Some(id) = self.board.next_lost()
             {
                 let bytes = u64::from(self.board.get(id).bytes);
-                if pipe + bytes > window && !self.forced {
+                if pipe + bytes.max(self.least) > window && !self.forced {
                     held = true;
                     break;
                 }
@@ -681,11 +731,11 @@ impl<S: Source> SackSender<S> {
             let outstanding = self.nxt - self.una;
             // Without limited transmit, what was selectively acknowledged still fills the window until a loss is known.
             let counted = if self.phase == Phase::Disorder && !self.options.limited_transmit {
-                outstanding
+                self.board.outstanding()
             } else {
                 pipe
             };
-            if counted + bytes > window {
+            if counted + bytes.max(self.least) > window {
                 held = true;
                 break;
             }
@@ -711,6 +761,9 @@ impl<S: Source> SackSender<S> {
         self.forced = false;
         if sent_any || held {
             self.note_usage(held);
+            if self.unused.is_on() {
+                self.note_unused(now);
+            }
         }
         if sent_new {
             self.schedule_probe(false, host);
@@ -810,11 +863,40 @@ impl<S: Source> SackSender<S> {
     /// Keeps the strongest sign in a window of data that the congestion window was used up (RFC 7661; tcp_cwnd_validate).
     #[inline]
     fn note_usage(&mut self, held: bool) {
-        let outstanding = self.nxt - self.una;
+        let outstanding = self.board.outstanding();
         if self.una >= self.usage_end || held || (!self.limited && outstanding > self.usage) {
             self.limited = held;
             self.usage = outstanding;
             self.usage_end = self.nxt;
+        }
+    }
+
+    /// Something is to be sent after silence (tcp_slow_start_after_idle_check).
+    fn restart_after_idle(&mut self, now: Time) {
+        if self.end <= self.nxt || self.traits.model {
+            return;
+        }
+        let silence = (now, now.since(self.last_sent));
+        let (timeout, window) = (self.rto.timeout(), self.cc.cwnd());
+        if let Some(window) = self.unused.after_silence(silence, timeout, window) {
+            self.cc.on_decay(window);
+        }
+    }
+
+    /// What was sent does or does not use the window up (tcp_cwnd_validate).
+    fn note_unused(&mut self, now: Time) {
+        if self.traits.model {
+            return;
+        }
+        if self.is_limited() {
+            self.unused.begin(now);
+            return;
+        }
+        let open = self.phase == Phase::Open && self.nxt == self.end;
+        let (outstanding, window) = (self.board.outstanding(), self.cc.cwnd());
+        let times = (now, self.rto.timeout());
+        if let Some(window) = self.unused.after_use(times, outstanding, window, open) {
+            self.cc.on_decay(window);
         }
     }
 
@@ -831,8 +913,10 @@ impl<S: Source> SackSender<S> {
     pub(super) fn transmit<H: Host>(&mut self, bytes: u64, push: bool, host: &mut H) {
         let now = host.now();
         let idle = self.nxt == self.una;
-        let after_idle =
-            idle && self.options.idle_restart && now.since(self.last_sent) > self.rto.timeout();
+        let after_idle = idle
+            && self.options.idle_restart
+            && !self.unused.is_on()
+            && now.since(self.last_sent) > self.rto.timeout();
         let mut flags = Flags::NONE;
         let mut ecn = Ecn::NotEct;
         if self.ecn {
@@ -886,9 +970,8 @@ impl<S: Source> SackSender<S> {
         let segment = self.board.get_mut(id);
         self.rate.on_send(segment, empty, now);
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
-        let state = self
-            .rate
-            .now(self.board.pipe() + bytes, self.board.lost_total());
+        let in_flight = self.board.pipe() + bytes.max(self.least);
+        let state = self.rate.now(in_flight, self.board.lost_total());
         if let Some(then) = self.board.then_mut(id) {
             *then = state;
         }
@@ -910,9 +993,10 @@ impl<S: Source> SackSender<S> {
         if arms {
             self.arm_timeout(host);
         }
-        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark.
+        // A retransmission is not ECN-capable (RFC 3168 section 6.1.5), unless the algorithm counts every mark or the host does not ask.
         let ecn = match self.traits.ecn {
             EcnUse::Scalable if self.ecn => Ecn::Ect1,
+            EcnUse::PerSegment if self.ecn => self.ecn_beside_data(Capable::All),
             _ => Ecn::NotEct,
         };
         self.pieces.begin();
@@ -924,15 +1008,16 @@ impl<S: Source> SackSender<S> {
     fn account<H: Host>(&mut self, bytes: u64, again: bool, after_idle: bool, host: &mut H) {
         let now = host.now();
         self.last_sent = now;
+        let counted = bytes.max(self.least);
         if self.reducing {
-            self.prr.on_sent(bytes);
+            self.prr.on_sent(counted);
         }
         if self.traits.unsampled && !after_idle {
             return;
         }
         self.cc.on_sent(&Sent {
             now,
-            bytes,
+            bytes: counted,
             in_flight: self.board.pipe(),
             retransmission: again,
             after_idle,
@@ -1030,7 +1115,7 @@ impl<S: Source> SackSender<S> {
     fn on_timer<H: Host>(&mut self, host: &mut H) {
         if self.state == State::SynSent {
             self.rto.back_off();
-            self.cold.syn_lost = true;
+            self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
             self.send_syn(host);
             return;
@@ -1164,6 +1249,7 @@ impl<S: Source> SackSender<S> {
             kept: self.board.pipe(),
         };
         self.congest(CongestionKind::Timeout(expiry), outstanding, now);
+        self.unused.begin(now);
         self.cwr_due = self.owes_cwr();
         self.reducing = false;
         self.high = self.nxt;
@@ -1241,7 +1327,7 @@ impl<S: Source> SackSender<S> {
     fn take_in<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let (now, ack) = (host.now(), packet.ack);
         let side = host.side(packet);
-        let outstanding_before = self.nxt - self.una;
+        let outstanding_before = self.board.outstanding();
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
         let lost_before = self.board.lost_total();
@@ -1273,7 +1359,7 @@ impl<S: Source> SackSender<S> {
             now,
             una: self.una,
             next: self.nxt,
-            acked: event.acked,
+            acked: outstanding_before - self.board.outstanding(),
             newly_delivered: delivered,
             marked,
             rtt,
@@ -1339,10 +1425,10 @@ impl<S: Source> SackSender<S> {
     fn advance<H: Host>(&mut self, ack: u64, stamps: Option<(Time, Time)>, host: &mut H) {
         let now = host.now();
         let pipe_before = self.board.pipe();
+        let outstanding_before = self.board.outstanding();
         let delivered_before = self.rate.delivered();
-        let acked = ack - self.una;
+        self.bytes_acked += ack - self.una;
         self.una = ack;
-        self.bytes_acked += acked;
         let mut picked = Picked::default();
         let Some(first) = self.board.front().map(|first| first.sent) else {
             return;
@@ -1354,7 +1440,7 @@ impl<S: Source> SackSender<S> {
                 let then = self.board.pop_then();
                 self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
             }
-            bytes += u64::from(segment.bytes);
+            bytes += u64::from(segment.bytes).max(self.least);
             last = segment;
         }
         if !self.traits.samples {
@@ -1377,7 +1463,7 @@ impl<S: Source> SackSender<S> {
                 now,
                 una: self.una,
                 next: self.nxt,
-                acked,
+                acked: outstanding_before - self.board.outstanding(),
                 newly_delivered: delivered,
                 marked: 0,
                 rtt: Some(rtt),
@@ -1890,7 +1976,7 @@ impl<S: Source> SackSender<S> {
         };
         let flight = match self.options.flight {
             // RFC 5681 section 3.2 step 2: not what limited transmit has added.
-            FlightSize::Outstanding => (self.nxt - self.una).saturating_sub(self.beyond),
+            FlightSize::Outstanding => self.board.outstanding().saturating_sub(self.beyond),
             FlightSize::Pipe => self.board.pipe(),
         };
         self.congest(kind, flight.max(self.mss), now);
@@ -1918,6 +2004,7 @@ impl<S: Source> SackSender<S> {
             });
         }
         self.reducing = false;
+        self.unused.begin(now);
         self.set_phase(Phase::Open, now);
     }
 
@@ -2121,6 +2208,15 @@ impl<S: Source> Agent for SackSender<S> {
     fn start_measuring(&mut self, _now: Time) {
         self.bytes_acked = 0;
         self.cold.report.start_measuring();
+    }
+}
+
+/// How an algorithm that needs ECN makes packets capable.
+pub(super) fn codepoint(ecn: EcnUse) -> Ecn {
+    match ecn {
+        EcnUse::Classic => Ecn::NotEct,
+        EcnUse::PerSegment => Ecn::Ect0,
+        EcnUse::Scalable => Ecn::Ect1,
     }
 }
 

@@ -15,13 +15,16 @@ mod receiver;
 mod recovery;
 mod rto;
 mod sender;
+mod unused;
 mod wheel;
 
+pub(crate) use params::InitialWindow;
 pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, RtoSpread, TcpParams};
 pub use receiver::TcpReceiver;
 pub(crate) use rto::{Rto, Share};
 pub(crate) use sender::FIRST_BYTE;
 pub use sender::{TcpConfig, TcpSender};
+pub(crate) use unused::Unused;
 pub(crate) use wheel::Wheel;
 
 #[cfg(test)]

@@ -80,6 +80,9 @@ params! {
         window: Option<Bytes> = "none", range "1B".., source "RFC 7323 section 2 (scaled to what the path needs)";
         /// Segments sent at first; none takes 2, 3 or 4 by their size, as RFC 5681 section 3.1 says.
         initial_window: Option<u32> = "10", range "1".."1000", source "RFC 6928 section 2";
+        /// Retransmissions of the SYN from which on one segment is sent at first; none keeps the initial window. A lost SYN-ACK counts as well, since the SYN goes
+        /// out again. By RFC 6928 a single one is no sign of congestion, as the first timeout is a second; in RFC 5681, section 3.1, it is.
+        syn_losses: Option<u32> = "2", range "1".."1000", source "RFC 6928 section 2 (more than one)";
         /// How losses are repaired.
         recovery: Recovery = "newreno", source "RFC 6582";
         /// Duplicate acknowledgements that tell of a loss.
@@ -118,6 +121,12 @@ params! {
         delayed_ack_timeout: Span = "200ms", range "1us".."500ms", source "RFC 5681 section 4.2 (at most 500 ms; 200 ms in BSD)";
         /// Whether a connection that was idle for a retransmission timeout restarts from the initial window.
         idle_restart: bool = "true", source "RFC 5681 section 4.1";
+        /// Whether such a connection halves its window for each further timeout of silence instead, down to the initial window, and lets the window fall half way to
+        /// what was used of it when that was less for a timeout. The threshold keeps three quarters of the window. Only with `idle_restart`, and not for
+        /// algorithms that control the window by a model.
+        idle_decay: bool = "false", source "RFC 5681 section 4.1 (at once; the decay is that of RFC 2861 section 3.2, which RFC 7661 has made historic)";
+        /// Whether the congestion window counts packets: one with less than `mss` takes as much of it as a full one, and opens it as much when it is acknowledged.
+        count_packets: bool = "false", source "RFC 5681 section 2 (windows are bytes)";
         /// Whether the congestion window grows only when it was what held the sender back. CUBIC's does in any case (RFC 9438 section 5.8).
         validate_window: bool = "false", source "RFC 5681 does not ask for it; RFC 7661 does";
         /// Whether what is in flight counts for no more than the congestion window when the latter is reduced.
@@ -136,6 +145,7 @@ params! {
             headers = "52B" from "tcp-socket-base.cc: timestamps are on (12 bytes)";
             window = "131072B" from "tcp-socket.cc, RcvBufSize and SndBufSize";
             initial_rto = "3s" from "tcp-socket.cc, ConnTimeout";
+            syn_losses = "1" from "RFC 5681 section 3.1";
             guard = "covered" from "tcp-socket-base.cc, DupAck: the highest acknowledgement is at least m_recover";
             full_ack = "ssthresh" from "tcp-recovery-ops.cc, TcpClassicRecovery::ExitRecovery";
             idle_restart = "false" from "tcp-socket-base.cc has none";
@@ -155,6 +165,8 @@ params! {
             partial_timer = "every" from "tcp_input.c, tcp_rearm_rto on each new acknowledgement";
             restart_timer = "true" from "tcp_output.c, tcp_xmit_retransmit_queue: resending the first segment rearms";
             full_ack = "ssthresh" from "tcp_input.c, tcp_end_cwnd_reduction";
+            idle_decay = "true" from "tcp_output.c, tcp_cwnd_restart and tcp_cwnd_application_limited";
+            count_packets = "true" from "tcp_output.c, tcp_cwnd_test: tcp_packets_in_flight";
             validate_window = "true" from "tcp_output.c, tcp_cwnd_validate";
             bound_flight = "false" from "tcp_cong.c, tcp_reno_ssthresh goes by the window itself";
         }
@@ -194,8 +206,16 @@ impl TcpParams {
         Ok(())
     }
 
-    /// The window to begin with, bytes.
-    pub(crate) fn initial_window_bytes(&self) -> u64 {
+    /// The window to begin with, bytes, after so many retransmissions of the SYN.
+    pub(crate) fn initial_windows(&self) -> InitialWindow {
+        InitialWindow {
+            usual: self.initial_window_bytes(),
+            reduced: self.mss.get(),
+            losses: self.syn_losses.unwrap_or(u32::MAX),
+        }
+    }
+
+    fn initial_window_bytes(&self) -> u64 {
         let mss = self.mss.get();
         let segments = match self.initial_window {
             Some(segments) => u64::from(segments),
@@ -204,6 +224,24 @@ impl TcpParams {
             None => 4,
         };
         segments * mss
+    }
+}
+
+/// The window to begin with (RFC 5681 section 3.1, RFC 6928 section 2), bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InitialWindow {
+    usual: u64,
+    reduced: u64,
+    losses: u32,
+}
+
+impl InitialWindow {
+    /// After so many retransmissions of the SYN.
+    pub(crate) fn after(self, retransmissions: u32) -> u64 {
+        match retransmissions >= self.losses {
+            true => self.reduced,
+            false => self.usual,
+        }
     }
 }
 

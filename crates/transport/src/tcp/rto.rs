@@ -199,7 +199,7 @@ impl Rto {
         self.rto = self.rto.saturating_mul(2).min(self.max);
     }
 
-    /// Data begins after a SYN was lost (section 5.7).
+    /// Data begins after a SYN was lost, and the handshake has measured nothing (section 5.7).
     pub(crate) fn restart_after_lost_syn(&mut self) {
         self.rto = AFTER_LOST_SYN.clamp(self.min, self.max);
     }

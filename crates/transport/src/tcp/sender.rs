@@ -7,9 +7,10 @@
 //! acknowledged after it may have waited for it. After a timeout everything from the first unacknowledged byte on is
 //! sent again as the window opens, except what acknowledgements skip.
 
-use super::params::TcpParams;
+use super::params::{InitialWindow, TcpParams};
 use super::recovery::{LossRecovery, OnDuplicate, OnNew};
 use super::rto::Rto;
+use super::unused::Unused;
 use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -19,6 +20,7 @@ use sojourn_cc::{
 };
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Stream, Timers};
 use sojourn_units::{Span, Time};
+use std::collections::VecDeque;
 
 /// Timers, in the order in which those due at one instant fire.
 const RETRANSMIT: usize = 0;
@@ -75,6 +77,9 @@ pub struct TcpSender<S> {
     last_sent: Time,
     bytes_acked: u64,
     mss: u64,
+    /// The least bytes of the window that a segment takes: `mss` where the window counts packets. What those in flight take beyond their bytes.
+    least: u64,
+    padding: u64,
     headers: u32,
     flow: u32,
     state: State,
@@ -85,6 +90,7 @@ pub struct TcpSender<S> {
     /// The congestion window was what ended the last sending.
     held_by_window: bool,
     idle_restart: bool,
+    idle_decay: bool,
     restart_timer: bool,
     validate_window: bool,
     nagle: bool,
@@ -104,11 +110,15 @@ pub struct TcpSender<S> {
 #[derive(Debug)]
 struct Cold<S> {
     feed: Feed<S>,
-    initial_window: u64,
+    initial_window: InitialWindow,
     start: Time,
+    unused: Unused,
+    /// One past the last byte of each segment in flight that takes more of the window than its bytes, and how much more.
+    small: VecDeque<(u64, u64)>,
     wants_ecn: bool,
     bound_flight: bool,
-    syn_lost: bool,
+    /// Retransmissions of the SYN.
+    syns_lost: u32,
     report: SenderReport,
 }
 
@@ -148,22 +158,30 @@ impl<S: Source> TcpSender<S> {
             rto: Rto::new(&params),
             wheel: Wheel::new(params.jiffy),
             mss: params.mss.get(),
+            least: match params.count_packets {
+                true => params.mss.get(),
+                false => 0,
+            },
+            padding: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
             state: State::Closed,
             ecn: false,
             cwr_due: false,
             held_by_window: false,
-            idle_restart: params.idle_restart,
+            idle_restart: params.idle_restart && !params.idle_decay,
+            idle_decay: params.idle_restart && params.idle_decay,
             restart_timer: params.restart_timer,
             nagle: params.nagle,
             cold: Box::new(Cold {
                 feed,
-                initial_window: params.initial_window_bytes(),
+                initial_window: params.initial_windows(),
                 start,
+                unused: Unused::new(&params),
+                small: VecDeque::new(),
                 bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
-                syn_lost: false,
+                syns_lost: 0,
                 report: SenderReport::default(),
             }),
         }
@@ -220,7 +238,30 @@ impl<S: Source> TcpSender<S> {
     /// Bytes in flight as the congestion control is told of them (FlightSize).
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.nxt - self.una
+        self.nxt - self.una + self.padding
+    }
+
+    /// The next segment has left.
+    #[inline]
+    fn advance(&mut self, bytes: u64) {
+        self.nxt += bytes;
+        if bytes < self.least {
+            let more = self.least - bytes;
+            self.padding += more;
+            self.cold.small.push_back((self.nxt, more));
+        }
+    }
+
+    /// What the segments up to the first unacknowledged byte took of the window beyond their bytes.
+    fn take_padding(&mut self) -> u64 {
+        let before = self.padding;
+        while let Some(&(end, more)) = self.cold.small.front()
+            && end <= self.una
+        {
+            self.cold.small.pop_front();
+            self.padding -= more;
+        }
+        before - self.padding
     }
 
     #[inline]
@@ -243,7 +284,7 @@ impl<S: Source> TcpSender<S> {
         if self.cold.wants_ecn {
             flags = flags.with(Flags::ECE).with(Flags::CWR);
         }
-        if self.cold.syn_lost {
+        if self.cold.syns_lost > 0 {
             flags = flags.with(Flags::RETRANSMIT);
         }
         host.send(
@@ -265,12 +306,11 @@ impl<S: Source> TcpSender<S> {
         self.nxt = FIRST_BYTE;
         self.max = FIRST_BYTE;
         self.last_sent = now;
+        self.cold.unused.begin(now);
         self.timers.clear(RETRANSMIT);
-        let mut initial_window = self.cold.initial_window;
-        if self.cold.syn_lost {
-            // RFC 6298 section 5.7; RFC 5681 section 3.1.
+        let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
+        if self.cold.syns_lost > 0 {
             self.rto.restart_after_lost_syn();
-            initial_window = self.mss;
         } else {
             self.sample(now.since(self.timed_at));
         }
@@ -358,6 +398,45 @@ impl<S: Source> TcpSender<S> {
     /// Sends what window and application allow.
     #[inline]
     fn send_allowed<H: Host>(&mut self, host: &mut H) {
+        match self.idle_decay {
+            true => self.send_decayed(host),
+            false => self.send_by_window(host),
+        }
+    }
+
+    /// The same where a window decays that is not used.
+    fn send_decayed<H: Host>(&mut self, host: &mut H) {
+        let now = host.now();
+        if self.max == self.una && self.end > self.nxt {
+            let silence = (now, now.since(self.last_sent));
+            let (timeout, window) = (self.rto.timeout(), self.cc.cwnd());
+            if let Some(window) = self.cold.unused.after_silence(silence, timeout, window) {
+                self.cc.on_decay(window);
+            }
+        }
+        let before = self.max;
+        self.send_by_window(host);
+        if self.max > before || self.held_by_window {
+            self.note_unused(now);
+        }
+    }
+
+    /// What was sent does or does not use the window up (tcp_cwnd_validate).
+    fn note_unused(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        if self.limited(in_flight) {
+            self.cold.unused.begin(now);
+            return;
+        }
+        let open = self.recovery.phase(self.una) == Phase::Open && self.nxt == self.end;
+        let (times, window) = ((now, self.rto.timeout()), self.cc.cwnd());
+        if let Some(window) = self.cold.unused.after_use(times, in_flight, window, open) {
+            self.cc.on_decay(window);
+        }
+    }
+
+    #[inline]
+    fn send_by_window<H: Host>(&mut self, host: &mut H) {
         let mut cwnd = self.recovery.window(self.cc.cwnd());
         loop {
             let segment = self.mss.min(self.end - self.nxt);
@@ -366,8 +445,9 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             let in_flight = self.in_flight();
-            if in_flight + segment > cwnd.min(self.window) {
-                self.held_by_window = in_flight + segment > cwnd;
+            let counted = in_flight + segment.max(self.least);
+            if counted > cwnd || self.nxt - self.una + segment > self.window {
+                self.held_by_window = counted > cwnd;
                 return;
             }
             if self.nagle && segment < self.mss && in_flight > 0 && !self.source_has_ended() {
@@ -375,7 +455,7 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             self.transmit(self.nxt, segment, host);
-            self.nxt += segment;
+            self.advance(segment);
             if in_flight == 0 {
                 // The first segment after idle time may have restarted the window.
                 cwnd = self.recovery.window(self.cc.cwnd());
@@ -386,10 +466,11 @@ impl<S: Source> TcpSender<S> {
     /// One new segment beyond the congestion window (RFC 3042).
     fn limited_transmit<H: Host>(&mut self, beyond: u64, host: &mut H) {
         let segment = self.mss.min(self.end - self.nxt);
-        let window = self.window.min(self.cc.cwnd() + beyond);
-        if segment > 0 && self.nxt == self.max && self.in_flight() + segment <= window {
+        let fits = self.in_flight() + segment.max(self.least) <= self.cc.cwnd() + beyond
+            && self.nxt - self.una + segment <= self.window;
+        if segment > 0 && self.nxt == self.max && fits {
             self.transmit(self.nxt, segment, host);
-            self.nxt += segment;
+            self.advance(segment);
             self.recovery.on_limited_transmit(segment);
         }
     }
@@ -464,10 +545,13 @@ impl<S: Source> TcpSender<S> {
     fn on_new_ack<H: Host>(&mut self, ack: u64, echo: bool, host: &mut H) {
         let now = host.now();
         let flight_before = self.in_flight();
-        let bytes = ack - self.una;
+        let mut bytes = ack - self.una;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.bytes_acked += bytes;
+        if self.padding > 0 {
+            bytes += self.take_padding();
+        }
         let mut rtt = None;
         if self.timed_end != 0 && ack >= self.timed_end {
             self.timed_end = 0;
@@ -566,7 +650,7 @@ impl<S: Source> TcpSender<S> {
     fn on_timeout<H: Host>(&mut self, host: &mut H) {
         self.rto.back_off();
         if self.state == State::SynSent {
-            self.cold.syn_lost = true;
+            self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
             self.send_syn(host);
             return;
@@ -579,6 +663,8 @@ impl<S: Source> TcpSender<S> {
         self.recovery.on_timeout(self.max);
         self.timed_end = 0;
         self.nxt = self.una;
+        self.padding = 0;
+        self.cold.small.clear();
         self.arm_retransmit(host);
         self.send_allowed(host);
     }
@@ -722,7 +808,27 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_syn_is_sent_again_with_back_off_and_costs_the_initial_window() {
+    fn one_lost_syn_leaves_the_initial_window_and_the_limit_costs_it() {
+        // RFC 6928 section 2; RFC 5681 section 3.1; no limit.
+        for (limit, lost, sent) in [
+            ("2", 1, 10),
+            ("2", 2, 1),
+            ("1", 1, 1),
+            ("3", 2, 10),
+            ("none", 5, 10),
+        ] {
+            let (mut sender, mut bench) = closed(&[("syn_losses", limit)], Script::Unlimited);
+            for n in 0..lost {
+                bench.pass(Span::from_secs(1 << n), &mut sender);
+            }
+            bench.take();
+            bench.ack_with(1, Flags::SYN, &mut sender);
+            assert_eq!(segments(&mut bench).len(), sent, "{limit} {lost}");
+        }
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_with_back_off_and_the_second_costs_the_initial_window() {
         let (mut sender, mut bench) = closed(&[], Script::Unlimited);
         bench.pass(Span::from_ms(2999), &mut sender);
         assert_eq!(bench.take().len(), 2);
@@ -966,6 +1072,31 @@ mod tests {
                 bench.ack(upto(n), &mut sender);
             }
             assert_eq!(sender.gauges().cwnd_bytes, cwnd * MSS, "{validate}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_packets_is_full_with_ten_of_a_hundred_bytes() {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let writes: Vec<_> = (0..40).map(|n| (at(200 + n), 100)).collect();
+        for (counted, sent) in [("true", 10), ("false", 40)] {
+            let (mut sender, mut bench) =
+                open(&[("count_packets", counted)], Script::writes(&writes));
+            bench.take();
+            bench.pass(Span::from_ms(150), &mut sender);
+            assert_eq!(bench.take().len(), sent, "{counted}");
+            // Two of them make room for two, and slow start for one more; what waits is joined: three thousand bytes are three segments.
+            bench.ack(FIRST_BYTE + 200, &mut sender);
+            let sizes: Vec<_> = bench.take().iter().map(|out| out.size).collect();
+            let joined = if counted == "true" {
+                vec![1500, 1500, 120]
+            } else {
+                vec![]
+            };
+            assert_eq!(sizes, joined, "{counted}");
+            bench.ack(FIRST_BYTE + 1000, &mut sender);
+            let flight = if counted == "true" { 3 * MSS } else { 3000 };
+            assert_eq!(sender.in_flight(), flight, "{counted}");
         }
     }
 
