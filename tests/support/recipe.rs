@@ -47,7 +47,10 @@ impl Recipe {
         let output = Command::new(env!("CARGO"))
             .args(["test", "--offline", "-p", package])
             .args(arguments)
-            .env("CARGO_TARGET_DIR", self.copy.with_file_name("recipes-target"))
+            .env(
+                "CARGO_TARGET_DIR",
+                self.copy.with_file_name("recipes-target"),
+            )
             .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1")
             .current_dir(&self.copy)
             .output()
