@@ -1,5 +1,6 @@
 //! The command that repeats results, as it is written into them.
 
+use sojourn_report::shell_word;
 use std::path::Path;
 
 /// A command, word by word.
@@ -12,7 +13,7 @@ impl Words {
     }
 
     pub(crate) fn word(mut self, word: &str) -> Words {
-        self.0.push(quoted(word));
+        self.0.push(shell_word(word).into_owned());
         self
     }
 
@@ -42,15 +43,6 @@ impl Words {
 
     pub(crate) fn text(&self) -> String {
         self.0.join(" ")
-    }
-}
-
-/// A word as a shell reads it back.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_.,:/%+=[]@".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

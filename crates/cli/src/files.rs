@@ -34,7 +34,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         let _ = fs::remove_file(path);
         return Err(LabError::io(path, "write the study", &error).into());
     }
-    let shown = crate::command::quoted(&path.to_string_lossy());
+    let shown = sojourn_report::shell_word(&path.to_string_lossy());
     emit(&format!(
         "Wrote {}. Run it with: sojourn study {shown}\n",
         path.display()

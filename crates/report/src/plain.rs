@@ -1,11 +1,13 @@
-//! Text from files that goes where something else reads it: a terminal, a spreadsheet.
+//! Text from files that goes where something else reads it: a terminal, a spreadsheet, a shell.
 
 use std::borrow::Cow;
 
-/// The text as a terminal may print it: control characters, such as those that begin escape sequences, are written as
-/// `\u{1b}`. Line feeds and tabs stay.
+/// The text as a terminal may print it: control characters, such as those that begin escape sequences, and those that turn the direction
+/// of what follows are written as `\u{1b}`. Line feeds and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    // Unicode Standard Annex 9, section 2: explicit embeddings, overrides, isolates and marks.
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }
@@ -30,6 +32,15 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The text as a shell reads it back as one word.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "-_.,:/%+=[]@".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("'{}'", text.replace('\'', "'\\''"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +51,11 @@ mod tests {
         let shown = "a\\u{1b}[31mb\\u{7}\\u{9b}c\\u{7f}\\u{d}";
         assert_eq!(printable(hostile), shown);
         assert_eq!(printable("± 3 µs\n\tΔ"), "± 3 µs\n\tΔ");
+    }
+
+    #[test]
+    fn what_turns_the_direction_of_text_does_not_reach_a_terminal() {
+        assert_eq!(printable("a\u{202e}b\u{2069}"), "a\\u{202e}b\\u{2069}");
     }
 
     #[test]

@@ -107,6 +107,14 @@ fn transfers_that_go_missing_are_not_counted_as_none() {
         "out/transfers/p000-r01.parquet: the file is missing; make its run again with: sojourn study fct.toml --out out; the \
          other runs are kept"
     );
+    // In a copy, what puts it right is done to the copy.
+    std::fs::rename(place.path("out"), place.path("moved")).unwrap();
+    let said = place.refused(place.sojourn("report moved"));
+    assert!(
+        said.contains("sojourn study fct.toml --out moved; "),
+        "{said}"
+    );
+    std::fs::rename(place.path("moved"), place.path("out")).unwrap();
     let output = place.sojourn("study fct.toml --out out").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), first);
     let said = String::from_utf8(output.stderr).unwrap();

@@ -43,8 +43,12 @@ impl Rerun {
         };
         let mut lines = Vec::new();
         if let Some(first) = self.differing.first() {
+            let what = match first.exists() {
+                true => "other bits",
+                false => "missing",
+            };
             lines.push(format!(
-                "{}: other bits; {} of {} differ, this is the first",
+                "{}: {what}; {} of {} differ, this is the first",
                 first.display(),
                 self.differing.len(),
                 count(self.files, "file")
@@ -259,7 +263,7 @@ mod tests {
         assert_eq!(
             other.lines(dir),
             [
-                "out/a: other bits; 2 of 8 files differ, this is the first",
+                "out/a: missing; 2 of 8 files differ, this is the first",
                 "3 runs of this study are not in out: not compared",
                 &version
             ]

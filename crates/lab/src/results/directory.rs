@@ -151,7 +151,7 @@ impl ResultDir {
     /// When there is none, or one of another version, or its manifest was altered.
     pub fn open(path: &Path) -> Result<ResultDir> {
         let mut manifest = read_manifest(path)?;
-        manifest.check(&path.join(MANIFEST_FILE).display().to_string())?;
+        manifest.check(&path.join(MANIFEST_FILE))?;
         manifest.checksum = None;
         Ok(ResultDir {
             path: path.to_owned(),
@@ -348,7 +348,7 @@ impl ResultDir {
     fn put_right(&self) -> String {
         format!(
             "make its run again with: {}; the other runs are kept",
-            self.manifest.command
+            self.manifest.command_into(&self.path)
         )
     }
 
@@ -460,7 +460,10 @@ impl ResultSet {
                 ),
             )
             .in_file(&dir.path.display().to_string())
-            .remedy(format!("finish it with: {}", dir.manifest.command)));
+            .remedy(format!(
+                "finish it with: {}",
+                dir.manifest.command_into(&dir.path)
+            )));
         }
         let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

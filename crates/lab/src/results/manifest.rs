@@ -3,10 +3,11 @@
 //! Nothing in it depends on when, where or how fast the runs went, so that two machines write the same manifest.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sojourn_report::{Algorithm, Note};
+use sojourn_report::{Algorithm, Note, shell_word};
 
 use super::record::checksum;
 use crate::document::Document;
@@ -204,21 +205,31 @@ impl Manifest {
         Ok(checksum(&text))
     }
 
+    /// The command that writes these results into `dir`, which may have been copied or moved since.
+    pub(super) fn command_into(&self, dir: &Path) -> String {
+        const OUT: &str = " --out ";
+        let Some((before, rest)) = self.command.split_once(OUT) else {
+            return self.command.clone();
+        };
+        let after = rest.find(" --").map_or("", |at| &rest[at..]);
+        format!("{before}{OUT}{}{after}", shell_word(&dir.to_string_lossy()))
+    }
+
     /// Refuses a manifest that was altered after it was written.
     ///
     /// # Errors
     /// When its checksum is missing or another.
-    pub(super) fn check(&self, file: &str) -> Result<()> {
+    pub(super) fn check(&self, file: &Path) -> Result<()> {
         match &self.checksum {
             Some(sum) if *sum == self.sum()? => Ok(()),
             _ => Err(LabError::new(
                 LabErrorKind::ForeignResults,
                 "the file was altered after it was written: its checksum is another",
             )
-            .in_file(file)
+            .in_file(&file.display().to_string())
             .remedy(format!(
                 "put it back, or write it again with: {}; finished runs are kept",
-                self.command
+                self.command_into(file.parent().unwrap_or(file))
             ))),
         }
     }
