@@ -30,9 +30,10 @@ impl Burst {
         (self.rests && self.clear > now).then_some(self.clear)
     }
 
-    /// A packet was sent, of which a window has one each `gap` on average.
-    pub(super) fn on_sent(&mut self, gap: Span, now: Time) {
-        self.clear = self.clear.max(now).saturating_add(gap);
+    /// A packet was sent with so many bytes, of those of a full one. A window has a full one each `gap` on average.
+    pub(super) fn on_sent(&mut self, (bytes, full): (u64, u64), gap: Span, now: Time) {
+        let part = gap.saturating_mul(bytes) / full.max(1);
+        self.clear = self.clear.max(now).saturating_add(part);
         self.judge(gap, now);
     }
 
@@ -64,7 +65,7 @@ mod tests {
         let fits = (0..packets).take_while(|_| {
             let free = burst.holds(now).is_none();
             if free {
-                burst.on_sent(GAP, now);
+                burst.on_sent((1, 1), GAP, now);
             }
             free
         });

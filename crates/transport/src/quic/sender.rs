@@ -524,7 +524,8 @@ impl<S: Source> QuicSender<S> {
                     (rate, rate.serialization(credit))
                 }
                 None => {
-                    self.burst.on_sent(self.gap(), now);
+                    let part = (bytes, self.mss);
+                    self.burst.on_sent(part, self.gap(), now);
                     return;
                 }
             },
