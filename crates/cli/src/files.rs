@@ -34,7 +34,8 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         let _ = fs::remove_file(path);
         return Err(LabError::io(path, "write the study", &error).into());
     }
-    let shown = sojourn_report::shell_word(&path.to_string_lossy());
+    let name = path.to_string_lossy();
+    let shown = sojourn_report::shell_word(&name);
     emit(&format!(
         "Wrote {}. Run it with: sojourn study {shown}\n",
         path.display()

@@ -167,7 +167,7 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
 /// Applies `--set PATH=VALUE` options in turn.
 pub(crate) fn apply_sets(document: &mut Document, sets: &[String]) -> Result<(), LabError> {
     for set in sets {
-        let argument = format!("--set {}", crate::command::quoted(set));
+        let argument = format!("--set {}", sojourn_report::shell_word(set));
         let Some((path, text)) = set.split_once('=') else {
             return Err(
                 LabError::new(LabErrorKind::BadValue, "there is no \"=\" in it")

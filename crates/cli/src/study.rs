@@ -62,7 +62,7 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
     let Some(results) = &made.results else {
         return emit(&format!(
             "This part is done. When all are: sojourn report {}\n",
-            crate::command::quoted(&out.to_string_lossy())
+            sojourn_report::shell_word(&out.to_string_lossy())
         ));
     };
     write_summary(&out)?;
@@ -71,7 +71,7 @@ pub(crate) fn study(args: &StudyArgs) -> Result<(), Failure> {
         Format::Table => emit(&format!(
             "\nResults: {}\nReport:  sojourn report {}\n",
             out.display(),
-            crate::command::quoted(&out.to_string_lossy())
+            sojourn_report::shell_word(&out.to_string_lossy())
         )),
         Format::Json | Format::Csv => Ok(()),
     }
