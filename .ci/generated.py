@@ -1,6 +1,6 @@
 """Writes what is generated from the command: `make generate`; `--check` tells whether anything is out of date.
 
-- docs/reference/schema.json: what `sojourn schema` prints; the pages and figures in docs/ that `sojourn docs` writes.
+- docs/reference/schema.json: what `sojourn schema` prints, less indented; the pages and figures in docs/ that `sojourn docs` writes.
 - The output below every command of a `console` block in the documents: the command is run, in a directory of the
   document's own. A `toml` or `csv` block with `file=NAME` is written there first.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import os
 import re
 import subprocess
@@ -108,7 +109,7 @@ def generate(sojourn: Path) -> Iterator[tuple[Path, str]]:
     schema = subprocess.run(
         [str(sojourn), "schema"], capture_output=True, text=True, check=True, timeout=TIMEOUT_S
     ).stdout
-    yield SCHEMA, schema
+    yield SCHEMA, json.dumps(json.loads(schema), indent=1, ensure_ascii=False) + "\n"
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([str(sojourn), "docs", scratch], check=True, timeout=TIMEOUT_S)
         for page in sorted(p for p in Path(scratch).rglob("*") if p.is_file()):

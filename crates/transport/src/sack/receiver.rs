@@ -297,7 +297,6 @@ impl SackReceiver {
             kind: Kind::Ack,
             tos: self.ack_tos,
             flags: if self.echo { Flags::ECE } else { Flags::NONE },
-            ..Outgoing::default()
         };
         let gap = !self.held.is_empty() || self.duplicate.is_some();
         let counts = self.counts;

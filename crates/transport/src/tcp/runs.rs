@@ -94,7 +94,7 @@ impl Port for Fifo {
 
 #[derive(Debug)]
 enum End {
-    Sender(TcpSender<Script>),
+    Sender(Box<TcpSender<Script>>),
     Receiver(TcpReceiver),
 }
 
@@ -221,7 +221,7 @@ impl Path {
             agents.push(AgentSpec {
                 name: format!("{name}/sender"),
                 node: 0,
-                agent: End::Sender(sender),
+                agent: End::Sender(Box::new(sender)),
             });
             agents.push(AgentSpec {
                 name: format!("{name}/receiver"),
