@@ -42,8 +42,8 @@ impl Unused {
         self.since = now;
     }
 
-    /// The window when sending begins after `silence` with nothing in flight: half of it for each whole timeout after the first, down to the initial window
-    /// (tcp_cwnd_restart). `None` where the silence was too short.
+    /// The window when sending begins after `silence` with nothing in flight: half of it for each timeout that the silence exceeds, down to the
+    /// initial window (tcp_cwnd_restart). `None` where the silence was no longer than a timeout.
     pub(crate) fn after_silence(
         &mut self,
         (now, silence): (Time, Span),
@@ -55,11 +55,9 @@ impl Unused {
             .filter(|left| !left.is_zero())?;
         let least = self.initial.min(window) / self.mss;
         let mut segments = window / self.mss;
-        while segments > least
-            && let Some(more) = left.checked_sub(timeout).filter(|more| !more.is_zero())
-        {
+        while segments > least && !left.is_zero() {
             segments /= 2;
-            left = more;
+            left = left.saturating_sub(timeout);
         }
         self.begin(now);
         Some(segments.max(least) * self.mss)
@@ -104,19 +102,18 @@ mod tests {
     }
 
     #[test]
-    fn a_window_halves_once_for_each_timeout_of_silence_after_the_first() {
+    fn a_window_halves_once_for_each_timeout_that_a_silence_exceeds() {
         // Silence in milliseconds, a timeout of 250 ms, a window of 1380 segments.
         for (silence, segments) in [
             (250, None),
-            (251, Some(1380)),
-            (500, Some(1380)),
-            (501, Some(690)),
-            (751, Some(345)),
-            (1001, Some(172)),
-            (1251, Some(86)),
-            (1501, Some(43)),
-            (1751, Some(21)),
-            (2001, Some(10)),
+            (251, Some(690)),
+            (500, Some(690)),
+            (501, Some(345)),
+            (751, Some(172)),
+            (1001, Some(86)),
+            (1251, Some(43)),
+            (1501, Some(21)),
+            (1751, Some(10)),
             (60_000, Some(10)),
         ] {
             let silence = (Time::ZERO, Span::from_ms(silence));
