@@ -147,6 +147,15 @@ mod tests {
     use crate::packet::Packet;
     use crate::port::{DropReason, MarkReason};
 
+    fn label() -> FlowLabel {
+        FlowLabel {
+            datagram: "cbr".to_owned(),
+            id: 1,
+            source: (2, 0),
+            sink: (3, 0),
+        }
+    }
+
     fn seconds(us: u64) -> String {
         Microseconds(us).to_string()
     }
@@ -168,12 +177,7 @@ mod tests {
 
     #[test]
     fn half_a_microsecond_rounds_up_and_on_the_clock_of_ns_2_as_its_double_does() {
-        let label = FlowLabel {
-            datagram: "cbr".to_owned(),
-            id: 1,
-            source: (2, 0),
-            sink: (3, 0),
-        };
+        let label = label();
         let time_of = |key| {
             let record = Record {
                 key,
@@ -200,12 +204,7 @@ mod tests {
 
     #[test]
     fn a_line_names_what_happened_where_and_to_which_packet() {
-        let label = FlowLabel {
-            datagram: "cbr".to_owned(),
-            id: 1,
-            source: (2, 0),
-            sink: (3, 0),
-        };
+        let label = label();
         let mut packet = Packet::test(1000, 0, 7);
         let key = Key::before(Time::from_ps(10_800_000_000));
         let drop = Event::Drop(DropReason::Overlimit);

@@ -30,6 +30,11 @@ impl Burst {
         (self.rests && self.clear > now).then_some(self.clear)
     }
 
+    /// Whether anything is owed.
+    pub(super) fn owes(&self, now: Time) -> bool {
+        self.clear > now
+    }
+
     /// A packet was sent with so many bytes, of those of a full one. A window has a full one each `gap` on average.
     pub(super) fn on_sent(&mut self, (bytes, full): (u64, u64), gap: Span, now: Time) {
         let part = gap.saturating_mul(bytes) / full.max(1);

@@ -738,8 +738,10 @@ impl<S: Source> QuicSender<S> {
         self.cc.on_sample(&sample);
         if news {
             self.probes = 0;
-            let packets = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
-            self.burst.on_acked(packets, self.gap(), now);
+            if self.burst.owes(now) {
+                let packets = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
+                self.burst.on_acked(packets, self.gap(), now);
+            }
         }
         self.take_back(now);
         if marked > 0 {
