@@ -77,8 +77,7 @@ pub struct TcpSender<S> {
     last_sent: Time,
     bytes_acked: u64,
     mss: u64,
-    /// The least bytes of the window that a segment takes: `mss` where the window counts packets. What those in flight take beyond their bytes.
-    least: u64,
+    /// What segments in flight take of the window beyond their bytes, where it counts packets.
     padding: u64,
     headers: u32,
     flow: u32,
@@ -91,6 +90,7 @@ pub struct TcpSender<S> {
     held_by_window: bool,
     idle_restart: bool,
     idle_decay: bool,
+    counts_packets: bool,
     restart_timer: bool,
     validate_window: bool,
     nagle: bool,
@@ -99,10 +99,6 @@ pub struct TcpSender<S> {
     cc: AnyCc,
     rto: Rto,
     wheel: Wheel,
-    /// One past the highest byte sent when an ECN echo last reduced the window.
-    ecn_recover: u64,
-    /// The first unacknowledged byte when the timer last fired.
-    timeout_una: u64,
     cold: Box<Cold<S>>,
 }
 
@@ -113,6 +109,10 @@ struct Cold<S> {
     initial_window: InitialWindow,
     start: Time,
     unused: Unused,
+    /// One past the highest byte sent when an ECN echo last reduced the window.
+    ecn_recover: u64,
+    /// The first unacknowledged byte when the timer last fired.
+    timeout_una: u64,
     /// One past the last byte of each segment in flight that takes more of the window than its bytes, and how much more.
     small: VecDeque<(u64, u64)>,
     wants_ecn: bool,
@@ -148,8 +148,6 @@ impl<S: Source> TcpSender<S> {
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
-            ecn_recover: 0,
-            timeout_una: u64::MAX,
             bytes_acked: 0,
             recovery: LossRecovery::new(&params),
             validate_window: params.validate_window || cc.traits().validates,
@@ -158,10 +156,6 @@ impl<S: Source> TcpSender<S> {
             rto: Rto::new(&params),
             wheel: Wheel::new(params.jiffy),
             mss: params.mss.get(),
-            least: match params.count_packets {
-                true => params.mss.get(),
-                false => 0,
-            },
             padding: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
             flow,
@@ -171,6 +165,7 @@ impl<S: Source> TcpSender<S> {
             held_by_window: false,
             idle_restart: params.idle_restart && !params.idle_decay,
             idle_decay: params.idle_restart && params.idle_decay,
+            counts_packets: params.count_packets,
             restart_timer: params.restart_timer,
             nagle: params.nagle,
             cold: Box::new(Cold {
@@ -178,6 +173,8 @@ impl<S: Source> TcpSender<S> {
                 initial_window: params.initial_windows(),
                 start,
                 unused: Unused::new(&params),
+                ecn_recover: 0,
+                timeout_una: u64::MAX,
                 small: VecDeque::new(),
                 bound_flight: params.bound_flight,
                 wants_ecn: params.ecn,
@@ -215,7 +212,7 @@ impl<S: Source> TcpSender<S> {
     /// What it is doing about losses.
     pub fn phase(&self) -> Phase {
         match self.recovery.phase(self.una) {
-            Phase::Open | Phase::Disorder if self.una < self.ecn_recover => Phase::Reducing,
+            Phase::Open | Phase::Disorder if self.una < self.cold.ecn_recover => Phase::Reducing,
             phase => phase,
         }
     }
@@ -241,12 +238,21 @@ impl<S: Source> TcpSender<S> {
         self.nxt - self.una + self.padding
     }
 
+    /// The least bytes of the window that a segment takes: a full one where the window counts packets.
+    #[inline]
+    fn least(&self) -> u64 {
+        match self.counts_packets {
+            true => self.mss,
+            false => 0,
+        }
+    }
+
     /// The next segment has left.
     #[inline]
     fn advance(&mut self, bytes: u64) {
         self.nxt += bytes;
-        if bytes < self.least {
-            let more = self.least - bytes;
+        let more = self.least().saturating_sub(bytes);
+        if more > 0 {
             self.padding += more;
             self.cold.small.push_back((self.nxt, more));
         }
@@ -445,7 +451,7 @@ impl<S: Source> TcpSender<S> {
                 return;
             }
             let in_flight = self.in_flight();
-            let counted = in_flight + segment.max(self.least);
+            let counted = in_flight + segment.max(self.least());
             if counted > cwnd || self.nxt - self.una + segment > self.window {
                 self.held_by_window = counted > cwnd;
                 return;
@@ -466,7 +472,7 @@ impl<S: Source> TcpSender<S> {
     /// One new segment beyond the congestion window (RFC 3042).
     fn limited_transmit<H: Host>(&mut self, beyond: u64, host: &mut H) {
         let segment = self.mss.min(self.end - self.nxt);
-        let fits = self.in_flight() + segment.max(self.least) <= self.cc.cwnd() + beyond
+        let fits = self.in_flight() + segment.max(self.least()) <= self.cc.cwnd() + beyond
             && self.nxt - self.una + segment <= self.window;
         if segment > 0 && self.nxt == self.max && fits {
             self.transmit(self.nxt, segment, host);
@@ -609,7 +615,7 @@ impl<S: Source> TcpSender<S> {
 
     fn fast_retransmit<H: Host>(&mut self, host: &mut H) {
         // A loss from a window that an echo has already reduced does not reduce it again (RFC 3168 section 6.1.2).
-        if self.una >= self.ecn_recover {
+        if self.una >= self.cold.ecn_recover {
             self.congested(CongestionKind::Loss, host.now());
         }
         self.recovery.enter(self.max);
@@ -638,9 +644,9 @@ impl<S: Source> TcpSender<S> {
 
     /// An acknowledgement up to `ack` carries an ECN echo: the first of a window of data reduces it.
     fn on_echo(&mut self, ack: u64, now: Time) {
-        if ack > self.ecn_recover && ack > self.recovery.recover() && !self.recovery.active() {
+        if ack > self.cold.ecn_recover && ack > self.recovery.recover() && !self.recovery.active() {
             self.congested(CongestionKind::Ecn, now);
-            self.ecn_recover = self.max;
+            self.cold.ecn_recover = self.max;
             self.cold.report.ecn_reductions += 1;
         }
     }
@@ -656,8 +662,8 @@ impl<S: Source> TcpSender<S> {
             return;
         }
         self.cold.report.timeouts += 1;
-        let again = self.timeout_una == self.una;
-        self.timeout_una = self.una;
+        let again = self.cold.timeout_una == self.una;
+        self.cold.timeout_una = self.una;
         let expiry = Expiry { again, kept: 0 };
         self.congested(CongestionKind::Timeout(expiry), host.now());
         self.recovery.on_timeout(self.max);
