@@ -105,7 +105,9 @@ ScenarioLike: TypeAlias = Scenario | Mapping[str, Any] | str | os.PathLike[str]
 def load(path: str | os.PathLike[str]) -> Scenario:
     """The scenario of a TOML file."""
     file = os.fspath(path)
-    return Scenario(json.loads(_core.read_toml(file)), name=Path(file).stem)
+    # Results and messages are UTF-8; a path need not be.
+    name = os.fsencode(Path(file).stem).decode(errors="replace")
+    return Scenario(json.loads(_core.read_toml(file)), name=name)
 
 
 def as_scenario(given: ScenarioLike) -> Scenario:

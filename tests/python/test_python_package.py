@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -91,6 +92,14 @@ def test_a_builder_a_dict_and_a_file_run_the_same(tmp_path: Path) -> None:
     built = sojourn.run(small()).queues.to_dicts()
     assert built == sojourn.run(as_dict).queues.to_dicts()
     assert built == sojourn.run(file).queues.to_dicts()
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
+def test_a_file_whose_name_is_not_utf_8_runs(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"a\xff.toml")
+    file.write_text('flows = ["reno"]\n[run]\nduration = "2s"\nreplications = 1\n')
+    results = sojourn.run(file)
+    assert results.manifest["name"] == "a\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_scenario_survives_the_way_through_toml(tmp_path: Path) -> None:

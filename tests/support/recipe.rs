@@ -52,6 +52,9 @@ impl Recipe {
                 self.copy.with_file_name("recipes-target"),
             )
             .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1")
+            // Built once and run once.
+            .env("CARGO_PROFILE_TEST_DEBUG", "false")
+            .env("CARGO_INCREMENTAL", "0")
             .current_dir(&self.copy)
             .output()
             .expect("cargo runs");

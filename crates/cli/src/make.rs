@@ -62,11 +62,7 @@ pub(crate) fn make(
         ..
     } = executed?;
     for damage in repaired {
-        say(&format!(
-            "{}: {}; its run was made again",
-            damage.file.display(),
-            damage.problem
-        ));
+        say(&damage.to_string());
     }
     if let (1.., Some(out)) = (beyond, out) {
         say(&format!(

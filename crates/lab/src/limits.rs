@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use sojourn_traffic::workload;
-use sojourn_units::{Bytes, Spec, SpecValue, params};
+use sojourn_units::{Bytes, Spec, SpecValue, Time, params};
 
+use crate::compile::compile;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::{FlowGroup, LinkParams, Scenario, Topology};
 use crate::series;
@@ -45,6 +46,10 @@ const PER_KEPT_SAMPLE: u64 = 16;
 const PER_OUTCOME: u64 = 2_500;
 /// Bytes of what the outcome of a run keeps of one flow at one queue.
 const PER_KEPT_COUNT: u64 = 64;
+/// Bytes of a transfer, from its arrival to its file.
+const PER_TRANSFER: u64 = 400;
+/// Bytes of a transfer that stays in memory.
+const PER_KEPT_TRANSFER: u64 = 64;
 /// Bytes of an entry of a routing table, with what it takes to find the way.
 const PER_ROUTE: u64 = 16;
 /// Bytes of a point beside what it runs, and how often the text of its scenario is there.
@@ -66,6 +71,10 @@ pub struct Needs {
     pub run_bytes: u64,
     /// Bytes of the points, and of the outcomes of all runs without their time series.
     pub result_bytes: u64,
+    /// Transfers of all workloads of a run, on average; the most of any point.
+    pub transfers: u64,
+    /// Bytes of the transfers of all runs; those in a directory are in no memory.
+    pub transfer_bytes: u64,
     /// Bytes of the time series of all runs; those in a directory are in no memory.
     pub series_bytes: u64,
 }
@@ -80,7 +89,16 @@ struct Part {
 impl Needs {
     /// What a scenario needs.
     pub fn of(scenario: &Scenario) -> Needs {
-        Needs::with_parts(scenario).0
+        Needs::with_transfers(scenario, &LimitParams::default()).0
+    }
+
+    /// How often transfers arrive depends on the rates of the paths: a network is made to learn it, if it keeps to the limits.
+    fn with_transfers(scenario: &Scenario, limits: &LimitParams) -> (Needs, Vec<Part>) {
+        let (mut needs, mut parts) = Needs::with_parts(scenario);
+        if needs.run_bytes <= limits.memory.get() {
+            parts.extend(needs.add_transfers(scenario));
+        }
+        (needs, parts)
     }
 
     fn with_parts(scenario: &Scenario) -> (Needs, Vec<Part>) {
@@ -155,6 +173,8 @@ impl Needs {
             runs,
             flows: connections,
             samples,
+            transfers: 0,
+            transfer_bytes: 0,
             run_bytes: parts
                 .iter()
                 .fold(0, |sum, part| sum.saturating_add(part.bytes)),
@@ -167,12 +187,64 @@ impl Needs {
         (needs, parts)
     }
 
+    /// Adds the transfers of workloads: how many there are depends on the rates and delays of the paths.
+    fn add_transfers(&mut self, scenario: &Scenario) -> Vec<Part> {
+        let has_transfers = |group: &FlowGroup| workload::find(&group.kind).is_some();
+        if !scenario.flows.iter().any(has_transfers) {
+            return Vec::new();
+        }
+        // What cannot be compiled is refused for that, by whoever compiles it next.
+        let Ok(compiled) = compile(scenario, 0) else {
+            return Vec::new();
+        };
+        let mut parts = Vec::new();
+        let mut flows = compiled.flows.iter();
+        for (group, index) in scenario.flows.iter().zip(0..) {
+            let count = group.place.count;
+            let within = group.place.stop.unwrap_or(scenario.run.duration);
+            let transfers = flows
+                .by_ref()
+                .take(usize::try_from(count).unwrap_or(usize::MAX))
+                .map(|flow| {
+                    let start = flow.start.since(Time::ZERO);
+                    let within = within.min(scenario.run.duration).saturating_sub(start);
+                    let path = (flow.slowest, count);
+                    workload::expected_transfers(
+                        &group.kind,
+                        &group.args,
+                        path,
+                        flow.base_rtt,
+                        within,
+                    )
+                })
+                .fold(0, u64::saturating_add);
+            if transfers == 0 {
+                continue;
+            }
+            let bytes = transfers.saturating_mul(PER_TRANSFER);
+            self.transfers = self.transfers.saturating_add(transfers);
+            self.run_bytes = self.run_bytes.saturating_add(bytes);
+            let kept = transfers.saturating_mul(PER_KEPT_TRANSFER);
+            self.transfer_bytes = self
+                .transfer_bytes
+                .saturating_add(self.runs.saturating_mul(kept));
+            parts.push(Part {
+                key: format!("flows[{index}]"),
+                what: format!("{transfers} transfers"),
+                bytes,
+            });
+        }
+        parts
+    }
+
     /// Adds what other points need.
     pub fn add(&mut self, other: &Needs) {
         self.points = self.points.saturating_add(other.points);
         self.runs = self.runs.saturating_add(other.runs);
         self.flows = self.flows.max(other.flows);
         self.samples = self.samples.max(other.samples);
+        self.transfers = self.transfers.max(other.transfers);
+        self.transfer_bytes = self.transfer_bytes.saturating_add(other.transfer_bytes);
         self.run_bytes = self.run_bytes.max(other.run_bytes);
         self.result_bytes = self.result_bytes.saturating_add(other.result_bytes);
         self.series_bytes = self.series_bytes.saturating_add(other.series_bytes);
@@ -185,6 +257,7 @@ impl Needs {
             points: self.points.saturating_mul(points),
             runs: self.runs.saturating_mul(points),
             result_bytes: self.result_bytes.saturating_mul(points),
+            transfer_bytes: self.transfer_bytes.saturating_mul(points),
             series_bytes: self.series_bytes.saturating_mul(points),
             ..*self
         }
@@ -194,7 +267,10 @@ impl Needs {
     pub(crate) fn kept(&self, in_directory: bool) -> u64 {
         match in_directory {
             true => self.result_bytes,
-            false => self.result_bytes.saturating_add(self.series_bytes),
+            false => self
+                .result_bytes
+                .saturating_add(self.series_bytes)
+                .saturating_add(self.transfer_bytes),
         }
     }
 }
@@ -206,11 +282,16 @@ impl fmt::Display for Needs {
             ("runs", self.runs.to_string()),
             ("flows in a run, at most", self.flows.to_string()),
             ("samples in a run, at most", self.samples.to_string()),
+            ("transfers in a run, about", self.transfers.to_string()),
             ("memory of a run under way, about", size(self.run_bytes)),
             ("memory of all results, about", size(self.result_bytes)),
             (
                 "memory of all time series, without --out, about",
                 size(self.series_bytes),
+            ),
+            (
+                "memory of all transfers, without --out, about",
+                size(self.transfer_bytes),
             ),
         ];
         for (name, value) in rows {
@@ -226,7 +307,7 @@ impl LimitParams {
     /// # Errors
     /// When it does.
     pub fn check_run(&self, scenario: &Scenario) -> Result<Needs> {
-        let (needs, parts) = Needs::with_parts(scenario);
+        let (needs, parts) = Needs::with_transfers(scenario, self);
         if needs.run_bytes <= self.memory.get() {
             return Ok(needs);
         }
@@ -261,12 +342,16 @@ impl LimitParams {
         if all <= self.memory.get() {
             return Ok(());
         }
-        let series = match needs.series_bytes > needs.result_bytes && !in_directory {
+        let in_files = needs.series_bytes.max(needs.transfer_bytes);
+        let most = match in_files > needs.result_bytes && !in_directory {
+            true if needs.transfer_bytes > needs.series_bytes => {
+                ", most of it for transfers, which --out keeps in files"
+            }
             true => ", most of it for time series, which --out keeps in files",
             false => "",
         };
         let problem = format!(
-            "the results of {} need about {}{series}",
+            "the results of {} need about {}{most}",
             replications(needs),
             size(kept)
         );
@@ -492,6 +577,12 @@ mod tests {
                 "topology.queue",
                 "queues inside schedulers",
             ),
+            (
+                "flows = [{ kind = \"workload\", load = 0.9, sizes = \"(exponential mean=50B)\" }]\n\
+                 [topology]\nrate = \"100Gbps\"\n[run]\nduration = \"2000s\"",
+                "flows[0]",
+                "transfers",
+            ),
         ];
         for (text, key, what) in cases {
             let error = refused(text);
@@ -508,6 +599,35 @@ mod tests {
             };
             limits.check_run(&scenario(text)).unwrap();
         }
+    }
+
+    /// 0.9 of 8 Mbps in transfers of 1000 bytes are 900 a second, and half of the flows share it with the other half.
+    #[test]
+    fn transfers_that_arrive_by_themselves_are_counted_by_what_their_path_carries() {
+        let text = |flows: &str| {
+            format!(
+                "flows = [{flows}]\n[topology]\nrate = \"8Mbps\"\naccess_rate = \"1Gbps\"\n[run]\nduration = \"100s\"\n\
+                 start_spread = \"0s\""
+            )
+        };
+        let sized = "sizes=(fixed bytes=1000B)";
+        let count = |flows: &str| {
+            let scenario = scenario(&text(flows));
+            LimitParams::default()
+                .check_run(&scenario)
+                .unwrap()
+                .transfers
+        };
+        assert_eq!(count(&format!("\"workload {sized} load=90%\"")), 90_000);
+        assert_eq!(count(&format!("\"2*workload {sized} load=90%\"")), 90_000);
+        assert_eq!(
+            count(&format!("\"2*workload {sized} interval=1s transfers=7\"")),
+            14
+        );
+        // A user waits a second and a round trip of 40 ms or more for each response.
+        let asked = count("\"request_response\"");
+        assert!((90..=96).contains(&asked), "{asked}");
+        assert_eq!(count("\"reno\""), 0);
     }
 
     #[test]

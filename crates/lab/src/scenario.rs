@@ -1183,13 +1183,8 @@ impl<'a> Reader<'a> {
                     .error_on("every", LabErrorKind::BadValue, problem)
                     .remedy("change less often, or run for a shorter time"));
             }
-            let twice = |other: &ChangeParams| {
-                other.at == change.at
-                    && other.link == change.link
-                    && (other.rate.is_some() && change.rate.is_some()
-                        || other.delay.is_some() && change.delay.is_some()
-                        || other.state.is_some() && change.state.is_some())
-            };
+            let twice =
+                |other: &ChangeParams| other.at == change.at && same_quantity(other, &change);
             if changes.iter().any(twice) {
                 let problem = format!("{} changes twice at {}", change.link, change.at);
                 return Err(table
@@ -1197,6 +1192,18 @@ impl<'a> Reader<'a> {
                     .remedy("keep one of the two"));
             }
             changes.push(change);
+        }
+        for (table, change) in self.root.tables("changes")?.iter().zip(&changes) {
+            let back = |other: &ChangeParams| other.at != change.at && same_quantity(other, change);
+            if change.every.is_some() && !changes.iter().any(back) {
+                let problem = format!(
+                    "nothing changes {} back in between, so it changes once",
+                    change.link
+                );
+                return Err(table
+                    .error_on("every", LabErrorKind::Contradiction, problem)
+                    .remedy("add the change that it alternates with, with the same every and another at, or leave every out"));
+            }
         }
         changes.sort_by_key(|change| change.at);
         Ok(changes)
@@ -1392,6 +1399,14 @@ fn table_params<P: Params>(table: Option<&TableRef<'_>>, extra: Extra<'_>) -> Re
 }
 
 /// Checks the name of a link direction as far as the topology gives names.
+/// Whether two changes are of the same quantity of the same link.
+fn same_quantity(one: &ChangeParams, other: &ChangeParams) -> bool {
+    one.link == other.link
+        && (one.rate.is_some() && other.rate.is_some()
+            || one.delay.is_some() && other.delay.is_some()
+            || one.state.is_some() && other.state.is_some())
+}
+
 fn link_name(table: &TableRef<'_>, topology: &Topology) -> Result<()> {
     let name = table.required_text(
         "link",

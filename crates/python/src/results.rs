@@ -289,11 +289,9 @@ fn finish(
     results(Ok(set))
 }
 
-/// Says that a run was made again, since something had happened to it.
+/// Says that a file was made again, since something had happened to it.
 fn warn(py: Python<'_>, damage: &Damage) -> PyResult<()> {
-    let (file, problem) = (damage.file.display().to_string(), &damage.problem);
-    let text = format!("{file}: {problem}; its run was made again");
-    let text = CString::new(report::printable(&text).into_owned())?;
+    let text = CString::new(report::printable(&damage.to_string()).into_owned())?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
 }
 

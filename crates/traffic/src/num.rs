@@ -11,6 +11,17 @@ pub(crate) fn real(count: u64) -> f64 {
     count as f64
 }
 
+/// The whole number at or below an estimate: 0 for what is below it or no number, the greatest for what is above it.
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates, as the estimate of a count should"
+)]
+pub(crate) fn whole(estimate: f64) -> u64 {
+    estimate as u64
+}
+
 /// The mean of the exponential distribution that has this mean, in whole numbers, once it is rounded up. The draws are then geometric from
 /// 1 on: the only distribution of whole numbers without memory. A mean below 1 cannot be had; it gives 0, so that all draws are 1.
 pub(crate) fn before_rounding_up(mean: f64) -> f64 {

@@ -33,6 +33,7 @@ pub use server::{OpenConnections, Server};
 
 use crate::endpoint::Endpoint;
 use crate::flow::{BuiltFlow, CC, FlowRequest, Transport, check_keys};
+use crate::num::{real, whole};
 use crate::others::QUIC;
 use crate::registry::{Resolved, wrong};
 use crate::udp_rr;
@@ -43,7 +44,7 @@ use player::{Ladder, Playback, Player, PlayerConfig, PlayerControl};
 use server::ServerConfig;
 use sizes::{Counts, Sizes, spec_of};
 use sojourn_units::{
-    Bytes, ParamError, ParamInfo, Params, Ratio, Span, Spec, SpecValue, Time, UnitErrorKind,
+    Bytes, ParamError, ParamInfo, Params, Rate, Ratio, Span, Spec, SpecValue, Time, UnitErrorKind,
     choice, params,
 };
 
@@ -250,6 +251,35 @@ pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
     }
 }
 
+/// How many transfers one flow of this kind makes within `within`, at most, on average. The arrivals of `workload` do not depend on the
+/// network: its slowest link and the flows that share the load say how many there are. Users wait a round trip and a time to think for
+/// each request. Zero for other kinds, and for what cannot be read, which is told of when the flow is built.
+pub fn expected_transfers(
+    kind: &str,
+    args: &[(String, String)],
+    (capacity, shares): (Rate, u64),
+    round_trip: Span,
+    within: Span,
+) -> u64 {
+    let most = |limit: Option<u64>| limit.map_or(f64::INFINITY, real);
+    let asked = |think: Span| within.as_secs_f64() / (think + round_trip).as_secs_f64();
+    let expected = match kind {
+        WORKLOAD => sojourn_units::build(None, args).and_then(|params: WorkloadParams| {
+            let arrivals = arrivals_of(&params, capacity, shares)?;
+            Ok(arrivals.expected(within).min(most(params.transfers)))
+        }),
+        REQUEST_RESPONSE => sojourn_units::build(None, args)
+            .map(|params: RequestResponseParams| asked(params.think).min(most(params.requests))),
+        WEB => sojourn_units::build(None, args).and_then(|params: WebParams| {
+            let objects = Counts::of("objects", &params.objects)?;
+            // The page itself is counted, too.
+            Ok(asked(params.think).min(most(params.pages)) * (objects.mean() + 2.0))
+        }),
+        _ => Ok(0.0),
+    };
+    whole(expected.unwrap_or(0.0))
+}
+
 /// The transfers of a workload, or the responses of `udp_rr`, in the order in which they were asked for; none of other flows.
 pub fn transfers(sender: &Endpoint, receiver: Option<&Endpoint>) -> Vec<Transfer> {
     if let (Some(requester), Some(Endpoint::UdpResponder(responder))) =
@@ -307,14 +337,7 @@ pub(crate) fn build(
     match kind.name {
         WORKLOAD => {
             let params: WorkloadParams = sojourn_units::build(None, args)?;
-            let sizes = params.sizes.as_ref().map(|spec| Sizes::of("sizes", spec));
-            let offered = Offered {
-                interval: params.interval,
-                load: params.load.map(Ratio::get),
-                capacity: request.capacity,
-                shares: request.shares,
-            };
-            let arrivals = Arrivals::of(&params.arrivals, sizes.transpose()?, &offered)?;
+            let arrivals = arrivals_of(&params, request.capacity, request.shares)?;
             let (plan, tcp) = carrier(&params.tcp, request)?;
             let server = Server::new(ServerConfig {
                 flows,
@@ -405,6 +428,21 @@ pub(crate) fn build(
             asked_for(user, flows, kind, resolved, &plan, request)
         }
     }
+}
+
+fn arrivals_of(
+    params: &WorkloadParams,
+    capacity: Rate,
+    shares: u64,
+) -> Result<Arrivals, ParamError> {
+    let sizes = params.sizes.as_ref().map(|spec| Sizes::of("sizes", spec));
+    let offered = Offered {
+        interval: params.interval,
+        load: params.load.map(Ratio::get),
+        capacity,
+        shares,
+    };
+    Arrivals::of(&params.arrivals, sizes.transpose()?, &offered)
 }
 
 fn asked_for(

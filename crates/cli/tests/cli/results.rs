@@ -77,6 +77,31 @@ fn a_run_that_is_half_written_is_made_again() {
 }
 
 #[test]
+fn a_manifest_that_was_altered_is_written_again_and_said() {
+    let place = Place::new();
+    place.ok("study small.toml --out out");
+    let whole = place.files("out");
+    let manifest = place.path("out/manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let (before, after) = text.split_once("\"checksum\": \"").unwrap();
+    std::fs::write(
+        &manifest,
+        format!("{before}\"checksum\": \"0{}", &after[1..]),
+    )
+    .unwrap();
+    let again = || {
+        let mut command = place.sojourn("study small.toml --out out");
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    assert_eq!(
+        again(),
+        "sojourn: out/manifest.json: the file was altered after it was written: its checksum is another; it was written again\n"
+    );
+    assert!(place.files("out") == whole);
+    assert_eq!(again(), "");
+}
+
+#[test]
 fn transfers_that_go_missing_are_not_counted_as_none() {
     let place = Place::new();
     place.write(

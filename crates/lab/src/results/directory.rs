@@ -21,7 +21,7 @@ use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id,
 use super::hold::{Claim, Hold, host, not_alone};
 use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
 use super::record::{
-    CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
+    ALTERED, CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
     record_file,
 };
 use crate::error::{LabError, LabErrorKind, Result};
@@ -54,6 +54,8 @@ pub struct ResultDir {
     new: New,
     /// Keeps others out while this process writes runs.
     hold: Option<Arc<Hold>>,
+    /// What had happened to the manifest that was found.
+    damage: Option<Damage>,
 }
 
 /// What [`ResultDir::create`] made.
@@ -111,9 +113,10 @@ impl ResultDir {
             remove_results(path)?;
             found = Found::Nothing;
         }
+        let mut damage = None;
         let new = match (found, made) {
             (Found::Results, _) => {
-                check_same(path, &manifest)?;
+                damage = check_same(path, &manifest)?;
                 New::Nothing
             }
             (Found::Nothing, false) => New::Content,
@@ -125,6 +128,7 @@ impl ResultDir {
             manifest,
             new,
             hold: Some(Arc::new(hold)),
+            damage,
         };
         match dir.furnish() {
             Ok(()) => Ok(dir),
@@ -159,6 +163,7 @@ impl ResultDir {
             manifest,
             new: New::Nothing,
             hold: None,
+            damage: None,
         })
     }
 
@@ -223,6 +228,11 @@ impl ResultDir {
     /// When it cannot be written; nothing half-written stays.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
         write_json(&self.path.join(name), value)
+    }
+
+    /// What had happened to the manifest, which is written again.
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
     }
 
     /// Whether a run is there, with all its files as they were written.
@@ -772,7 +782,7 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
     parse(&text, &file.display().to_string())
 }
 
-fn check_same(path: &Path, manifest: &Manifest) -> Result<()> {
+fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
     let found = read_manifest(path)?;
     let problem = if found.sojourn != manifest.sojourn {
         format!(
@@ -784,8 +794,13 @@ fn check_same(path: &Path, manifest: &Manifest) -> Result<()> {
             "these are the results of another study, {:?}: {difference}",
             found.name
         )
+    } else if found.is_as_written()? {
+        return Ok(None);
     } else {
-        return Ok(());
+        return Ok(Some(Damage {
+            file: path.join(MANIFEST_FILE),
+            problem: ALTERED.to_owned(),
+        }));
     };
     Err(LabError::new(LabErrorKind::ForeignResults, problem)
         .in_file(&path.display().to_string())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_report::{Algorithm, Note, shell_word};
 
-use super::record::checksum;
+use super::record::{ALTERED, checksum};
 use crate::document::Document;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
@@ -215,22 +215,27 @@ impl Manifest {
         format!("{before}{OUT}{}{after}", shell_word(&dir.to_string_lossy()))
     }
 
+    /// Whether its content is what was written.
+    ///
+    /// # Errors
+    /// When it cannot be put into JSON.
+    pub(super) fn is_as_written(&self) -> Result<bool> {
+        Ok(self.checksum == Some(self.sum()?))
+    }
+
     /// Refuses a manifest that was altered after it was written.
     ///
     /// # Errors
     /// When its checksum is missing or another.
     pub(super) fn check(&self, file: &Path) -> Result<()> {
-        match &self.checksum {
-            Some(sum) if *sum == self.sum()? => Ok(()),
-            _ => Err(LabError::new(
-                LabErrorKind::ForeignResults,
-                "the file was altered after it was written: its checksum is another",
-            )
-            .in_file(&file.display().to_string())
-            .remedy(format!(
-                "put it back, or write it again with: {}; finished runs are kept",
-                self.command_into(file.parent().unwrap_or(file))
-            ))),
+        match self.is_as_written()? {
+            true => Ok(()),
+            false => Err(LabError::new(LabErrorKind::ForeignResults, ALTERED)
+                .in_file(&file.display().to_string())
+                .remedy(format!(
+                    "put it back, or write it again with: {}; finished runs are kept",
+                    self.command_into(file.parent().unwrap_or(file))
+                ))),
         }
     }
 

@@ -5,6 +5,7 @@
 //! `xxhsum -H1` prints them: they find accidents, not forgeries.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{BufRead as _, BufReader};
@@ -14,11 +15,16 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
 use super::columns::{Kind, run_id};
+use super::directory::MANIFEST_FILE;
 use super::manifest::{Manifest, PointInfo};
 use crate::error::{LabError, LabErrorKind, Result};
 
 /// Folder of the records in a result directory.
 pub const CHECKSUM_FOLDER: &str = "checksums";
+
+/// What is wrong with a file that has another content.
+pub(super) const ALTERED: &str =
+    "the file was altered after it was written: its checksum is another";
 
 /// The checksum of some bytes, 16 hexadecimal digits.
 pub(super) fn checksum(bytes: &[u8]) -> String {
@@ -46,13 +52,35 @@ pub enum RunState {
     Damaged(Damage),
 }
 
-/// What happened to a file of a run.
+/// What happened to a file of a run, or to the manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
     /// What is wrong with it: `the file is missing`.
     pub problem: String,
+}
+
+impl Damage {
+    /// What was done about it.
+    fn repair(&self) -> &'static str {
+        match self
+            .file
+            .file_name()
+            .is_some_and(|name| name == MANIFEST_FILE)
+        {
+            true => "it was written again",
+            false => "its run was made again",
+        }
+    }
+}
+
+/// What happened, and what was done about it, in one line.
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, problem) = (self.file.display(), &self.problem);
+        write!(f, "{file}: {problem}; {}", self.repair())
+    }
 }
 
 impl Record {
@@ -167,9 +195,7 @@ fn compare<T>(
     })?;
     match found(&content) == sum {
         true => Ok(content),
-        false => Err(damage(
-            "the file was altered after it was written: its checksum is another".to_owned(),
-        )),
+        false => Err(damage(ALTERED.to_owned())),
     }
 }
 

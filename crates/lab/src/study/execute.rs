@@ -74,7 +74,7 @@ pub struct Executed {
     pub made: u64,
     /// Runs that were found in the directory.
     pub found: u64,
-    /// What had happened to runs of the directory that were made again.
+    /// What had happened to files of the directory that were made again.
     pub repaired: Vec<Damage>,
     /// Keeps others out of the directory, if [`Options::hold`] asks for it.
     pub hold: Option<Arc<Hold>>,
@@ -157,7 +157,8 @@ where
         .filter(mine)
         .map(|(_, run)| run)
         .collect();
-    let mut repaired = Vec::new();
+    let damage = dir.as_ref().and_then(ResultDir::damage);
+    let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
     let mut lacks = |run: &(u64, u64)| {
         let state = dir.as_ref().map(|dir| dir.state(run.0, run.1));
         let lacks = state != Some(RunState::Whole);

@@ -183,3 +183,26 @@ fn a_rate_at_which_a_packet_outlasts_it_is_told() {
          before it is done, whatever the rate is later. For an outage write state = \"down\" instead of a rate."
     );
 }
+
+/// Such a change happened again and again, and nothing came of it.
+#[test]
+fn a_change_that_repeats_with_nothing_to_change_it_back_is_refused() {
+    let refused = |changes: &str| {
+        let document = Document::parse(&overloaded(changes), "scenario.toml").expect("TOML");
+        Scenario::from_document(&document)
+            .expect_err(changes)
+            .to_string()
+    };
+    let alone = change("1s", "2Mbps", "every = \"2s\"");
+    let error = refused(&alone);
+    assert!(
+        error.contains(
+            "changes[0].every: nothing changes left-right back in between, so it changes once; add the change"
+        ),
+        "{error}"
+    );
+    let delay =
+        "[[changes]]\nat = \"2s\"\nlink = \"left-right\"\ndelay = \"5ms\"\nevery = \"2s\"\n";
+    let error = refused(&(alone + delay));
+    assert!(error.contains("changes[0].every"), "{error}");
+}

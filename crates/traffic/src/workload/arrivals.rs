@@ -167,6 +167,19 @@ impl Arrivals {
         Ok(make(mean, sizes))
     }
 
+    /// How many arrive within this time of the start, on average.
+    pub(crate) fn expected(&self, within: Span) -> f64 {
+        match self {
+            Arrivals::Poisson(mean, _) | Arrivals::Deterministic(mean, _) => {
+                within.as_secs_f64() / mean
+            }
+            Arrivals::Trace(points, _) => {
+                let early = points.iter().take_while(|(at, _)| *at <= within);
+                real(u64::try_from(early.count()).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
     /// The time until the next arrival, from the last one or the start, and its size; `None` when the list is over.
     pub fn next(&mut self, rng: &mut Stream) -> Option<(Span, u64)> {
         match self {

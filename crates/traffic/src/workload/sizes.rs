@@ -547,6 +547,15 @@ pub const COUNTS: &[Distribution] = &[
 ];
 
 impl Counts {
+    /// The mean of the distribution.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Counts::Fixed(n) => real(*n),
+            Counts::Uniform(min, max) => (real(*min) + real(*max)) / 2.0,
+            Counts::Geometric(mean) => *mean,
+        }
+    }
+
     /// The distribution that a specification names; `key` is the parameter that it is given by.
     ///
     /// # Errors
