@@ -26,9 +26,11 @@ params! {
     /// LEDBAT (RFC 6817): low extra delay background transport, by one-way delay.
     pub struct LedbatParams {
         /// Queueing delay to keep (TARGET).
-        target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)";
+        target: Span = "100ms", range "1ms".."1s", source "RFC 6817 section 2.5 (at most 100 ms)",
+            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
         /// How fast the window follows (GAIN): segments per round trip at no queueing delay.
-        gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)";
+        gain: f64 = "1", range "0.001".."100", source "RFC 6817 section 2.5 (at most 1; RFC 7928 section 5.4 asks for 10)",
+            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
         /// Segments by which the window may exceed the data in flight (ALLOWED_INCREASE).
         allowed_increase: u32 = "1", range "1".."100", source "RFC 6817 section 2.5",
             where rule is "rfc" because "TcpLedbat never grows beyond what was in flight";
@@ -36,7 +38,8 @@ params! {
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
             acts "the connection lasts longer, and the least delay changes";
         /// Samples of which the least is the current delay (CURRENT_FILTER).
-        current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1";
+        current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1",
+            acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
         /// Segments sent at first (INIT_CWND).
         init_cwnd: u32 = "2", range "1".."1000", source "RFC 6817 section 2.5";
         /// Least window, segments (MIN_CWND).

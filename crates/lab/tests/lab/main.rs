@@ -4,6 +4,7 @@ mod changes;
 mod codepoints;
 mod ecn_paths;
 mod fills;
+mod first_flights;
 mod linux_spread;
 mod linux_tcp;
 mod linux_windows;
