@@ -211,7 +211,12 @@ impl SackReceiver {
     }
 
     fn on_syn<H: Host>(&mut self, syn: &Packet, host: &mut H) {
-        if self.state != State::Established {
+        // ns-3 goes on echoing the first SYN: the second one is below what is expected next (ProcessOptionTimestamp).
+        let echoes = match self.as_ns3 {
+            true => self.state == State::Listen,
+            false => self.state != State::Established,
+        };
+        if echoes {
             self.echo_stamp = syn.created;
             self.echo_arrived = host.now();
         }
@@ -257,8 +262,12 @@ impl SackReceiver {
             flags,
             ..Outgoing::default()
         };
-        let stamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
-        let timestamps = (self.timestamps && !self.as_ns3).then_some(stamps);
+        let value = match self.as_ns3 {
+            true => host.now(),
+            false => self.echo_arrived,
+        };
+        let stamps = (value.as_ps(), self.echo_stamp.as_ps());
+        let timestamps = self.timestamps.then_some(stamps);
         match (side, timestamps) {
             (Some(side), stamps) => host.send_with(
                 self.flow,

@@ -560,8 +560,13 @@ impl<S: Source> SackSender<S> {
     fn measure_handshake<H: Host>(&self, syn_ack: &Packet, host: &H) -> Option<Span> {
         let now = host.now();
         if self.cold.syns_lost > 0 {
-            let (_, echo) = self.stamps(host.side(syn_ack)).filter(|_| !self.is_ns3())?;
-            return self.since_stamp(now, echo);
+            return match (self.stamps(host.side(syn_ack)), self.is_ns3()) {
+                (Some((_, echo)), true) => Some(by_stamps(echo, now)),
+                (Some((_, echo)), false) => self.since_stamp(now, echo),
+                // The history of what was sent does not know that the SYN was sent again (UpdateRttHistory).
+                (None, true) => Some(now.since(self.cold.opened)),
+                (None, false) => None,
+            };
         }
         Some(match self.is_ns3() && self.options.timestamps {
             true => by_stamps(self.cold.opened, now),
