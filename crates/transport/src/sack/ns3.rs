@@ -180,8 +180,10 @@ impl<S: Source> SackSender<S> {
             (None, Some((first, _))) if !event.resent_acked => event.now.checked_since(first)?,
             (None, _) => return None,
         };
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.rto.sample_as_ns3(rtt);
+        // The least of the smoothed round trips, not of the samples.
+        let srtt = self.rto.srtt().unwrap_or(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(srtt, |least| least.min(srtt)));
         self.cold.report.record_rtt(rtt);
         Some(rtt)
     }
