@@ -331,6 +331,7 @@ impl<S: Source> SackSender<S> {
 
     fn fall(&mut self, kind: CongestionKind, delivered: u64, now: Time) {
         let pipe = self.board.pipe();
+        let window = self.cc.cwnd();
         self.cc.on_congestion(&Congestion {
             now,
             kind,
@@ -338,7 +339,7 @@ impl<S: Source> SackSender<S> {
             mss: self.mss,
         });
         self.reducing = !self.traits.model;
-        self.prr = self.prr.again(pipe);
+        self.prr = self.prr.again_as_ns3(pipe, window);
         self.recover(delivered, true, false);
     }
 
