@@ -83,6 +83,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_window(&mut self, cwnd: u64) {
         let _ = cwnd;
     }
+    /// The byte to send next, where that is not one past the highest that was sent: told before what it may matter to by transports that go back for what is sent
+    /// again (ns-3).
+    fn on_next(&mut self, next: u64) {
+        let _ = next;
+    }
     /// The application has not made use of the window, which becomes `cwnd`. The threshold becomes at least three quarters of what the window was: so much is
     /// known to be possible (RFC 2861 section 3; tcp_cwnd_restart and tcp_cwnd_application_limited of Linux). Told by transports in dialect linux, not of
     /// algorithms that control the window by a model.

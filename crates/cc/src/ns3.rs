@@ -261,6 +261,10 @@ impl<O: Ops> CongestionControl for Socket<O> {
         self.state.window.cwnd = cwnd;
     }
 
+    fn on_next(&mut self, next: u64) {
+        self.state.next = next;
+    }
+
     /// ns-3 does not tell of a reduction for a mark, nor of its end.
     fn on_phase(&mut self, phase: Phase, now: Time) {
         let before = std::mem::replace(&mut self.state.phase, phase);

@@ -297,6 +297,10 @@ macro_rules! algorithms {
                 self.other_mut().on_window(cwnd);
             }
 
+            fn on_next(&mut self, next: u64) {
+                self.other_mut().on_next(next);
+            }
+
             fn on_decay(&mut self, cwnd: u64) {
                 self.other_mut().on_decay(cwnd);
             }

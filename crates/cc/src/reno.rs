@@ -103,7 +103,8 @@ impl Reno {
         }
     }
 
-    /// Opens the window for `bytes` acknowledged in slow start; returns the bytes that are left when it is over.
+    /// Opens the window for `bytes` acknowledged in slow start; returns the bytes that are left when it is over. Where acknowledgements are counted (ns-3),
+    /// what the limit has held back is left, too: the one that reaches the threshold opens the window once more.
     fn slow_start(&mut self, bytes: u64) -> u64 {
         let limit = if self.after_timeout && self.slow_start_limit != UNBOUNDED {
             1
@@ -114,7 +115,10 @@ impl Reno {
         // One segment may overshoot the threshold, as the RFC's formula does; a jump of several stops there.
         let step = growth.min((self.ssthresh - self.cwnd).max(self.mss));
         self.cwnd += step;
-        growth - step
+        match self.counting {
+            Counting::Bytes => growth - step,
+            Counting::Acks => bytes - step,
+        }
     }
 
     fn avoid_congestion(&mut self, bytes: u64) {
@@ -318,6 +322,19 @@ mod tests {
         reno.on_congestion(&congestion(CongestionKind::Loss, 20 * MSS));
         reno.on_ack(&ack(2 * MSS));
         assert_eq!(reno.cwnd(), 10 * MSS + 100);
+    }
+
+    #[test]
+    fn where_acknowledgements_count_the_one_that_reaches_the_threshold_grows_once_more() {
+        // ns-3.44, TcpNewReno::IncreaseWindow: two segments, one of slow start, the other of avoidance with the new window.
+        let mut reno = started(&RenoParams::in_dialect("ns3").unwrap());
+        reno.ssthresh = 9 * MSS + 500;
+        reno.cwnd = 9 * MSS;
+        reno.on_ack(&ack(2 * MSS));
+        assert_eq!(reno.cwnd(), 10 * MSS + 100);
+        reno.cwnd = 9 * MSS;
+        reno.on_ack(&ack(MSS));
+        assert_eq!(reno.cwnd(), 10 * MSS, "one segment is used up");
     }
 
     #[test]

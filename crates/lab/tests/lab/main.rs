@@ -12,6 +12,7 @@ mod media;
 mod metrics_ranges;
 mod multicast;
 mod ns3_24_ten_nodes;
+mod ns3_live;
 mod opportunities;
 mod parameters;
 mod probes;

@@ -38,6 +38,12 @@ pub(super) struct Socket {
     measured_from: u64,
     /// Bytes acknowledged that do not make a segment.
     rest: u64,
+    /// The byte after what was sent last, whatever that was; what a partial acknowledgement sends again goes by its first byte
+    /// (m_nextTxSequence). Algorithms end their rounds by it.
+    next: u64,
+    /// What the last echo acknowledged that was taken, and the segment that told of the window's fall last (m_ecnEchoSeq, m_ecnCWRSeq).
+    echoed: u64,
+    told: u64,
 }
 
 impl Default for Socket {
@@ -48,6 +54,9 @@ impl Default for Socket {
             first_partial: true,
             measured_from: 0,
             rest: 0,
+            next: 0,
+            echoed: 0,
+            told: 0,
         }
     }
 }
@@ -82,6 +91,35 @@ impl<S: Source> SackSender<S> {
         self.options.machine == Machine::Ns3
     }
 
+    /// The lowest segment that is lost and was not sent again. In ns-3 it is not sent while a segment below it is the highest that was received: new data goes
+    /// first (TcpTxBuffer::NextSeg).
+    #[inline]
+    pub(super) fn next_lost(&mut self) -> Option<u32> {
+        let id = self.board.next_lost()?;
+        let waits = self.is_ns3()
+            && self
+                .board
+                .passed()
+                .is_some_and(|top| self.board.get(id).seq >= top);
+        (!waits).then_some(id)
+    }
+
+    /// A segment was sent again by the window's leave.
+    #[inline]
+    pub(super) fn note_next(&mut self, id: u32) {
+        if self.is_ns3() {
+            self.cold.socket.next = self.board.get(id).end();
+        }
+    }
+
+    /// A new segment was sent, which does or does not tell that the window has fallen.
+    pub(super) fn note_new(&mut self, seq: u64, told: bool) {
+        self.cold.socket.next = self.nxt;
+        if told {
+            self.cold.socket.told = seq;
+        }
+    }
+
     /// ReceivedAck.
     pub(super) fn receive_ack<H: Host>(&mut self, packet: &Packet, host: &mut H) {
         let ack = packet.ack;
@@ -100,7 +138,7 @@ impl<S: Source> SackSender<S> {
             self.take_side(side, ack, &mut event);
         }
         if event.sacked {
-            self.board.lose_by_count(self.dupthresh, self.mss, false);
+            self.board.lose_by_segments(self.dupthresh);
         }
         let repaired = self.phase == Phase::Recovery
             && ack < self.high
@@ -115,6 +153,7 @@ impl<S: Source> SackSender<S> {
         event.echo = marked > 0 || (self.ecn && packet.flags.has(Flags::ECE));
         let (sampled, interval) = self.rate.finish(&event.picked, self.min_rtt, now);
         let mut sample = Sample {
+            next: self.cold.socket.next,
             acked: event.acked,
             newly_delivered: delivered,
             marked,
@@ -134,9 +173,7 @@ impl<S: Source> SackSender<S> {
         if self.phase == Phase::Reducing && ack > self.high {
             self.leave_recovery(now);
         }
-        if event.echo && ack > before && self.phase != Phase::Reducing {
-            self.reduce_for_echo(delivered, now);
-        }
+        self.take_echo(event.echo, (before, ack), delivered, now);
         let duplicates = self.cold.socket.duplicates;
         if event.sacked {
             self.on_duplicate_ack(delivered, host);
@@ -145,14 +182,22 @@ impl<S: Source> SackSender<S> {
             true => self.whole_segments_of(delivered),
             false => 0,
         };
-        if let Some(told) = self.told(&event, ack, whole / self.mss, duplicates)
-            && !was_empty
-        {
-            sample.told = u32::try_from(told).ok();
+        let told = self.told(&event, ack, whole / self.mss, duplicates);
+        sample.told = told.and_then(|told| u32::try_from(told).ok());
+        let told = told.is_some() && !was_empty;
+        // The algorithm hears of a partial acknowledgement after what it sends again.
+        let partial = self.phase == Phase::Recovery && ack > before && ack < self.high;
+        if told && !partial {
             self.cc.on_sample(&sample);
         }
         if ack > before {
             self.on_new_ack(&event, ack, whole, delivered, repaired, host);
+            if told && partial {
+                sample.next = self.cold.socket.next;
+                self.cc.on_sample(&sample);
+            }
+            // NewAck.
+            self.cold.socket.next = self.cold.socket.next.max(ack);
         }
         if self.traits.model {
             sample.newly_lost = self.board.lost_total() - lost_before;
@@ -180,8 +225,10 @@ impl<S: Source> SackSender<S> {
             (None, Some((first, _))) if !event.resent_acked => event.now.checked_since(first)?,
             (None, _) => return None,
         };
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         self.rto.sample_as_ns3(rtt);
+        // The least of the smoothed round trips, not of the samples.
+        let srtt = self.rto.srtt().unwrap_or(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(srtt, |least| least.min(srtt)));
         self.cold.report.record_rtt(rtt);
         Some(rtt)
     }
@@ -250,6 +297,7 @@ impl<S: Source> SackSender<S> {
                         bytes = event.acked - event.acked % self.mss;
                         self.cold.socket.first_partial = true;
                         self.cold.socket.duplicates = 0;
+                        self.cold.socket.next = self.cold.socket.next.max(ack);
                         self.leave_recovery(now);
                     }
                     Phase::Loss => {
@@ -318,10 +366,22 @@ impl<S: Source> SackSender<S> {
         self.retransmit(first, host);
     }
 
+    /// An acknowledgement of new data carries an echo, or does not: then nothing is owed any more, not even if nothing was sent in between.
+    fn take_echo(&mut self, echo: bool, (before, ack): (u64, u64), delivered: u64, now: Time) {
+        if echo && ack > before {
+            self.cold.socket.echoed = ack;
+            self.cwr_due = self.cold.socket.echoed > self.cold.socket.told;
+            if self.phase != Phase::Reducing {
+                self.reduce_for_echo(delivered, now);
+            }
+        } else if !echo {
+            self.cwr_due = false;
+        }
+    }
+
     /// EnterCwr.
     fn reduce_for_echo(&mut self, delivered: u64, now: Time) {
         self.high = self.nxt;
-        self.cwr_due = true;
         self.cold.report.ecn_reductions += 1;
         self.set_phase(Phase::Reducing, now);
         self.fall(CongestionKind::Ecn, delivered, now);
@@ -329,6 +389,7 @@ impl<S: Source> SackSender<S> {
 
     fn fall(&mut self, kind: CongestionKind, delivered: u64, now: Time) {
         let pipe = self.board.pipe();
+        let window = self.cc.cwnd();
         self.cc.on_congestion(&Congestion {
             now,
             kind,
@@ -336,7 +397,7 @@ impl<S: Source> SackSender<S> {
             mss: self.mss,
         });
         self.reducing = !self.traits.model;
-        self.prr = self.prr.again(pipe);
+        self.prr = self.prr.again_as_ns3(pipe, window);
         self.recover(delivered, true, false);
     }
 
@@ -368,6 +429,7 @@ impl<S: Source> SackSender<S> {
     }
 
     fn acknowledge(&mut self, bytes: u64, now: Time, stage: Stage) {
+        self.cc.on_next(self.cold.socket.next);
         self.cc.on_ack(&Acked {
             now,
             bytes,
@@ -381,14 +443,18 @@ impl<S: Source> SackSender<S> {
 
     /// DoRetransmit: the lowest segment that is lost and was not sent again, or new data, or the first segment once more.
     fn resend_one<H: Host>(&mut self, host: &mut H) {
-        if let Some(id) = self.board.next_lost() {
+        if let Some(id) = self.next_lost() {
+            self.cold.socket.next = self.board.get(id).seq;
             self.retransmit(id, host);
             return;
         }
         let bytes = self.mss.min(self.end - self.nxt);
         if bytes > 0 && self.nxt - self.una + bytes <= self.window {
+            let seq = self.nxt;
             self.transmit(bytes, false, host);
+            self.cold.socket.next = seq;
         } else if let Some(first) = self.board.front() {
+            self.cold.socket.next = first.seq;
             self.retransmit(self.board.at(first.seq), host);
         }
     }
@@ -411,6 +477,7 @@ impl<S: Source> SackSender<S> {
         self.cold.socket.measured_from = self.nxt;
         self.rto.back_off();
         self.reducing = false;
+        self.cc.on_next(self.cold.socket.next);
         self.cc.on_congestion(&Congestion {
             now,
             kind: CongestionKind::Timeout(Expiry::default()),

@@ -60,6 +60,15 @@ impl Prr {
         self.window
     }
 
+    /// The same as ns-3 does it, where nothing may be in flight: the window stays until something is counted.
+    pub(crate) fn again_as_ns3(&self, before: u64, window: u64) -> Prr {
+        Prr {
+            before,
+            window,
+            ..self.again(before)
+        }
+    }
+
     /// A segment was sent.
     #[inline]
     pub(crate) fn on_sent(&mut self, bytes: u64) {
@@ -100,7 +109,7 @@ impl Prr {
     }
 
     /// DoRecovery of ns-3.44 (tcp-prr-recovery.cc). A selective acknowledgement counts a segment more than it has delivered, until as much is
-    /// counted as was in flight; a product of 32 bits wraps round; what was sent too much is not made up for. `repaired`: a retransmission was
+    /// counted as was in flight, so never where nothing was; a product of 32 bits wraps round; what was sent too much is not made up for. `repaired`: a retransmission was
     /// acknowledged.
     pub(crate) fn on_ack_ns3(
         &mut self,
@@ -120,7 +129,12 @@ impl Prr {
         self.delivered += delivered;
         let mut allowed = if pipe > ssthresh {
             let product = self.delivered.wrapping_mul(ssthresh) & u64::from(u32::MAX);
-            product.div_ceil(self.before).saturating_sub(self.out)
+            // Infinite, which is below zero as a whole number, where nothing was in flight.
+            let due = match self.before {
+                0 => 0,
+                before => product.div_ceil(before),
+            };
+            due.saturating_sub(self.out)
         } else if self.out > self.delivered {
             // The difference is below zero, and the greater one of numbers without a sign.
             let behind = self.out - self.delivered;
@@ -157,6 +171,17 @@ mod tests {
             prr.on_sent(sent * mss);
         }
         assert_eq!(seen, [69_441, 69_882, 68_323]);
+    }
+
+    #[test]
+    fn ns3_counts_no_segment_more_where_nothing_was_in_flight() {
+        // ns-3.44, TcpPrrRecovery::EnterRecovery with m_bytesInFlight = 0: what was delivered is all that is counted.
+        let mss = 1448;
+        let mut prr = Prr::new(1, mss, PrrBound::Safe).again_as_ns3(0, 10 * mss);
+        prr.on_ack_ns3(0, 0, 2 * mss, true, false);
+        assert_eq!(prr.window(), 10 * mss);
+        prr.on_ack_ns3(mss, 0, 2 * mss, true, false);
+        assert_eq!(prr.window(), mss);
     }
 
     #[test]

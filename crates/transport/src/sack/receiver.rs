@@ -79,6 +79,9 @@ pub struct SackReceiver {
     timestamps: bool,
     /// As ns-3 has it: an acknowledgement carries when it was sent, not when what it echoes arrived (TcpSocketBase::AddOptionTimestamp).
     as_ns3: bool,
+    /// The same: a mark has arrived that no acknowledgement has told of, which CWR does not answer (ECN_CE_RCVD), and the highest byte that was marked.
+    fresh: bool,
+    marked_at: u64,
     /// What was to come next when the segment before arrived; zero before the first one. Only if `as_ns3`.
     prior: u64,
     /// Bytes of the options of SYN beside timestamps, where the transport counts them.
@@ -155,6 +158,8 @@ impl SackReceiver {
             ack_pushed: sack.ack_pushed,
             timestamps: sack.timestamps,
             as_ns3: sack.machine == Machine::Ns3,
+            fresh: false,
+            marked_at: 0,
             prior: 0,
             syn_options: syn_options(sack.machine, sack.timestamps),
             // ns-3 pads the options as a whole (tcp-header.cc): beside timestamps, 10 bytes of 12, the first two of this one take no more room.
@@ -211,7 +216,12 @@ impl SackReceiver {
     }
 
     fn on_syn<H: Host>(&mut self, syn: &Packet, host: &mut H) {
-        if self.state != State::Established {
+        // ns-3 goes on echoing the first SYN: the second one is below what is expected next (ProcessOptionTimestamp).
+        let echoes = match self.as_ns3 {
+            true => self.state == State::Listen,
+            false => self.state != State::Established,
+        };
+        if echoes {
             self.echo_stamp = syn.created;
             self.echo_arrived = host.now();
         }
@@ -257,8 +267,12 @@ impl SackReceiver {
             flags,
             ..Outgoing::default()
         };
-        let stamps = (self.echo_arrived.as_ps(), self.echo_stamp.as_ps());
-        let timestamps = (self.timestamps && !self.as_ns3).then_some(stamps);
+        let value = match self.as_ns3 {
+            true => host.now(),
+            false => self.echo_arrived,
+        };
+        let stamps = (value.as_ps(), self.echo_stamp.as_ps());
+        let timestamps = self.timestamps.then_some(stamps);
         match (side, timestamps) {
             (Some(side), stamps) => host.send_with(
                 self.flow,
@@ -290,6 +304,7 @@ impl SackReceiver {
         }
         self.acks += 1;
         self.acknowledged = self.next;
+        self.fresh = false;
         let mut out = Outgoing {
             size: self.headers,
             seq: FIRST_BYTE,
@@ -436,12 +451,22 @@ impl SackReceiver {
         // The sender's window has fallen, perhaps to a segment (tcp_input.c, tcp_ecn_accept_cwr).
         let at_once = packet.flags.has(Flags::CWR) && self.quick_acks > 1;
         match self.feedback {
+            Feedback::Echo if self.as_ns3 => {
+                // TcpSocketBase::ForwardUp, then DoForwardUp.
+                if marked && packet.seq > self.marked_at {
+                    self.marked_at = packet.seq;
+                    (self.echo, self.fresh) = (true, true);
+                }
+                if packet.flags.has(Flags::CWR) && !self.fresh {
+                    self.echo = false;
+                }
+            }
             Feedback::Echo => {
                 if packet.flags.has(Flags::CWR) {
                     self.echo = false;
                 }
                 // RFC 3168 section 6.1.5: not that of a duplicate.
-                if marked && (self.as_ns3 || packet.seq + bytes > self.next) {
+                if marked && packet.seq + bytes > self.next {
                     if !self.echo {
                         // An echo is not delayed: the sender's window may be small.
                         if self.quick_acks > 1 {

@@ -124,6 +124,8 @@ pub(crate) struct Scoreboard {
     counted: u32,
     /// One past the highest byte that was selectively acknowledged.
     highest: u64,
+    /// The first byte of what ns-3 takes for the highest segment received, see [`Scoreboard::passed`].
+    top: u64,
     /// Bytes called lost since the connection began.
     lost_total: u64,
     /// When the last of those retransmissions was sent that were called lost since this was asked.
@@ -153,6 +155,7 @@ impl Scoreboard {
             hint: 0,
             counted: 0,
             highest: 0,
+            top: 0,
             lost_total: 0,
             lost_again: None,
             taken: LOST | RETRANSMITTED,
@@ -499,7 +502,17 @@ impl Scoreboard {
         let segment = self.get_mut(id);
         segment.flags = segment.flags & !taken | SACKED;
         self.highest = self.highest.max(before.end());
+        if self.top <= before.end() || self.passed().is_none() {
+            self.top = before.seq;
+        }
         Some(before)
+    }
+
+    /// The first byte of what ns-3 takes for the highest segment that was selectively acknowledged (tcp-tx-buffer.cc, Update and DiscardUpTo): when the one just
+    /// below it is received, it is that one.
+    pub(crate) fn passed(&self) -> Option<u64> {
+        let una = self.front()?.seq;
+        (self.top > una).then_some(self.top)
     }
 
     /// It is lost, or its retransmission is.
@@ -597,6 +610,28 @@ impl Scoreboard {
             within = segment.is_sacked();
             index -= 1;
         }
+        self.lose_before(index);
+    }
+
+    /// Calls lost what is not received below so many received segments, the highest of which is that of [`Scoreboard::passed`] (tcp-tx-buffer.cc, UpdateLostCount).
+    pub(crate) fn lose_by_segments(&mut self, dupthresh: u32) {
+        let Some(top) = self.passed() else {
+            return;
+        };
+        let mut received = 0;
+        let mut index = self.index(self.at(top)) + 1;
+        while index > 0 {
+            received += u32::from(self.ring[index - 1].is_sacked());
+            if received >= dupthresh.max(1) {
+                break;
+            }
+            index -= 1;
+        }
+        self.lose_before(index);
+    }
+
+    /// Calls lost what is not received of the first `index` segments and was not called so before.
+    fn lose_before(&mut self, index: usize) {
         if index == 0 {
             return;
         }
@@ -649,6 +684,17 @@ impl Scoreboard {
             !segment.is_sacked() && !segment.is_retransmitted()
         });
         open.map(|index| self.base.wrapping_add(count(index)))
+    }
+
+    /// The lowest segment that is not received, not known to be lost and was not sent again, below the highest received one if there is one: what ns-3 offers by
+    /// rule 3 of NextSeg.
+    pub(crate) fn next_unknown(&self) -> Option<u32> {
+        let below = self.passed().unwrap_or(u64::MAX);
+        let mut segments = self.ring.iter().take_while(|segment| segment.seq < below);
+        let index = segments.position(|segment| {
+            !segment.is_sacked() && !segment.is_lost() && !segment.is_retransmitted()
+        })?;
+        Some(self.base.wrapping_add(count(index)))
     }
 
     /// The last segment that is not received: what rule 4 of NextSeg offers.
@@ -747,6 +793,26 @@ mod tests {
         board.sack(6);
         board.lose_by_count(3, MSS, true);
         assert_eq!((board.lost(), board.get(3).is_lost()), (3 * MSS, true));
+    }
+
+    #[test]
+    fn the_segment_just_below_the_highest_received_takes_its_place_in_ns3() {
+        // ns-3.44, TcpTxBuffer::Update: what ends where the highest begins counts as higher.
+        let mut board = board();
+        board.sack(6);
+        assert_eq!(board.passed(), Some(1 + 6 * MSS));
+        board.sack(4);
+        assert_eq!(board.passed(), Some(1 + 6 * MSS));
+        board.sack(5);
+        assert_eq!(board.passed(), Some(1 + 5 * MSS));
+        // From there down only two segments are received; a third one tells of a loss.
+        board.lose_by_segments(3);
+        assert_eq!(board.lost(), 0);
+        board.sack(2);
+        board.lose_by_segments(3);
+        assert_eq!(board.lost(), 2 * MSS);
+        while board.pop_acked(1 + 5 * MSS).is_some() {}
+        assert_eq!(board.passed(), None);
     }
 
     #[test]

@@ -560,8 +560,13 @@ impl<S: Source> SackSender<S> {
     fn measure_handshake<H: Host>(&self, syn_ack: &Packet, host: &H) -> Option<Span> {
         let now = host.now();
         if self.cold.syns_lost > 0 {
-            let (_, echo) = self.stamps(host.side(syn_ack)).filter(|_| !self.is_ns3())?;
-            return self.since_stamp(now, echo);
+            return match (self.stamps(host.side(syn_ack)), self.is_ns3()) {
+                (Some((_, echo)), true) => Some(by_stamps(echo, now)),
+                (Some((_, echo)), false) => self.since_stamp(now, echo),
+                // The history of what was sent does not know that the SYN was sent again (UpdateRttHistory).
+                (None, true) => Some(now.since(self.cold.opened)),
+                (None, false) => None,
+            };
         }
         Some(match self.is_ns3() && self.options.timestamps {
             true => by_stamps(self.cold.opened, now),
@@ -702,7 +707,7 @@ impl<S: Source> SackSender<S> {
             let window = self.cwnd();
             if self.board.lost() > 0
                 && self.doubt == Doubt::Settled
-                && let Some(id) = self.board.next_lost()
+                && let Some(id) = self.next_lost()
             {
                 let bytes = u64::from(self.board.get(id).bytes);
                 if pipe + bytes.max(self.least) > window && !self.forced {
@@ -711,6 +716,7 @@ impl<S: Source> SackSender<S> {
                 }
                 self.forced = false;
                 self.retransmit(id, host);
+                self.note_next(id);
                 sent_any = true;
                 continue;
             }
@@ -740,7 +746,7 @@ impl<S: Source> SackSender<S> {
                 break;
             }
             if outstanding + bytes > self.window {
-                if self.resend_unknown(pipe, window, host) {
+                if !self.is_ns3() && self.resend_unknown(pipe, window, host) {
                     sent_any = true;
                     continue;
                 }
@@ -841,8 +847,13 @@ impl<S: Source> SackSender<S> {
         {
             return false;
         }
-        if let Some(id) = self.board.next_in_gap(self.high_resent.max(self.una)) {
+        let next = match self.is_ns3() {
+            true => self.board.next_unknown(),
+            false => self.board.next_in_gap(self.high_resent.max(self.una)),
+        };
+        if let Some(id) = next {
             self.retransmit(id, host);
+            self.note_next(id);
             return true;
         }
         if self.options.last_resort != LastResort::Rescue
@@ -937,6 +948,9 @@ impl<S: Source> SackSender<S> {
             self.board.push_then(then);
         }
         self.nxt += bytes;
+        if self.is_ns3() {
+            self.note_new(seq, flags.has(Flags::CWR));
+        }
         // What the window alone would not have let go (RFC 3042).
         if self.phase == Phase::Disorder && self.nxt - self.una > self.cc.cwnd() {
             self.beyond += bytes;

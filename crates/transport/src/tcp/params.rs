@@ -102,6 +102,9 @@ params! {
             where recovery is "newreno" because "it is a rule of NewReno";
         /// Retransmission timeout before the first round-trip time is known, and of the first SYN.
         initial_rto: Span = "1s", range "1us".."60s", source "RFC 6298 section 2.1";
+        /// Timeout with which data begins after a SYN was lost, where the handshake has measured no round trip; none measures it all the same: from the SYN
+        /// that the timestamp tells of, without timestamps from the last one (TCP without SACK) or the first one.
+        lost_syn_rto: Option<Span> = "3s", range "1us".."60s", source "RFC 6298 section 5.7";
         /// Least retransmission timeout.
         min_rto: Span = "1s", range .."60s", source "RFC 6298 section 2.4";
         /// To what that minimum applies.
@@ -145,7 +148,8 @@ params! {
             headers = "52B" from "tcp-socket-base.cc: timestamps are on (12 bytes)";
             window = "131072B" from "tcp-socket.cc, RcvBufSize and SndBufSize";
             initial_rto = "3s" from "tcp-socket.cc, ConnTimeout";
-            syn_losses = "1" from "RFC 5681 section 3.1";
+            syn_losses = "none" from "tcp-socket-base.cc, DoForwardUp: any SYN-ACK sets the window to InitialCwnd";
+            lost_syn_rto = "none" from "tcp-socket-base.cc, EstimateRtt: the SYN-ACK is measured by its timestamp; there is no such rule";
             guard = "covered" from "tcp-socket-base.cc, DupAck: the highest acknowledgement is at least m_recover";
             full_ack = "ssthresh" from "tcp-recovery-ops.cc, TcpClassicRecovery::ExitRecovery";
             idle_restart = "false" from "tcp-socket-base.cc has none";

@@ -10,9 +10,6 @@
 use super::params::{RtoFloor, RtoSpread, TcpParams};
 use sojourn_units::Span;
 
-/// The timeout to which a connection that has lost a SYN returns when data begins (RFC 6298 section 5.7).
-const AFTER_LOST_SYN: Span = Span::from_secs(3);
-
 /// The estimator and the timeout with its back-off.
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
@@ -24,6 +21,7 @@ pub(crate) struct Rto {
     max: Span,
     granularity: Span,
     floor: RtoFloor,
+    after_lost_syn: Option<Span>,
     peak: Option<Box<Peak>>,
 }
 
@@ -118,6 +116,7 @@ impl Rto {
             max: params.max_rto,
             granularity: params.granularity,
             floor: params.rto_floor,
+            after_lost_syn: params.lost_syn_rto,
             peak: (params.rto_spread == RtoSpread::Peak).then(|| {
                 Box::new(Peak {
                     spread: Span::ZERO,
@@ -199,9 +198,16 @@ impl Rto {
         self.rto = self.rto.saturating_mul(2).min(self.max);
     }
 
+    /// Whether the handshake is measured though its SYN was sent more than once.
+    pub(crate) fn measures_lost_syns(&self) -> bool {
+        self.after_lost_syn.is_none()
+    }
+
     /// Data begins after a SYN was lost, and the handshake has measured nothing (section 5.7).
     pub(crate) fn restart_after_lost_syn(&mut self) {
-        self.rto = AFTER_LOST_SYN.clamp(self.min, self.max);
+        if let Some(rto) = self.after_lost_syn {
+            self.rto = rto.max(self.min).min(self.max);
+        }
     }
 }
 

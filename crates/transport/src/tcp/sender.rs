@@ -315,7 +315,7 @@ impl<S: Source> TcpSender<S> {
         self.cold.unused.begin(now);
         self.timers.clear(RETRANSMIT);
         let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
-        if self.cold.syns_lost > 0 {
+        if self.cold.syns_lost > 0 && !self.rto.measures_lost_syns() {
             self.rto.restart_after_lost_syn();
         } else {
             self.sample(now.since(self.timed_at));
@@ -658,6 +658,9 @@ impl<S: Source> TcpSender<S> {
         if self.state == State::SynSent {
             self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
+            if self.rto.measures_lost_syns() {
+                self.timed_at = host.now();
+            }
             self.send_syn(host);
             return;
         }
