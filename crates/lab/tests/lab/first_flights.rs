@@ -24,7 +24,7 @@ struct Row {
 }
 
 /// The round trip is 100 ms, so data is sent first 100 ms after the SYN that is answered.
-const TABLE: [Row; 14] = [
+const TABLE: [Row; 17] = [
     // The initial window of RFC 6928, which two lost SYNs lower to a segment (section 2), sent at 0, 1 and 3 s (RFC 6298 section 2). After a
     // pause it is the restart window (RFC 5681 section 4.1): 14 600 bytes are 14 segments of 1000 bytes.
     rfc("cubic"),
@@ -43,6 +43,16 @@ const TABLE: [Row; 14] = [
     // ns-2 knows no restart after a pause: its window of 20 leaves.
     tcp("newreno dialect=ns2", [2, 1, 1], [3100, 9100], Some(20)),
     tcp("sack dialect=ns2", [2, 1, 1], [3100, 9100], Some(20)),
+    // ns-3 keeps the initial window whatever was lost, and knows no restart after a pause: its receiver's window of 131 072 bytes leaves. BBR
+    // paces it, which takes more than a round trip.
+    ns3("newreno dialect=ns3"),
+    ns3("cubic dialect=ns3"),
+    Row {
+        // The answer that comes was sent again by its timer, just before the second SYN came: its round trip is 3.1 s, which sets the pace.
+        unanswered: (3100, 1),
+        again: None,
+        ..ns3("bbr dialect=ns3")
+    },
     tcp("tahoe dialect=ns3_24", [1, 1, 1], [3100, 9100], Some(132)),
     // Of QUIC a lost Initial is a loss (RFC 9002 section 4.9), found when a later one is acknowledged; an unanswered one is none. Probes are
     // sent after 999 ms and twice that (section 6.2). What a burst after a pause may be is in the tests of the transport.
@@ -77,6 +87,10 @@ const fn rfc(flow: &'static str) -> Row {
 
 const fn linux(flow: &'static str) -> Row {
     tcp(flow, [10, 10, 1], [1124, 3172], Some(10))
+}
+
+const fn ns3(flow: &'static str) -> Row {
+    tcp(flow, [10, 10, 10], [3100, 9100], Some(262))
 }
 
 const fn quic(flow: &'static str, after_loss: usize) -> Row {
