@@ -9,7 +9,7 @@ pub use tables::documented;
 use super::dialogue::Direction;
 use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
-use super::frame::{Key, LINK_TYPES, Other, Packet, Tunnels, decode};
+use super::frame::{Key, LINK_TYPES, Other, Packet, Tcp, Tunnels, decode};
 use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::order::{Ordered, Standing};
@@ -91,6 +91,9 @@ impl Book {
             .by_key
             .get(&(record.interface, packet.key.reversed()))
             .copied();
+        if let Some(tcp) = &packet.tcp {
+            self.renew(number, reverse, tcp);
+        }
         if let (Some(tcp), Some(reverse)) = (&packet.tcp, reverse) {
             self.directions[place(reverse)]
                 .2
@@ -107,6 +110,29 @@ impl Book {
             for subject in [Subject::Flow(number), Subject::Trace] {
                 series.bin(subject).sent.record(packet.bytes);
             }
+        }
+    }
+
+    /// Forgets what was seen of an earlier connection on the same ports, where a segment of this direction opens another.
+    fn renew(&mut self, number: u32, reverse: Option<u32>, tcp: &Tcp) {
+        if !tcp.syn {
+            return;
+        }
+        let none = Direction::default();
+        let back = reverse.map(place);
+        let way = &self.directions[place(number)].2;
+        let other = back.map_or(&none, |back| &self.directions[back].2);
+        let anew = way.begins_anew(tcp, other);
+        // The answer begins one of its own direction; of the other one, if the SYN was not captured.
+        let both = match tcp.acknowledgement {
+            None => anew,
+            Some(_) => other.missed_syn(tcp),
+        };
+        if anew {
+            self.directions[place(number)].2.renew();
+        }
+        if let (true, Some(back)) = (both, back) {
+            self.directions[back].2.renew();
         }
     }
 

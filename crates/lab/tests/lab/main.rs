@@ -42,6 +42,7 @@ mod study_tcpeval;
 mod support;
 mod traces_bad;
 mod traces_captures;
+mod traces_connections;
 mod traces_foreign;
 mod traces_mutations;
 mod traces_ns2;
