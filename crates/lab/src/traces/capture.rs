@@ -3,6 +3,7 @@
 
 mod paths;
 mod tables;
+mod twice;
 
 pub use tables::documented;
 
@@ -20,6 +21,7 @@ use crate::error::Result;
 use paths::Paths;
 use sojourn_units::{Span, Time};
 use std::path::Path;
+use twice::Twice;
 
 /// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
 const SIMULATED: u128 = 100 * 86_400;
@@ -38,6 +40,7 @@ struct Book {
     packets: u64,
     counted: Counts,
     offload: u64,
+    twice: Twice,
     tunnelled: u64,
     not_ip: u64,
     damaged: u64,
@@ -64,6 +67,7 @@ impl Book {
             packets: 0,
             counted: Counts::default(),
             offload: 0,
+            twice: Twice::new(),
             tunnelled: 0,
             not_ip: 0,
             damaged: 0,
@@ -105,6 +109,7 @@ impl Book {
         self.directions[place(number)].2.record(record.time, packet);
         self.counted.record(packet.bytes);
         self.offload += u64::from(packet.offload);
+        self.twice.record(record.time, record.interface, packet);
         self.tunnelled += u64::from(packet.tunnelled);
         if let Some(series) = &mut self.series {
             for subject in [Subject::Flow(number), Subject::Trace] {
@@ -369,7 +374,9 @@ pub fn analyse(
         ignored,
         skipped: skips,
     };
-    let remarks = book.remark(&skipped[0].file).into_iter().collect();
+    let first = &skipped[0].file;
+    let mut remarks: Vec<String> = book.remark(first).into_iter().collect();
+    remarks.extend(book.twice.remark(first, book.counted.packets));
     let tables = tables::tables(&mut book, &about, paths.as_ref(), options);
     skipped.retain(|skipped| skipped.count > 0);
     Ok(Analysis {

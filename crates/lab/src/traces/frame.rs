@@ -28,6 +28,8 @@ pub struct Packet {
     /// What tells it from other packets, and stays the same on its way: of addresses, identification, ports, and transport header
     /// without checksum, which a sender may leave to its interface.
     pub identity: u64,
+    /// The IPv4 header numbers it: its identification is not zero, and there is one.
+    pub numbered: bool,
 }
 
 /// One direction of a conversation.
@@ -335,6 +337,7 @@ fn jumbo_payload(extensions: &[u8]) -> Option<u32> {
 
 fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>, Other> {
     let mut identity = Identity::default();
+    let mut numbered = false;
     let (source, destination, bytes, header, ecn): (IpAddr, IpAddr, u32, u32, u8);
     let offload;
     let payload;
@@ -351,6 +354,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             };
             payload = slice.payload();
             ecn = ip.ecn().value();
+            numbered = ip.identification() != 0;
             identity.add(u64::from(ip.identification()));
             identity.add(u64::from(ip.fragments_offset().value()));
         }
@@ -460,6 +464,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         marked: ecn == 3,
         tcp,
         identity: identity.0,
+        numbered,
     };
     Ok(Found { packet, carried })
 }

@@ -70,3 +70,34 @@ fn an_acknowledgement_of_what_was_sent_again_is_no_round_trip() {
     assert_eq!((again, trips), (1, 1));
     assert!(near(longest, 0.1), "{longest}");
 }
+
+/// A pcap file with each packet as many times as `copies`, 20 µs apart.
+fn copied(file: &[u8], copies: u32) -> Vec<u8> {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let mut all = file[..24].to_vec();
+    let mut at = 24;
+    while at < file.len() {
+        let length = usize::try_from(word(at + 8)).unwrap();
+        for copy in 0..copies {
+            all.extend(word(at).to_le_bytes());
+            all.extend((word(at + 4) + 20 * copy).to_le_bytes());
+            all.extend(&file[at + 8..at + 16 + length]);
+        }
+        at += 16 + length;
+    }
+    all
+}
+
+#[test]
+fn frames_that_were_captured_twice_are_remarked_on() {
+    let file = bytes("traces/captures/port-reuse.pcap.gz");
+    let remarks = |copies| {
+        let file = copied(&file, copies);
+        let analysis = analyse(&file, "some.pcap", &Options::default()).unwrap();
+        analysis.remarks
+    };
+    assert_eq!(remarks(1), Vec::<String>::new());
+    let told = remarks(2);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("captured twice"), "{told:?}");
+}

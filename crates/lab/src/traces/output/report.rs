@@ -247,7 +247,7 @@ fn notes(analysis: &Analysis) -> Vec<Note> {
         help: None,
     };
     let remark = |text: &String| Note {
-        rule: "offload".to_owned(),
+        rule: "capture".to_owned(),
         severity: Severity::Info,
         text: text.clone(),
         help: None,
