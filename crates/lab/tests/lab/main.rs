@@ -1,5 +1,6 @@
 //! What the lab promises, in one binary: linking each file of claims on its own took longer than running it.
 
+mod captures_written;
 mod changes;
 mod codepoints;
 mod ecn_paths;
