@@ -7,7 +7,7 @@ mod twice;
 
 pub use tables::documented;
 
-use super::dialogue::Direction;
+use super::dialogue::{Direction, Nature};
 use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
 use super::frame::{Key, LINK_TYPES, Other, Packet, Tcp, Tunnels, decode};
@@ -15,7 +15,7 @@ use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::order::{Ordered, Standing};
 use super::pcap::{Capture, Interface, PS_PER_S, Record};
-use super::series::{Series, Subject};
+use super::series::{Errors, Series, Subject};
 use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use paths::Paths;
@@ -98,22 +98,32 @@ impl Book {
         if let Some(tcp) = &packet.tcp {
             self.renew(number, reverse, tcp);
         }
+        let mut repeats = false;
         if let (Some(tcp), Some(reverse)) = (&packet.tcp, reverse) {
-            self.directions[place(reverse)]
+            repeats = self.directions[place(reverse)]
                 .2
                 .acknowledge(record.time, tcp);
             if !tcp.syn {
                 self.directions[place(number)].2.confirm(record.time);
             }
         }
-        self.directions[place(number)].2.record(record.time, packet);
+        let way = &mut self.directions[place(number)].2;
+        let nature = way.record(record.time, packet);
+        way.duplicates += u64::from(repeats);
+        let errors = Errors {
+            retransmitted: u64::from(nature == Nature::Retransmitted),
+            filled: u64::from(nature == Nature::Filled),
+            duplicates: u64::from(repeats),
+        };
         self.counted.record(packet.bytes);
         self.offload += u64::from(packet.offload);
         self.twice.record(record.time, record.interface, packet);
         self.tunnelled += u64::from(packet.tunnelled);
         if let Some(series) = &mut self.series {
             for subject in [Subject::Flow(number), Subject::Trace] {
-                series.bin(subject).sent.record(packet.bytes);
+                let bin = series.bin(subject);
+                bin.sent.record(packet.bytes);
+                bin.errors.add(errors);
             }
         }
     }

@@ -61,6 +61,8 @@ pub struct Direction {
     pub retransmitted: u64,
     /// Segments with data below the highest that were not seen before.
     pub filled: u64,
+    /// Acknowledgements that repeat the one before, while data are unacknowledged (RFC 5681 section 2).
+    pub duplicates: u64,
     /// Segments that open the connection.
     pub opened: u64,
     /// Segments that reset the connection.
@@ -75,6 +77,8 @@ pub struct Direction {
     forgotten: u64,
     /// The greatest number that the other direction has acknowledged.
     acknowledged: Option<u64>,
+    /// The window that the other direction offered last.
+    offered: Option<u16>,
     /// The sequence number of the SYN of the connection.
     initial: Option<u32>,
     /// The connection was closed or reset in this direction.
@@ -119,6 +123,7 @@ impl Direction {
         self.outstanding.clear();
         self.forgotten = 0;
         self.acknowledged = None;
+        self.offered = None;
         self.initial = None;
         self.closed = false;
         if self.handshake.2.is_none() {
@@ -250,15 +255,19 @@ impl Direction {
         any
     }
 
-    /// The other direction acknowledges everything below a number.
-    pub fn acknowledge(&mut self, time: Time, tcp: &Tcp) {
+    /// The other direction acknowledges everything below a number. Says whether it repeats what it said last, as it does where data arrive
+    /// out of order.
+    pub fn acknowledge(&mut self, time: Time, tcp: &Tcp) -> bool {
         let (Some(number), Some(highest)) = (tcp.acknowledgement, self.highest) else {
-            return;
+            return false;
         };
         let number = near(highest, number);
         if number > highest {
-            return;
+            return false;
         }
+        let same = self.acknowledged == Some(number) && self.offered == Some(tcp.window);
+        let repeats = same && number < highest && tcp.carries() == 0 && !tcp.rst;
+        self.offered = Some(tcp.window);
         if tcp.syn && self.handshake.0.is_some() && self.handshake.1.is_none() {
             self.handshake.1 = Some(time);
         }
@@ -277,6 +286,7 @@ impl Direction {
         {
             self.rtt.record(time.saturating_since(data.sent));
         }
+        repeats
     }
 
     /// This direction, which opened the connection, sent something after the answer: the handshake is over.
@@ -319,6 +329,7 @@ mod tests {
         Tcp {
             sequence,
             acknowledgement: Some(1),
+            window: 1000,
             payload,
             syn: false,
             fin: false,
@@ -475,5 +486,27 @@ mod tests {
         late.segment(at(600), &data(400, 100));
         late.acknowledge(at(650), &ack(500));
         assert_eq!(late.rtt.count(), 2);
+    }
+
+    #[test]
+    fn an_acknowledgement_repeats_the_last_one_with_the_same_window_while_data_are_under_way() {
+        let mut way = Direction::default();
+        for sequence in [0, 100, 200] {
+            way.segment(at(0), &data(sequence, 100));
+        }
+        assert!(!way.acknowledge(at(1), &ack(100)));
+        assert!(way.acknowledge(at(2), &ack(100)));
+        let update = Tcp {
+            window: 900,
+            ..ack(100)
+        };
+        assert!(!way.acknowledge(at(3), &update));
+        let data = Tcp {
+            payload: 10,
+            ..update
+        };
+        assert!(!way.acknowledge(at(4), &data));
+        assert!(!way.acknowledge(at(5), &ack(300)));
+        assert!(!way.acknowledge(at(6), &ack(300)), "nothing is under way");
     }
 }

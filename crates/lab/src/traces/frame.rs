@@ -83,6 +83,8 @@ pub struct Tcp {
     pub sequence: u32,
     /// Acknowledgement number, of a segment that acknowledges.
     pub acknowledgement: Option<u32>,
+    /// The window field, without scale.
+    pub window: u16,
     /// Bytes of payload.
     pub payload: u32,
     /// It opens the connection.
@@ -415,6 +417,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             let segment = Tcp {
                 sequence: slice.sequence_number(),
                 acknowledgement: slice.ack().then(|| slice.acknowledgment_number()),
+                window: slice.window_size(),
                 payload: behind.saturating_sub(u32::from(slice.data_offset()) * 4),
                 syn: slice.syn(),
                 fin: slice.fin(),

@@ -101,3 +101,24 @@ fn frames_that_were_captured_twice_are_remarked_on() {
     assert_eq!(told.len(), 1);
     assert!(told[0].contains("captured twice"), "{told:?}");
 }
+
+#[test]
+fn retransmissions_of_a_step_are_in_its_row() {
+    let file = bytes("traces/captures/two-bytes-again.pcap.gz");
+    let analysis = analyse(&file, "some.pcap", &Options::default()).unwrap();
+    let series = analysis.table("series").unwrap();
+    let step = Options::default().step.as_secs_f64();
+    let sum = |column: &str| -> f64 {
+        let rows = (0..series.rows.len())
+            .filter(|row| series.value(*row, "subject") == Some(&Value::Text("trace".to_owned())));
+        rows.map(|row| match series.value(row, column) {
+            Some(Value::Number(Some(number))) => number * step,
+            other => panic!("{column}: {other:?}"),
+        })
+        .sum()
+    };
+    assert!(near(sum("retransmitted_pps"), 1.0));
+    assert!(near(sum("filled_pps"), 0.0));
+    let errors = sum("errors_pps");
+    assert!(near(errors, 1.0 + sum("duplicate_acks_pps")), "{errors}");
+}

@@ -29,7 +29,7 @@ struct OverTime {
     axis: &'static str,
 }
 
-const OVER_TIME: [OverTime; 9] = [
+const OVER_TIME: [OverTime; 10] = [
     over_time(
         "throughput-received",
         "Throughput of receiving",
@@ -110,6 +110,15 @@ const OVER_TIME: [OverTime; 9] = [
         1e-6,
         "Mbps",
         "rate",
+    ),
+    over_time(
+        "errors",
+        "Retransmissions, duplicate acknowledgements and segments out of order",
+        "conversation",
+        "errors_pps",
+        1.0,
+        "pps",
+        "errors",
     ),
 ];
 
