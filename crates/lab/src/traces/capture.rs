@@ -1,6 +1,8 @@
 //! Analysis of captures: conversations with their packets, bytes, rates and gaps, TCP's handshakes, retransmissions and round trips;
 //! and of two captures of the same traffic, one-way delay and loss.
 
+mod digest;
+mod pairing;
 mod paths;
 mod tables;
 mod twice;
@@ -10,7 +12,7 @@ pub use tables::documented;
 use super::dialogue::{Direction, Nature};
 use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
-use super::frame::{Key, LINK_TYPES, Other, Packet, Tcp, Tunnels, decode};
+use super::frame::{Key, LINK_TYPES, Other, Packet, Tcp, Tunnels, decode_whole};
 use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::order::{Ordered, Standing};
@@ -18,6 +20,7 @@ use super::pcap::{Capture, Interface, PS_PER_S, Record};
 use super::series::{Errors, Series, Subject};
 use super::{Analysis, Options, nothing};
 use crate::error::Result;
+use digest::Digest;
 use paths::Paths;
 use sojourn_units::{Span, Time};
 use std::path::Path;
@@ -164,8 +167,8 @@ impl Book {
     }
 }
 
-/// The packet of IP in a record, or why there is none.
-type Content = std::result::Result<Packet, Other>;
+/// The packet of IP in a record with the digest of what it carries, if that is needed, or why there is none.
+type Content = std::result::Result<(Packet, Digest), Other>;
 
 /// A packet whose time counts from the base of its capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -180,7 +183,9 @@ struct Passing {
 struct Source {
     capture: Capture,
     tunnels: Tunnels,
-    next: Option<(Passing, Packet)>,
+    next: Option<(Passing, Packet, Digest)>,
+    /// Digests are needed.
+    digests: bool,
     ordered: Ordered<u128, (Record, Content)>,
     ended: bool,
     /// Seconds since 1970 that times count from: picoseconds since 1970 need more than 64 bits.
@@ -189,8 +194,9 @@ struct Source {
 }
 
 impl Source {
-    fn open(input: Input, format: Format, tunnels: Tunnels) -> Result<Source> {
+    fn open(input: Input, format: Format, tunnels: Tunnels, digests: bool) -> Result<Source> {
         Ok(Source {
+            digests,
             tunnels,
             ordered: Ordered::new(input.lenient()),
             capture: Capture::open(input, format == Format::Pcapng)?,
@@ -207,7 +213,9 @@ impl Source {
         while self.next.is_none()
             && let Some((passing, packet)) = self.take()?
         {
-            self.next = packet.ok().map(|packet| (passing, packet));
+            self.next = packet
+                .ok()
+                .map(|(packet, digest)| (passing, packet, digest));
         }
         Ok(())
     }
@@ -253,7 +261,15 @@ impl Source {
             return Ok(());
         };
         let link_type = self.capture.interfaces()[place(record.interface)].link_type;
-        let packet = decode(link_type, self.capture.data(), record.length, self.tunnels);
+        let data = self.capture.data();
+        let packet = decode_whole(link_type, data, record.length, self.tunnels);
+        let packet = packet.map(|(packet, payload)| {
+            let digest = match self.digests {
+                true => Digest::of(payload),
+                false => Digest::default(),
+            };
+            (packet, digest)
+        });
         self.ordered.push(Some(record.time), (record, packet));
         Ok(())
     }
@@ -316,9 +332,10 @@ pub fn analyse(
     options: &Options,
 ) -> Result<Analysis> {
     let mut book = Book::new();
-    let mut source = Source::open(input, format, options.tunnels)?;
+    let two = receiver.is_some();
+    let mut source = Source::open(input, format, options.tunnels, two)?;
     let mut second = match receiver {
-        Some((input, format)) => Some(Source::open(input, format, options.tunnels)?),
+        Some((input, format)) => Some(Source::open(input, format, options.tunnels, two)?),
         None => None,
     };
     let mut paths = second.as_ref().map(|_| Paths::new(options.horizon));
@@ -333,23 +350,23 @@ pub fn analyse(
             &source.next,
             &second.as_ref().and_then(|second| second.next),
         ]
-        .map(|next| next.map(|(record, _)| record.time));
+        .map(|next| next.map(|(record, ..)| record.time));
         match times {
             [None, None] => break,
             [Some(own), other] if other.is_none_or(|other| own <= other) => {
-                if let (Some((record, packet)), Some(paths)) = (source.next, &mut paths)
+                if let (Some((record, packet, digest)), Some(paths)) = (source.next, &mut paths)
                     && book.wanted(record.time, options) == Some(true)
                 {
-                    paths.sender(record.time, &packet);
+                    paths.sender(record.time, &packet, &digest);
                 }
                 read(&mut source, &mut book, options)?;
             }
             _ => {
                 if let Some(second) = &mut second {
-                    if let (Some((record, packet)), Some(paths)) = (second.next, &mut paths)
+                    if let (Some((record, packet, digest)), Some(paths)) = (second.next, &mut paths)
                         && book.wanted(record.time, options) == Some(true)
                     {
-                        paths.receiver(record.time, &packet);
+                        paths.receiver(record.time, &packet, &digest);
                     }
                     second.advance()?;
                 }
@@ -387,6 +404,9 @@ pub fn analyse(
     let first = &skipped[0].file;
     let mut remarks: Vec<String> = book.remark(first).into_iter().collect();
     remarks.extend(book.twice.remark(first, book.counted.packets));
+    if let (Some(paths), Some(second)) = (&paths, skipped.get(1)) {
+        remarks.extend(paths.remark(&second.file));
+    }
     let tables = tables::tables(&mut book, &about, paths.as_ref(), options);
     skipped.retain(|skipped| skipped.count > 0);
     Ok(Analysis {
@@ -446,9 +466,9 @@ fn read(source: &mut Source, book: &mut Book, options: &Options) -> Result<()> {
             }
         }
         match packet {
-            Ok(packet) => {
+            Ok((packet, digest)) => {
                 book.record(&passing, &packet, counted);
-                source.next = Some((passing, packet));
+                source.next = Some((passing, packet, digest));
                 return Ok(());
             }
             Err(_) if !counted => {}

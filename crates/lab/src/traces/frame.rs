@@ -26,7 +26,7 @@ pub struct Packet {
     /// TCP's header, if there is one.
     pub tcp: Option<Tcp>,
     /// What tells it from other packets, and stays the same on its way: of addresses, identification, ports, and transport header
-    /// without checksum, which a sender may leave to its interface.
+    /// without checksum, which a sender may leave to its interface. Packets of the same identity may differ in what they carry.
     pub identity: u64,
     /// The IPv4 header numbers it: its identification is not zero, and there is one.
     pub numbered: bool,
@@ -145,6 +145,19 @@ const BRIDGED: u16 = 0x6558;
 /// # Errors
 /// Why it is no packet of IP. A tunnel in which no packet of IP is found is a packet of its own.
 pub fn decode(link_type: i32, data: &[u8], length: u32, tunnels: Tunnels) -> Result<Packet, Other> {
+    decode_whole(link_type, data, length, tunnels).map(|(packet, _)| packet)
+}
+
+/// As [`decode`], with what was captured of what the packet carries behind the headers of IP and of TCP or UDP.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_whole(
+    link_type: i32,
+    data: &[u8],
+    length: u32,
+    tunnels: Tunnels,
+) -> Result<(Packet, &[u8]), Other> {
     let layers = MOST_LAYERS;
     let frame = Part {
         data,
@@ -162,7 +175,7 @@ pub fn decode(link_type: i32, data: &[u8], length: u32, tunnels: Tunnels) -> Res
         found.packet.marked |= marked;
         found.packet.tunnelled = true;
     }
-    Ok(found.packet)
+    Ok((found.packet, found.payload))
 }
 
 /// The rest of a frame.
@@ -199,6 +212,8 @@ impl<'a> Part<'a> {
 /// A packet of IP, and what it carries.
 struct Found<'a> {
     packet: Packet,
+    /// What was captured of the payload.
+    payload: &'a [u8],
     carried: Option<Inside<'a>>,
 }
 
@@ -411,9 +426,11 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
     };
     let mut ports = (0, 0);
     let mut tcp = None;
+    let mut captured = payload.payload;
     match &packet.transport {
         Some(TransportSlice::Tcp(slice)) => {
             ports = (slice.source_port(), slice.destination_port());
+            captured = slice.payload();
             let segment = Tcp {
                 sequence: slice.sequence_number(),
                 acknowledgement: slice.ack().then(|| slice.acknowledgment_number()),
@@ -434,6 +451,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         Some(TransportSlice::Udp(slice)) => {
             ports = (slice.source_port(), slice.destination_port());
             identity.add(u64::from(slice.length()));
+            captured = slice.payload();
             let inside = inside.at(slice.payload());
             carried = match slice.destination_port() {
                 port if VXLAN.contains(&port) => Some(Inside::Vxlan(inside)),
@@ -469,7 +487,11 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         identity: identity.0,
         numbered,
     };
-    Ok(Found { packet, carried })
+    Ok(Found {
+        packet,
+        payload: captured,
+        carried,
+    })
 }
 
 /// FNV-1a over numbers of 64 bits.

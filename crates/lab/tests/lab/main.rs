@@ -49,4 +49,5 @@ mod traces_mutations;
 mod traces_ns2;
 mod traces_ns3;
 mod traces_own;
+mod traces_paths;
 mod workloads;

@@ -514,6 +514,12 @@ fn path_columns() -> Vec<Column<PathRow>> {
             },
         ),
         integer(
+            "untold_packets",
+            "packets",
+            "Packets in both that have no delay: they are equal to others, of which some did not arrive.",
+            |row| row.way.untold.iter().sum::<u64>().into(),
+        ),
+        integer(
             "reversed_packets",
             "packets",
             "Packets that passed the captures in the other order, by their clocks.",
