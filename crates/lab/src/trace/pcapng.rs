@@ -2,20 +2,26 @@
 //! made up.
 //!
 //! Source: draft-ietf-opsawg-pcapng; RFC 791, 768, 9293. Packets are raw IPv4 (LINKTYPE_RAW). Node n has the address 10.0.0.0 + n + 1, its
-//! port p is 49152 + p. Of each packet the headers are kept, with the lengths and checksums that it has with a payload of zeros. Packets
-//! shorter than their headers, or longer than IP allows, are written with the nearest length that IP has, and a comment. Dropped packets
+//! port p is 49152 + p. Of each packet the headers are kept, with the lengths and checksums that it has with a payload of zeros. Dropped packets
 //! are never transmitted: the next packet of the interface carries their number (`epb_dropcount`) and a comment that names them, and the
 //! interface's statistics count them all.
 //!
-//! Sequence numbers of ns-2's TCP, which numbers packets, are those of the bytes in them.
+//! Of TCP, what a segment says to carry is what it carries: SYNs and acknowledgements nothing, other segments what is not headers in the
+//! model of their flow, which is the step of the sequence number. Headers are whole words of four bytes, as in RFC 9293. So a packet has
+//! another length than in the simulation, and a comment that says so, where the model counts another number of bytes for headers: with the
+//! header of a link among them, as in ns-3, with none (`headers=0B`), with a number that is no multiple of four, or for options that a SYN
+//! has. UDP leaves out what a model counts beyond IPv4 and UDP. Packets longer than IP allows are written with the greatest length that it has.
+//!
+//! Sequence numbers of ns-2's TCP, which numbers packets, are those of the bytes in them. Where connections come and go in a flow, one after
+//! the other has its ports, and each begins with a sequence number of its own; connections are not closed.
 //!
 //! Options of TCP: a SYN has its largest segment (RFC 9293 section 3.7.1), the window's scale (RFC 7323 section 2) and, where
 //! acknowledgements are selective, leave to be so (RFC 2018); these have their blocks. Other options are padding of the length that the
-//! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323, and that of Accurate ECN has but one of its counts (RFC 9768). Where it counts fewer bytes for options
-//! than they have, the packet is longer, and a comment says so. The window is as large as can be.
+//! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323, and that of Accurate ECN has but one of its counts (RFC 9768).
+//! The window is as large as can be.
 
 use super::Sink;
-use super::scene::{Flow, Scene, Transport, item};
+use super::scene::{Flow, Scene, Transport, UDP_HEADERS, item};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader, ip_number};
 use sojourn_sim::packet::{Flags, Kind};
 use sojourn_sim::trace::{Event, Record};
@@ -59,6 +65,9 @@ const LARGEST_SEGMENT: u8 = 2;
 const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK_BLOCKS: u8 = 5;
+/// Initial sequence numbers of successive connections are so far apart: the golden ratio of their range, so that those of any few
+/// successive ones are far from each other.
+const NUMBERS_APART: u32 = 0x9e37_79b1;
 /// The greatest scale: windows of a gigabyte.
 const SCALE: u8 = 14;
 const UDP_HEADER: usize = 8;
@@ -274,7 +283,6 @@ fn headers(record: &Record, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     }
     let datagram = matches!(packet.kind, Kind::Datagram | Kind::Control);
     let tcp = flow.transport != Transport::Udp && !datagram;
-    let size = usize::try_from(packet.size).map_err(Error::other)?;
     let options = match tcp {
         true => tcp_options(record, flow),
         false => Vec::new(),
@@ -284,8 +292,13 @@ fn headers(record: &Record, flow: &Flow) -> Result<(Vec<u8>, u32)> {
     } else {
         UDP_HEADER
     };
-    let length = size.clamp(IP_HEADER + transport, usize::from(u16::MAX));
-    let payload = length - IP_HEADER - transport;
+    let above = IP_HEADER + transport;
+    let length = match tcp {
+        true => above + carried(record, flow)?,
+        false => usize::try_from(datagram_length(packet.size, flow)).map_err(Error::other)?,
+    };
+    let length = length.clamp(above, usize::from(u16::MAX));
+    let payload = length - above;
     let behind = u16::try_from(length - IP_HEADER).map_err(Error::other)?;
     let protocol: IpNumber = if tcp { ip_number::TCP } else { ip_number::UDP };
     let mut ip = Ipv4Header::new(behind, TTL, protocol, address(from.0), address(to.0))
@@ -320,18 +333,31 @@ fn tcp_header(
     options: &[u8],
 ) -> Result<TcpHeader> {
     let packet = &record.packet;
-    let before = |number| bytes_before(number, flow);
-    let in_packets = matches!(flow.transport, Transport::TcpInPackets(_));
+    let syn = packet.flags.has(Flags::SYN);
     let data = matches!(packet.kind, Kind::Segment | Kind::Pushed);
     let mut header = TcpHeader::new(source, destination, 0, u16::MAX);
-    // ns-2's acknowledgements have no number of their own in what they carry.
-    header.sequence_number = match in_packets && !data {
-        true => 0,
-        false => low_word(before(packet.seq)),
+    let back = packet.flags.has(Flags::REVERSE);
+    let base = initial_number(record, flow);
+    let (own, acknowledged) = match (flow.numbers_connections, back) {
+        (false, _) => (packet.seq, packet.ack),
+        // Data run one way: the other end has sent nothing but its SYN.
+        (true, false) => (packet.seq, u64::from(!syn)),
+        (true, true) => (u64::from(!syn), packet.ack),
     };
-    header.acknowledgment_number = low_word(before(packet.ack));
-    header.ack = !data || packet.ack > 0;
-    header.syn = packet.flags.has(Flags::SYN) || (in_packets && data && packet.seq == 0);
+    let number = match flow.transport {
+        // ns-2's acknowledgements have no number of their own in what they carry.
+        Transport::TcpInPackets(_) if !data => 0,
+        // Where nothing stands for the SYN, the first packet has data, and ends where the second one begins.
+        Transport::TcpInPackets(payload) if own == 0 && !syn => 1u64.wrapping_sub(payload),
+        _ => bytes_before(own, flow),
+    };
+    header.ack = !data || acknowledged > 0;
+    header.sequence_number = low_word(number).wrapping_add(base);
+    if header.ack {
+        let number = low_word(bytes_before(acknowledged, flow));
+        header.acknowledgment_number = number.wrapping_add(base);
+    }
+    header.syn = syn;
     header.psh = packet.kind == Kind::Pushed;
     header.fin = packet.flags.has(Flags::FIN);
     header.ece = packet.flags.has(Flags::ECE);
@@ -351,6 +377,37 @@ fn bytes_before(number: u64, flow: &Flow) -> u64 {
         }
         _ => number,
     }
+}
+
+/// Where the sequence numbers of a packet's connection begin, in both directions: far from those of the connection before it on the same ports.
+fn initial_number(record: &Record, flow: &Flow) -> u32 {
+    let packet = &record.packet;
+    let connection = match (flow.numbers_connections, packet.flags.has(Flags::REVERSE)) {
+        (false, _) => 0,
+        (true, false) => packet.ack,
+        (true, true) => packet.seq,
+    };
+    low_word(connection).wrapping_mul(NUMBERS_APART)
+}
+
+/// Bytes of data in a segment of TCP: the step of its sequence number.
+fn carried(record: &Record, flow: &Flow) -> Result<usize> {
+    let packet = &record.packet;
+    let data = matches!(packet.kind, Kind::Segment | Kind::Pushed);
+    let bytes = match data && !packet.flags.has(Flags::SYN) {
+        true => packet.size.saturating_sub(flow.headers),
+        false => 0,
+    };
+    usize::try_from(bytes).map_err(Error::other)
+}
+
+/// The length of a datagram of IP: without what the model counts beyond the headers of IPv4 and UDP, such as that of a link.
+fn datagram_length(size: u32, flow: &Flow) -> u32 {
+    let beyond = match flow.transport {
+        Transport::Udp => flow.headers.saturating_sub(UDP_HEADERS),
+        _ => 0,
+    };
+    size.saturating_sub(beyond)
 }
 
 /// The options of a segment, padded to the length that the flow's headers, or an acknowledgement's size, leave for them.
@@ -376,9 +433,11 @@ fn tcp_options(record: &Record, flow: &Flow) -> Vec<u8> {
     if !blocks.is_empty() {
         let length = u8::try_from(2 + 8 * blocks.len()).unwrap_or(0);
         options.extend([NO_OPERATION, NO_OPERATION, SACK_BLOCKS, length]);
+        let base = initial_number(record, flow);
         for (from, to) in blocks {
             for edge in [from, to] {
-                options.extend(low_word(bytes_before(edge, flow)).to_be_bytes());
+                let number = low_word(bytes_before(edge, flow)).wrapping_add(base);
+                options.extend(number.to_be_bytes());
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::compile::{Compiled, FlowInfo};
 use sojourn_sim::trace_ns2::FlowLabel;
+use sojourn_traffic::workload;
 use sojourn_units::{Bytes, Rate};
 use std::collections::BTreeMap;
 
@@ -26,10 +27,13 @@ pub(super) struct Flow {
     pub(super) name: String,
     pub(super) label: FlowLabel,
     pub(super) transport: Transport,
-    /// Bytes of headers that its packets count.
+    /// Bytes that its model counts on a packet with data beside the data: headers, options, and a link's header where the endpoint adds one.
     pub(super) headers: u32,
     /// Bytes of payload of a full segment.
     pub(super) mss: u32,
+    /// Connections come and go in it: packets of the sender have the connection's number in place of what they acknowledge, those of the
+    /// receiver in place of their own.
+    pub(super) numbers_connections: bool,
     /// Its acknowledgements are selective.
     pub(super) selective: bool,
     /// Its acknowledgements count marks in the TCP header (Accurate ECN).
@@ -100,7 +104,8 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
                 transport,
                 headers,
                 mss,
-                selective: flow.parts.iter().any(|(name, _)| *name == "sack"),
+                numbers_connections: workload::find(&flow.kind).is_some(),
+                selective: value(flow, "tcp", "recovery") == Some("sack"),
                 counts_marks: flow.parts.iter().any(|(name, resolved)| {
                     let wished =
                         |(key, value): &(&str, String)| *key == "accurate_ecn" && value == "true";
@@ -113,29 +118,46 @@ fn flows(flows: &[FlowInfo]) -> Vec<Flow> {
 
 /// Bytes of headers where a flow does not say: IPv4 with TCP, or with UDP.
 const TCP_HEADERS: u32 = 40;
-const UDP_HEADERS: u32 = 28;
+pub(super) const UDP_HEADERS: u32 = 28;
+/// Timestamps (RFC 7323 section 3.2) with the padding to whole words.
+const TIMESTAMPS: u32 = 12;
 /// Payload of a full segment where a flow does not say (RFC 9293 section 3.7.1).
 const MSS: u32 = 536;
 
-/// What its packets look like, bytes of headers, and of payload in a full segment.
+/// A resolved parameter of a part of a flow.
+fn value<'a>(flow: &'a FlowInfo, part: &str, name: &str) -> Option<&'a str> {
+    let (_, resolved) = flow.parts.iter().find(|(called, _)| *called == part)?;
+    let (_, value) = resolved.pairs.iter().find(|(key, _)| *key == name)?;
+    Some(value)
+}
+
+/// What its packets look like, bytes that are no data on a packet with data, and bytes of data in a full segment.
 fn transport(flow: &FlowInfo) -> (Transport, u32, u32) {
     let bytes = |part: &str, name: &str| {
-        let (_, resolved) = flow.parts.iter().find(|(called, _)| *called == part)?;
-        let (_, value) = resolved.pairs.iter().find(|(key, _)| *key == name)?;
-        Some(value.parse::<Bytes>().ok()?.get())
+        let bytes = value(flow, part, name)?.parse::<Bytes>().ok()?.get();
+        Some(u32::try_from(bytes).unwrap_or(u32::MAX))
     };
-    let narrow = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    let Some((_, resolved)) = flow.parts.iter().find(|(name, _)| *name == "tcp") else {
-        let headers = bytes("udp", "headers").map_or(UDP_HEADERS, narrow);
+    let is_tcp = flow.parts.iter().any(|(name, _)| *name == "tcp");
+    if !is_tcp {
+        let headers = bytes("udp", "headers").unwrap_or(UDP_HEADERS);
         return (Transport::Udp, headers, 0);
-    };
-    let headers = bytes("tcp", "headers").map_or(TCP_HEADERS, narrow);
-    match bytes("tcp", "payload").filter(|_| resolved.release.starts_with("ns2")) {
-        Some(payload) => (Transport::TcpInPackets(payload), headers, narrow(payload)),
-        None => (
-            Transport::Tcp,
-            headers,
-            bytes("tcp", "mss").map_or(MSS, narrow),
-        ),
     }
+    // ns-2's packets have one size.
+    if let Some(payload) = bytes("tcp", "payload") {
+        let headers = bytes("tcp", "headers").unwrap_or(TCP_HEADERS);
+        return (Transport::TcpInPackets(payload.into()), headers, payload);
+    }
+    // ns-3.24's socket has its options by name, and no parameter for all headers.
+    if let Some(segment) = bytes("tcp", "segment") {
+        let timestamps = match value(flow, "tcp", "timestamps") {
+            Some("true") => TIMESTAMPS,
+            _ => 0,
+        };
+        let link = bytes("tcp", "link_header").unwrap_or(0);
+        let headers = TCP_HEADERS.saturating_add(timestamps).saturating_add(link);
+        return (Transport::Tcp, headers, segment);
+    }
+    let headers = bytes("tcp", "headers").unwrap_or(TCP_HEADERS);
+    let mss = bytes("tcp", "mss").unwrap_or(MSS);
+    (Transport::Tcp, headers, mss)
 }

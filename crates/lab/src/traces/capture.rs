@@ -1,25 +1,30 @@
 //! Analysis of captures: conversations with their packets, bytes, rates and gaps, TCP's handshakes, retransmissions and round trips;
 //! and of two captures of the same traffic, one-way delay and loss.
 
+mod digest;
+mod pairing;
 mod paths;
 mod tables;
+mod twice;
 
 pub use tables::documented;
 
-use super::dialogue::Direction;
+use super::dialogue::{Direction, Nature};
 use super::event::{Lookup, ahead, backwards, place};
 use super::format::Format;
-use super::frame::{Key, LINK_TYPES, Other, Packet, Tunnels, decode};
+use super::frame::{Key, LINK_TYPES, Other, Packet, Tcp, Tunnels, decode_whole};
 use super::input::{Fault, Input};
 use super::moments::{Counts, Sizes};
 use super::order::{Ordered, Standing};
 use super::pcap::{Capture, Interface, PS_PER_S, Record};
-use super::series::{Series, Subject};
+use super::series::{Errors, Series, Subject};
 use super::{Analysis, Options, nothing};
 use crate::error::Result;
+use digest::Digest;
 use paths::Paths;
 use sojourn_units::{Span, Time};
 use std::path::Path;
+use twice::Twice;
 
 /// Captures that begin before this time, in seconds, count from 0 and not from 1970: they are of a simulation.
 const SIMULATED: u128 = 100 * 86_400;
@@ -38,6 +43,7 @@ struct Book {
     packets: u64,
     counted: Counts,
     offload: u64,
+    twice: Twice,
     tunnelled: u64,
     not_ip: u64,
     damaged: u64,
@@ -64,6 +70,7 @@ impl Book {
             packets: 0,
             counted: Counts::default(),
             offload: 0,
+            twice: Twice::new(),
             tunnelled: 0,
             not_ip: 0,
             damaged: 0,
@@ -91,22 +98,59 @@ impl Book {
             .by_key
             .get(&(record.interface, packet.key.reversed()))
             .copied();
+        if let Some(tcp) = &packet.tcp {
+            self.renew(number, reverse, tcp);
+        }
+        let mut repeats = false;
         if let (Some(tcp), Some(reverse)) = (&packet.tcp, reverse) {
-            self.directions[place(reverse)]
+            repeats = self.directions[place(reverse)]
                 .2
                 .acknowledge(record.time, tcp);
             if !tcp.syn {
                 self.directions[place(number)].2.confirm(record.time);
             }
         }
-        self.directions[place(number)].2.record(record.time, packet);
+        let way = &mut self.directions[place(number)].2;
+        let nature = way.record(record.time, packet);
+        way.duplicates += u64::from(repeats);
+        let errors = Errors {
+            retransmitted: u64::from(nature == Nature::Retransmitted),
+            filled: u64::from(nature == Nature::Filled),
+            duplicates: u64::from(repeats),
+        };
         self.counted.record(packet.bytes);
         self.offload += u64::from(packet.offload);
+        self.twice.record(record.time, record.interface, packet);
         self.tunnelled += u64::from(packet.tunnelled);
         if let Some(series) = &mut self.series {
             for subject in [Subject::Flow(number), Subject::Trace] {
-                series.bin(subject).sent.record(packet.bytes);
+                let bin = series.bin(subject);
+                bin.sent.record(packet.bytes);
+                bin.errors.add(errors);
             }
+        }
+    }
+
+    /// Forgets what was seen of an earlier connection on the same ports, where a segment of this direction opens another.
+    fn renew(&mut self, number: u32, reverse: Option<u32>, tcp: &Tcp) {
+        if !tcp.syn {
+            return;
+        }
+        let none = Direction::default();
+        let back = reverse.map(place);
+        let way = &self.directions[place(number)].2;
+        let other = back.map_or(&none, |back| &self.directions[back].2);
+        let anew = way.begins_anew(tcp, other);
+        // The answer begins one of its own direction; of the other one, if the SYN was not captured.
+        let both = match tcp.acknowledgement {
+            None => anew,
+            Some(_) => other.missed_syn(tcp),
+        };
+        if anew {
+            self.directions[place(number)].2.renew();
+        }
+        if let (true, Some(back)) = (both, back) {
+            self.directions[back].2.renew();
         }
     }
 
@@ -123,8 +167,8 @@ impl Book {
     }
 }
 
-/// The packet of IP in a record, or why there is none.
-type Content = std::result::Result<Packet, Other>;
+/// The packet of IP in a record with the digest of what it carries, if that is needed, or why there is none.
+type Content = std::result::Result<(Packet, Digest), Other>;
 
 /// A packet whose time counts from the base of its capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,7 +183,9 @@ struct Passing {
 struct Source {
     capture: Capture,
     tunnels: Tunnels,
-    next: Option<(Passing, Packet)>,
+    next: Option<(Passing, Packet, Digest)>,
+    /// Digests are needed.
+    digests: bool,
     ordered: Ordered<u128, (Record, Content)>,
     ended: bool,
     /// Seconds since 1970 that times count from: picoseconds since 1970 need more than 64 bits.
@@ -148,8 +194,9 @@ struct Source {
 }
 
 impl Source {
-    fn open(input: Input, format: Format, tunnels: Tunnels) -> Result<Source> {
+    fn open(input: Input, format: Format, tunnels: Tunnels, digests: bool) -> Result<Source> {
         Ok(Source {
+            digests,
             tunnels,
             ordered: Ordered::new(input.lenient()),
             capture: Capture::open(input, format == Format::Pcapng)?,
@@ -166,7 +213,9 @@ impl Source {
         while self.next.is_none()
             && let Some((passing, packet)) = self.take()?
         {
-            self.next = packet.ok().map(|packet| (passing, packet));
+            self.next = packet
+                .ok()
+                .map(|(packet, digest)| (passing, packet, digest));
         }
         Ok(())
     }
@@ -212,7 +261,15 @@ impl Source {
             return Ok(());
         };
         let link_type = self.capture.interfaces()[place(record.interface)].link_type;
-        let packet = decode(link_type, self.capture.data(), record.length, self.tunnels);
+        let data = self.capture.data();
+        let packet = decode_whole(link_type, data, record.length, self.tunnels);
+        let packet = packet.map(|(packet, payload)| {
+            let digest = match self.digests {
+                true => Digest::of(payload),
+                false => Digest::default(),
+            };
+            (packet, digest)
+        });
         self.ordered.push(Some(record.time), (record, packet));
         Ok(())
     }
@@ -275,9 +332,10 @@ pub fn analyse(
     options: &Options,
 ) -> Result<Analysis> {
     let mut book = Book::new();
-    let mut source = Source::open(input, format, options.tunnels)?;
+    let two = receiver.is_some();
+    let mut source = Source::open(input, format, options.tunnels, two)?;
     let mut second = match receiver {
-        Some((input, format)) => Some(Source::open(input, format, options.tunnels)?),
+        Some((input, format)) => Some(Source::open(input, format, options.tunnels, two)?),
         None => None,
     };
     let mut paths = second.as_ref().map(|_| Paths::new(options.horizon));
@@ -292,23 +350,23 @@ pub fn analyse(
             &source.next,
             &second.as_ref().and_then(|second| second.next),
         ]
-        .map(|next| next.map(|(record, _)| record.time));
+        .map(|next| next.map(|(record, ..)| record.time));
         match times {
             [None, None] => break,
             [Some(own), other] if other.is_none_or(|other| own <= other) => {
-                if let (Some((record, packet)), Some(paths)) = (source.next, &mut paths)
+                if let (Some((record, packet, digest)), Some(paths)) = (source.next, &mut paths)
                     && book.wanted(record.time, options) == Some(true)
                 {
-                    paths.sender(record.time, &packet);
+                    paths.sender(record.time, &packet, &digest);
                 }
                 read(&mut source, &mut book, options)?;
             }
             _ => {
                 if let Some(second) = &mut second {
-                    if let (Some((record, packet)), Some(paths)) = (second.next, &mut paths)
+                    if let (Some((record, packet, digest)), Some(paths)) = (second.next, &mut paths)
                         && book.wanted(record.time, options) == Some(true)
                     {
-                        paths.receiver(record.time, &packet);
+                        paths.receiver(record.time, &packet, &digest);
                     }
                     second.advance()?;
                 }
@@ -343,7 +401,12 @@ pub fn analyse(
         ignored,
         skipped: skips,
     };
-    let remarks = book.remark(&skipped[0].file).into_iter().collect();
+    let first = &skipped[0].file;
+    let mut remarks: Vec<String> = book.remark(first).into_iter().collect();
+    remarks.extend(book.twice.remark(first, book.counted.packets));
+    if let (Some(paths), Some(second)) = (&paths, skipped.get(1)) {
+        remarks.extend(paths.remark(&second.file));
+    }
     let tables = tables::tables(&mut book, &about, paths.as_ref(), options);
     skipped.retain(|skipped| skipped.count > 0);
     Ok(Analysis {
@@ -403,9 +466,9 @@ fn read(source: &mut Source, book: &mut Book, options: &Options) -> Result<()> {
             }
         }
         match packet {
-            Ok(packet) => {
+            Ok((packet, digest)) => {
                 book.record(&passing, &packet, counted);
-                source.next = Some((passing, packet));
+                source.next = Some((passing, packet, digest));
                 return Ok(());
             }
             Err(_) if !counted => {}

@@ -26,8 +26,10 @@ pub struct Packet {
     /// TCP's header, if there is one.
     pub tcp: Option<Tcp>,
     /// What tells it from other packets, and stays the same on its way: of addresses, identification, ports, and transport header
-    /// without checksum, which a sender may leave to its interface.
+    /// without checksum, which a sender may leave to its interface. Packets of the same identity may differ in what they carry.
     pub identity: u64,
+    /// The IPv4 header numbers it: its identification is not zero, and there is one.
+    pub numbered: bool,
 }
 
 /// One direction of a conversation.
@@ -81,6 +83,8 @@ pub struct Tcp {
     pub sequence: u32,
     /// Acknowledgement number, of a segment that acknowledges.
     pub acknowledgement: Option<u32>,
+    /// The window field, without scale.
+    pub window: u16,
     /// Bytes of payload.
     pub payload: u32,
     /// It opens the connection.
@@ -141,6 +145,19 @@ const BRIDGED: u16 = 0x6558;
 /// # Errors
 /// Why it is no packet of IP. A tunnel in which no packet of IP is found is a packet of its own.
 pub fn decode(link_type: i32, data: &[u8], length: u32, tunnels: Tunnels) -> Result<Packet, Other> {
+    decode_whole(link_type, data, length, tunnels).map(|(packet, _)| packet)
+}
+
+/// As [`decode`], with what was captured of what the packet carries behind the headers of IP and of TCP or UDP.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_whole(
+    link_type: i32,
+    data: &[u8],
+    length: u32,
+    tunnels: Tunnels,
+) -> Result<(Packet, &[u8]), Other> {
     let layers = MOST_LAYERS;
     let frame = Part {
         data,
@@ -158,7 +175,7 @@ pub fn decode(link_type: i32, data: &[u8], length: u32, tunnels: Tunnels) -> Res
         found.packet.marked |= marked;
         found.packet.tunnelled = true;
     }
-    Ok(found.packet)
+    Ok((found.packet, found.payload))
 }
 
 /// The rest of a frame.
@@ -195,6 +212,8 @@ impl<'a> Part<'a> {
 /// A packet of IP, and what it carries.
 struct Found<'a> {
     packet: Packet,
+    /// What was captured of the payload.
+    payload: &'a [u8],
     carried: Option<Inside<'a>>,
 }
 
@@ -335,6 +354,7 @@ fn jumbo_payload(extensions: &[u8]) -> Option<u32> {
 
 fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>, Other> {
     let mut identity = Identity::default();
+    let mut numbered = false;
     let (source, destination, bytes, header, ecn): (IpAddr, IpAddr, u32, u32, u8);
     let offload;
     let payload;
@@ -351,6 +371,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
             };
             payload = slice.payload();
             ecn = ip.ecn().value();
+            numbered = ip.identification() != 0;
             identity.add(u64::from(ip.identification()));
             identity.add(u64::from(ip.fragments_offset().value()));
         }
@@ -405,12 +426,15 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
     };
     let mut ports = (0, 0);
     let mut tcp = None;
+    let mut captured = payload.payload;
     match &packet.transport {
         Some(TransportSlice::Tcp(slice)) => {
             ports = (slice.source_port(), slice.destination_port());
+            captured = slice.payload();
             let segment = Tcp {
                 sequence: slice.sequence_number(),
                 acknowledgement: slice.ack().then(|| slice.acknowledgment_number()),
+                window: slice.window_size(),
                 payload: behind.saturating_sub(u32::from(slice.data_offset()) * 4),
                 syn: slice.syn(),
                 fin: slice.fin(),
@@ -427,6 +451,7 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         Some(TransportSlice::Udp(slice)) => {
             ports = (slice.source_port(), slice.destination_port());
             identity.add(u64::from(slice.length()));
+            captured = slice.payload();
             let inside = inside.at(slice.payload());
             carried = match slice.destination_port() {
                 port if VXLAN.contains(&port) => Some(Inside::Vxlan(inside)),
@@ -460,8 +485,13 @@ fn sliced<'a>(packet: &LaxSlicedPacket<'a>, part: Part<'a>) -> Result<Found<'a>,
         marked: ecn == 3,
         tcp,
         identity: identity.0,
+        numbered,
     };
-    Ok(Found { packet, carried })
+    Ok(Found {
+        packet,
+        payload: captured,
+        carried,
+    })
 }
 
 /// FNV-1a over numbers of 64 bits.

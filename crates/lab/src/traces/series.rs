@@ -35,7 +35,29 @@ pub(crate) struct Bin {
     pub(crate) queueing: (u128, u64),
     /// End of the data sent that are furthest on, and of those that arrived.
     pub(crate) highest: (u64, u64),
+    pub(crate) errors: Errors,
     touched: bool,
+}
+
+/// What a capture shows of TCP beside new data in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Errors {
+    pub(crate) retransmitted: u64,
+    pub(crate) filled: u64,
+    pub(crate) duplicates: u64,
+}
+
+impl Errors {
+    /// All of them.
+    pub(crate) fn sum(self) -> u64 {
+        self.retransmitted + self.filled + self.duplicates
+    }
+
+    pub(crate) fn add(&mut self, other: Errors) {
+        self.retransmitted += other.retransmitted;
+        self.filled += other.filled;
+        self.duplicates += other.duplicates;
+    }
 }
 
 impl Bin {
@@ -44,6 +66,7 @@ impl Bin {
         self.received.add(other.received);
         self.forwarded.add(other.forwarded);
         self.dropped.add(other.dropped);
+        self.errors.add(other.errors);
         self.delay = (self.delay.0 + other.delay.0, self.delay.1 + other.delay.1);
         self.queueing = (
             self.queueing.0 + other.queueing.0,

@@ -1,5 +1,6 @@
 //! What the lab promises, in one binary: linking each file of claims on its own took longer than running it.
 
+mod captures_written;
 mod changes;
 mod codepoints;
 mod ecn_paths;
@@ -44,9 +45,11 @@ mod study_tcpeval;
 mod support;
 mod traces_bad;
 mod traces_captures;
+mod traces_connections;
 mod traces_foreign;
 mod traces_mutations;
 mod traces_ns2;
 mod traces_ns3;
 mod traces_own;
+mod traces_paths;
 mod workloads;

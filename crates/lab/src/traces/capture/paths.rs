@@ -1,6 +1,8 @@
 //! The same packets in two captures: one-way delay and loss.
 //!
-//! A packet is known again by what stays the same on its way ([`Packet::identity`]); several of the same identity are matched in order.
+//! A packet is known again by what stays the same on its way: its headers ([`Packet::identity`]) and its content ([`Digest`]). Several
+//! that are equal are told apart by their order ([`pairing`](super::pairing)); where that leaves it open which of them arrived, they are
+//! counted, and have no delay.
 //! Clocks are taken as they are: a direction whose packets mostly pass the second capture first goes the other way, and its delays are
 //! turned round.
 //!
@@ -9,6 +11,8 @@
 //! it is *open*: perhaps it was under way when the capture ended, or came before it began. What is forgotten because of the horizon is
 //! decided by the same rule, for which it is enough to know whether the other capture has had a packet since.
 
+use super::digest::Digest;
+use super::pairing::{Order, Pair, Run, Waiting, take};
 use super::tables::key_name;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::traces::event::{Lookup, place};
@@ -53,27 +57,48 @@ pub(super) struct Way {
     pub(super) open: [Counts; 2],
     /// Packets that are in the first or second alone, since the other has had so many.
     since: [(u64, Counts); 2],
+    /// Packets in both captures of which it cannot be told which they are; by the capture in which they waited.
+    pub(super) untold: [u64; 2],
+    /// The least delay that they may have had.
+    untold_least: [Option<Span>; 2],
+    /// Behind the place that was paired last in either capture.
+    reached: [u64; 2],
+    run: Option<Run>,
     /// Delays of packets that passed the first capture first, and of the others.
     pub(super) delays: [Spans; 2],
     pub(super) jitter: Jitter,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    time: Time,
-    way: u32,
-    size: u32,
-    /// How long ago the other capture had one of the same identity, if that is longer than the horizon; zero if it had none.
-    after: Span,
-}
-
 impl Way {
     /// The capture that its packets pass first: 0 or 1.
     pub(super) fn first(&self) -> usize {
-        let matched = self.delays.each_ref().map(Spans::count);
+        let [one, other] = self.delays.each_ref().map(Spans::count);
+        let matched = [one + self.untold[0], other + self.untold[1]];
         let by_delay = matched[1] > matched[0];
         let by_presence = matched == [0, 0] && self.seen[1].packets > self.seen[0].packets;
         usize::from(by_delay || by_presence)
+    }
+
+    fn record(&mut self, pair: &Pair) {
+        self.delays[pair.first].record(pair.took);
+        self.jitter.record(pair.transit, true);
+    }
+
+    /// The delay of a packet is not known, but not below that of the one that it would be at the earliest.
+    fn leave_open(&mut self, pair: &Pair) {
+        self.untold[pair.first] += 1;
+        let least = &mut self.untold_least[pair.first];
+        *least = Some(least.map_or(pair.took, |least| least.min(pair.took)));
+    }
+
+    /// A run is over: whether some of it are missing.
+    fn close(&mut self, run: &Run, misses: bool) {
+        for pair in &run.pairs {
+            match misses && !pair.sure {
+                true => self.leave_open(pair),
+                false => self.record(pair),
+            }
+        }
     }
 }
 
@@ -94,16 +119,16 @@ impl Paths {
     }
 
     /// A packet of the first capture.
-    pub(super) fn sender(&mut self, time: Time, packet: &Packet) {
-        self.seen(0, time, packet);
+    pub(super) fn sender(&mut self, time: Time, packet: &Packet, digest: &Digest) {
+        self.seen(0, time, packet, digest);
     }
 
     /// A packet of the second capture.
-    pub(super) fn receiver(&mut self, time: Time, packet: &Packet) {
-        self.seen(1, time, packet);
+    pub(super) fn receiver(&mut self, time: Time, packet: &Packet, digest: &Digest) {
+        self.seen(1, time, packet, digest);
     }
 
-    fn seen(&mut self, side: usize, time: Time, packet: &Packet) {
+    fn seen(&mut self, side: usize, time: Time, packet: &Packet, digest: &Digest) {
         let next = u32::try_from(self.ways.len()).unwrap_or(u32::MAX - 1);
         let way = *self.by_key.entry(packet.key).or_insert(next);
         if way == next {
@@ -113,42 +138,37 @@ impl Paths {
                 alone: Default::default(),
                 open: Default::default(),
                 since: Default::default(),
+                untold: [0; 2],
+                untold_least: [None; 2],
+                reached: [0; 2],
+                run: None,
                 delays: Default::default(),
                 jitter: Jitter::default(),
             });
         }
-        self.ways[place(way)].seen[side].record(packet.bytes);
+        let own = &mut self.ways[place(way)];
+        let at = own.seen[side].packets;
+        let expected = own.reached[1 - side];
+        own.seen[side].record(packet.bytes);
         let first = self.extent[side].map_or(time, |(first, _)| first);
         self.extent[side] = Some((first, time));
         self.packets[side] += 1;
         let horizon = self.horizon;
+        // Those that are too old stay for the sweep.
+        let fresh = |other: &Waiting| other.time.saturating_add(horizon) >= time;
         let partner = self.waiting[1 - side]
             .get_mut(&packet.identity)
-            .and_then(|queue| {
-                // Those that are too old stay for the sweep.
-                let fresh = queue
-                    .iter()
-                    .position(|other| other.time.saturating_add(horizon) >= time)?;
-                queue.remove(fresh)
-            });
+            .and_then(|queue| take(queue, digest, expected, fresh));
         match partner {
-            Some(partner) => {
+            Some((partner, order)) => {
                 self.matched += 1;
                 self.count -= 1;
-                let way = &mut self.ways[place(way)];
-                let took = time.saturating_since(partner.time);
-                // The partner came first.
-                way.delays[1 - side].record(took);
-                let transit = match side {
-                    1 => signed(time, partner.time),
-                    _ => signed(partner.time, time),
-                };
-                way.jitter.record(transit, true);
+                self.pair(way, (side, time, at), (partner, order), packet, digest);
             }
             None => {
                 let old = self.waiting[1 - side].get(&packet.identity);
                 let after = old
-                    .and_then(VecDeque::front)
+                    .and_then(|queue| queue.iter().find(|old| old.digest.agrees(digest)))
                     .map_or(Span::ZERO, |old| time.saturating_since(old.time));
                 let size = packet.bytes;
                 let queue = self.waiting[side].entry(packet.identity).or_default();
@@ -156,6 +176,8 @@ impl Paths {
                     time,
                     way,
                     size,
+                    place: at,
+                    digest: *digest,
                     after,
                 });
                 self.count += 1;
@@ -166,15 +188,94 @@ impl Paths {
         }
     }
 
+    /// A packet that passes a capture at a time and place is the one that waited in the other.
+    fn pair(
+        &mut self,
+        way: u32,
+        (side, time, at): (usize, Time, u64),
+        (partner, order): (Waiting, Order),
+        packet: &Packet,
+        digest: &Digest,
+    ) {
+        let back = 1 - side;
+        let pair = Pair {
+            // The partner came first.
+            first: back,
+            took: time.saturating_since(partner.time),
+            transit: match side {
+                1 => signed(time, partner.time),
+                _ => signed(partner.time, time),
+            },
+            sure: order == Order::Late,
+        };
+        let own = &mut self.ways[place(way)];
+        match (order, &mut own.run) {
+            (Order::Unclear, _) => own.leave_open(&pair),
+            (Order::Late, Some(run)) => run.pairs.push(pair),
+            (Order::Late, None) => own.record(&pair),
+            (Order::Next, Some(run)) if run.has(packet.identity, digest, back) => {
+                run.pairs.push(pair);
+            }
+            (Order::Next, _) => {
+                if let Some(run) = own.run.take() {
+                    let until = [at, partner.place][usize::from(run.side == back)];
+                    let queue = self.waiting[run.side].get(&run.identity);
+                    own.close(&run, run.misses(queue, until, |_| true));
+                }
+                own.run = Some(Run {
+                    identity: packet.identity,
+                    digest: *digest,
+                    side: back,
+                    from: own.reached[back],
+                    pairs: vec![pair],
+                });
+            }
+        }
+        if order == Order::Next {
+            own.reached[back] = partner.place + 1;
+            own.reached[side] = at + 1;
+        }
+        let all = self.waiting[back]
+            .get(&packet.identity)
+            .is_none_or(VecDeque::is_empty);
+        if all
+            && own
+                .run
+                .as_ref()
+                .is_some_and(|run| run.has(packet.identity, digest, back))
+            && let Some(run) = own.run.take()
+        {
+            own.close(&run, false);
+        }
+    }
+
+    /// Ends the runs of which something is about to be forgotten: what passed before `since`, or everything.
+    fn close_runs(&mut self, forgotten: impl Fn(&Waiting) -> bool) {
+        for way in &mut self.ways {
+            let Some(run) = &way.run else {
+                continue;
+            };
+            let queue = self.waiting[run.side].get(&run.identity);
+            if run.misses(queue, u64::MAX, &forgotten)
+                && let Some(run) = way.run.take()
+            {
+                way.close(&run, true);
+            }
+        }
+    }
+
     /// Counts and removes those that are too old, or all.
     fn forget(&mut self, now: Option<Time>) {
-        let mut waiting = std::mem::take(&mut self.waiting);
         let horizon = self.horizon;
+        let keeps =
+            |packet: &Waiting| now.is_some_and(|now| packet.time.saturating_add(horizon) >= now);
+        self.close_runs(|packet| !keeps(packet));
+        let mut waiting = std::mem::take(&mut self.waiting);
         self.count = 0;
         for (side, waiting) in waiting.iter_mut().enumerate() {
             waiting.retain(|_, queue| {
                 queue.retain(|packet| {
-                    let keep = now.is_some_and(|now| packet.time.saturating_add(horizon) >= now);
+                    let keep = keeps(packet);
                     if !keep {
                         self.give_up(side, packet);
                     }
@@ -194,7 +295,10 @@ impl Paths {
             self.late = (self.late.0 + 1, self.late.1.max(packet.after));
         }
         let way = &mut self.ways[place(packet.way)];
-        let latest = packet.time.saturating_add(way.delays[side].most());
+        let untold = way.untold_least[side].unwrap_or(Span::ZERO);
+        let latest = packet
+            .time
+            .saturating_add(way.delays[side].most().max(untold));
         match self.extent[1 - side] {
             Some((first, last)) if first <= packet.time && latest <= last => {
                 way.alone[side].record(packet.size);
@@ -274,8 +378,27 @@ impl Paths {
             .remedy(&remedy))
     }
 
+    /// What has to be known of the pairs.
+    pub(super) fn remark(&self, second: &str) -> Option<String> {
+        let untold: u64 = self.ways.iter().flat_map(|way| way.untold).sum();
+        (untold > 0).then(|| {
+            format!(
+                "--receiver {second}: {untold} of {} packets in both captures are equal to others of their direction, and some of these did not \
+                 arrive: which of them did cannot be told, and they have no delay; identifications in IPv4, timestamps in TCP or more bytes of \
+                 each packet would tell them apart",
+                self.matched
+            )
+        })
+    }
+
     /// Both captures are over.
     pub(super) fn finish(&mut self) {
+        self.close_runs(|_| true);
+        for way in &mut self.ways {
+            if let Some(run) = way.run.take() {
+                way.close(&run, false);
+            }
+        }
         self.forget(None);
         for way in &mut self.ways {
             for side in [0, 1] {

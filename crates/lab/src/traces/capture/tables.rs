@@ -471,6 +471,9 @@ fn conversation_columns() -> Vec<Column<ConversationRow>> {
         integer("filled_packets", "packets", "Segments with data below the highest that were not seen before: reordered, or lost before the capture.", |row| {
             row.way.filled.into()
         }),
+        integer("duplicate_acks", "packets", "Acknowledgements that repeat the one before, with the same window, while data are unacknowledged (RFC 5681 section 2).", |row| {
+            row.way.duplicates.into()
+        }),
         integer("resets", "packets", "Segments that reset the connection.", |row| row.way.resets.into()),
         number("handshake_s", "s", "From the first SYN to the third segment of the handshake.", |row| {
             since(row.way.handshake.2, row.way.handshake.0).into()
@@ -509,6 +512,12 @@ fn path_columns() -> Vec<Column<PathRow>> {
                 let side = 1 - row.way.first();
                 (row.way.alone[side].packets + row.way.open[side].packets).into()
             },
+        ),
+        integer(
+            "untold_packets",
+            "packets",
+            "Packets in both that have no delay: they are equal to others, of which some did not arrive.",
+            |row| row.way.untold.iter().sum::<u64>().into(),
         ),
         integer(
             "reversed_packets",
@@ -569,5 +578,34 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
         |row: &SeriesRow| rate(row.bin.sent.bytes, row.step).into(),
     )]);
     all.extend(counts_columns!("sent_total", "Passed up to the end of the step.", row: SeriesRow => row.total));
+    all.extend([
+        number(
+            "retransmitted_pps",
+            "pps",
+            "Segments with data that were seen before / step.",
+            |row: &SeriesRow| per_second(row.bin.errors.retransmitted, row.step).into(),
+        ),
+        number(
+            "duplicate_acks_pps",
+            "pps",
+            "Acknowledgements that repeat the one before / step.",
+            |row| per_second(row.bin.errors.duplicates, row.step).into(),
+        ),
+        number(
+            "filled_pps",
+            "pps",
+            "Segments out of order, with data below the highest that were not seen before / step.",
+            |row| per_second(row.bin.errors.filled, row.step).into(),
+        ),
+        number("errors_pps", "pps", "All three together.", |row| {
+            per_second(row.bin.errors.sum(), row.step).into()
+        }),
+    ]);
     all
+}
+
+/// How often per second something was counted in a step.
+fn per_second(count: u64, step: Span) -> Option<f64> {
+    let seconds = step.as_secs_f64();
+    (seconds > 0.0).then(|| to_f64(count) / seconds)
 }

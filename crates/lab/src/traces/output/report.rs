@@ -29,7 +29,7 @@ struct OverTime {
     axis: &'static str,
 }
 
-const OVER_TIME: [OverTime; 9] = [
+const OVER_TIME: [OverTime; 10] = [
     over_time(
         "throughput-received",
         "Throughput of receiving",
@@ -110,6 +110,15 @@ const OVER_TIME: [OverTime; 9] = [
         1e-6,
         "Mbps",
         "rate",
+    ),
+    over_time(
+        "errors",
+        "Retransmissions, duplicate acknowledgements and segments out of order",
+        "conversation",
+        "errors_pps",
+        1.0,
+        "pps",
+        "errors",
     ),
 ];
 
@@ -247,7 +256,7 @@ fn notes(analysis: &Analysis) -> Vec<Note> {
         help: None,
     };
     let remark = |text: &String| Note {
-        rule: "offload".to_owned(),
+        rule: "capture".to_owned(),
         severity: Severity::Info,
         text: text.clone(),
         help: None,
