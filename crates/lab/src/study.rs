@@ -765,16 +765,23 @@ impl Study {
             let mut taken = taken;
             taken.extend(x.clone());
             if let Some(name) = free_factors(experiment, &taken, &only).first() {
-                return Err(table
-                    .error(
-                        LabErrorKind::MissingKey,
-                        format!("the factor {name:?} is neither x, series nor facet"),
-                    )
-                    .remedy(format!(
-                        "use it, or choose a level: where = {{ {name} = \"...\" }}"
-                    )));
+                return Err(unused_factor(table, name, "x, series nor facet"));
             }
             numeric_labels(table, experiment, x.as_deref(), params.x_scale)?;
+        }
+        // Points of different levels would be one line, or one bar.
+        let of_one_point = matches!(
+            params.kind,
+            FigureKind::Cdf | FigureKind::Sizes | FigureKind::Time
+        );
+        if of_one_point {
+            let taken: Vec<String> = [&series, &params.facet]
+                .into_iter()
+                .filter_map(Clone::clone)
+                .collect();
+            if let Some(name) = free_factors(experiment, &taken, &only).first() {
+                return Err(unused_factor(table, name, "series nor facet"));
+            }
         }
         if params.y_scale == AxisScale::Category {
             return Err(table
@@ -1174,6 +1181,18 @@ fn known_factor(experiment: &ExperimentInfo, name: &str) -> Result<()> {
 }
 
 /// Factors that are neither taken nor narrowed to a level.
+/// The error for a factor whose levels a figure would show as one.
+fn unused_factor(table: &TableRef<'_>, name: &str, places: &str) -> LabError {
+    table
+        .error(
+            LabErrorKind::MissingKey,
+            format!("the factor {name:?} is neither {places}"),
+        )
+        .remedy(format!(
+            "use it, or choose a level: where = {{ {name} = \"...\" }}"
+        ))
+}
+
 fn free_factors(
     experiment: &ExperimentInfo,
     taken: &[String],

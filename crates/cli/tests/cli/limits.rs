@@ -172,7 +172,9 @@ fn a_dry_run_says_what_is_needed_and_makes_nothing() {
     let mut workload = place.sojourn("dumbbell --rate 8Mbps --duration 10s --dry-run --flow");
     workload.arg("workload sizes=(fixed bytes=1000B) load=50% start=0s");
     let said = String::from_utf8(workload.output().unwrap().stdout).unwrap();
-    let line = said.lines().find(|line| line.starts_with("transfers in a run"));
+    let line = said
+        .lines()
+        .find(|line| line.starts_with("transfers in a run"));
     assert_eq!(
         line.and_then(|line| line.split_whitespace().last()),
         Some("5000"),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use sojourn_report::SettingGroup;
-use sojourn_units::Spec;
+use sojourn_units::{Params as _, Spec};
 
+use crate::model::{ChangeParams, ImpairmentParams, OpportunityParams};
 use crate::opportunities;
 use crate::results::directory::ResultSet;
 use crate::results::manifest::Manifest;
@@ -172,11 +173,13 @@ impl Rows {
                 for entry in list.iter().skip(self.rows.len()) {
                     self.add(entry.get(name).map(text).unwrap_or_default());
                 }
+                let shown = shown_keys(self.key);
                 for (index, (_, values)) in self.rows.iter_mut().enumerate() {
                     let entry = list.get(index);
-                    values.take(
-                        entry.map_or_else(|| "none".to_owned(), |entry| entry_text(entry, name)),
-                    );
+                    values.take(entry.map_or_else(
+                        || "none".to_owned(),
+                        |entry| entry_text(entry, name, &shown),
+                    ));
                 }
             }
             _ => {
@@ -269,18 +272,35 @@ const SHOWN: [&str; 32] = [
 /// Flags that are shown only where they are set.
 const UNLESS_TRUE: [&str; 2] = ["deterministic", "eager"];
 
-fn entry_text(entry: &Value, without: &str) -> String {
-    let shown = SHOWN
+/// The keys of the entries of a list that are shown: all that a link can suffer, else some.
+fn shown_keys(list: &str) -> Vec<&'static str> {
+    let table = match list {
+        "changes" => ChangeParams::TABLE,
+        "impairments" => ImpairmentParams::TABLE,
+        "opportunities" => OpportunityParams::TABLE,
+        _ => return SHOWN.to_vec(),
+    };
+    table.iter().map(|param| param.name).collect()
+}
+
+fn entry_text(entry: &Value, without: &str, keys: &[&str]) -> String {
+    let said = |key: &str| entry.get(key).map(text);
+    let shown = keys
         .iter()
         .filter(|key| **key != without)
         .filter_map(|key| {
-            let value = text(entry.get(*key)?);
+            let value = said(key)?;
             let value = match *key {
                 "queue" | "reverse_queue" => queue_text(&value),
                 "gaps" => opportunities::extent(&value).unwrap_or(value),
                 _ => value,
             };
-            let plain = ["none", "0s", "0"].contains(&value.as_str());
+            let plain = match *key {
+                "while_down" => said("state").is_none_or(|state| state != "down"),
+                "to_good" | "loss_bad" => said("to_bad").is_none_or(|chance| chance == "0"),
+                "loss_at" => value == "wire",
+                _ => ["none", "0s", "0", "false"].contains(&value.as_str()),
+            };
             (!plain).then(|| format!("{key}={value}"))
         });
     shown.collect::<Vec<_>>().join(" ")

@@ -284,6 +284,19 @@ fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
              \"sojourn_s_p95\""
         )
     );
+    // Lines and bars of several points would be drawn as one.
+    for kind in ["cdf", "sizes", "time\"\ny = \"backlog_packets"] {
+        assert_eq!(
+            with(&format!(
+                "[[figure]]\nid = \"f\"\nkind = \"{kind}\"\nfacet = \"queue\""
+            )),
+            at(
+                0,
+                "figure[0]: the factor \"rate\" is neither series nor facet; use it, or choose a level: where = { rate = \"...\" }"
+            ),
+            "{kind}"
+        );
+    }
     assert_eq!(
         with("[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nx = \"rate\"\nx_scale = \"log\""),
         at(

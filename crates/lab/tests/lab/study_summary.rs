@@ -534,6 +534,41 @@ fn settings_tell_what_is_the_same_and_what_varies() {
     assert!(!param("limit").default && param("limit").source.is_none());
 }
 
+/// An outage was listed with its times alone.
+#[test]
+fn settings_tell_all_that_happens_to_a_link() {
+    let text = COMPARISON.replace(
+        "[[experiment]]\n",
+        "[[changes]]\nlink = \"left-right\"\nat = \"3s\"\nstate = \"down\"\nwhile_down = \"lose\"\n\
+         [[changes]]\nlink = \"left-right\"\nat = \"4s\"\nstate = \"up\"\n\
+         [[changes]]\nlink = \"right-left\"\nat = \"4s\"\ndelay = \"7ms\"\n\
+         [[impairments]]\nlink = \"left-right\"\nto_bad = 0.1\nduplicate = 0.2\nreorder = true\njitter = \"2ms\"\n\
+         [[impairments]]\nlink = \"right-left\"\nloss = 0.01\nloss_at = \"queue\"\nbleach = 1\n\
+         [[experiment]]\n",
+    );
+    let summary = summarize(&results(&study(&text))).expect("a summary");
+    let shown = |name: &str| {
+        let group = summary.settings.iter().find(|group| group.group == name);
+        let rows = group.expect("a group").rows.iter();
+        rows.map(|row| row.join(": ")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        shown("Changes"),
+        [
+            "left-right: at=3s state=down while_down=lose",
+            "left-right: at=4s state=up",
+            "right-left: at=4s delay=7ms"
+        ]
+    );
+    assert_eq!(
+        shown("Impairments"),
+        [
+            "left-right: to_bad=0.1 to_good=1 loss_bad=1 duplicate=0.2 jitter=2ms reorder=true",
+            "right-left: loss=0.01 loss_at=queue bleach=1"
+        ]
+    );
+}
+
 #[test]
 fn a_study_without_tables_gets_the_usual_ones() {
     let plain = GRID.split("[study]").next().expect("a scenario").to_owned();
