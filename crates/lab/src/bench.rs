@@ -327,6 +327,7 @@ pub fn prepare(case: &Case) -> Result<Prepared, LabError> {
             delay,
             rounding: TxRounding::Carry,
             device_queue: 0,
+            header: 0,
             opportunities: None,
             impairments: ImpairmentSpec::default(),
             port,

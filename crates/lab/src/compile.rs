@@ -72,6 +72,8 @@ impl Compiled {
 /// A link direction.
 #[derive(Clone, Debug)]
 pub struct LinkInfo {
+    /// Bytes that it adds to each packet while it transmits it; its queue counts packets without them.
+    pub link_header: u32,
     /// Name in results, such as `left-right`.
     pub name: String,
     /// What it is for.
@@ -93,6 +95,8 @@ pub struct LinkInfo {
 /// A flow.
 #[derive(Clone, Debug)]
 pub struct FlowInfo {
+    /// Bytes of its headers on the wire that the links add; its packets, and the `headers` of its parts, are without them.
+    pub link_header: u32,
     /// Unique name in results, such as `reno-1`.
     pub name: String,
     /// Name of the group.
@@ -211,12 +215,14 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             delay: edge.delay,
             rounding: conventions.rounding,
             device_queue: conventions.device_queue,
+            header: conventions.link_header,
             opportunities: None,
             impairments: ImpairmentSpec::default(),
             port,
         });
         compiled.links.push(LinkInfo {
             name,
+            link_header: conventions.link_header,
             role: edge.role,
             observed: queue.observed,
             rate: edge.rate,
@@ -398,12 +404,27 @@ struct Conventions {
     ties: Ties,
     rounding: TxRounding,
     device_queue: u32,
+    link_header: u32,
     numbers: Option<Ns3Numbers>,
 }
+
+/// Bytes of the header of ns-3's point-to-point devices (ppp-header.cc).
+const PPP_HEADER: u64 = 2;
 
 /// Whether a dialect is ns-3.24's, in which the device queue is all the queue there is.
 pub(crate) fn is_ns3_24(dialect: &str) -> bool {
     matches!(dialect, "ns3_24" | "ns3-3.24")
+}
+
+/// Bytes that links add to packets.
+pub(crate) fn link_header(scenario: &Scenario) -> u32 {
+    let dialect = scenario.dialect.as_deref().unwrap_or("");
+    let usual = match dialect.starts_with("ns3") && !is_ns3_24(dialect) {
+        true => PPP_HEADER,
+        false => 0,
+    };
+    let bytes = scenario.wire.link_header.unwrap_or(usual);
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 impl Conventions {
@@ -440,6 +461,7 @@ impl Conventions {
             ties,
             rounding,
             device_queue: u32::try_from(device_queue).unwrap_or(u32::MAX),
+            link_header: link_header(scenario),
             numbers: numbered.then_some(Ns3Numbers(0)),
         }
     }
@@ -1064,16 +1086,19 @@ fn add_flow(
         capacity: slowest,
         shares: group.place.count,
     };
+    let link_header = link_header(scenario);
     let (built, endpoints) =
-        groups::build(group, compiled, place, &request, builder).map_err(|error| {
-            let key = match error.key() {
-                "flow" => format!("flows[{}]", place.group),
-                key => format!("flows[{}].{key}", place.group),
-            };
-            LabError::from_param(&error)
-                .in_file(&scenario.name)
-                .key(key)
-        })?;
+        groups::build(group, compiled, place, &request, (builder, link_header)).map_err(
+            |error| {
+                let key = match error.key() {
+                    "flow" => format!("flows[{}]", place.group),
+                    key => format!("flows[{}].{key}", place.group),
+                };
+                LabError::from_param(&error)
+                    .in_file(&scenario.name)
+                    .key(key)
+            },
+        )?;
     let session = place.to_group.filter(|_| groups::has_session(&group.kind));
     let joins = session.and_then(|to| groups::first_of_session(&group.kind, compiled, to));
     let members = match (session, joins) {
@@ -1127,6 +1152,7 @@ fn add_flow(
         .first()
         .map_or("", |(_, resolved)| resolved.release);
     compiled.flows.push(FlowInfo {
+        link_header,
         name: place.name.clone(),
         label: place.label.clone(),
         kind: group.kind.clone(),

@@ -212,6 +212,10 @@ params! {
         tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, double_ns in ns3_24, carry elsewhere";
         /// Packets that the device takes from the discipline ahead of their transmission.
         device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 in ns3_24 and elsewhere";
+        /// Bytes of the `headers` of flows that the device adds when it transmits a packet: queues neither see nor count them, neither for their limits nor for
+        /// their deficits, the link's time does. 2 for PPP (`headers` are 54 bytes with TCP and timestamps then); of Ethernet, 18 where the queue sees the
+        /// datagram, 4 where it sees 14 of them, as in Linux.
+        link_header: Option<u64> = "none", range "0".."1000", source "2 in dialect ns3 (ppp-header.cc), 0 in ns3_24 and elsewhere";
     }
 }
 

@@ -408,6 +408,7 @@ fn prepare(
             delay: Span::ZERO,
             rounding: TxRounding::Carry,
             device_queue: 0,
+            header: 0,
             opportunities: None,
             impairments: ImpairmentSpec::default(),
             port,

@@ -350,6 +350,7 @@ fn queues<T: Tracer>(
         }
         let account = network.port(index).account();
         let (sent_packets, sent_bytes) = network.sent(index);
+        let sent_bytes = sent_bytes + sent_packets * u64::from(link.link_header);
         let mut drops_by_reason = account.drops_by_reason;
         drops_by_reason[DropReason::Wire.index()] += network.lost(index);
         outcomes.push(QueueOutcome {
@@ -435,7 +436,7 @@ impl Ideal {
                 true => u64::MAX,
                 false => parameter("mss").unwrap_or(1460).max(1),
             },
-            headers: parameter("headers").unwrap_or(0),
+            headers: parameter("headers").unwrap_or(0) + u64::from(flow.link_header),
         }
     }
 
@@ -505,6 +506,7 @@ fn flow_outcomes<T: Tracer>(
             None => media::goodput(network, flow),
         };
         let sent = sender.unwrap_or_default();
+        let added = u64::from(flow.link_header);
         outcomes.push(FlowOutcome {
             name: flow.name.clone(),
             label: flow.label.clone(),
@@ -513,9 +515,9 @@ fn flow_outcomes<T: Tracer>(
             forward: flow.forward,
             base_rtt: flow.base_rtt,
             sent_packets: counts.sent_packets,
-            sent_bytes: counts.sent_bytes,
+            sent_bytes: counts.sent_bytes + counts.sent_packets * added,
             delivered_packets: counts.delivered_packets,
-            delivered_bytes: counts.delivered_bytes,
+            delivered_bytes: counts.delivered_bytes + counts.delivered_packets * added,
             dropped_packets: counts.dropped_packets,
             marked_packets: counts.marked_packets,
             // A passive sink hands every datagram on, whatever arrived before it.
@@ -592,7 +594,8 @@ fn receiver_outcomes<T: Tracer>(
                 sent_packets: counts.delivered_packets + receiver.lost_packets,
                 sent_bytes: 0,
                 delivered_packets: counts.delivered_packets,
-                delivered_bytes: counts.delivered_bytes,
+                delivered_bytes: counts.delivered_bytes
+                    + counts.delivered_packets * u64::from(flow.link_header),
                 dropped_packets: receiver.lost_packets,
                 marked_packets: counts.marked_packets,
                 goodput_bytes: media.as_ref().map_or_else(

@@ -110,17 +110,20 @@ struct Serializer {
     remainder: u64,
     rate: u64,
     rounding: TxRounding,
+    /// Bytes that are transmitted beside those of a packet.
+    header: u32,
     /// In place of the rate.
     schedule: Option<Box<Transmitter>>,
 }
 
 impl Serializer {
-    fn new(rate: Rate, rounding: TxRounding, schedule: Option<Opportunities>) -> Self {
+    fn new(rate: Rate, rounding: TxRounding, header: u32, schedule: Option<Opportunities>) -> Self {
         let mut serializer = Serializer {
             rate: 0,
             whole: 0,
             remainder: 0,
             rounding,
+            header,
             schedule: schedule.map(|plan| Box::new(Transmitter::new(plan))),
         };
         serializer.set_rate(rate);
@@ -133,7 +136,7 @@ impl Serializer {
         self.rate = bps;
         self.remainder = 0;
         let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps) && self.schedule.is_none();
-        self.whole = if exact && self.rounding == TxRounding::Carry {
+        self.whole = if exact && self.rounding == TxRounding::Carry && self.header == 0 {
             BIT_PICOSECONDS_PER_BYTE / bps
         } else {
             0
@@ -168,6 +171,7 @@ impl Serializer {
 
     #[inline(never)]
     fn rounded(&mut self, bytes: u32, start: Time) -> Span {
+        let bytes = bytes.saturating_add(self.header);
         if let Some(schedule) = &mut self.schedule {
             return schedule.sent(bytes, start).since(start);
         }
@@ -271,6 +275,7 @@ pub(crate) struct LinkShape {
     pub(crate) source: u32,
     pub(crate) onward: u32,
     pub(crate) device_queue: u32,
+    pub(crate) header: u32,
     pub(crate) opportunities: Option<Opportunities>,
 }
 
@@ -375,7 +380,12 @@ impl<P: Port> Link<P> {
         let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
         let waived = plain && port.waives();
         let foresees = plain && shape.foresees && port.foresees();
-        let serializer = Serializer::new(shape.rate, shape.rounding, shape.opportunities);
+        let serializer = Serializer::new(
+            shape.rate,
+            shape.rounding,
+            shape.header,
+            shape.opportunities,
+        );
         let mut link = Link {
             ring: Ring::new(),
             id: shape.id,
@@ -693,7 +703,8 @@ impl<P: Port> Link<P> {
         if !self.plain && self.ties == Ties::Ns2Clock {
             // ns-2 adds transmission and propagation to each other first.
             let start = ns2_time::seconds(now, birth);
-            let sent = ns2_time::transmission(packet.size, self.serializer.rate);
+            let bytes = packet.size.saturating_add(self.serializer.header);
+            let sent = ns2_time::transmission(bytes, self.serializer.rate);
             let crossed = sent + self.delay.as_secs_f64();
             let clock = sink.ns2_clock();
             (arrival, packet.launched) = clock.event(start + crossed);
@@ -1131,14 +1142,23 @@ mod tests {
 
     #[test]
     fn odd_rates_carry_their_remainder() {
-        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry, None);
+        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry, 0, None);
         let total: u64 = (0..3).map(|_| serializer.span(1, Time::ZERO).as_ps()).sum();
         assert_eq!(total, BIT_PICOSECONDS_PER_BYTE);
     }
 
     #[test]
+    fn what_the_link_adds_is_transmitted_and_nothing_else() {
+        for rounding in [TxRounding::Carry, TxRounding::TruncateNs] {
+            let mut serializer = Serializer::new(Rate::mbps(8), rounding, 2, None);
+            assert_eq!(serializer.whole, 0);
+            assert_eq!(serializer.span(1500, Time::ZERO), Span::from_us(1502));
+        }
+    }
+
+    #[test]
     fn ns3_rounding_cuts_to_nanoseconds() {
-        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs, None);
+        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs, 0, None);
         // 1500 B at 3 Mbps is 4 ms; 1000 B is 2.666666666... ms.
         assert_eq!(serializer.span(1500, Time::ZERO), Span::from_ms(4));
         assert_eq!(serializer.span(1000, Time::ZERO), Span::from_ns(2_666_666));

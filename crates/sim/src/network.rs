@@ -94,6 +94,8 @@ pub struct LinkSpec<P> {
     pub rounding: TxRounding,
     /// Packets that the device takes from the discipline ahead of their transmission.
     pub device_queue: u32,
+    /// Bytes that the link adds to each packet while it transmits it: what queues count does not have them.
+    pub header: u32,
     /// When it may send, in place of the rate; not on the clock of ns-2. The rate is what the queue is told.
     pub opportunities: Option<Opportunities>,
     /// What the wire does to packets.
@@ -899,6 +901,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 ties,
                 eager: eager || link.impairments.reorder,
                 device_queue: link.device_queue,
+                header: link.header,
                 opportunities: link.opportunities,
             };
             let impairments = (!link.impairments.is_none())

@@ -263,6 +263,7 @@ fn cross(
         delay: Span::from_ms(5),
         rounding: TxRounding::Carry,
         device_queue: 0,
+        header: 0,
         opportunities: None,
         impairments: match from {
             0 => impairments.clone(),

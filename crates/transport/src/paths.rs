@@ -339,6 +339,7 @@ impl Path {
             delay: self.delay,
             rounding: TxRounding::Carry,
             device_queue: 0,
+            header: 0,
             opportunities: self.opportunities().filter(|_| from == 0),
             impairments: impair.clone(),
             port,

@@ -46,8 +46,8 @@ params! {
         rfc = "rfc768" {}
         /// The size that the source says is the size on the wire.
         ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
-        /// As RFC 768; the header of the link is the link's.
-        ns3 = "ns3-3.44" {}
+        /// As RFC 768, with the header of a point-to-point link, which the link adds (`wire.link_header`).
+        ns3 = "ns3-3.44" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
         /// As RFC 768, with the header of a point-to-point link.
         ns3_24 = "ns3-3.24" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
         /// As RFC 768.

@@ -229,26 +229,51 @@ pub(super) fn session_width(
     u32::try_from(width).ok()
 }
 
-/// The endpoints of a flow: of a session over a group, those of its members too.
+/// The arguments of a flow whose packets are without what links add to them, where that is something: headers are given as they are on the wire.
+fn without_link_header(
+    args: &[(String, String)],
+    built: &BuiltFlow,
+    link_header: u32,
+) -> Option<Vec<(String, String)>> {
+    if link_header == 0 {
+        return None;
+    }
+    let mut pairs = built.parts.iter().flat_map(|(_, part)| &part.pairs);
+    let (_, headers) = pairs.find(|(key, _)| *key == "headers")?;
+    let headers = headers.parse::<Bytes>().ok()?.get();
+    let left = Bytes::new(headers.saturating_sub(link_header.into()));
+    let others = args.iter().filter(|(key, _)| key != "headers").cloned();
+    let own = ("headers".to_owned(), left.to_string());
+    Some(others.chain([own]).collect())
+}
+
+/// The endpoints of a flow: of a session over a group, those of its members too. Links add `link_header` bytes to its packets.
 pub(super) fn build(
     flow: &FlowGroup,
     compiled: &Compiled,
     place: &Place,
     request: &FlowRequest<'_>,
-    builder: &mut FlowBuilder,
+    (builder, link_header): (&mut FlowBuilder, u32),
 ) -> Result<(BuiltFlow, Vec<Endpoint>), ParamError> {
-    let Some(to) = place.to_group.filter(|_| has_session(&flow.kind)) else {
-        let built = builder.build(&flow.kind, &flow.args, request);
-        return built.map(|built| (built, Vec::new()));
+    let mut build = |args: &[(String, String)]| {
+        let Some(to) = place.to_group.filter(|_| has_session(&flow.kind)) else {
+            let built = builder.build(&flow.kind, args, request);
+            return built.map(|built| (built, Vec::new()));
+        };
+        let members = compiled.groups[to].members.iter();
+        let stays: Vec<Vec<Stay>> = match first_of_session(&flow.kind, compiled, to) {
+            Some(_) => Vec::new(),
+            None => members.map(|one| one.stays.clone()).collect(),
+        };
+        match flow.kind.as_str() {
+            SRM => srm::build(args, request, &stays),
+            _ => media::build_group(args, request, &stays),
+        }
     };
-    let members = compiled.groups[to].members.iter();
-    let stays: Vec<Vec<Stay>> = match first_of_session(&flow.kind, compiled, to) {
-        Some(_) => Vec::new(),
-        None => members.map(|one| one.stays.clone()).collect(),
-    };
-    match flow.kind.as_str() {
-        SRM => srm::build(&flow.args, request, &stays),
-        _ => media::build_group(&flow.args, request, &stays),
+    let built = build(&flow.args)?;
+    match without_link_header(&flow.args, &built.0, link_header) {
+        Some(args) => build(&args),
+        None => Ok(built),
     }
 }
 

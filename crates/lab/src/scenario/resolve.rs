@@ -93,6 +93,9 @@ impl Scenario {
         full.wire
             .device_queue
             .get_or_insert(u64::from(ns3 && !old_ns3));
+        full.wire
+            .link_header
+            .get_or_insert(crate::compile::link_header(self).into());
         full.run.streams.get_or_insert(match old_ns3 {
             true => Streams::Ns3,
             false => Streams::Names,

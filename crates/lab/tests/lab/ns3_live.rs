@@ -34,7 +34,7 @@ const STARTS: [u64; 10] = [
     335_198_068,
     927_261_006,
     317_362_577,
-    738_169_068,
+    738_168_069,
     362_245_686,
 ];
 
@@ -204,4 +204,20 @@ fn a_window_that_has_fallen_does_not_answer_a_mark_that_was_not_told_in_ns3() {
 #[test]
 fn what_is_lost_above_the_highest_segment_received_waits_in_ns3() {
     losing("timeout-with-sack", (60..=99).filter(|n| *n != 76)).check();
+}
+
+#[test]
+fn deficits_count_datagrams_without_the_header_of_the_link_in_ns3() {
+    let case = Case {
+        delay: "8ms",
+        flow: "kind = \"cbr\"\nrate = \"1456311bps\"\nsize = \"1000B\"\nheaders = \"30B\"\n"
+            .to_owned(),
+        ..ten_mbps(
+            "fq-codel-sizes",
+            "sack",
+            "fq_codel dialect=ns3 limit=1000p target=5ms interval=100ms buckets=none ecn=false",
+            10,
+        )
+    };
+    case.check();
 }

@@ -280,6 +280,7 @@ pub fn plan_with<P>(
                     TxRounding::Carry
                 },
                 device_queue: shape.device_queue,
+                header: 0,
                 opportunities: (shape.ties != Ties::Ns2Clock && rng.chance(0.15))
                     .then(|| opportunities(rng, grid)),
                 impairments: if shape.impaired && rng.chance(0.6) {

@@ -2,11 +2,11 @@
 //!
 //! Packet n leaves floor(n * size * 8 / rate) after the first, to the picosecond, so that no drift builds up. ns-2's
 //! Application/Traffic/CBR sends the first packet at its start; its `random_` adds to each gap an independent part of it,
-//! uniform in -1/2..1/2: a random walk about the grid, not jitter on it.
+//! uniform in -1/2..1/2: a random walk about the grid, not jitter on it. Gaps of ns-3's OnOffApplication are whole nanoseconds, and their remainders are lost.
 
 use super::pacer::Pacer;
 use crate::registry::{Entry, wrong};
-use sojourn_sim::Stream;
+use sojourn_sim::{Stream, ns3_time};
 use sojourn_transport::app::{Source, Write};
 use sojourn_units::{Bytes, Packets, ParamError, Rate, Ratio, Span, Time, UnitErrorKind, params};
 
@@ -87,6 +87,9 @@ impl Entry for Cbr {
                 ));
             }
             (Some(interval), _) => Pacer::every(interval),
+            (None, Some(rate)) if params.dialect == "ns3" => {
+                Pacer::every(ns3_time::of_bits(8 * size, rate.as_bps()))
+            }
             (None, Some(rate)) => Pacer::at_rate(size, rate),
             (None, None) => return Err(missing_rate()),
         };
@@ -189,6 +192,20 @@ mod tests {
             .take(n)
             .map(|w| w.at.as_ps())
             .collect()
+    }
+
+    #[test]
+    fn gaps_of_ns3_are_whole_nanoseconds_and_their_remainders_are_lost() {
+        // 8000 bits at 1456311 bps are 5493332.12 ns (onoff-application.cc, ScheduleNextTx); the first packet comes after a gap.
+        let mut params = CbrParams::in_dialect("ns3").unwrap();
+        params.set("rate", "1456311bps").unwrap();
+        params.set("size", "1000B").unwrap();
+        let mut cbr = Cbr::build(params).unwrap();
+        let mut rng = Stream::derive(0, 0, "cbr");
+        for n in 1..100 {
+            let at = cbr.next(&mut rng).unwrap().at;
+            assert_eq!(at, Time::ZERO + Span::from_ns(5_493_332) * n);
+        }
     }
 
     #[test]

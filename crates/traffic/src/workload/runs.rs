@@ -72,6 +72,7 @@ impl Pair {
                 delay: Span::from_ms(10),
                 rounding: TxRounding::Carry,
                 device_queue: 0,
+                header: 0,
                 opportunities: None,
                 impairments: ImpairmentSpec {
                     loss: Loss::Bernoulli(loss),

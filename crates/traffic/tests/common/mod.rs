@@ -106,6 +106,7 @@ impl Dumbbell {
                     delay: if core { self.delay } else { self.access_delay },
                     rounding: TxRounding::Carry,
                     device_queue: 0,
+                    header: 0,
                     opportunities: None,
                     impairments,
                     port: build_port(&spec, &cx).unwrap(),

@@ -220,6 +220,7 @@ impl Path {
                 delay: self.delay,
                 rounding: TxRounding::Carry,
                 device_queue: self.device_queue,
+                header: 0,
                 opportunities: None,
                 impairments: impairments.clone(),
                 port,

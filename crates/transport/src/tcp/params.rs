@@ -145,7 +145,7 @@ params! {
         /// ns-3's TcpSocketBase with classic recovery and SACK off.
         ns3 = "ns3-3.44" {
             mss = "536B" from "tcp-socket.cc, SegmentSize";
-            headers = "52B" from "tcp-socket-base.cc: timestamps are on (12 bytes)";
+            headers = "54B" from "tcp-socket-base.cc: timestamps are on (12 bytes); ppp-header.cc (2 bytes, `wire.link_header`)";
             window = "131072B" from "tcp-socket.cc, RcvBufSize and SndBufSize";
             initial_rto = "3s" from "tcp-socket.cc, ConnTimeout";
             syn_losses = "none" from "tcp-socket-base.cc, DoForwardUp: any SYN-ACK sets the window to InitialCwnd";

@@ -246,6 +246,7 @@ impl Path {
                 delay: self.delay,
                 rounding: TxRounding::Carry,
                 device_queue: 0,
+                header: 0,
                 opportunities: None,
                 impairments: impairments.clone(),
                 port,
