@@ -2,6 +2,7 @@
 //! and of two captures of the same traffic, one-way delay and loss.
 
 mod digest;
+mod opposite;
 mod pairing;
 mod paths;
 mod tables;
@@ -21,6 +22,7 @@ use super::series::{Errors, Series, Subject};
 use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use digest::Digest;
+use opposite::opposite;
 use paths::Paths;
 use sojourn_units::{Span, Time};
 use std::path::Path;
@@ -35,6 +37,8 @@ const MARGIN: u128 = 3600;
 struct Book {
     directions: Vec<(u32, Key, Direction)>,
     by_key: Lookup<(u32, Key), u32>,
+    /// Of each interface, that of the other direction of its link.
+    opposite: Vec<Option<u32>>,
     interfaces: Vec<Seen>,
     series: Option<Series>,
     /// Time of the first packet, and of the last that counts.
@@ -63,6 +67,7 @@ impl Book {
         Book {
             directions: Vec::new(),
             by_key: Lookup::default(),
+            opposite: Vec::new(),
             interfaces: Vec::new(),
             series: None,
             zero: None,
@@ -88,16 +93,20 @@ impl Book {
         number
     }
 
+    /// The number of the other direction: at the same interface, or at that of the other direction of its link.
+    fn reverse(&self, interface: u32, key: Key) -> Option<u32> {
+        let at = |interface| self.by_key.get(&(interface, key.reversed())).copied();
+        let opposite = || self.opposite.get(place(interface)).copied().flatten();
+        at(interface).or_else(|| opposite().and_then(at))
+    }
+
     /// Takes a packet; `counted` says whether it is to be counted.
     fn record(&mut self, record: &Passing, packet: &Packet, counted: bool) {
         if !counted {
             return;
         }
         let number = self.direction(record.interface, packet.key);
-        let reverse = self
-            .by_key
-            .get(&(record.interface, packet.key.reversed()))
-            .copied();
+        let reverse = self.reverse(record.interface, packet.key);
         if let Some(tcp) = &packet.tcp {
             self.renew(number, reverse, tcp);
         }
@@ -445,6 +454,10 @@ impl Book {
 fn read(source: &mut Source, book: &mut Book, options: &Options) -> Result<()> {
     source.next = None;
     while let Some((passing, packet)) = source.take()? {
+        let interfaces = source.capture.interfaces();
+        if book.opposite.len() != interfaces.len() {
+            book.opposite = opposite(interfaces);
+        }
         if book.zero.is_none() {
             let simulated = source.base == Some(0);
             let zero = if simulated { Time::ZERO } else { passing.time };

@@ -45,6 +45,8 @@ pub struct Record {
 pub struct Interface {
     /// The name; empty in pcap files.
     pub name: String,
+    /// What the file says of it; empty in pcap files.
+    pub description: String,
     /// What packets begin with: LINKTYPE_ of the registry.
     pub link_type: i32,
     /// Rate in bit/s, where the file says it.
@@ -133,6 +135,7 @@ impl Capture {
         self.big_endian = header.is_bigendian();
         self.interfaces.push(Interface {
             name: String::new(),
+            description: String::new(),
             // The upper bits say something of checksums (FCS).
             link_type: header.network.0 & 0x03ff_ffff,
             speed: None,
@@ -425,6 +428,11 @@ fn read(
                 name: description
                     .if_name()
                     .and_then(|name| name.ok())
+                    .unwrap_or_default()
+                    .to_owned(),
+                description: description
+                    .if_description()
+                    .and_then(|text| text.ok())
                     .unwrap_or_default()
                     .to_owned(),
                 link_type: description.linktype.0,

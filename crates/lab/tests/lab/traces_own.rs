@@ -265,6 +265,27 @@ fn retransmissions_in_a_capture_are_those_of_the_sender() {
 }
 
 #[test]
+fn both_directions_of_a_link_are_one_conversation_with_its_round_trips_and_duplicates() {
+    let text = "dialect = \"ns2\"\n[run]\nduration = \"6s\"\nwarmup = \"0s\"\ndeterministic = true\n[topology]\nrate = \"1.5Mbps\"\nrtt = \"44ms\"\n\
+        queue = \"droptail limit=8p\"\n[[flows]]\nspec = \"newreno\"\n";
+    let links = ["newreno-1-src-left", "left-newreno-1-src"].map(str::to_owned);
+    let mut bytes = Vec::new();
+    run_written(&scenario(text), 0, TraceFormat::Pcapng, &links, &mut bytes).unwrap();
+    let analysis = read_capture(&bytes);
+    let conversations = analysis.table("conversations").unwrap();
+    assert_eq!(conversations.rows.len(), 2);
+    let trips = count(conversations, 0, "rtt_count");
+    assert!(trips > 50, "{trips}");
+    let least = number(conversations, 0, "rtt_s_min").unwrap();
+    // 44 ms without the propagation of the link itself on the way back: an acknowledgement is seen at its far end.
+    assert!((0.036..0.044).contains(&least), "{least}");
+    // Three announce each loss.
+    let again = count(conversations, 0, "retransmitted_packets");
+    let duplicates = count(conversations, 1, "duplicate_acks");
+    assert!(again > 0 && duplicates >= 3, "{again}, {duplicates}");
+}
+
+#[test]
 fn acknowledgements_of_tcp_in_bytes_are_read_as_such() {
     let text = "[run]\nduration = \"6s\"\nwarmup = \"0s\"\ndeterministic = true\n[topology]\nrate = \"1.5Mbps\"\nrtt = \"44ms\"\n\
         queue = \"droptail limit=8p\"\n[[flows]]\nspec = \"newreno\"\n[[flows]]\nspec = \"cubic\"\n";
