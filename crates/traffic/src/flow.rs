@@ -170,6 +170,9 @@ const NAMED_TCP: [TcpKind; 5] = [
 /// The recovery that only the agents of ns-2 and ns-3.24 have.
 const TAHOE: &str = "tahoe";
 
+/// The congestion control that is an agent of its own in ns-2.
+const VEGAS: &str = "vegas";
+
 /// The recovery by selective acknowledgement.
 const SACK: &str = "sack";
 
@@ -203,7 +206,7 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
 impl TcpKind {
     /// Whether ns-2's agent can be this flow.
     fn is_ns2s(&self) -> bool {
-        self.recovery.is_some() || self.congestion_control.is_none()
+        self.recovery.is_some() || self.congestion_control.is_none() || self.name == VEGAS
     }
 
     /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
@@ -512,6 +515,12 @@ fn build_tcp(
     }
     if ns2 && kind.is_ns2s() {
         refuse_in_ns2(&args)?;
+        if kind.name == VEGAS {
+            if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
+                return Err(fixed_by_name("recovery", given));
+            }
+            args.push(("recovery".to_owned(), VEGAS.to_owned()));
+        }
         return build_ns2(&args, dialect, request);
     }
     let plan = plan(kind, &mut args, &DATA, dialect)?;
@@ -1007,7 +1016,19 @@ fn build_ns2(
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
     check_keys(args, &[Ns2Params::TABLE], &DATA)?;
-    let own = pairs_of(args, Ns2Params::TABLE);
+    let mut own = pairs_of(args, Ns2Params::TABLE);
+    let is = |key: &str, text: &str| own.iter().any(|(k, given)| k == key && given == text);
+    if is("recovery", VEGAS) && !is("headers", "0B") {
+        if let Some((key, given)) = own.iter().find(|(key, _)| key == "headers") {
+            return Err(ParamError::NoEffect {
+                key: key.clone(),
+                given: given.clone(),
+                beside: "recovery=vegas, whose packets have none in ns-2".to_owned(),
+                remedy: "leave it out".to_owned(),
+            });
+        }
+        own.push(("headers".to_owned(), "0B".to_owned()));
+    }
     let params: Ns2Params = sojourn_units::build(usable_dialect::<Ns2Params>(dialect), &own)?;
     let (source, data) = data(args, dialect, params.payload)?;
     let phase = params.tick_phase.unwrap_or_else(|| {

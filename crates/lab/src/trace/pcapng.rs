@@ -331,7 +331,7 @@ fn tcp_header(
     };
     header.acknowledgment_number = low_word(before(packet.ack));
     header.ack = !data || packet.ack > 0;
-    header.syn = packet.flags.has(Flags::SYN) || (in_packets && data && packet.seq == 0);
+    header.syn = packet.flags.has(Flags::SYN) || (has_syn(flow) && data && packet.seq == 0);
     header.psh = packet.kind == Kind::Pushed;
     header.fin = packet.flags.has(Flags::FIN);
     header.ece = packet.flags.has(Flags::ECE);
@@ -342,9 +342,17 @@ fn tcp_header(
     Ok(header)
 }
 
+/// Whether packet 0 of a flow that numbers packets stands for the SYN: ns-2's Vegas, without headers, has data there.
+fn has_syn(flow: &Flow) -> bool {
+    matches!(flow.transport, Transport::TcpInPackets(_)) && flow.headers > 0
+}
+
 /// The number in bytes of what a flow numbers so: where it numbers packets, the bytes before that one, the SYN's included.
 fn bytes_before(number: u64, flow: &Flow) -> u64 {
     match (flow.transport, number) {
+        (Transport::TcpInPackets(payload), number) if !has_syn(flow) => {
+            number.wrapping_mul(payload)
+        }
         (Transport::TcpInPackets(_), 0) => 0,
         (Transport::TcpInPackets(payload), number) => {
             (number - 1).wrapping_mul(payload).wrapping_add(1)
