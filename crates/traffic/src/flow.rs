@@ -306,6 +306,23 @@ pub fn implied(name: &str) -> &'static [Implied] {
     }
 }
 
+/// What the name of a flow sets in ns-2's agent.
+pub fn implied_in_ns2(name: &str) -> &'static [Implied] {
+    match tcp_kinds().find(|kind| kind.is_called(name)) {
+        Some(kind) if kind.name == VEGAS => &[
+            ("recovery", VEGAS, NAMED),
+            ("headers", "0B", "tcp-vegas.cc, output: none are added"),
+        ],
+        Some(kind) => match kind.recovery {
+            Some("newreno") => &[("recovery", "newreno", NAMED)],
+            Some(SACK) => &[("recovery", SACK, NAMED)],
+            Some(TAHOE) => &[("recovery", TAHOE, NAMED)],
+            _ => &[],
+        },
+        None => &[],
+    }
+}
+
 /// Whether a congestion control asks for ECN by itself.
 fn needs_marks(control: &str) -> bool {
     cc::prepare(control, None, &[]).is_ok_and(|new| new().traits().ecn != EcnUse::Classic)
@@ -1315,6 +1332,11 @@ mod tests {
             kind("reno packets=10p", Some("ns2")),
             ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
         );
+        assert_eq!(
+            kind("vegas alpha=2", Some("ns2")),
+            ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
+        );
+        assert_eq!(kind("vegas", Some("rfc")).0, "sack");
         assert_eq!(kind("reno dialect=rfc9293", None), kind("reno", None));
         assert_eq!(
             kind("tahoe", None),
@@ -1436,6 +1458,25 @@ mod tests {
         assert!(error.contains("rate=2Mbps"), "{error}");
         let error = refused("cbr rate=1Mbps size=0B", None);
         assert!(error.contains("out of range"), "{error}");
+    }
+
+    #[test]
+    fn vegas_of_ns2_has_no_headers_and_refuses_what_it_does_not_know() {
+        for spec in ["vegas dialect=ns2", "tcp recovery=vegas dialect=ns2"] {
+            assert_eq!(value(spec, "tcp", "headers"), "0B", "{spec}");
+            assert_eq!(value(spec, "tcp", "recovery"), "vegas", "{spec}");
+        }
+        for (spec, key) in [
+            ("vegas headers=40B", "headers"),
+            ("vegas ecn=true", "ecn"),
+            ("vegas limited_transmit=false", "limited_transmit"),
+            ("vegas recovery=reno", "the name of the flow fixes it"),
+            ("reno alpha=2", "recovery=vegas"),
+            ("reno headers=0B", "recovery=vegas"),
+        ] {
+            let error = refused(spec, Some("ns2"));
+            assert!(error.contains(key), "{spec}: {error}");
+        }
     }
 
     #[test]
