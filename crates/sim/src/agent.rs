@@ -8,6 +8,11 @@ use sojourn_units::Time;
 pub trait Host {
     /// The simulated time.
     fn now(&self) -> Time;
+    /// That in seconds; on the clock of ns-2 to the last bit of ns-2's double, which may lie beside a whole picosecond.
+    #[inline]
+    fn seconds(&self) -> f64 {
+        self.now().as_secs_f64()
+    }
     /// Sends a packet of `flow` to the peer of this endpoint.
     fn send(&mut self, flow: u32, packet: Outgoing);
     /// Sends a packet with side data.

@@ -1623,6 +1623,14 @@ impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
         self.core.key.time
     }
 
+    fn seconds(&self) -> f64 {
+        let key = &self.core.key;
+        match self.core.on_ns2_clock {
+            true => ns2_time::seconds(key.time, key.birth),
+            false => key.time.as_secs_f64(),
+        }
+    }
+
     #[inline(always)]
     fn send(&mut self, flow: u32, packet: Outgoing) {
         self.emit(flow, packet, NONE);

@@ -170,6 +170,9 @@ const NAMED_TCP: [TcpKind; 5] = [
 /// The recovery that only the agents of ns-2 and ns-3.24 have.
 const TAHOE: &str = "tahoe";
 
+/// The congestion control that is an agent of its own in ns-2.
+const VEGAS: &str = "vegas";
+
 /// The recovery by selective acknowledgement.
 const SACK: &str = "sack";
 
@@ -203,7 +206,7 @@ fn tcp_kinds() -> impl Iterator<Item = TcpKind> {
 impl TcpKind {
     /// Whether ns-2's agent can be this flow.
     fn is_ns2s(&self) -> bool {
-        self.recovery.is_some() || self.congestion_control.is_none()
+        self.recovery.is_some() || self.congestion_control.is_none() || self.name == VEGAS
     }
 
     /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
@@ -300,6 +303,23 @@ pub fn implied(name: &str) -> &'static [Implied] {
         (None, None) => &[],
         (None, Some(control)) if needs_marks(control) => &[SELECTIVE, MARKS],
         (None, Some(_)) => &[SELECTIVE],
+    }
+}
+
+/// What the name of a flow sets in ns-2's agent.
+pub fn implied_in_ns2(name: &str) -> &'static [Implied] {
+    match tcp_kinds().find(|kind| kind.is_called(name)) {
+        Some(kind) if kind.name == VEGAS => &[
+            ("recovery", VEGAS, NAMED),
+            ("headers", "0B", "tcp-vegas.cc, output: none are added"),
+        ],
+        Some(kind) => match kind.recovery {
+            Some("newreno") => &[("recovery", "newreno", NAMED)],
+            Some(SACK) => &[("recovery", SACK, NAMED)],
+            Some(TAHOE) => &[("recovery", TAHOE, NAMED)],
+            _ => &[],
+        },
+        None => &[],
     }
 }
 
@@ -512,6 +532,12 @@ fn build_tcp(
     }
     if ns2 && kind.is_ns2s() {
         refuse_in_ns2(&args)?;
+        if kind.name == VEGAS {
+            if let Some((_, given)) = args.iter().find(|(key, _)| key == "recovery") {
+                return Err(fixed_by_name("recovery", given));
+            }
+            args.push(("recovery".to_owned(), VEGAS.to_owned()));
+        }
         return build_ns2(&args, dialect, request);
     }
     let plan = plan(kind, &mut args, &DATA, dialect)?;
@@ -1007,7 +1033,19 @@ fn build_ns2(
     request: &FlowRequest<'_>,
 ) -> Result<BuiltFlow, ParamError> {
     check_keys(args, &[Ns2Params::TABLE], &DATA)?;
-    let own = pairs_of(args, Ns2Params::TABLE);
+    let mut own = pairs_of(args, Ns2Params::TABLE);
+    let is = |key: &str, text: &str| own.iter().any(|(k, given)| k == key && given == text);
+    if is("recovery", VEGAS) && !is("headers", "0B") {
+        if let Some((key, given)) = own.iter().find(|(key, _)| key == "headers") {
+            return Err(ParamError::NoEffect {
+                key: key.clone(),
+                given: given.clone(),
+                beside: "recovery=vegas, whose packets have none in ns-2".to_owned(),
+                remedy: "leave it out".to_owned(),
+            });
+        }
+        own.push(("headers".to_owned(), "0B".to_owned()));
+    }
     let params: Ns2Params = sojourn_units::build(usable_dialect::<Ns2Params>(dialect), &own)?;
     let (source, data) = data(args, dialect, params.payload)?;
     let phase = params.tick_phase.unwrap_or_else(|| {
@@ -1294,6 +1332,11 @@ mod tests {
             kind("reno packets=10p", Some("ns2")),
             ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
         );
+        assert_eq!(
+            kind("vegas alpha=2", Some("ns2")),
+            ("ns2", true, vec![("tcp", "ns2-2.35"), ("bulk", "ns2-2.35")])
+        );
+        assert_eq!(kind("vegas", Some("rfc")).0, "sack");
         assert_eq!(kind("reno dialect=rfc9293", None), kind("reno", None));
         assert_eq!(
             kind("tahoe", None),
@@ -1415,6 +1458,25 @@ mod tests {
         assert!(error.contains("rate=2Mbps"), "{error}");
         let error = refused("cbr rate=1Mbps size=0B", None);
         assert!(error.contains("out of range"), "{error}");
+    }
+
+    #[test]
+    fn vegas_of_ns2_has_no_headers_and_refuses_what_it_does_not_know() {
+        for spec in ["vegas dialect=ns2", "tcp recovery=vegas dialect=ns2"] {
+            assert_eq!(value(spec, "tcp", "headers"), "0B", "{spec}");
+            assert_eq!(value(spec, "tcp", "recovery"), "vegas", "{spec}");
+        }
+        for (spec, key) in [
+            ("vegas headers=40B", "headers"),
+            ("vegas ecn=true", "ecn"),
+            ("vegas limited_transmit=false", "limited_transmit"),
+            ("vegas recovery=reno", "the name of the flow fixes it"),
+            ("reno alpha=2", "recovery=vegas"),
+            ("reno headers=0B", "recovery=vegas"),
+        ] {
+            let error = refused(spec, Some("ns2"));
+            assert!(error.contains(key), "{spec}: {error}");
+        }
     }
 
     #[test]

@@ -173,6 +173,12 @@ fn sack_against_a_full_queue_matches_ns2() {
 }
 
 #[test]
+fn vegas_against_a_full_queue_matches_ns2() {
+    let dumbbell = tcp("vegas", 200, "droptail limit=5p", &[]);
+    matches("tiny-vegas-taildrop", dumbbell, "", 20);
+}
+
+#[test]
 fn drr_with_two_flows_matches_ns2() {
     let flows = vec![
         flow("cbr rate=800kbps size=500B packets=80p"),

@@ -1,8 +1,9 @@
 //! The one-way TCP agents of ns-2.35: a sender that counts whole packets and a sink that acknowledges each of them.
 //!
-//! There is no connection, no byte sequence space and no data from the sink; the first packet stands for the SYN. Names of
+//! There is no connection, no byte sequence space and no data from the sink; the first packet stands for the SYN, but in Vegas. Names of
 //! ns-2's own variables stand in the texts of [`Ns2Params`]. Behaviour was established from ns-2.35 (`tcp.cc`,
-//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents reproduce line by line.
+//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-vegas.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents
+//! reproduce line by line. Left out are Agent/TCP/Fack, Agent/TCP/FullTcp and those of Agent/TCP/Linux.
 //!
 //! Deviations: times are whole picoseconds where ns-2 has doubles, so that a round-trip sample that lies on the edge of
 //! a clock tick may count one tick more or less; the phase of that clock comes from the flow's own stream unless it is given.
@@ -13,6 +14,7 @@ mod rtt;
 mod selective;
 mod sender;
 mod sink;
+mod vegas;
 
 pub use sender::{Ns2Counts, Ns2Sender};
 pub use sink::Ns2Sink;
@@ -31,6 +33,9 @@ sojourn_units::choice! {
         /// Selective acknowledgement: in fast recovery packets go out while fewer than the window are under way (ns-2's Agent/TCP/Sack1
         /// with Agent/TCPSink/Sack1).
         Sack = "sack",
+        /// Brakmo and Peterson 1995: the window follows the delay, and each packet has a fine timer (ns-2's Agent/TCP/Vegas).
+        /// There is no SYN, and packets are as large as their payload.
+        Vegas = "vegas",
     }
 }
 
@@ -46,7 +51,9 @@ sojourn_units::params! {
         /// Data in one packet (packetSize_).
         payload: Bytes = "1000B", range "1B".."1000000B", source "ns-2.35 ns-default.tcl packetSize_";
         /// Bytes of header on every packet of the sender (tcpip_base_hdr_size_); the first packet has nothing else.
-        headers: Bytes = "40B", range "1B".."1000B", source "ns-2.35 ns-default.tcl tcpip_base_hdr_size_";
+        /// 0B: Vegas, which has none.
+        headers: Bytes = "40B", range "0B".."1000B", source "ns-2.35 ns-default.tcl tcpip_base_hdr_size_",
+            where recovery is "vegas" for "0B";
         /// Size of an acknowledgement (packetSize_ of the sink).
         ack_size: Bytes = "40B", range "1B".."1000000B", source "ns-2.35 ns-default.tcl Agent/TCPSink packetSize_";
         /// Blocks in a selective acknowledgement, 8 bytes each (maxSackBlocks_).
@@ -64,11 +71,22 @@ sojourn_units::params! {
         /// Duplicate acknowledgements that announce a loss (numdupacks_).
         dupacks: u32 = "3", range "1".."1000", source "ns-2.35 ns-default.tcl numdupacks_";
         /// Whether the duplicates before that let out one new packet each, RFC 3042 (singledup_).
-        limited_transmit: bool = "true", source "ns-2.35 ns-default.tcl singledup_";
+        limited_transmit: bool = "true", source "ns-2.35 ns-default.tcl singledup_",
+            where recovery not "vegas";
         /// Whether packets are ECN-capable and the sender answers marks (ecn_).
-        ecn: bool = "false", source "ns-2.35 ns-default.tcl ecn_";
+        ecn: bool = "false", source "ns-2.35 ns-default.tcl ecn_",
+            where recovery not "vegas";
         /// How long the sink may hold an acknowledgement back; none acknowledges at once (interval_ of Agent/TCPSink/DelAck).
         delayed_ack: Option<Span> = "none", range "1us".."10s", source "ns-2.35 Agent/TCPSink acknowledges at once";
+        /// Packets in queues below which the window of Vegas grows (v_alpha_).
+        alpha: u32 = "1", range .."10000", source "ns-2.35 ns-default.tcl v_alpha_",
+            where recovery is "vegas";
+        /// Packets in queues above which it shrinks (v_beta_).
+        beta: u32 = "3", range .."10000", source "ns-2.35 ns-default.tcl v_beta_",
+            where recovery is "vegas";
+        /// Packets in queues that end its slow start (v_gamma_).
+        gamma: u32 = "1", range .."10000", source "ns-2.35 ns-default.tcl v_gamma_",
+            where recovery is "vegas";
     }
     dialects {
         /// ns-2.35 as it comes.

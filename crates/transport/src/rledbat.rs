@@ -249,6 +249,10 @@ impl<H: Host> Host for Advertising<'_, H> {
         self.host.now()
     }
 
+    fn seconds(&self) -> f64 {
+        self.host.seconds()
+    }
+
     fn send(&mut self, flow: u32, packet: Outgoing) {
         self.send_with(flow, packet, Side::default());
     }

@@ -104,6 +104,7 @@ pub fn flow_kinds() -> Vec<FlowKindInfo> {
             .map(|&(name, params)| FlowPart {
                 implied: match name {
                     "tcp" => flow::implied(kind.name),
+                    "ns-2 tcp" => flow::implied_in_ns2(kind.name),
                     _ => &[],
                 },
                 ..part(name, params)

@@ -43,6 +43,10 @@ impl<H: Host> Host for SlotHost<'_, H> {
         self.host.now()
     }
 
+    fn seconds(&self) -> f64 {
+        self.host.seconds()
+    }
+
     fn send(&mut self, _flow: u32, packet: Outgoing) {
         self.host.send(self.flow, self.numbered(packet));
     }

@@ -1,10 +1,12 @@
-//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in [`super::selective`].
+//! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in [`super::selective`], what
+//! Agent/TCP/Vegas has in the place of all that in [`super::vegas`].
 //!
 //! Packets are numbered from 0 (the SYN); `highest_ack` is the last packet acknowledged, -1 before any. The congestion
 //! window is a real number of packets, `inflation` (ns-2's dupwnd_) what duplicates add to it during fast recovery.
 
 use super::rtt::RttEstimator;
 use super::selective::Selective;
+use super::vegas::Vegas;
 use super::{Ns2Params, Ns2Recovery, narrow};
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
@@ -16,7 +18,7 @@ use std::cmp::Ordering;
 /// The sender of a one-way flow.
 #[derive(Debug)]
 pub struct Ns2Sender<S> {
-    flow: u32,
+    pub(super) flow: u32,
     recovery: Ns2Recovery,
     limited_transmit: bool,
     ecn: bool,
@@ -25,9 +27,9 @@ pub struct Ns2Sender<S> {
     pub(super) cwnd: f64,
     /// What duplicate acknowledgements have added to the window.
     inflation: i64,
-    ssthresh: i64,
+    pub(super) ssthresh: i64,
     pub(super) window: i64,
-    initial_window: i64,
+    pub(super) initial_window: i64,
     /// Next packet to send.
     pub(super) next: i64,
     /// Highest packet sent; -1 before any.
@@ -54,15 +56,16 @@ pub struct Ns2Sender<S> {
     last_timed: i64,
     timers: Timers<3>,
     header_bytes: u32,
-    wire_bytes: u32,
+    pub(super) wire_bytes: u32,
     payload: u64,
-    report: SenderReport,
-    counts: Ns2Counts,
+    pub(super) report: SenderReport,
+    pub(super) counts: Ns2Counts,
     feed: Feed<S>,
     start: Time,
     /// The source writes no more.
     exhausted: bool,
     pub(super) selective: Selective,
+    pub(super) vegas: Vegas,
 }
 
 /// What ns-2's own agent counts, since measuring began.
@@ -156,6 +159,7 @@ impl<S: Source> Ns2Sender<S> {
             start,
             exhausted: false,
             selective: Selective::new(),
+            vegas: Vegas::new(params),
         }
     }
 
@@ -216,9 +220,12 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Sends what the window allows, at most so many packets.
-    fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
+    pub(super) fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
         if self.recovery == Ns2Recovery::Sack {
             return self.send_selectively(host);
+        }
+        if self.next == 0 {
+            self.vegas.begin(host.seconds());
         }
         let mut sent = 0;
         while sent < most
@@ -244,6 +251,9 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     pub(super) fn output<H: Host>(&mut self, number: i64, host: &mut H) {
+        if self.recovery == Ns2Recovery::Vegas {
+            return self.output_vegas(number, host);
+        }
         let syn = number == 0;
         let again = number <= self.max_sent;
         self.counts.sent += 1;
@@ -288,18 +298,26 @@ impl<S: Source> Ns2Sender<S> {
             self.report.retransmissions += u64::from(!syn);
             self.report.handshake_retransmissions += u64::from(syn);
         } else {
-            self.max_sent = number;
-            if self.timed.is_none() && number > self.last_timed {
-                self.timed = Some((number, host.now()));
-                self.last_timed = number;
-            }
-            if self.report.started.is_none() {
-                self.report.started = Some(host.now());
-            }
+            self.note_new(number, host.now());
         }
-        if nothing_outstanding || self.timers.deadline(RETRANSMIT).is_none() {
+        if nothing_outstanding || !self.timer_is_set() {
             self.set_timer(host);
         }
+    }
+
+    /// Packet `number` has been sent for the first time.
+    pub(super) fn note_new(&mut self, number: i64, now: Time) {
+        self.max_sent = number;
+        if self.timed.is_none() && number > self.last_timed {
+            self.timed = Some((number, now));
+            self.last_timed = number;
+        }
+        self.report.started.get_or_insert(now);
+    }
+
+    /// Whether the retransmission timer runs.
+    pub(super) fn timer_is_set(&self) -> bool {
+        self.timers.deadline(RETRANSMIT).is_some()
     }
 
     pub(super) fn set_timer<H: Host>(&mut self, host: &mut H) {
@@ -308,7 +326,7 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     /// Restarts the timer and gives up the running measurement.
-    fn restart_timer<H: Host>(&mut self, back_off: bool, host: &mut H) {
+    pub(super) fn restart_timer<H: Host>(&mut self, back_off: bool, host: &mut H) {
         if back_off {
             self.rtt.back_off();
         }
@@ -330,14 +348,15 @@ impl<S: Source> Ns2Sender<S> {
             _ if self.dupacks == 0 => self.send_all(u32::MAX, host),
             Ns2Recovery::Reno if recovering => self.send_all(u32::MAX, host),
             Ns2Recovery::NewReno if recovering => self.send_all(2, host),
-            Ns2Recovery::Reno | Ns2Recovery::NewReno | Ns2Recovery::Sack => {}
+            Ns2Recovery::Reno | Ns2Recovery::NewReno => {}
+            Ns2Recovery::Sack | Ns2Recovery::Vegas => {}
         }
     }
 
     fn on_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let in_recovery = self.last_action == Action::DupAcks;
         match self.recovery {
-            Ns2Recovery::Tahoe | Ns2Recovery::Sack => {}
+            Ns2Recovery::Tahoe | Ns2Recovery::Sack | Ns2Recovery::Vegas => {}
             Ns2Recovery::Reno => {
                 if in_recovery {
                     self.last_action = Action::Exited;
@@ -431,7 +450,7 @@ impl<S: Source> Ns2Sender<S> {
     /// Everything up to `acked` has arrived.
     pub(super) fn advance(&mut self, acked: i64) {
         let packets = u64::try_from(acked - self.highest_ack).unwrap_or(0);
-        let syn = u64::from(self.highest_ack == -1);
+        let syn = u64::from(self.highest_ack == -1 && self.recovery != Ns2Recovery::Vegas);
         self.counts.acked += packets;
         self.report.bytes_acked += (packets - syn) * self.payload;
         self.highest_ack = acked;
@@ -493,6 +512,7 @@ impl<S: Source> Ns2Sender<S> {
                 self.begin_selective_recovery();
                 self.output(self.last_ack + 1, host);
             }
+            Ns2Recovery::Vegas => {}
         }
     }
 
@@ -529,6 +549,9 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     fn on_timeout<H: Host>(&mut self, host: &mut H) {
+        if self.recovery == Ns2Recovery::Vegas {
+            return self.on_vegas_timeout(host);
+        }
         self.inflation = 0;
         if self.recovery != Ns2Recovery::Tahoe {
             // ns-2's Tahoe goes on counting the duplicates of before.
@@ -619,8 +642,10 @@ impl<S: Source> Agent for Ns2Sender<S> {
         if self.ecn && packet.flags.has(Flags::ECE) {
             self.on_echo(acked);
         }
-        if self.recovery != Ns2Recovery::Sack {
-            return self.receive(acked, packet.flags, host);
+        match self.recovery {
+            Ns2Recovery::Sack => {}
+            Ns2Recovery::Vegas => return self.receive_vegas(acked, packet.flags, host),
+            _ => return self.receive(acked, packet.flags, host),
         }
         let blocks = host.side(packet).map_or([(0, 0); 3], |side| side.sack);
         let told = blocks.into_iter().filter(|&block| block != (0, 0));
@@ -659,7 +684,7 @@ pub(super) fn truncated(packets: f64) -> i64 {
 /// A packet count as a real number.
 #[allow(clippy::as_conversions, reason = "counts are exact far below 2^53")]
 #[inline]
-fn real(packets: i64) -> f64 {
+pub(super) fn real(packets: i64) -> f64 {
     packets as f64
 }
 
