@@ -67,16 +67,15 @@ fn dumbbell(seconds: u64, limit: u64, accesses: &[&str], flows: &str) -> String 
     );
     let mut link = |from: &str, to: &str, rate: &str, delay: &str, limit: u64| {
         text += &format!(
-            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \"droptail limit={limit}p\"\n"
+            "[[links]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \"droptail limit={limit}p\"\n\
+             reverse_queue = \"droptail limit=1000p\"\n"
         );
     };
     link("r0", "r1", "1.5Mbps", "20ms", limit);
-    link("r1", "r0", "1.5Mbps", "20ms", 1000);
     for (number, delay) in (1..).zip(accesses) {
         let (source, sink) = (format!("s{number}"), format!("d{number}"));
         for (one, other, delay) in [(&*source, "r0", *delay), ("r1", &*sink, "2ms")] {
             link(one, other, "10Mbps", delay, 1000);
-            link(other, one, "10Mbps", delay, 1000);
         }
     }
     text + flows
