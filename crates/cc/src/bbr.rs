@@ -8,6 +8,7 @@
 //! ProbeRTT as two packets beside what was in flight when the probe timer last fired: what a pause of the link has lost there does not silence
 //! the sender.
 
+mod ns3;
 mod policer;
 
 use crate::num::{rate, real, whole};
@@ -37,7 +38,7 @@ params! {
         /// As Linux has it; the paper leaves more open.
         rfc = "bbr-v1" {}
         /// TcpBbr of ns-3.
-        ns3 = "ns3-3.44" {}
+        ns3 = "ns3-3.44" { high_gain = "2.89" from "tcp-bbr.cc, HighGain"; }
         /// tcp_bbr.c.
         linux = "linux-6.1" {}
     }
@@ -160,6 +161,8 @@ pub struct Bbr {
     lost: u64,
     delivered: u64,
     policer: Policer,
+    /// In place of all this in dialect ns3.
+    ns3: Option<Box<ns3::Ns3>>,
 }
 
 impl Bbr {
@@ -206,6 +209,7 @@ impl Bbr {
             lost: 0,
             delivered: 0,
             policer: Policer::default(),
+            ns3: (params.dialect == "ns3").then(|| Box::new(ns3::Ns3::new(params))),
         }
     }
 
@@ -509,6 +513,9 @@ fn drawn(now: Time) -> usize {
 
 impl CongestionControl for Bbr {
     fn on_start(&mut self, start: &Start) {
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.start(start);
+        }
         self.mss = start.mss.max(1);
         self.initial_window = start.initial_window.max(self.mss);
         self.cwnd = self.initial_window;
@@ -521,6 +528,9 @@ impl CongestionControl for Bbr {
     }
 
     fn on_sent(&mut self, sent: &Sent) {
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.sent(sent);
+        }
         // Section 4.3.4.4 of the draft asks for the state of the connection, not for that of the last sample: what was sent before a pause is not marked.
         if sent.in_flight == sent.bytes && sent.app_limited {
             self.idle_restart = true;
@@ -543,11 +553,21 @@ impl CongestionControl for Bbr {
             model: true,
             samples: true,
             paces: true,
+            keeps_samples: self.ns3.is_some(),
             ..Traits::default()
         }
     }
 
+    fn on_phase(&mut self, phase: Phase, _: Time) {
+        if let Some(ns3) = &mut self.ns3 {
+            ns3.enter_phase(phase);
+        }
+    }
+
     fn on_model(&mut self, sample: &Sample) {
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.model(sample);
+        }
         self.lost += sample.newly_lost;
         self.delivered = sample.delivered;
         self.update_bw(sample);
@@ -564,6 +584,9 @@ impl CongestionControl for Bbr {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
+        if let Some(ns3) = &mut self.ns3 {
+            return ns3.congested(congestion);
+        }
         self.save_cwnd();
         if let CongestionKind::Timeout(expiry) = congestion.kind {
             self.full_bw = 0.0;
@@ -577,14 +600,17 @@ impl CongestionControl for Bbr {
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.cwnd
+        self.ns3.as_ref().map_or(self.cwnd, |ns3| ns3.cwnd)
     }
 
     fn ssthresh(&self) -> u64 {
-        u64::MAX
+        self.ns3.as_ref().map_or(u64::MAX, |ns3| ns3.ssthresh())
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
+        if let Some(ns3) = &self.ns3 {
+            return ns3.pacing_rate();
+        }
         (self.pacing > 0.0).then(|| rate(self.pacing))
     }
 
@@ -596,9 +622,13 @@ impl CongestionControl for Bbr {
     }
 
     fn series(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("bw (bps)", self.rate() * 8.0);
-        tell("pacing_gain", self.pacing_gain);
-        let mode = match self.mode {
+        let (rate, gain, mode, least) = match &self.ns3 {
+            Some(ns3) => (real(ns3.rate()), ns3.pacing_gain, ns3.mode, ns3.min_rtt),
+            None => (self.rate() * 8.0, self.pacing_gain, self.mode, self.min_rtt),
+        };
+        tell("bw (bps)", rate);
+        tell("pacing_gain", gain);
+        let mode = match mode {
             Mode::Startup => 0.0,
             Mode::Drain => 1.0,
             Mode::ProbeBw => 2.0,
@@ -607,7 +637,7 @@ impl CongestionControl for Bbr {
         tell("mode", mode);
         tell(
             "min_rtt (ms)",
-            self.min_rtt.unwrap_or_default().as_secs_f64() * 1e3,
+            least.unwrap_or_default().as_secs_f64() * 1e3,
         );
     }
 }

@@ -444,9 +444,10 @@ impl Conventions {
         let rounding = match scenario.wire.tx_rounding {
             Some(Rounding::Carry) => TxRounding::Carry,
             Some(Rounding::TruncateNs) => TxRounding::TruncateNs,
+            Some(Rounding::NearestNs) => TxRounding::NearestNs,
             Some(Rounding::DoubleNs) => TxRounding::DoubleNs,
             None if old_ns3 => TxRounding::DoubleNs,
-            None if ns3 => TxRounding::TruncateNs,
+            None if ns3 => TxRounding::NearestNs,
             None => TxRounding::Carry,
         };
         let device_queue = scenario

@@ -25,6 +25,8 @@ choice! {
         Carry = "carry",
         /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
         TruncateNs = "truncate_ns",
+        /// Each time is the nearest whole number of nanoseconds, as on the clock of ns-3 from 3.36 on.
+        NearestNs = "nearest_ns",
         /// Seconds in double precision, cut to whole nanoseconds: what ns-3.24 does.
         DoubleNs = "double_ns",
     }
@@ -209,7 +211,7 @@ params! {
     /// Conventions of every link: table `[wire]`.
     pub struct WireParams {
         /// Rounding of serialization times.
-        tx_rounding: Option<Rounding> = "none", source "truncate_ns in dialect ns3, double_ns in ns3_24, carry elsewhere";
+        tx_rounding: Option<Rounding> = "none", source "nearest_ns in dialect ns3, double_ns in ns3_24, carry elsewhere";
         /// Packets that the device takes from the discipline ahead of their transmission.
         device_queue: Option<u64> = "none", range "0".."100000", source "1 in dialect ns3, 0 in ns3_24 and elsewhere";
         /// Bytes of the `headers` of flows that the device adds when it transmits a packet: queues neither see nor count them, neither for their limits nor for

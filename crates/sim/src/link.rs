@@ -57,8 +57,10 @@ pub enum TxRounding {
     /// The remainder below a picosecond is carried to the next packet and cleared when the link goes idle.
     #[default]
     Carry,
-    /// Each serialization time is cut to whole nanoseconds: the clock of ns-3.
+    /// Each serialization time is cut to whole nanoseconds.
     TruncateNs,
+    /// Each serialization time is the nearest whole number of nanoseconds: the clock of ns-3 (see [`crate::ns3_time::nearest`]).
+    NearestNs,
     /// As ns-3.24 does it: seconds in double precision, cut to whole nanoseconds (see [`crate::ns3_time`]).
     DoubleNs,
 }
@@ -186,6 +188,7 @@ impl Serializer {
                 let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE;
                 Span::from_ns(work / self.rate / 1000)
             }
+            TxRounding::NearestNs => ns3_time::nearest(8 * u64::from(bytes), self.rate),
             TxRounding::DoubleNs => ns3_time::transmission(bytes, self.rate),
         }
     }
@@ -1148,8 +1151,19 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_of_ns3_takes_the_nearest_nanosecond() {
+        // ns-3.44: 1030 bytes at 7 Mbps take 1177142.857 ns, and arrive after 1177143.
+        let mut serializer = Serializer::new(Rate::mbps(7), TxRounding::NearestNs, 2, None);
+        assert_eq!(serializer.span(1028, Time::ZERO), Span::from_ns(1_177_143));
+    }
+
+    #[test]
     fn what_the_link_adds_is_transmitted_and_nothing_else() {
-        for rounding in [TxRounding::Carry, TxRounding::TruncateNs] {
+        for rounding in [
+            TxRounding::Carry,
+            TxRounding::TruncateNs,
+            TxRounding::NearestNs,
+        ] {
             let mut serializer = Serializer::new(Rate::mbps(8), rounding, 2, None);
             assert_eq!(serializer.whole, 0);
             assert_eq!(serializer.span(1500, Time::ZERO), Span::from_us(1502));

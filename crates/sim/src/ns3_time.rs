@@ -27,6 +27,14 @@ pub fn transmission(bytes: u32, bps: u64) -> Span {
     seconds(f64::from(bytes) * 8.0 / float(bps))
 }
 
+/// The time in which so many bits pass at a rate on the clock of ns-3 from 3.36 on, whose `Time` takes the nearest nanosecond: what lies half way between two is the lower
+/// one, as quotients are cut far behind the point.
+pub fn nearest(bits: u64, bps: u64) -> Span {
+    let rate = u128::from(bps.max(1));
+    let ns = (2 * u128::from(bits) * NS_PER_S + rate - 1) / (2 * rate);
+    Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 1000))
+}
+
 /// The time in which so many bits pass at a rate: `Seconds (bits / static_cast<double> (rate))`.
 pub fn of_bits(bits: u64, bps: u64) -> Span {
     seconds(float(bits) / float(bps))

@@ -87,7 +87,7 @@ impl Scenario {
         let old_ns3 = dialect.is_some_and(is_ns3_24);
         full.wire.tx_rounding.get_or_insert(match (ns3, old_ns3) {
             (_, true) => Rounding::DoubleNs,
-            (true, false) => Rounding::TruncateNs,
+            (true, false) => Rounding::NearestNs,
             (false, false) => Rounding::Carry,
         });
         full.wire

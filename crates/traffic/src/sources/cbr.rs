@@ -2,7 +2,7 @@
 //!
 //! Packet n leaves floor(n * size * 8 / rate) after the first, to the picosecond, so that no drift builds up. ns-2's
 //! Application/Traffic/CBR sends the first packet at its start; its `random_` adds to each gap an independent part of it,
-//! uniform in -1/2..1/2: a random walk about the grid, not jitter on it. Gaps of ns-3's OnOffApplication are whole nanoseconds, and their remainders are lost.
+//! uniform in -1/2..1/2: a random walk about the grid, not jitter on it. Gaps of ns-3's OnOffApplication are whole nanoseconds.
 
 use super::pacer::Pacer;
 use crate::registry::{Entry, wrong};
@@ -88,7 +88,7 @@ impl Entry for Cbr {
             }
             (Some(interval), _) => Pacer::every(interval),
             (None, Some(rate)) if params.dialect == "ns3" => {
-                Pacer::every(ns3_time::of_bits(8 * size, rate.as_bps()))
+                Pacer::every(ns3_time::nearest(8 * size, rate.as_bps()))
             }
             (None, Some(rate)) => Pacer::at_rate(size, rate),
             (None, None) => return Err(missing_rate()),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_ns3_are_whole_nanoseconds_and_their_remainders_are_lost() {
+    fn gaps_of_ns3_are_whole_nanoseconds() {
         // 8000 bits at 1456311 bps are 5493332.12 ns (onoff-application.cc, ScheduleNextTx); the first packet comes after a gap.
         let mut params = CbrParams::in_dialect("ns3").unwrap();
         params.set("rate", "1456311bps").unwrap();

@@ -17,6 +17,7 @@
 mod accecn;
 mod compact;
 mod ns3;
+mod ns3_rate;
 mod offered;
 mod pacing;
 mod params;

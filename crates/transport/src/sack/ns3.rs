@@ -15,6 +15,7 @@
 //!
 //! Deviations: acknowledgements of parts of segments count with the next whole one, as long as the flow goes on.
 
+use super::ns3_rate::Sampler;
 use super::params::Machine;
 use super::scoreboard::Segment;
 use super::sender::{Event, Pending, RETRANSMIT, SackSender};
@@ -22,8 +23,8 @@ use crate::app::Source;
 use sojourn_cc::{
     Acked, Congestion, CongestionControl, CongestionKind, Expiry, Phase, Sample, Stage,
 };
-use sojourn_sim::{Flags, Host, Packet, Side};
-use sojourn_units::{Span, Time};
+use sojourn_sim::{Flags, Host, Packet, Side, ns3_time};
+use sojourn_units::{Rate, Span, Time};
 
 /// What the socket of ns-3 knows beside what every sender does.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,10 @@ pub(super) struct Socket {
     /// The byte after what was sent last, whatever that was; what a partial acknowledgement sends again goes by its first byte
     /// (m_nextTxSequence). Algorithms end their rounds by it.
     next: u64,
+    /// The sample of the delivery rate.
+    pub(super) sampler: Sampler,
+    /// Bytes of the initial window, which is not paced.
+    pub(super) initial_window: u64,
     /// What the last echo acknowledged that was taken, and the segment that told of the window's fall last (m_ecnEchoSeq, m_ecnCWRSeq).
     echoed: u64,
     told: u64,
@@ -55,6 +60,8 @@ impl Default for Socket {
             measured_from: 0,
             rest: 0,
             next: 0,
+            sampler: Sampler::default(),
+            initial_window: 0,
             echoed: 0,
             told: 0,
         }
@@ -133,6 +140,7 @@ impl<S: Source> SackSender<S> {
         let pipe_before = self.board.pipe();
         let delivered_before = self.rate.delivered();
         let lost_before = self.board.lost_total();
+        let marked_before = self.board.lost();
         let mut event = Event::at(now);
         if let Some(side) = &side {
             self.take_side(side, ack, &mut event);
@@ -199,7 +207,12 @@ impl<S: Source> SackSender<S> {
             // NewAck.
             self.cold.socket.next = self.cold.socket.next.max(ack);
         }
-        if self.traits.model {
+        if self.traits.keeps_samples {
+            self.keep_sample(&mut sample);
+            sample.newly_lost = self.board.lost().abs_diff(marked_before);
+            sample.in_flight = self.board.pipe();
+            self.cc.on_model(&sample);
+        } else if self.traits.model {
             sample.newly_lost = self.board.lost_total() - lost_before;
             sample.in_flight = self.board.pipe();
             sample.phase = self.phase;
@@ -250,6 +263,26 @@ impl<S: Source> SackSender<S> {
             Phase::Loss if repaired => Some((ack - self.high) / self.mss),
             Phase::Disorder => whole.checked_sub(duplicates.into()),
             _ => Some(whole),
+        }
+    }
+
+    /// GenerateSample.
+    fn keep_sample(&mut self, sample: &mut Sample) {
+        let sampler = &mut self.cold.socket.sampler;
+        (sample.sampled, sample.interval) = sampler.finish(self.rate.delivered(), self.min_rtt);
+        let first_sent;
+        (sample.prior_delivered, sample.app_limited, first_sent) = sampler.sampled();
+        if let Some(first_sent) = first_sent {
+            self.rate.begin_samples_at(first_sent);
+        }
+    }
+
+    /// A segment was sent by a sender whose algorithm asks for a rate: the next one waits, in whole nanoseconds, once the initial window is sent
+    /// (IsPacingEnabled, SendDataPacket).
+    pub(super) fn pace_as_ns3(&mut self, bytes: u64, rate: Rate, now: Time) {
+        if self.nxt > self.cold.socket.initial_window {
+            self.pacer
+                .wait(now, ns3_time::nearest(8 * bytes, rate.as_bps()));
         }
     }
 

@@ -42,6 +42,13 @@ impl Pacer {
         self.until = now;
     }
 
+    /// A segment was sent, and nothing more is before that time has passed, unless a wait goes on (ns-3).
+    pub(super) fn wait(&mut self, now: Time, gap: Span) {
+        if self.until <= now {
+            self.until = now.saturating_add(gap);
+        }
+    }
+
     /// A segment was sent.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, rate: Rate) {
         let gap = rate.serialization(bytes);

@@ -118,7 +118,7 @@ impl DeliveryRate {
 
     /// Bytes delivered when a segment was sent.
     #[inline]
-    fn delivered_before(&self, segment: &Segment) -> u64 {
+    pub(crate) fn delivered_before(&self, segment: &Segment) -> u64 {
         // Fewer than 2^32 bytes are delivered while a segment is in flight.
         let since = low32(self.delivered).wrapping_sub(segment.delivered);
         self.delivered - u64::from(since)
@@ -156,6 +156,11 @@ impl DeliveryRate {
             return (0, Span::ZERO);
         }
         (self.delivered - picked.prior_delivered, interval)
+    }
+
+    /// What is sent from now on begins its sample then.
+    pub(crate) fn begin_samples_at(&mut self, first_sent: Time) {
+        self.first_sent = first_sent;
     }
 
     /// The application has held the sender back, and not all of that time is over.

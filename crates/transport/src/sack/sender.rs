@@ -536,6 +536,7 @@ impl<S: Source> SackSender<S> {
             None => self.rto.restart_after_lost_syn(),
         }
         self.take_grant(syn_ack, host);
+        self.cold.socket.initial_window = initial_window;
         self.cc.on_start(&Start {
             now,
             mss: self.mss,
@@ -967,10 +968,10 @@ impl<S: Source> SackSender<S> {
     }
 
     /// Whether samples of the delivery rate begin anew with what is sent now: nothing is in flight (draft-cheng-iccrg-delivery-rate-estimation-00 section
-    /// 3.2), in Linux and ns-3 not even what is lost (tcp_rate_skb_sent).
+    /// 3.2), in Linux not even what is lost (tcp_rate_skb_sent).
     #[inline]
     fn network_is_empty(&self) -> bool {
-        match self.options.linux || self.is_ns3() {
+        match self.options.linux {
             true => self.nxt == self.una,
             false => self.board.pipe() == 0,
         }
@@ -1038,7 +1039,10 @@ impl<S: Source> SackSender<S> {
             app_limited: self.rate.is_limited(),
         });
         if let Some(rate) = self.pace() {
-            self.pacer.on_sent(now, bytes, rate);
+            match self.is_ns3() {
+                true => self.pace_as_ns3(bytes, rate, now),
+                false => self.pacer.on_sent(now, bytes, rate),
+            }
         }
     }
 
@@ -1649,6 +1653,13 @@ impl<S: Source> SackSender<S> {
         cumulatively: bool,
         event: &mut Event,
     ) {
+        if self.traits.keeps_samples
+            && let Some(then) = then
+        {
+            let prior = self.rate.delivered_before(segment);
+            let sampler = &mut self.cold.socket.sampler;
+            sampler.on_delivered(segment, prior, then, event.now);
+        }
         self.rate.on_delivered(segment, then, &mut event.picked);
         // A selective acknowledgement echoes the last segment in order (RFC 7323 section 4.3) and so tells nothing of this one.
         let echo = event.stamp.filter(|_| cumulatively && !self.options.linux);
