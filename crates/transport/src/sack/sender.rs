@@ -269,6 +269,8 @@ pub(super) struct Options {
 pub(super) struct Cold<S> {
     feed: Feed<S>,
     initial_window: InitialWindow,
+    /// The timeout with which data begins after a lost SYN; without one the handshake is measured all the same.
+    lost_syn_rto: Option<Span>,
     abc_limit: u32,
     start: Time,
     opened: Time,
@@ -391,6 +393,7 @@ impl<S: Source> SackSender<S> {
             cold: Box::new(Cold {
                 feed,
                 initial_window: params.initial_windows(),
+                lost_syn_rto: params.lost_syn_rto,
                 abc_limit: sack.abc_limit,
                 start,
                 opened: Time::ZERO,
@@ -533,7 +536,7 @@ impl<S: Source> SackSender<S> {
                 self.rto.sample(rtt, self.una, self.nxt);
                 self.cold.report.record_rtt(rtt);
             }
-            None => self.rto.restart_after_lost_syn(),
+            None => self.rto.restart_after_lost_syn(self.cold.lost_syn_rto),
         }
         self.take_grant(syn_ack, host);
         self.cold.socket.initial_window = initial_window;

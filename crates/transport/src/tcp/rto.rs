@@ -21,7 +21,6 @@ pub(crate) struct Rto {
     max: Span,
     granularity: Span,
     floor: RtoFloor,
-    after_lost_syn: Option<Span>,
     peak: Option<Box<Peak>>,
 }
 
@@ -116,7 +115,6 @@ impl Rto {
             max: params.max_rto,
             granularity: params.granularity,
             floor: params.rto_floor,
-            after_lost_syn: params.lost_syn_rto,
             peak: (params.rto_spread == RtoSpread::Peak).then(|| {
                 Box::new(Peak {
                     spread: Span::ZERO,
@@ -198,14 +196,9 @@ impl Rto {
         self.rto = self.rto.saturating_mul(2).min(self.max);
     }
 
-    /// Whether the handshake is measured though its SYN was sent more than once.
-    pub(crate) fn measures_lost_syns(&self) -> bool {
-        self.after_lost_syn.is_none()
-    }
-
-    /// Data begins after a SYN was lost, and the handshake has measured nothing (section 5.7).
-    pub(crate) fn restart_after_lost_syn(&mut self) {
-        if let Some(rto) = self.after_lost_syn {
+    /// Data begins after a SYN was lost, and the handshake has measured nothing: the timeout is `rto` (section 5.7), if there is such a rule.
+    pub(crate) fn restart_after_lost_syn(&mut self, rto: Option<Span>) {
+        if let Some(rto) = rto {
             self.rto = rto.max(self.min).min(self.max);
         }
     }

@@ -107,6 +107,8 @@ pub struct TcpSender<S> {
 struct Cold<S> {
     feed: Feed<S>,
     initial_window: InitialWindow,
+    /// The timeout with which data begins after a lost SYN; without one the handshake is measured all the same.
+    lost_syn_rto: Option<Span>,
     start: Time,
     unused: Unused,
     /// One past the highest byte sent when an ECN echo last reduced the window.
@@ -171,6 +173,7 @@ impl<S: Source> TcpSender<S> {
             cold: Box::new(Cold {
                 feed,
                 initial_window: params.initial_windows(),
+                lost_syn_rto: params.lost_syn_rto,
                 start,
                 unused: Unused::new(&params),
                 ecn_recover: 0,
@@ -315,8 +318,8 @@ impl<S: Source> TcpSender<S> {
         self.cold.unused.begin(now);
         self.timers.clear(RETRANSMIT);
         let initial_window = self.cold.initial_window.after(self.cold.syns_lost);
-        if self.cold.syns_lost > 0 && !self.rto.measures_lost_syns() {
-            self.rto.restart_after_lost_syn();
+        if self.cold.syns_lost > 0 && self.cold.lost_syn_rto.is_some() {
+            self.rto.restart_after_lost_syn(self.cold.lost_syn_rto);
         } else {
             self.sample(now.since(self.timed_at));
         }
@@ -658,7 +661,7 @@ impl<S: Source> TcpSender<S> {
         if self.state == State::SynSent {
             self.cold.syns_lost += 1;
             self.cold.report.handshake_retransmissions += 1;
-            if self.rto.measures_lost_syns() {
+            if self.cold.lost_syn_rto.is_none() {
                 self.timed_at = host.now();
             }
             self.send_syn(host);
