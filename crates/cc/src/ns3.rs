@@ -253,7 +253,13 @@ impl<O: Ops> CongestionControl for Socket<O> {
                 self.state.window.ssthresh = to;
                 self.state.window.cwnd = to;
             }
-            CongestionKind::Timeout(expiry) => self.state.window.time_out(to, expiry),
+            CongestionKind::Timeout(expiry) => {
+                self.state.window.time_out(to, expiry);
+                // The frame's floor of two segments is not ns-3's.
+                if !expiry.again {
+                    self.state.window.ssthresh = to;
+                }
+            }
         }
     }
 

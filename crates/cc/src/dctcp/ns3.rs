@@ -75,3 +75,48 @@ impl Ops for Ns3 {
         tell("alpha", self.alpha);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ns3::Socket;
+    use crate::{Acked, Congestion, CongestionControl, CongestionKind, Expiry, Start};
+    use sojourn_units::{Params, Time};
+
+    const MSS: u64 = 1000;
+
+    /// A second timeout found a window of one segment, and a floor of two made the next acknowledgement one of slow start.
+    #[test]
+    fn a_timeout_of_one_segment_leaves_a_threshold_below_two() {
+        let params = DctcpParams::in_dialect("ns3").unwrap();
+        let mut socket = Socket::new(Ns3::new(&params));
+        socket.on_start(&Start {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Start::default()
+        });
+        for _ in 0..2 {
+            socket.on_congestion(&Congestion {
+                now: Time::ZERO,
+                kind: CongestionKind::Timeout(Expiry::default()),
+                in_flight: 10 * MSS,
+                mss: MSS,
+            });
+        }
+        assert_eq!((socket.cwnd(), socket.ssthresh()), (MSS, MSS));
+        // Avoidance: a segment for a window of one, and from then on one for a window of two.
+        let windows = [(); 3].map(|()| {
+            socket.on_ack(&Acked {
+                now: Time::ZERO,
+                bytes: MSS,
+                in_flight: 0,
+                rtt: None,
+                echo: false,
+                limited: true,
+                stage: crate::Stage::Open,
+            });
+            socket.cwnd() / MSS
+        });
+        assert_eq!(windows, [2, 2, 3]);
+    }
+}
