@@ -25,7 +25,7 @@ struct Case {
 }
 
 /// Starts of the first run of ns-3's random numbers.
-const STARTS: [u64; 10] = [
+static STARTS: [u64; 10] = [
     375_904_561,
     228_528_188,
     22_296_530,
