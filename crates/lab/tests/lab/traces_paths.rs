@@ -177,3 +177,22 @@ fn a_loss_among_equal_packets_leaves_those_behind_others_with_their_delay() {
     assert_eq!(count(paths, "untold_packets"), 2);
     assert_eq!(count(paths, "delay_count"), 87);
 }
+
+#[test]
+fn a_copy_that_the_network_made_is_not_a_packet_that_is_sent_later() {
+    // The packets 100 and 20 are equal: 20 arrives twice, and 100 later.
+    let content = |at: u32| {
+        (
+            0,
+            (if at == 100 { 20u32 } else { at }).to_be_bytes().to_vec(),
+        )
+    };
+    let [all, mut arrived] = sent(200, &[], content);
+    let (us, identification, payload) = arrived[20].clone();
+    arrived.insert(21, (us + 100, identification, payload));
+    let analysis = compare(pcap(&all, 100), pcap(&arrived, 100));
+    all_take(&analysis, 0.05, 0);
+    let paths = analysis.table("paths").unwrap();
+    assert_eq!(count(paths, "unsent_packets"), 1);
+    assert_eq!(count(paths, "reversed_packets"), 0);
+}
