@@ -1,5 +1,7 @@
 //! Two captures of the same packets, of which some were lost on the way: what is known of each.
 
+use proptest::collection::btree_set;
+use proptest::prelude::*;
 use sojourn_lab::traces::format::Format;
 use sojourn_lab::traces::input::Input;
 use sojourn_lab::traces::table::{TraceTable, Value};
@@ -176,4 +178,41 @@ fn a_loss_among_equal_packets_leaves_those_behind_others_with_their_delay() {
     let paths = analysis.table("paths").unwrap();
     assert_eq!(count(paths, "untold_packets"), 2);
     assert_eq!(count(paths, "delay_count"), 87);
+}
+
+#[test]
+fn a_copy_that_the_network_made_is_not_a_packet_that_is_sent_later() {
+    // The packets 100 and 20 are equal: 20 arrives twice, and 100 later.
+    let content = |at: u32| {
+        (
+            0,
+            (if at == 100 { 20u32 } else { at }).to_be_bytes().to_vec(),
+        )
+    };
+    let [all, mut arrived] = sent(200, &[], content);
+    let (us, identification, payload) = arrived[20].clone();
+    arrived.insert(21, (us + 100, identification, payload));
+    let analysis = compare(pcap(&all, 100), pcap(&arrived, 100));
+    all_take(&analysis, 0.05, 0);
+    let paths = analysis.table("paths").unwrap();
+    assert_eq!(count(paths, "unsent_packets"), 1);
+    assert_eq!(count(paths, "reversed_packets"), 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn whatever_is_lost_of_a_cycle_of_equal_packets_the_others_have_their_delay(
+        cycle in 8u32..60,
+        lost in btree_set(10u32..180, 0..30),
+    ) {
+        // Of a whole cycle nobody could tell; the first and last ones say how long the capture is.
+        let longest = lost.iter().map(|at| (*at..).take_while(|next| lost.contains(next)).count());
+        prop_assume!(longest.max().unwrap_or(0) < 8);
+        let lost: Vec<u32> = lost.into_iter().collect();
+        let [all, arrived] = sent(200, &lost, |at| (0, (at % cycle).to_be_bytes().to_vec()));
+        let gone = u64::try_from(lost.len()).unwrap();
+        all_take(&compare(pcap(&all, 100), pcap(&arrived, 100)), 0.05, gone);
+    }
 }

@@ -24,6 +24,9 @@ use std::collections::VecDeque;
 /// Unmatched packets before the first look for those that are too old.
 const SWEEP: usize = 1 << 12;
 
+/// So many packets say in which order a direction passes the captures, if fewer than one in as many contradict them.
+const SETTLED: u64 = 10;
+
 /// One late match in so many others may be chance.
 const CHANCE: u64 = 10;
 
@@ -77,6 +80,15 @@ impl Way {
         let by_delay = matched[1] > matched[0];
         let by_presence = matched == [0, 0] && self.seen[1].packets > self.seen[0].packets;
         usize::from(by_delay || by_presence)
+    }
+
+    /// The longest time by which a packet may pass the captures in the order that begins with `first`; `None` if that is open. Where nearly
+    /// all pass in the other order, one that seems to have gone before them by more than any delay is a copy that the network made.
+    fn longest(&self, first: usize) -> Option<Span> {
+        let count = |side: usize| self.delays[side].count() + self.untold[side];
+        let usual = count(1 - first);
+        let settled = usual >= SETTLED && count(first).saturating_mul(SETTLED) < usual;
+        settled.then(|| self.delays[1 - first].most())
     }
 
     fn record(&mut self, pair: &Pair) {
@@ -155,7 +167,10 @@ impl Paths {
         self.packets[side] += 1;
         let horizon = self.horizon;
         // Those that are too old stay for the sweep.
-        let fresh = |other: &Waiting| other.time.saturating_add(horizon) >= time;
+        let longest = own
+            .longest(1 - side)
+            .map_or(horizon, |own| own.min(horizon));
+        let fresh = |other: &Waiting| other.time.saturating_add(longest) >= time;
         let partner = self.waiting[1 - side]
             .get_mut(&packet.identity)
             .and_then(|queue| take(queue, digest, expected, fresh));
