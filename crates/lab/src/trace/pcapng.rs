@@ -53,6 +53,8 @@ const TTL: u8 = 64;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const MOST_OPTIONS: usize = 40;
+/// Both in bytes, without options.
+const BARE_HEADERS: u64 = 40;
 /// Kinds of options of TCP.
 const NO_OPERATION: u8 = 1;
 const LARGEST_SEGMENT: u8 = 2;
@@ -350,8 +352,9 @@ fn has_syn(flow: &Flow) -> bool {
 /// The number in bytes of what a flow numbers so: where it numbers packets, the bytes before that one, the SYN's included.
 fn bytes_before(number: u64, flow: &Flow) -> u64 {
     match (flow.transport, number) {
+        // Packets are as large as what they carry: the headers take their place in it.
         (Transport::TcpInPackets(payload), number) if !has_syn(flow) => {
-            number.wrapping_mul(payload)
+            number.wrapping_mul(payload.saturating_sub(BARE_HEADERS))
         }
         (Transport::TcpInPackets(_), 0) => 0,
         (Transport::TcpInPackets(payload), number) => {
