@@ -179,6 +179,12 @@ fn vegas_against_a_full_queue_matches_ns2() {
 }
 
 #[test]
+fn fack_against_a_full_queue_matches_ns2() {
+    let dumbbell = tcp("tcp recovery=fack", 200, "droptail limit=8p", &[]);
+    matches("tiny-fack-taildrop", dumbbell, "", 20);
+}
+
+#[test]
 fn drr_with_two_flows_matches_ns2() {
     let flows = vec![
         flow("cbr rate=800kbps size=500B packets=80p"),

@@ -2,13 +2,14 @@
 //!
 //! There is no connection, no byte sequence space and no data from the sink; the first packet stands for the SYN, but in Vegas. Names of
 //! ns-2's own variables stand in the texts of [`Ns2Params`]. Behaviour was established from ns-2.35 (`tcp.cc`,
-//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-vegas.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents
-//! reproduce line by line. Left out are Agent/TCP/Fack, Agent/TCP/FullTcp and those of Agent/TCP/Linux.
+//! `tcp-reno.cc`, `tcp-newreno.cc`, `tcp-sack1.cc`, `tcp-vegas.cc`, `tcp-fack.cc`, `tcp-sink.cc`, `ns-default.tcl`) and from its traces, which these agents
+//! reproduce line by line. Left out are Agent/TCP/FullTcp and those of Agent/TCP/Linux.
 //!
 //! Deviations: times are whole picoseconds where ns-2 has doubles, so that a round-trip sample that lies on the edge of
 //! a clock tick may count one tick more or less; the phase of that clock comes from the flow's own stream unless it is given.
 
 mod board;
+mod fack;
 mod recent;
 mod rtt;
 mod selective;
@@ -36,6 +37,9 @@ sojourn_units::choice! {
         /// Brakmo and Peterson 1995: the window follows the delay, and each packet has a fine timer (ns-2's Agent/TCP/Vegas).
         /// There is no SYN, and packets are as large as their payload.
         Vegas = "vegas",
+        /// Mathis and Mahdavi 1996: what is under way is reckoned from the furthest packet that has arrived (ns-2's Agent/TCP/Fack with
+        /// Agent/TCPSink/Sack1).
+        Fack = "fack",
     }
 }
 
@@ -72,7 +76,8 @@ sojourn_units::params! {
         dupacks: u32 = "3", range "1".."1000", source "ns-2.35 ns-default.tcl numdupacks_";
         /// Whether the duplicates before that let out one new packet each, RFC 3042 (singledup_).
         limited_transmit: bool = "true", source "ns-2.35 ns-default.tcl singledup_",
-            where recovery not "vegas";
+            where recovery not "vegas",
+            where recovery not "fack";
         /// Whether packets are ECN-capable and the sender answers marks (ecn_).
         ecn: bool = "false", source "ns-2.35 ns-default.tcl ecn_",
             where recovery not "vegas";

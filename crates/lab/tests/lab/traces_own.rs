@@ -264,6 +264,25 @@ fn retransmissions_in_a_capture_are_those_of_the_sender() {
     assert_eq!(count(conversations, at, "filled_packets"), 0);
 }
 
+/// The first packet of ns-2's Vegas is data, and each is as large as what it carries: the capture has no SYN and no holes.
+#[test]
+fn a_capture_of_ns_2s_vegas_begins_with_data() {
+    let text = "dialect = \"ns2\"\n[run]\nduration = \"6s\"\nwarmup = \"0s\"\ndeterministic = true\n[topology]\nrate = \"1.5Mbps\"\nrtt = \"44ms\"\n\
+        queue = \"droptail limit=100p\"\n[[flows]]\nspec = \"vegas packets=200p\"\n";
+    let (outcome, bytes) = written(&scenario(text), TraceFormat::Pcapng);
+    let analysis = read_capture(&bytes);
+    let conversations = analysis.table("conversations").unwrap();
+    let at = (0..conversations.rows.len())
+        .find(|at| count(conversations, *at, "payload_bytes") > 0)
+        .unwrap();
+    assert_eq!(outcome.flows[0].retransmissions, 0);
+    // 1000 bytes less 40 of headers, 200 times.
+    assert_eq!(count(conversations, at, "payload_bytes"), 200 * 960);
+    for column in ["retransmitted_packets", "filled_packets"] {
+        assert_eq!(count(conversations, at, column), 0, "{column}");
+    }
+}
+
 #[test]
 fn both_directions_of_a_link_are_one_conversation_with_its_round_trips_and_duplicates() {
     let text = "dialect = \"ns2\"\n[run]\nduration = \"6s\"\nwarmup = \"0s\"\ndeterministic = true\n[topology]\nrate = \"1.5Mbps\"\nrtt = \"44ms\"\n\

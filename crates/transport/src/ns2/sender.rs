@@ -1,9 +1,10 @@
 //! The sender: ns-2's Agent/TCP, Agent/TCP/Reno and Agent/TCP/Newreno; what Agent/TCP/Sack1 adds is in [`super::selective`], what
-//! Agent/TCP/Vegas has in the place of all that in [`super::vegas`].
+//! Agent/TCP/Vegas and Agent/TCP/Fack have in the place of all that in [`super::vegas`] and [`super::fack`].
 //!
 //! Packets are numbered from 0 (the SYN); `highest_ack` is the last packet acknowledged, -1 before any. The congestion
 //! window is a real number of packets, `inflation` (ns-2's dupwnd_) what duplicates add to it during fast recovery.
 
+use super::fack::Fack;
 use super::rtt::RttEstimator;
 use super::selective::Selective;
 use super::vegas::Vegas;
@@ -66,6 +67,7 @@ pub struct Ns2Sender<S> {
     exhausted: bool,
     pub(super) selective: Selective,
     pub(super) vegas: Vegas,
+    pub(super) fack: Fack,
 }
 
 /// What ns-2's own agent counts, since measuring began.
@@ -95,7 +97,7 @@ pub(super) enum Action {
 
 /// How a reduction changes the congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reduce {
+pub(super) enum Reduce {
     Half,
     One,
 }
@@ -160,6 +162,7 @@ impl<S: Source> Ns2Sender<S> {
             exhausted: false,
             selective: Selective::new(),
             vegas: Vegas::new(params),
+            fack: Fack::new(),
         }
     }
 
@@ -221,8 +224,10 @@ impl<S: Source> Ns2Sender<S> {
 
     /// Sends what the window allows, at most so many packets.
     pub(super) fn send_all<H: Host>(&mut self, most: u32, host: &mut H) {
-        if self.recovery == Ns2Recovery::Sack {
-            return self.send_selectively(host);
+        match self.recovery {
+            Ns2Recovery::Sack => return self.send_selectively(host),
+            Ns2Recovery::Fack => return self.send_forward(host),
+            _ => {}
         }
         if self.next == 0 {
             self.vegas.begin(host.seconds());
@@ -349,14 +354,15 @@ impl<S: Source> Ns2Sender<S> {
             Ns2Recovery::Reno if recovering => self.send_all(u32::MAX, host),
             Ns2Recovery::NewReno if recovering => self.send_all(2, host),
             Ns2Recovery::Reno | Ns2Recovery::NewReno => {}
-            Ns2Recovery::Sack | Ns2Recovery::Vegas => {}
+            Ns2Recovery::Sack | Ns2Recovery::Vegas | Ns2Recovery::Fack => {}
         }
     }
 
     fn on_new_ack<H: Host>(&mut self, acked: i64, flags: Flags, host: &mut H) {
         let in_recovery = self.last_action == Action::DupAcks;
         match self.recovery {
-            Ns2Recovery::Tahoe | Ns2Recovery::Sack | Ns2Recovery::Vegas => {}
+            Ns2Recovery::Tahoe | Ns2Recovery::Sack => {}
+            Ns2Recovery::Vegas | Ns2Recovery::Fack => {}
             Ns2Recovery::Reno => {
                 if in_recovery {
                     self.last_action = Action::Exited;
@@ -438,13 +444,16 @@ impl<S: Source> Ns2Sender<S> {
         }
         self.last_ack = acked;
         self.advance(acked);
-        if let Some((number, _)) = self.timed
-            && acked >= number
-        {
+        self.end_timing(acked);
+        self.output(acked + 1, host);
+    }
+
+    /// The back-off ends with the packet that is timed, which gives no sample here.
+    pub(super) fn end_timing(&mut self, acked: i64) {
+        if self.timed.is_some_and(|(number, _)| acked >= number) {
             self.timed = None;
             self.rtt.end_back_off();
         }
-        self.output(acked + 1, host);
     }
 
     /// Everything up to `acked` has arrived.
@@ -457,7 +466,7 @@ impl<S: Source> Ns2Sender<S> {
         self.next = self.next.max(acked + 1);
     }
 
-    fn open_window(&mut self) {
+    pub(super) fn open_window(&mut self) {
         if self.cwnd < real(self.ssthresh) {
             self.cwnd += 1.0;
         } else {
@@ -512,11 +521,11 @@ impl<S: Source> Ns2Sender<S> {
                 self.begin_selective_recovery();
                 self.output(self.last_ack + 1, host);
             }
-            Ns2Recovery::Vegas => {}
+            Ns2Recovery::Vegas | Ns2Recovery::Fack => {}
         }
     }
 
-    fn reduce(&mut self, how: Reduce, threshold: bool) {
+    pub(super) fn reduce(&mut self, how: Reduce, threshold: bool) {
         let half = (self.cwnd + real(self.inflation)).min(real(self.window)) / 2.0;
         if threshold {
             self.ssthresh = truncated(half);
@@ -549,8 +558,10 @@ impl<S: Source> Ns2Sender<S> {
     }
 
     fn on_timeout<H: Host>(&mut self, host: &mut H) {
-        if self.recovery == Ns2Recovery::Vegas {
-            return self.on_vegas_timeout(host);
+        match self.recovery {
+            Ns2Recovery::Vegas => return self.on_vegas_timeout(host),
+            Ns2Recovery::Fack => return self.on_fack_timeout(host),
+            _ => {}
         }
         self.inflation = 0;
         if self.recovery != Ns2Recovery::Tahoe {
@@ -643,13 +654,17 @@ impl<S: Source> Agent for Ns2Sender<S> {
             self.on_echo(acked);
         }
         match self.recovery {
-            Ns2Recovery::Sack => {}
+            Ns2Recovery::Sack | Ns2Recovery::Fack => {}
             Ns2Recovery::Vegas => return self.receive_vegas(acked, packet.flags, host),
             _ => return self.receive(acked, packet.flags, host),
         }
-        let blocks = host.side(packet).map_or([(0, 0); 3], |side| side.sack);
-        let told = blocks.into_iter().filter(|&block| block != (0, 0));
+        let side = host.side(packet).unwrap_or_default();
+        let told = side.sack.into_iter().filter(|&block| block != (0, 0));
         let packets = told.map(|(first, end)| (integer(first), integer(end)));
+        if self.recovery == Ns2Recovery::Fack {
+            let (packets, sent) = (Vec::from_iter(packets), Time::from_ps(side.timestamps.1));
+            return self.receive_fack(acked, &packets, sent, packet.flags, host);
+        }
         self.receive_selective(acked, packets, packet.flags, host);
     }
 

@@ -28,6 +28,11 @@ pub struct Ns2Sink {
     held: Option<Arrival>,
     /// The blocks of selective acknowledgements, where they are used.
     recent: Option<Recent>,
+    /// Acknowledgements carry a time: when the last packet was sent that did not come early.
+    echoes_time: bool,
+    echo_time: Time,
+    /// The packet that the last acknowledgement named.
+    told: u64,
     timers: Timers<1>,
     report: ReceiverReport,
 }
@@ -56,7 +61,11 @@ impl Ns2Sink {
             highest: 0,
             echo: false,
             held: None,
-            recent: (params.recovery == Ns2Recovery::Sack).then(|| Recent::new(params.sack_blocks)),
+            recent: matches!(params.recovery, Ns2Recovery::Sack | Ns2Recovery::Fack)
+                .then(|| Recent::new(params.sack_blocks)),
+            echoes_time: params.recovery == Ns2Recovery::Fack,
+            echo_time: Time::ZERO,
+            told: 0,
             timers: Timers::default(),
             report: ReceiverReport::default(),
         }
@@ -133,6 +142,7 @@ impl Ns2Sink {
         let Arrival { number, flags, ecn } = arrival;
         let echo = self.echo && ecn.is_capable() || flags.has(Flags::SYN.with(Flags::ECE));
         self.report.acks += 1;
+        self.told = self.expected.saturating_sub(1);
         let mut packet = Outgoing {
             size: self.ack_size,
             // ns-2 numbers acknowledgements by the last packet in order.
@@ -147,12 +157,18 @@ impl Ns2Sink {
             None => Blocks::default(),
         };
         let told = sack.iter().filter(|&&block| block != (0, 0)).count();
-        if told == 0 {
+        if told == 0 && !self.echoes_time {
             return host.send(self.flow, packet);
         }
         packet.size += BLOCK_BYTES * u32::try_from(told).unwrap_or(0);
+        let echo = if self.echoes_time {
+            self.echo_time.as_ps()
+        } else {
+            0
+        };
         let side = Side {
             sack,
+            timestamps: (0, echo),
             ..Side::default()
         };
         host.send_with(self.flow, packet, side);
@@ -169,6 +185,9 @@ impl Agent for Ns2Sink {
             flags: packet.flags,
             ecn: packet.ecn(),
         };
+        if packet.created >= self.echo_time && number <= self.told + 1 {
+            self.echo_time = packet.created;
+        }
         let fills_gap = number < self.highest;
         self.highest = self.highest.max(number);
         let grown = self.take(number);
