@@ -48,8 +48,6 @@ const TABLE: [Row; 17] = [
     ns3("newreno dialect=ns3"),
     ns3("cubic dialect=ns3"),
     Row {
-        // The answer that comes was sent again by its timer, just before the second SYN came: its round trip is 3.1 s, which sets the pace.
-        unanswered: (3100, 1),
         again: None,
         ..ns3("bbr dialect=ns3")
     },

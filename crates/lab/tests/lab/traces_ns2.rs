@@ -106,7 +106,7 @@ fn assert_same_trace(text: &str, name: &str) {
 #[test]
 fn a_lone_flow_of_vegas_is_ns_2s() {
     let flow = vegas(1, "0s", "5.55880716ms");
-    assert_same_trace(&dumbbell(20, 4, &["2ms"], &flow), "vegas-alone");
+    assert_same_trace(&dumbbell(4, 4, &["2ms"], &flow), "vegas-alone");
 }
 
 /// Losses in bursts, coarse timeouts, duplicates beyond a timeout, and packets that are lost again.
