@@ -164,6 +164,7 @@ fn check(file: &[u8], about: &str) {
 
 /// What tshark counts in a capture: repetitions and losses that it supposes, and the SYNs that carry something. `None` where it is not
 /// installed.
+#[expect(clippy::print_stderr, reason = "a test that skips says why")]
 fn tshark(file: &[u8]) -> Option<(usize, usize)> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("own.pcapng");

@@ -14,7 +14,7 @@ use sojourn_units::{ParamError, Spec, Time};
 
 /// What carries a workload: the ends of a connection can be made as often as they are wanted.
 pub(super) enum Plan {
-    Tcp(TcpPlan),
+    Tcp(Box<TcpPlan>),
     Quic(QuicPlan),
 }
 
@@ -26,7 +26,7 @@ impl Plan {
     pub(super) fn of(spec: &Spec, dialect: Option<&str>) -> Result<Plan, ParamError> {
         match spec.name.as_str() {
             QUIC => plan_quic(&spec.pairs(), &[]).map(Plan::Quic),
-            name => plan_tcp(name, &spec.pairs(), dialect).map(Plan::Tcp),
+            name => plan_tcp(name, &spec.pairs(), dialect).map(|plan| Plan::Tcp(Box::new(plan))),
         }
     }
 

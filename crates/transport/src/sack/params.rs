@@ -200,7 +200,7 @@ params! {
             tail_probe = "false" from "tcp-socket-base.cc has none";
             frto = "false" from "tcp-socket-base.cc has none";
             undo = "false" from "tcp-socket-base.cc has none";
-            capable = "all" from "TcpSocketBase with EcnMode DctcpEcn: in a run of ns-3.44 with TcpDctcp, CoDel marks the acknowledgement of the handshake";
+            capable = "all" from "tcp-socket-base.cc, IsEct: where the congestion control needs ECN";
             timestamps = "true" from "tcp-socket-base.cc, Timestamp";
             dsack = "false" from "tcp-rx-buffer.cc has none";
             quick_acks = "1" from "tcp-socket-base.cc, ProcessSynRcvd: the first segment is acknowledged at once";
