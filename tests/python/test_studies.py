@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,6 +34,30 @@ def test_a_study_gives_the_numbers_it_gave(study: str, command: Path) -> None:
     printed = studies.run(fast, study, *studies.short_options(study))
     found = studies.differences(study, printed)
     assert not found, f"`make studies STUDY={study}` writes it again:\n" + "\n".join(found)
+
+
+def test_the_errors_over_time_of_the_ten_nodes_are_those_of_their_commands(
+    command: Path, tmp_path: Path
+) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(studies.STUDIES / "red-droptail-ten-nodes", study)
+    readme = (study / "README.md").read_text(encoding="utf-8")
+    _, block = readme.split("```sh\nfor queue", 1)
+    script = "set -e\nfor queue" + block.split("```", 1)[0]
+    links = tmp_path / "bin"
+    links.mkdir()
+    (links / "sojourn").symlink_to(command)
+    path = f"{links}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        ["bash", "-c", script], cwd=study, env={**os.environ, "PATH": path}, check=True, text=True
+    )
+    for queue, name in (("droptail", "DropTail"), ("red", "RED")):
+        with (study / queue / "tables" / "conversations.csv").open(encoding="utf-8") as file:
+            there, back = csv.DictReader(file)
+        packets = int(there["packets"]) + int(back["packets"])
+        resent, duplicates = int(there["retransmitted_packets"]), int(back["duplicate_acks"])
+        per_second = f"{packets / 500:.0f} | {(resent + duplicates) / 500:.1f}"
+        assert f"| {name} | {per_second} | {resent} | {duplicates} |" in readme
 
 
 def test_a_changed_digit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
