@@ -554,6 +554,9 @@ impl CongestionControl for Bbr {
             samples: true,
             paces: true,
             keeps_samples: self.ns3.is_some(),
+            raises: self.ns3.is_some().then_some(
+                "a recovery of TcpBbr begins with what is in flight and a segment (CongestionStateSet)",
+            ),
             ..Traits::default()
         }
     }
