@@ -14,8 +14,8 @@ pub(crate) struct Ns3 {
     search: Search,
     beta: f64,
     fast_convergence: bool,
-    /// Segments acknowledged towards the next one of growth.
-    counted: u64,
+    /// Segments acknowledged towards the next one of growth (m_cWndCnt). ns-3's `uint32_t` wraps.
+    counted: u32,
 }
 
 impl Ns3 {
@@ -34,14 +34,17 @@ impl Ns3 {
 
 impl Ops for Ns3 {
     fn increase(&mut self, state: &mut State, segments: u64) {
-        let mut left = segments;
+        // An acknowledgement that ends a recovery from a timeout exactly brings no segment. Slow start takes one from it all the same, and the
+        // count wraps.
+        let mut left = u32::try_from(segments).unwrap_or(u32::MAX);
         if state.window.in_slow_start() {
             state.window.cwnd += state.window.mss;
-            left = left.saturating_sub(1);
+            left = left.wrapping_sub(1);
         }
         if !state.window.in_slow_start() && left > 0 {
-            self.counted += left;
-            if self.counted > self.search.per(state.window.segments()).max(1) {
+            self.counted = self.counted.wrapping_add(left);
+            let per = self.search.per(state.window.segments()).max(1);
+            if u64::from(self.counted) > per {
                 state.window.cwnd += state.window.mss;
                 self.counted = 0;
             }
@@ -61,5 +64,51 @@ impl Ops for Ns3 {
         } else {
             whole((real(cwnd) * self.beta).max(2.0) * real(mss))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::Window;
+    use crate::window::tests::MSS;
+    use sojourn_units::{Span, Time};
+
+    fn state(cwnd: u64, ssthresh: u64) -> State {
+        let mut window = Window::new();
+        window.mss = MSS;
+        window.cwnd = cwnd * MSS;
+        window.ssthresh = ssthresh * MSS;
+        State {
+            window,
+            now: Time::ZERO,
+            una: 0,
+            next: 0,
+            least_rtt: Span::ZERO,
+            phase: crate::Phase::Open,
+        }
+    }
+
+    #[test]
+    fn no_segment_at_the_end_of_slow_start_counts_as_all_of_32_bits() {
+        let mut bic = Ns3::new(&BicParams::default());
+        let mut state = state(9, 10);
+        bic.increase(&mut state, 0);
+        assert_eq!(state.window.cwnd, 11 * MSS, "one by each rule");
+        assert_eq!(bic.counted, 0);
+        let mut bic = Ns3::new(&BicParams::default());
+        bic.counted = 3;
+        let mut state = self::state(9, 10);
+        bic.increase(&mut state, 0);
+        assert_eq!(state.window.cwnd, 10 * MSS, "the count wraps to one less");
+        assert_eq!(bic.counted, 2);
+    }
+
+    #[test]
+    fn slow_start_short_of_the_threshold_leaves_the_count_alone() {
+        let mut bic = Ns3::new(&BicParams::default());
+        let mut state = state(8, 10);
+        bic.increase(&mut state, 0);
+        assert_eq!((state.window.cwnd, bic.counted), (9 * MSS, 0));
     }
 }

@@ -1,7 +1,8 @@
 //! DCTCP as ns-3 has it.
 //!
 //! Source: ns-3.44, read for behaviour: tcp-dctcp.cc, tcp-linux-reno.cc. Where it is not the RFC: losses and timeouts are answered as marks are; a repeated
-//! acknowledgement counts for a segment, whatever it tells; the first window of observation begins with the first acknowledgement.
+//! acknowledgement counts for a segment, whatever it tells; the first window of observation begins with the first acknowledgement;
+//! a window in which no whole segment was acknowledged counts as one without marks.
 
 use super::DctcpParams;
 use crate::ns3::{BySegment, Ops, State};
@@ -52,10 +53,11 @@ impl Ops for Ns3 {
             self.marked += segments;
         }
         if state.una >= *self.end.get_or_insert(state.next) {
-            if self.acked > 0 {
-                let fraction = real(self.marked) / real(self.acked);
-                self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
-            }
+            let fraction = match self.acked {
+                0 => 0.0,
+                acked => real(self.marked) / real(acked),
+            };
+            self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
             self.end = Some(state.next);
             self.acked = 0;
             self.marked = 0;

@@ -6,7 +6,8 @@
 //! Where it is not RFC 6817: delays are whole milliseconds of a clock, from the sending of a segment to that of its acknowledgement; filter
 //! and history hold one sample less than they are told; the history rolls over by 61 s; slow start goes on while the window is at most the
 //! threshold, and again after a timeout; and the window is bounded by what was in flight before the acknowledgement, without ALLOWED_INCREASE.
-//! A window that fills the flight can therefore only fall: outside slow start ns-3's LEDBAT does not grow.
+//! A window that fills the flight can therefore only fall: outside slow start ns-3's LEDBAT does not grow. A fall by more than the window
+//! wraps round 32 bits: a delay far above the target opens the window to what is in flight instead of closing it.
 
 use super::LedbatParams;
 use crate::num::{millis, real, whole};
@@ -51,6 +52,14 @@ fn signed(count: u64) -> i64 {
 fn real_of(count: i64) -> f64 {
     let size = real(count.unsigned_abs());
     if count < 0 { -size } else { size }
+}
+
+/// The window as a `uint32_t`: what is below zero wraps round, and only the bytes in flight bound it then.
+fn wrapped(window: f64) -> u64 {
+    match whole(-window) {
+        0 => whole(window),
+        below => (1 << 32) - below.min(1 << 32),
+    }
 }
 
 impl Ns3 {
@@ -118,7 +127,7 @@ impl Ns3 {
         let offset = real_of(self.target - queueing) * self.gain;
         let count = (offset * real(bytes)).trunc();
         let part = count / (real_of(self.target) * real(window.cwnd));
-        let grown = whole(real(window.cwnd) + part * real(mss));
+        let grown = wrapped(real(window.cwnd) + part * real(mss));
         window.cwnd = grown.min(in_flight + bytes).max(self.least * mss);
         if window.cwnd <= window.ssthresh {
             window.ssthresh = window.cwnd - 1;
@@ -173,5 +182,22 @@ mod tests {
         assert_eq!(kept.noise, [40, 35, 50]);
         assert_eq!(kept.base, [10, 30, 35]);
         assert_eq!(kept.queueing_ms(), Some(25));
+    }
+
+    #[test]
+    fn a_window_below_zero_wraps_and_is_bounded_by_what_is_in_flight() {
+        let mut ledbat = Ns3::new(&ns3(&[("slow_start", "false")]));
+        ledbat.noise.push_back(4100);
+        ledbat.base.push_back(100);
+        let mut window = Window::new();
+        window.mss = MSS;
+        window.cwnd = 5 * MSS;
+        window.ssthresh = 5 * MSS - 1;
+        // Queueing of 4 s, 3.9 s above the target: 39 * 2 / 5 segments less.
+        ledbat.increase(&mut window, 2 * MSS, 11 * MSS);
+        assert_eq!(window.cwnd, 13 * MSS);
+        // The next fall is by 39 * 2 / 13 segments.
+        ledbat.increase(&mut window, 2 * MSS, 11 * MSS);
+        assert_eq!(window.cwnd, 7 * MSS);
     }
 }

@@ -221,3 +221,25 @@ fn deficits_count_datagrams_without_the_header_of_the_link_in_ns3() {
     };
     case.check();
 }
+
+#[test]
+fn no_segment_at_the_end_of_a_timeout_wraps_the_count_of_bic_in_ns3() {
+    let queue = "codel dialect=ns3 limit=1000p target=5ms interval=100ms ecn=false";
+    ten_mbps("codel-bic", "bic", queue, 3).check();
+}
+
+#[test]
+fn a_duplicate_leaves_the_timestamp_to_echo_alone_in_ns3() {
+    let queue = "codel dialect=ns3 limit=1000p target=5ms interval=100ms ecn=false";
+    ten_mbps("codel-westwood", "westwood", queue, 3).check();
+    ten_mbps("codel-illinois", "illinois", queue, 3).check();
+}
+
+#[test]
+fn a_window_of_observation_without_a_whole_segment_counts_as_unmarked_in_ns3() {
+    let queue = "codel dialect=ns3 limit=1000p target=5ms interval=100ms ecn=false";
+    let mut case = ten_mbps("codel-dctcp", "dctcp", queue, 3);
+    // DCTCP lives by marks.
+    case.flow = case.flow.replace("ecn = false\n", "");
+    case.check();
+}

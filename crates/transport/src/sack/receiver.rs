@@ -552,8 +552,13 @@ impl Agent for SackReceiver {
         if self.ecn {
             self.on_ecn(packet, bytes, host);
         }
-        // RFC 7323 section 4.3: not that of a duplicate which is older than what is echoed.
-        if packet.seq <= self.acknowledged && (self.as_ns3 || packet.created >= self.echo_stamp) {
+        // RFC 7323 section 4.3: not that of a duplicate which is older than what is echoed. ns-3 takes none from duplicates
+        // (TcpSocketBase::ProcessOptionTimestamp).
+        let takes = match self.as_ns3 {
+            true => packet.seq == self.next,
+            false => packet.created >= self.echo_stamp,
+        };
+        if packet.seq <= self.acknowledged && takes {
             self.echo_stamp = packet.created;
             self.echo_arrived = host.now();
         }
