@@ -133,8 +133,13 @@ impl CongestionControl for Ledbat {
         };
         match &mut self.ns3 {
             None => self.delays.add(delay, sample.now),
-            Some(ns3) if sample.acked > 0 => ns3.add(delay, sample.now),
-            Some(_) => {}
+            Some(ns3) => {
+                // PktsAcked, which repeated acknowledgements call for one segment.
+                let segments = sample.told.map(u64::from);
+                if segments.unwrap_or(sample.acked) > 0 {
+                    ns3.add(delay, sample.now);
+                }
+            }
         }
     }
 
