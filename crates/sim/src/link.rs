@@ -352,6 +352,11 @@ pub(crate) struct Link<P> {
     last_arrival: Time,
     pub(crate) index: u32,
     device_queue: u32,
+    /// Packets that arrive in the instant in which the device begins a transmission are in the queue before the device asks for the next
+    /// one: ns-3's device wakes its queue disc by an event of its own (NetDeviceQueue::PacketDequeued).
+    fills_late: bool,
+    /// The instant at the end of which the device is filled; [`Time::MAX`] if there is none.
+    pub(crate) fill_at: Time,
     shapes: bool,
     /// With so many packets in flight a calm link lets them run ahead again.
     pub(crate) enough: u64,
@@ -420,6 +425,8 @@ impl<P: Port> Link<P> {
             source: shape.source,
             onward: shape.onward,
             device_queue: shape.device_queue,
+            fills_late: shape.device_queue > 0 && shape.ties == Ties::Birth,
+            fill_at: Time::MAX,
             shapes,
             enough: AT_ONCE,
             held_back: false,
@@ -595,9 +602,40 @@ impl<P: Port> Link<P> {
         if self.eager && self.ties != Ties::DeparturesFirst {
             return;
         }
+        self.fill_before(bound, sink);
         while !self.idle && self.departs_before(bound) {
             self.depart(sink);
+            self.fill_before(bound, sink);
         }
+    }
+
+    /// The key of the event by which the device is filled.
+    fn fill_key(&self) -> Key {
+        Key {
+            time: self.fill_at,
+            birth: self.fill_at,
+            order: Key::departure_order(self.id),
+        }
+    }
+
+    /// Fills the device if that is due before `bound`.
+    #[inline(always)]
+    fn fill_before<S: LinkSink>(&mut self, bound: &Key, sink: &mut S) {
+        if self.fill_at != Time::MAX && self.fill_key() < *bound {
+            self.fill_now(sink);
+        }
+    }
+
+    /// Fills the device at the end of its instant.
+    #[cold]
+    fn fill_now<S: LinkSink>(&mut self, sink: &mut S) {
+        let key = self.fill_key();
+        if S::TRACES {
+            sink.at_key(key, self.index);
+        }
+        self.fill_at = Time::MAX;
+        self.fill_device(key.time, sink);
+        self.waiting = !self.nothing_to_send();
     }
 
     /// The transmitter is free at `free_at`: starts the next packet or goes idle.
@@ -613,6 +651,9 @@ impl<P: Port> Link<P> {
             self.launch::<S, true>((self.free_at, self.last_start), sink);
             self.waiting = self.ring.waiting() != 0;
             return;
+        }
+        if self.fill_at != Time::MAX {
+            self.fill_now(sink);
         }
         let key = self.departure_key();
         if !self.waiting || !self.start(key, sink) {
@@ -653,6 +694,10 @@ impl<P: Port> Link<P> {
     /// The departure event of an eager link, or of a lazy one whose port holds packets back or that has come up. Ignored if the departure has
     /// happened already, or is due by another event.
     pub(crate) fn on_departure_event<S: LinkSink>(&mut self, key: &Key, sink: &mut S) {
+        if self.fill_at == key.time && self.fill_at == key.birth {
+            self.fill_now(sink);
+            return;
+        }
         let due = self.departure_key();
         let looks = self.held_back || self.resumes();
         let listed = self.eager || (looks && due.birth == key.birth);
@@ -727,7 +772,10 @@ impl<P: Port> Link<P> {
         }
         if !self.plain {
             self.impair(last_arrival);
-            self.fill_device(now, sink);
+            match self.fills_late {
+                true => self.fill_at = now,
+                false => self.fill_device(now, sink),
+            }
         }
     }
 
@@ -748,7 +796,9 @@ impl<P: Port> Link<P> {
     #[cold]
     fn go_on<S: LinkSink>(&mut self, (now, birth): (Time, Time), sink: &mut S) {
         if !self.held_back {
-            self.fill_device(now, sink);
+            if self.fill_at == Time::MAX {
+                self.fill_device(now, sink);
+            }
         } else if self.port.dequeue(&mut self.ring, now, sink) {
             self.held_back = false;
             // The look that is listed is for what was held back; what the transmitter gets next may be due before.
@@ -925,6 +975,9 @@ impl<P: Port> Link<P> {
         let looks = !self.plain && (self.held_back || self.resumes());
         let alone = looks && self.ring.in_flight() == 0;
         let listed = self.eager || alone;
+        if listed && self.fill_at != Time::MAX {
+            return Some((self.fill_at, self.fill_at));
+        }
         if !listed || self.idle || self.free_at == Time::MAX {
             return None;
         }

@@ -1429,7 +1429,7 @@ impl<P: Port, T: Tracer> Core<P, T> {
         let key = self.key;
         let l = &mut self.links[link];
         // Strictly before the current time: events at it have not run.
-        if l.free_at < key.time {
+        if l.free_at < key.time || l.fill_at < key.time {
             let bound = Key {
                 time: Time::from_ps(key.time.as_ps() - 1),
                 birth: Time::MAX,

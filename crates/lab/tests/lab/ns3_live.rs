@@ -243,3 +243,17 @@ fn a_window_of_observation_without_a_whole_segment_counts_as_unmarked_in_ns3() {
     case.flow = case.flow.replace("ecn = false\n", "");
     case.check();
 }
+
+#[test]
+fn what_arrives_when_the_device_begins_is_queued_before_the_device_asks_in_ns3() {
+    let case = Case {
+        delay: "8ms",
+        ..ten_mbps(
+            "fq-codel-newreno",
+            "sack",
+            "fq_codel dialect=ns3 limit=1000p target=5ms interval=100ms buckets=none ecn=false",
+            4,
+        )
+    };
+    case.check();
+}
