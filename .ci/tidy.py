@@ -2,7 +2,7 @@
 
 - No file names a machine's directories, and none has a to-do left in it.
 - The crates depend one way, and the simulation touches no clock, thread, file or global.
-- The version is the same wherever it stands, and CHANGELOG.md has a place for it.
+- The version is the same everywhere; CHANGELOG.md has a section for it, with entries of one short line.
 - Links between the documents lead somewhere.
 - Text ends its lines plainly; no large file slips in.
 """
@@ -39,6 +39,8 @@ TEXT = {
 # Files that others wrote, kept as they came.
 FOREIGN = ("crates/report/vendor/", "LICENSE-APACHE")
 LARGEST_BYTES = 1_000_000
+# Characters of an entry in CHANGELOG.md, with its hyphen.
+LONGEST_ENTRY = 200
 
 MACHINE_PATH = re.compile(r"(?<![\w./}])/(?:work|root|home|Users|mnt|private)/\w")
 LEFT_OVER = re.compile(
@@ -153,6 +155,20 @@ def absence_problems() -> Iterator[str]:
                     yield f"{where}: {match[0]} in the simulation (ARCHITECTURE.md)"
 
 
+def changelog_problems(changelog: str, version: str) -> Iterator[str]:
+    """Headings: Unreleased, which may be missing, then the version. Entries: one short line each."""
+    headings = re.findall(r"^## (.+)$", changelog, re.M)
+    if headings[:1] == ["Unreleased"]:
+        headings = headings[1:]
+    if not headings or headings[0].split()[0] != version:
+        yield f"CHANGELOG.md: the first heading after Unreleased is not {version}"
+    for number, line in enumerate(changelog.splitlines(), 1):
+        if line.startswith("- ") and len(line) > LONGEST_ENTRY:
+            yield f"CHANGELOG.md:{number}: {len(line)} characters; at most {LONGEST_ENTRY}"
+        elif line.startswith((" ", "* ")):
+            yield f"CHANGELOG.md:{number}: an entry is one line that begins with a hyphen"
+
+
 def version_problems() -> Iterator[str]:
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     version = workspace["workspace"]["package"]["version"]
@@ -165,9 +181,7 @@ def version_problems() -> Iterator[str]:
     if not re.search(rf"^version: {re.escape(version)}$", citation, re.M):
         yield f"CITATION.cff: the version is {version}"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    heading = re.search(r"^## (.+)$", changelog, re.M)
-    if heading is None or not heading[1].startswith((version, "Unreleased")):
-        yield f"CHANGELOG.md: the first heading is neither Unreleased nor {version}"
+    yield from changelog_problems(changelog, version)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     if "version" in project:
         yield "pyproject.toml: the version is dynamic; it comes from Cargo.toml"
