@@ -5,6 +5,8 @@
 - The version is the same everywhere; CHANGELOG.md has a section for it, with entries of one short line.
 - Links between the documents lead somewhere.
 - Text ends its lines plainly; no large file slips in.
+- Functions and files are short, but for the exceptions in long.toml (lengths.py).
+- Texts avoid phrases that are hard to read; subjects of commits are short (prose.py).
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import lengths
+import prose
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -129,25 +134,12 @@ def crate_problems() -> Iterator[str]:
             yield f"crates/{crate}/Cargo.toml: {crate} may not depend on {name} (ARCHITECTURE.md)"
 
 
-def without_tests(source: str) -> str:
-    """The source up to its unit tests, which stand at the end of the file and may do more."""
-    return re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", source, maxsplit=1, flags=re.M)[0]
-
-
-def is_tests_alone(path: Path) -> bool:
-    """True of a module that its parent declares for tests only."""
-    folder = path.parent
-    parents = (folder / "mod.rs", folder / "lib.rs", folder.with_suffix(".rs"))
-    declared = f"#[cfg(test)]\nmod {path.stem};"
-    return any(p.is_file() and declared in p.read_text(encoding="utf-8") for p in parents)
-
-
 def absence_problems() -> Iterator[str]:
     for crate in SIMULATION:
         for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs")):
-            if is_tests_alone(path):
+            if lengths.is_tests_alone(path):
                 continue
-            source = without_tests(path.read_text(encoding="utf-8"))
+            source = lengths.without_tests(path.read_text(encoding="utf-8"))
             for number, line in enumerate(source.splitlines(), 1):
                 code = line.split("//", 1)[0]
                 if match := ABSENT.search(code):
@@ -209,7 +201,13 @@ def main() -> int:
         *absence_problems(),
         *version_problems(),
         *link_problems(paths),
+        *lengths.problems(lengths.measured(lengths.sources(paths)), lengths.read_exceptions()),
+        *prose.phrase_problems(prose.checked(filter(is_ours, paths))),
     ]
+    log, skipped = prose.subjects()
+    problems += prose.subject_problems(log)
+    if skipped is not None:
+        print(f"tidy: subjects of commits skipped, {skipped}")
     for problem in problems:
         print(problem)
     print(f"tidy: {len(paths)} files, {len(problems)} problems")
