@@ -19,6 +19,8 @@ MINUTES ?= 60
 # The crates of the simulation, which have to compile to WebAssembly as well.
 SIMULATION := units sim queue cc transport traffic
 
+FUZZED := units scenario trace opportunities
+
 # PyO3 looks for the interpreter here.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -42,6 +44,13 @@ test: dev-tools develop ## Run every test: Rust, oracles, Python
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
 	$(BIN)/python .ci/soak.py --minutes $(MINUTES)
+
+.PHONY: fuzz-seeds
+fuzz-seeds: ## Run every fuzz target once on each file of fuzz/seeds; needs a C++ compiler, no nightly
+	@# Dependencies begin with the versions of this workspace.
+	test -f fuzz/Cargo.lock || cp Cargo.lock fuzz/Cargo.lock
+	cd fuzz && $(CARGO) build --bins --target-dir target
+	cd fuzz && for target in $(FUZZED); do target/debug/$$target seeds/$$target/*; done
 
 .PHONY: check
 check: check-format check-rust check-python check-generated check-wasm check-history check-tidy ## Run every check that is not a test

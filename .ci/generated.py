@@ -40,7 +40,7 @@ class Block:
     end: int
 
     def is_runnable(self) -> bool:
-        """Whether it is a `console` block of which every command may be run."""
+        """Whether it is a `console` block whose commands may all be run."""
         commands = [line for line in self.body.splitlines() if line.startswith("$ ")]
         return self.language == "console" and all(RUNNABLE.match(line) for line in commands)
 

@@ -2,7 +2,7 @@
 
 A study's README.md is written from README.md.j2, a Jinja template that names every number instead of stating it. The study runs twice:
 in full, with its own replications, for README.md; and short, with few, for a test that compares the digits exactly. Both go to
-numbers.json, the short run with a digest of all that it printed, so that no number of a study changes without a word.
+numbers.json, the short run with a digest of all that it printed, so that no number of a study changes silently.
 
 `--check` writes nothing: it tells whether each README.md is what its template and numbers.json give and, with a command, whether the short
 runs of the suites still give their numbers. Those of the reproductions are a test (tests/python/test_studies.py).
@@ -71,7 +71,7 @@ class Number:
         return f"{fixed(self.mean, digits)} ± {fixed(self.half, digits)}"
 
     def value(self, digits: int | None = None) -> str:
-        """The mean alone: with so many digits behind the point, or those that its interval leaves."""
+        """The mean alone: with `digits` behind the point, or as many as its interval leaves."""
         if digits is None:
             return minus(self.text().split(" ")[0])
         return minus(fixed(self.mean, digits))
@@ -83,7 +83,7 @@ class Number:
 
 
 def exponent(value: float, digits: int) -> int:
-    """The power of ten of the first digit of a number that is rounded to so many."""
+    """The power of ten of the first digit of a number that is rounded to `digits` digits."""
     return int(f"{value:.{digits - 1}e}".split("e")[1])
 
 

@@ -2,9 +2,11 @@
 
 - No file names a machine's directories, and none has a to-do left in it.
 - The crates depend one way, and the simulation touches no clock, thread, file or global.
-- The version is the same wherever it stands, and CHANGELOG.md has a place for it.
+- The version is the same everywhere; CHANGELOG.md has a section for it, with entries of one short line.
 - Links between the documents lead somewhere.
 - Text ends its lines plainly; no large file slips in.
+- Functions and files are short, but for the exceptions in long.toml (lengths.py).
+- Texts avoid phrases that are hard to read; subjects of commits are short (prose.py).
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import lengths
+import prose
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,6 +44,8 @@ TEXT = {
 # Files that others wrote, kept as they came.
 FOREIGN = ("crates/report/vendor/", "LICENSE-APACHE")
 LARGEST_BYTES = 1_000_000
+# Characters of an entry in CHANGELOG.md, with its hyphen.
+LONGEST_ENTRY = 200
 
 MACHINE_PATH = re.compile(r"(?<![\w./}])/(?:work|root|home|Users|mnt|private)/\w")
 LEFT_OVER = re.compile(
@@ -127,30 +134,31 @@ def crate_problems() -> Iterator[str]:
             yield f"crates/{crate}/Cargo.toml: {crate} may not depend on {name} (ARCHITECTURE.md)"
 
 
-def without_tests(source: str) -> str:
-    """The source up to its unit tests, which stand at the end of the file and may do more."""
-    return re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", source, maxsplit=1, flags=re.M)[0]
-
-
-def is_tests_alone(path: Path) -> bool:
-    """True of a module that its parent declares for tests only."""
-    folder = path.parent
-    parents = (folder / "mod.rs", folder / "lib.rs", folder.with_suffix(".rs"))
-    declared = f"#[cfg(test)]\nmod {path.stem};"
-    return any(p.is_file() and declared in p.read_text(encoding="utf-8") for p in parents)
-
-
 def absence_problems() -> Iterator[str]:
     for crate in SIMULATION:
         for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs")):
-            if is_tests_alone(path):
+            if lengths.is_tests_alone(path):
                 continue
-            source = without_tests(path.read_text(encoding="utf-8"))
+            source = lengths.without_tests(path.read_text(encoding="utf-8"))
             for number, line in enumerate(source.splitlines(), 1):
                 code = line.split("//", 1)[0]
                 if match := ABSENT.search(code):
                     where = f"{name_of(path)}:{number}"
                     yield f"{where}: {match[0]} in the simulation (ARCHITECTURE.md)"
+
+
+def changelog_problems(changelog: str, version: str) -> Iterator[str]:
+    """Headings: Unreleased, which may be missing, then the version. Entries: one short line each."""
+    headings = re.findall(r"^## (.+)$", changelog, re.M)
+    if headings[:1] == ["Unreleased"]:
+        headings = headings[1:]
+    if not headings or headings[0].split()[0] != version:
+        yield f"CHANGELOG.md: the first heading after Unreleased is not {version}"
+    for number, line in enumerate(changelog.splitlines(), 1):
+        if line.startswith("- ") and len(line) > LONGEST_ENTRY:
+            yield f"CHANGELOG.md:{number}: {len(line)} characters; at most {LONGEST_ENTRY}"
+        elif line.startswith((" ", "* ")):
+            yield f"CHANGELOG.md:{number}: an entry is one line that begins with a hyphen"
 
 
 def version_problems() -> Iterator[str]:
@@ -165,9 +173,7 @@ def version_problems() -> Iterator[str]:
     if not re.search(rf"^version: {re.escape(version)}$", citation, re.M):
         yield f"CITATION.cff: the version is {version}"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    heading = re.search(r"^## (.+)$", changelog, re.M)
-    if heading is None or not heading[1].startswith((version, "Unreleased")):
-        yield f"CHANGELOG.md: the first heading is neither Unreleased nor {version}"
+    yield from changelog_problems(changelog, version)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     if "version" in project:
         yield "pyproject.toml: the version is dynamic; it comes from Cargo.toml"
@@ -195,7 +201,13 @@ def main() -> int:
         *absence_problems(),
         *version_problems(),
         *link_problems(paths),
+        *lengths.problems(lengths.measured(lengths.sources(paths)), lengths.read_exceptions()),
+        *prose.phrase_problems(prose.checked(filter(is_ours, paths))),
     ]
+    log, skipped = prose.subjects()
+    problems += prose.subject_problems(log)
+    if skipped is not None:
+        print(f"tidy: subjects of commits skipped, {skipped}")
     for problem in problems:
         print(problem)
     print(f"tidy: {len(paths)} files, {len(problems)} problems")

@@ -145,7 +145,7 @@ def count(case: str, seconds: str) -> tuple[int, int]:
                 seconds,
                 "--json",
             ],
-            # Python's start-up takes another way every time unless it is told not to.
+            # A fixed hash seed makes Python's start-up take the same path every time.
             env={**os.environ, "PYTHONHASHSEED": "0"},
             capture_output=True,
             text=True,

@@ -1,6 +1,6 @@
 //! A text is a packet delivery trace whose gaps are a schedule that a scenario takes, or an error that says a line or what is missing.
 //!
-//! `cargo +nightly fuzz run opportunities`
+//! `cargo +nightly fuzz run opportunities fuzz/corpus/opportunities fuzz/seeds/opportunities`
 
 #![no_main]
 

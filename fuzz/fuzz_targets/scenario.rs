@@ -1,6 +1,6 @@
 //! A text is a scenario that survives being written and read again, or an error that names the file.
 //!
-//! `cargo +nightly fuzz run scenario fuzz/corpus/scenario crates/lab/tests/data/scenarios`
+//! `cargo +nightly fuzz run scenario fuzz/corpus/scenario fuzz/seeds/scenario`
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Bytes are a trace that can be analysed, or an error that names the file; what can be read strictly reads the same leniently.
 //!
-//! `cargo +nightly fuzz run trace fuzz/corpus/trace tests/data/traces`
+//! `cargo +nightly fuzz run trace fuzz/corpus/trace fuzz/seeds/trace`
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! A text is a quantity or specification that prints and reads back to itself, or an error.
 //!
-//! `cargo +nightly fuzz run units`
+//! `cargo +nightly fuzz run units fuzz/corpus/units fuzz/seeds/units`
 
 #![no_main]
 

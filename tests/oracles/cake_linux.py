@@ -7,7 +7,7 @@ collisions.
 
 * Shaper: the time of the next packet moves on by what the packet takes at the bandwidth; it starts anew at the present when
   a packet meets an empty queue. (The failsafe of the kernel moves faster, and so never decides here.)
-* Tins: a DSCP chooses one. Each has a rate, of which its target, interval and quantum follow. With a bandwidth the last tin with
+* Tins: a DSCP chooses one. Each has a rate, which gives its target, interval and quantum. With a bandwidth the last tin with
   flows that is on schedule is served, else the one that is due first (the later one of equal ones); a packet moves the time of its tin on
   by what it takes at the tin's rate, from the present at least once that time has come. Without a bandwidth tins take turns by
   deficits.

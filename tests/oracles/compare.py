@@ -100,7 +100,7 @@ def compare(
 
     Verdicts are compared exactly, departures and sojourns within the tolerance, reasons on demand
     (their names belong to the implementation). An earlier cause may hide behind a later index
-    where a scheduler serves out of order, so the earliest difference in time is told as well.
+    where a scheduler serves out of order, so the earliest difference in time is named as well.
     """
     if len(replay) != len(oracle):
         index = min(len(replay), len(oracle))

@@ -12,7 +12,7 @@ What it leaves open, and how it is read:
 
 * MSS is the size of the arriving packet; the RTT is one for all flows (the paper has it carried in
   the IP header); p is at most 1.
-* N counts the flows of which a packet arrived in the last `window`, that of the arriving packet
+* N counts the flows with a packet that arrived in the last `window`, that of the arriving packet
   among them; a packet that is older than `window` no longer counts.
 * One uniform draw per arrival, dropped if below p; with ecn a capable packet is marked. Then limit.
 """

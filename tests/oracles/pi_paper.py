@@ -31,7 +31,7 @@ class Settings:
     period_ps: int = PS_PER_S // 160
     limit: Limit = field(default_factory=lambda: Limit(packets=800))
     ecn: bool = False
-    # In packets of so many bytes each.
+    # In packets of this number of bytes each.
     queue_in_bytes: int | None = None
 
 

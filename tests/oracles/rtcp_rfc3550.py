@@ -10,9 +10,9 @@ bytes per second. Members join together at time 0.
 What is computed, for figures that a test of the implementation reads (tests/data/rtcp/a7.csv):
 
 * interval: the times between reports of each member in the steady state;
-* flash: reports sent so many seconds after the join, with reconsideration; flash_plain: without
+* flash: reports sent within each number of seconds after the join, with reconsideration; flash_plain: without
   (the report goes when the first wait is over);
-* bye: BYEs sent so many seconds after all members of a session left together.
+* bye: BYEs sent within each number of seconds after all members of a session left together.
 
 Run as a program, it writes the figures.
 """

@@ -6,7 +6,7 @@ code of the appendices. Numbers are whole here and are cut to 16 bits only where
 that nothing has to guess whether they have wrapped; the jitter is a float.
 
 What is computed, for a file that a test of the implementation reads (tests/data/rtcp/reception.csv):
-packets of a source whose numbers and timestamps wrap, of which some are lost, some are late, some
+packets of a source whose numbers and timestamps wrap; some are lost, some are late, some
 come twice, with delays that vary; and every so often what a report says then.
 
 Run as a program, it writes the file.

@@ -12,7 +12,7 @@ A packet belongs to one bin of each level. What the paper leaves open, and how i
   "qlen == 0" are about the queue before the packet. Changes of a bin's p are more than `hold` apart.
 * ratelimit(): a packet is let in if the last one let in so is `boxtime` ago or more.
 * "with probability p_min": one uniform draw per packet that gets there. Then `limit`.
-* Moving hash: after `rehash` the other set is used, whose bins were told of the packets of flows
+* Moving hash: after `rehash` the other set is used, whose bins learned of the packets of flows
   with p_min = 1 in the last `warmup`. The set that is laid off gets a new key and p = 0.
 
 linux: probabilities in units of 1/65535, limit first; full is qlen >= bin_size and only raises p; a

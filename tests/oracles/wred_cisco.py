@@ -10,7 +10,7 @@ Sources:
   1 / denominator at the upper one, beyond that it is dropped. Nothing is said of spacing, so there
   is none: one draw for each packet in between. With ECN packets in between are marked if they can
   be; beyond the upper threshold they are dropped.
-* Floyd and Jacobson 1993, figure 2, for idle times, of which Cisco says nothing: the average decays
+* Floyd and Jacobson 1993, figure 2, for idle times, where Cisco says nothing: the average decays
   as by arrivals at an empty queue of as many packets of `avpkt` bytes as the link could have sent.
   A packet that is dropped at an idle link starts the idle time anew.
 * Linux net/sched/sch_gred.c with several virtual queues of one priority (WRED mode), and

@@ -54,7 +54,7 @@ const LEAST: u64 = 4;
 /// Longest time of aggregation that the window allows for, and the rounds after which what was seen is half forgotten.
 const AGGREGATION: Span = Span::from_ms(100);
 const AGGREGATION_ROUNDS: u32 = 5;
-/// Rate below which segments leave one by one, bytes per second (bbr_min_tso_rate), and the part of a second of which a piece is made
+/// Rate below which segments leave one by one, bytes per second (bbr_min_tso_rate), and the part of a second that one TSO burst lasts
 /// above it (sk_pacing_shift).
 const PIECES_FROM: f64 = 150_000.0;
 const PIECE: f64 = 1024.0;
@@ -251,7 +251,7 @@ impl Bbr {
         self.with_room(self.bdp(self.bw.get(), gain))
     }
 
-    /// So many bytes with room for segments that leave in one piece: three pieces, an even number, two segments more while probing.
+    /// `bytes` with room for segments that leave in one burst: three pieces, an even number, two segments more while probing.
     fn with_room(&self, bytes: u64) -> u64 {
         let mut segments = bytes / self.mss + 3 * self.piece();
         segments += segments % 2;

@@ -1,6 +1,6 @@
 //! BBR, version 3: the model of BBR with bounds learnt from losses, and probes for bandwidth that are spaced in time.
 //!
-//! Source: draft-ietf-ccwg-bbr-06, sections 2 (constants) and 5, read function by function; the samples it goes by (its section 4) are the
+//! Source: draft-ietf-ccwg-bbr-06, sections 2 (constants) and 5, read function by function; the samples it uses (its section 4) are the
 //! transport's.
 //!
 //! Deviations: ECN is not used. The random parts of the wait between two probes come from the count of delivered bytes. The send quantum

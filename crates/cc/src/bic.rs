@@ -65,7 +65,7 @@ impl Search {
         }
     }
 
-    /// Windows up to so many segments are too small for it.
+    /// Windows up to `low_window` segments are too small for it.
     pub(crate) fn set_low(&mut self, low_window: u32) {
         self.low_window = low_window.into();
     }

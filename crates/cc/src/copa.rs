@@ -2,7 +2,7 @@
 //!
 //! Source: Arun and Balakrishnan 2018 (NSDI), sections 2 and 2.2. In competition with flows that fill buffers, delta is
 //! halved or doubled as Reno's window would be (section 2.2). That the queue is nearly empty is judged with a grain of one packet of
-//! the flow: where acknowledgements are delayed, packets travel in pairs, of which the second waits for the first. Several flows
+//! the flow: where acknowledgements are delayed, packets travel in pairs: the second waits for the first. Several flows
 //! of Copa may still take each other for what fills buffers, and stay in competition.
 
 use crate::num::{rate, real, seconds, whole};

@@ -85,11 +85,11 @@ params! {
         hystart_most_rise: Span = "16ms", range .."10s", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_MAX",
             where exit not "loss",
             acts "delay ends slow start, and is above `hystart_rise_divisor` times this";
-        /// Part of the delay that the rise is between these (MIN_RTT_DIVISOR): one in so many.
+        /// Divisor of the delay that gives the rise between these bounds (MIN_RTT_DIVISOR).
         hystart_rise_divisor: u32 = "8", range "1".."1000", source "RFC 9406 section 4.3; tcp_cubic.c, HYSTART_DELAY_THRESH",
             where exit not "loss",
             acts "delay ends slow start, and its part is between the bounds of the rise";
-        /// Part by which the window grows in conservative slow start (CSS_GROWTH_DIVISOR): one in so many.
+        /// Divisor of the growth of the window in conservative slow start (CSS_GROWTH_DIVISOR).
         css_growth_divisor: u32 = "4", range "1".."1000", source "RFC 9406 section 4.3",
             where exit is "hystart_plus",
             acts "conservative slow start is entered";
@@ -277,7 +277,7 @@ impl Cubic {
         real(self.window.cwnd) / real(self.window.mss)
     }
 
-    /// The window at so many seconds after the epoch began, segments (RFC 9438 equation 1).
+    /// The window at `seconds` after the epoch began, segments (RFC 9438 equation 1).
     fn w_cubic(&self, seconds: f64) -> f64 {
         let t = seconds - self.k;
         self.c * t * t * t + self.origin

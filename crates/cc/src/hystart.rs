@@ -12,7 +12,7 @@ use sojourn_units::Time;
 /// The time that a train may be longer than the delay, microseconds.
 const TRAIN_SLACK: u64 = 1_000;
 
-/// What both go by; times in microseconds.
+/// What both use; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Segments below which HyStart does not look.
@@ -79,7 +79,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// A delay was measured in slow start with a window of so many segments; `least` is the shortest ever. All in
+    /// A delay was measured in slow start with a window of `segments`; `least` is the shortest ever. All in
     /// microseconds. True if slow start is to end.
     pub(crate) fn on_delay(
         &mut self,

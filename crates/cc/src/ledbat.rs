@@ -37,7 +37,7 @@ params! {
         /// Minutes over which the least delay is kept (BASE_HISTORY).
         base_history: u32 = "10", range "1".."1000", source "RFC 6817 section 2.5",
             acts "the connection lasts longer, and the least delay changes";
-        /// Samples of which the least is the current delay (CURRENT_FILTER).
+        /// Number of samples whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = "4", range "1".."1000", source "RFC 6817 section 2.4.2 leaves it open, at least 1",
             acts "the window follows the delay: with rule=ns3 only while the delay is above the target";
         /// Segments sent at first (INIT_CWND).
@@ -229,7 +229,7 @@ mod tests {
         ledbat
     }
 
-    /// An acknowledgement of one segment with so many bytes outstanding after it.
+    /// An acknowledgement of one segment that leaves `in_flight` bytes outstanding.
     fn ack(in_flight: u64) -> Acked {
         Acked {
             now: Time::ZERO,

@@ -1,7 +1,7 @@
 //! Congestion control algorithms: how much a sender may have in flight, and how fast it may send.
 //!
 //! An algorithm is one file that implements [`CongestionControl`] and one line in the registry at the end of this page.
-//! It is told what happens to a connection and answers with a window; what is lost, what is sent again and when a timer
+//! It learns what happens to a connection and answers with a window; what is lost, what is sent again and when a timer
 //! fires is the transport's business. Sizes are payload bytes.
 //!
 //! ```
@@ -118,7 +118,7 @@ pub struct Start {
     /// The window to begin with (RFC 5681 section 3.1, RFC 6928), bytes.
     pub initial_window: u64,
     /// Segments by which one acknowledgement opens the window at most in slow start (L of RFC 3465 section 2.2); 0 for no
-    /// bound. Algorithms with a parameter of their own for it go by that.
+    /// bound. Algorithms with a parameter of their own for it use that.
     pub slow_start_limit: u32,
     /// Windows are whole segments.
     pub whole_segments: bool,

@@ -148,7 +148,7 @@ pub(crate) trait Ops: std::fmt::Debug + Send {
     fn event(&mut self, state: &mut State, event: Event) {
         let _ = (state, event);
     }
-    /// cong_avoid: so many segments were delivered; whether the window was what held the sender back.
+    /// cong_avoid: `acked` segments were delivered; whether the window was what held the sender back.
     fn avoid(&mut self, state: &mut State, acked: u64, limited: bool) {
         state.reno(acked, limited);
     }

@@ -36,7 +36,7 @@ pub struct MediaFeedback<'a> {
     pub packets: &'a [PacketResult],
     /// Round trip of the newest of these, less the time for which the receiver kept it.
     pub round_trip: Option<Span>,
-    /// Bytes sent of which nothing was told yet.
+    /// Bytes sent and not yet reported on.
     pub in_flight: u64,
     /// Bytes that wait in the sender.
     pub waiting: u64,
@@ -50,7 +50,7 @@ pub trait MediaControl {
     /// Feedback has not come for so long that all in flight is taken for lost.
     fn on_silence(&mut self, now: Time);
 
-    /// A packet of so many bytes was sent; so many are in flight with it.
+    /// A packet of `bytes` was sent; `in_flight` includes it.
     fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         let _ = (now, bytes, in_flight);
     }

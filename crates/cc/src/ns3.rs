@@ -78,7 +78,7 @@ impl State {
 
 /// An algorithm as ns-3 has it (TcpCongestionOps).
 pub(crate) trait Ops: std::fmt::Debug + Send {
-    /// PktsAcked: so many segments, and the smoothed round trip, if there is one.
+    /// PktsAcked: the segments acknowledged, and the smoothed round trip, if there is one.
     fn acked(&mut self, state: &mut State, segments: u64, srtt: Span, sample: &Sample) {
         let _ = (state, segments, srtt, sample);
     }

@@ -1,7 +1,7 @@
 //! Prague: scalable congestion control for L4S, paced, that depends little on the round-trip time.
 //!
 //! Sources: RFC 9331 section 4 (what is required), draft-briscoe-iccrg-prague-congestion-control-04 section 2 (alpha, growth,
-//! round-trip independence, pacing), of which an early text was read line by line; udp_prague (prague_cc.cpp), read for what that leaves open: the
+//! round-trip independence, pacing; an early text of it was read line by line); udp_prague (prague_cc.cpp), read for what that leaves open: the
 //! window falls once per virtual round trip, and grows in its square.
 //!
 //! Deviations: no fallback to classic ECN where a queue seems to have it; the independence of the round-trip time holds from the beginning of a
@@ -160,7 +160,7 @@ impl CongestionControl for Prague {
             }
         }
         if sample.marked > 0 && !repairs {
-            // The transport tells of marks once in its own round trips, of which two may have to pass.
+            // The transport reports marks once per round trip of its own; two of them may have to pass.
             self.fall_for_a_mark(sample.now);
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::window::tests::{MSS, Pipe};
 
-    /// A window of ten segments in congestion avoidance, round trips of so many milliseconds.
+    /// A window of ten segments in congestion avoidance, round trips of `ms` milliseconds.
     fn avoiding(ms: u64) -> Prague {
         let mut cc = Prague::new(&PragueParams::default());
         cc.on_start(&Start {

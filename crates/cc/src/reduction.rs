@@ -63,7 +63,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A connection of `name` after so many acknowledgements of a segment each.
+    /// A connection of `name` after `acks` acknowledgements of a segment each.
     fn after(name: &str, dialect: &str, acks: u64) -> AnyCc {
         let mut cc = build(name, Some(dialect), &[]).unwrap();
         let rtt = Some(Span::from_ms(50));

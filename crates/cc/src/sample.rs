@@ -30,11 +30,11 @@ pub struct Traits {
     pub samples: bool,
     /// It measures one-way delay, so the transport must have timestamps.
     pub timestamps: bool,
-    /// It goes by acknowledgements and losses alone and never paces: the transport need not take samples for it.
+    /// It uses acknowledgements and losses alone and never paces: the transport need not take samples for it.
     pub unsampled: bool,
     /// Its window does not grow while the application or the peer holds the sender back, whatever `validate_window` of the transport says.
     pub validates: bool,
-    /// It goes by samples of the delivery rate as ns-3 takes them, from one acknowledgement to the next, and by bytes lost as ns-3 counts them, where the
+    /// It uses samples of the delivery rate as ns-3 takes them, from one acknowledgement to the next, and by bytes lost as ns-3 counts them, where the
     /// transport works as ns-3 does.
     pub keeps_samples: bool,
     /// Why a reduction may leave a threshold above the window before; `None` where that would be a mistake.

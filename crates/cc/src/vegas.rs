@@ -25,7 +25,7 @@ params! {
         alpha: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// Segments in queues above which it shrinks.
         beta: u32 = "3", range .."10000", source "Brakmo & Peterson 1995",
-            acts "so many segments wait";
+            acts "this number of segments wait";
         /// Segments in queues that end slow start.
         gamma: u32 = "1", range .."10000", source "Brakmo & Peterson 1995";
         /// Whose arithmetic it follows: how round trips are counted, what waits is computed and the threshold set.

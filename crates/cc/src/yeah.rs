@@ -19,7 +19,7 @@ params! {
     pub struct YeahParams {
         /// Segments in queues above which it retreats (Q_max).
         alpha: u32 = "80", range "1".."100000", source "Baiocchi et al. 2007; tcp_yeah.c, TCP_YEAH_ALPHA",
-            acts "so many segments wait";
+            acts "this number of segments wait";
         /// Queueing delay that counts as long: the base over this (phi).
         phi: u32 = "8", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_PHY",
             acts "the delay of a queue is about that part; with details=ns3, 1 alone differs from the others (a quotient of integers)";
@@ -28,7 +28,7 @@ params! {
             acts "more than `alpha` segments wait";
         /// Round trips in slow mode that tell of Reno beside it (rho).
         rho: u32 = "16", range "1".."1000", source "tcp_yeah.c, TCP_YEAH_RHO",
-            acts "the queue is long for about so many round trips";
+            acts "the queue is long for about this number of round trips";
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Baiocchi et al. 2007", by dialect;
     }

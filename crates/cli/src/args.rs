@@ -96,7 +96,7 @@ pub(crate) struct AnalyseArgs {
     /// Rate of a link, for its utilization, such as 0-1=10Mbps; may be repeated.
     #[arg(long = "rate", value_name = "LINK=RATE")]
     pub(crate) rates: Vec<String>,
-    /// A packet of which nothing is read for so long is taken for lost.
+    /// A packet without an event for this long counts as lost.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) horizon: String,
     /// Print this table, such as flows, series or distributions; may be repeated. All but the long ones unless given.

@@ -43,7 +43,7 @@ const RING_ARRIVALS: u64 = 400_000;
 /// Demanded: case, most times the ring loop.
 const BOUNDS: [(&str, f64); 3] = [("b1", 4.0), ("b3-4", 4.0), ("b3-64", 4.0)];
 
-/// Demanded: case, at most so many times another; both as multiples of the ring loop beside them.
+/// Required: a case, the case it is compared with, and the greatest ratio of the two; both as multiples of the ring loop.
 const GROWTH: [(&str, &str, f64); 3] = [
     ("b4-1024", "b3-64", 1.3),
     ("b3-64-sack", "b3-64", 1.5),

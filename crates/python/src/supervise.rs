@@ -1,4 +1,4 @@
-//! Long work beside the interpreter: it runs with the GIL released, progress is told, and Ctrl-C stops it.
+//! Long work beside the interpreter: it runs with the GIL released, progress is reported, and Ctrl-C stops it.
 
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How often the interpreter is asked for a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How often that is, once the work is told to stop, until it is left alone: less than a second.
+/// How many of these rounds the work has to stop before it is left alone: less than a second.
 const LAST_ROUNDS: u32 = 15;
 
 /// What the work may do while it runs.

@@ -246,7 +246,7 @@ impl Endpoint {
         }
     }
 
-    /// What a sender of media has been told by who reports in flow number `flow`; `None` for others.
+    /// What a sender of media knows from the reports in flow number `flow`; `None` for others.
     pub fn rtp_account_of(&self, flow: u32) -> Option<RtpAccount> {
         match self {
             Endpoint::Rtp(sender) => Some(sender.account_of(flow)),
@@ -262,7 +262,7 @@ impl Endpoint {
         }
     }
 
-    /// What a receiver made of the media in flow number `flow`, of which there was some until `until`; `None` for others.
+    /// What a receiver made of the media that flow number `flow` sent until `until`; `None` for others.
     pub fn played(&self, flow: u32, until: Time) -> Option<PlayoutCounts> {
         match self {
             Endpoint::RtpReceiver(receiver) => Some(receiver.played(until)),

@@ -1,7 +1,7 @@
 //! Flows by name: which endpoints, with which parameters, a flow specification means.
 //!
 //! A TCP flow is named by its loss recovery (`reno`, `newreno`, `sack`, `tahoe`), by its congestion control (whose losses are
-//! repaired by selective acknowledgement unless it is told otherwise), or plainly `tcp`, which leaves both to its parameters. It
+//! repaired by selective acknowledgement unless `recovery` says otherwise), or plainly `tcp`, which leaves both to its parameters. It
 //! sends without end unless it is given `bytes`, `packets` or a `source`. Its parameters are those of the transport and of the
 //! congestion control. In dialect ns2 it is ns-2's one-way agent, in dialect ns3_24 ns-3.24's socket. A UDP flow is named by its
 //! source. A workload ([`crate::workload`]) is flows of TCP or QUIC that come and go.
@@ -890,7 +890,7 @@ fn is_selective(key: &str, own: &[&[ParamInfo]]) -> bool {
         && (is_of(SackParams::TABLE) || is_of(RledbatParams::TABLE))
 }
 
-/// Refuses what selective acknowledgement has in other dialects and ns-2's agent has not.
+/// Refuses options of selective acknowledgement that ns-2's agent lacks.
 fn refuse_in_ns2(args: &[(String, String)]) -> Result<(), ParamError> {
     let selective = |(key, _): &&(String, String)| is_selective(key, &[Ns2Params::TABLE]);
     match args.iter().find(selective) {

@@ -69,7 +69,7 @@ impl Resolved {
 }
 
 impl Resolved {
-    /// For an algorithm of which only the tables are known: what is given, and the dialect's defaults for the rest.
+    /// For an algorithm with known tables and no builder: what is given, and the dialect's defaults for the rest.
     pub(crate) fn of_tables(
         params: &'static [ParamInfo],
         dialects: &'static [DialectInfo],

@@ -239,8 +239,8 @@ pub fn find(name: &str) -> Option<&'static WorkloadKind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
 
-/// How many flows of the network a flow of this kind is: the connections of a workload, otherwise one. What cannot be read is told
-/// of when the flow is built.
+/// How many flows of the network a flow of this kind is: the connections of a workload, otherwise one. What cannot be read is
+/// an error when the flow is built.
 pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
     let given = args.iter().find(|(key, _)| key == "connections");
     let given = given.and_then(|(_, text)| text.parse::<u32>().ok());
@@ -253,7 +253,7 @@ pub fn connections(kind: &str, args: &[(String, String)]) -> u32 {
 
 /// How many transfers one flow of this kind makes within `within`, at most, on average. The arrivals of `workload` do not depend on the
 /// network: its slowest link and the flows that share the load say how many there are. Users wait a round trip and a time to think for
-/// each request. Zero for other kinds, and for what cannot be read, which is told of when the flow is built.
+/// each request. Zero for other kinds, and for what cannot be read: that error appears when the flow is built.
 pub fn expected_transfers(
     kind: &str,
     args: &[(String, String)],

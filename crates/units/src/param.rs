@@ -178,7 +178,7 @@ pub struct Condition {
 pub struct Need {
     /// The only value of the parameter that demands this; `None` where every value does.
     pub of: Option<&'static str>,
-    /// Conditions of which one has to hold.
+    /// Alternative conditions: one has to hold.
     pub any: &'static [Condition],
     /// Why it has no effect otherwise; empty where the conditions say it.
     pub why: &'static str,
@@ -1502,7 +1502,7 @@ mod tests {
     }
 
     crate::params! {
-        /// Parameters of which some need others.
+        /// Parameters, some of which need others.
         struct NeedyParams {
             /// Whether there are reports.
             reports: bool = "true", source "a paper";

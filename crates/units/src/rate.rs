@@ -1,4 +1,4 @@
-//! Bit rates, and the two questions asked of them: how long so many bytes take, how many bytes so much time carries.
+//! Bit rates, and the two questions asked of them: how long a number of bytes takes, and how many bytes pass in a time.
 
 use core::iter::Sum;
 use core::ops::{Add, Div, Mul, Sub};
@@ -30,27 +30,27 @@ impl Rate {
     /// The fastest rate.
     pub const MAX: Rate = Rate(u64::MAX);
 
-    /// So many bits per second.
+    /// A rate in bits per second.
     #[inline]
     pub const fn bps(bits: u64) -> Rate {
         Rate(bits)
     }
 
-    /// So many thousand bits per second.
+    /// A rate in thousands of bits per second.
     #[inline]
     #[track_caller]
     pub const fn kbps(kilobits: u64) -> Rate {
         Rate(fitting(kilobits, 1_000))
     }
 
-    /// So many million bits per second.
+    /// A rate in millions of bits per second.
     #[inline]
     #[track_caller]
     pub const fn mbps(megabits: u64) -> Rate {
         Rate(fitting(megabits, 1_000_000))
     }
 
-    /// So many thousand million bits per second.
+    /// A rate in thousand millions of bits per second.
     #[inline]
     #[track_caller]
     pub const fn gbps(gigabits: u64) -> Rate {
@@ -75,7 +75,7 @@ impl Rate {
         self.0 == 0
     }
 
-    /// The time that so many bytes take, to the nearest picosecond (halves up); at most [`Span::MAX`].
+    /// The time that `bytes` take, to the nearest picosecond (halves up); at most [`Span::MAX`].
     ///
     /// # Panics
     /// At rate zero, where nothing is ever sent.
@@ -103,7 +103,7 @@ impl Rate {
         saturate(widen(self.0) * widen(span.as_ps()) / widen(PS_PER_BYTE_AT_1_BPS))
     }
 
-    /// The mean rate of so many bytes in `span`, rounded down; `None` when `span` is zero.
+    /// The mean rate of `bytes` in `span`, rounded down; `None` when `span` is zero.
     #[inline]
     pub const fn of(bytes: Bytes, span: Span) -> Option<Rate> {
         if span.is_zero() {
@@ -176,7 +176,7 @@ impl Mul<Rate> for u64 {
     }
 }
 
-/// One of so many equal parts, rounded down.
+/// One of n equal parts, rounded down.
 impl Div<u64> for Rate {
     type Output = Rate;
     #[inline]

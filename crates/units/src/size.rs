@@ -12,7 +12,7 @@ macro_rules! count {
             /// The most there can be.
             pub const MAX: $name = $name(u64::MAX);
 
-            #[doc = concat!("So many ", $what, ".")]
+            #[doc = concat!("A number of ", $what, ".")]
             #[inline]
             pub const fn new(count: u64) -> $name {
                 $name(count)
@@ -107,7 +107,7 @@ macro_rules! count {
             }
         }
 
-        /// One of so many equal parts, rounded down.
+        /// One of n equal parts, rounded down.
         impl Div<u64> for $name {
             type Output = $name;
             #[inline]
@@ -161,14 +161,14 @@ count!(Packets, "packets");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
-    /// At most so many packets, whatever their sizes.
+    /// At most this number of packets, whatever their sizes.
     Packets(Packets),
-    /// At most so many bytes, in however many packets.
+    /// At most this number of bytes, in any number of packets.
     Bytes(Bytes),
 }
 
 impl Limit {
-    /// Whether a backlog of so many packets and bytes is within the limit.
+    /// Whether a backlog of `packets` and `bytes` is within the limit.
     #[inline]
     pub const fn admits(self, packets: Packets, bytes: Bytes) -> bool {
         match self {

@@ -49,7 +49,7 @@ impl Time {
     /// The last moment there is, 213 days after the start; stands for "never".
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The moment so many picoseconds after the start.
+    /// The moment `ps` picoseconds after the start.
     #[inline]
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
@@ -138,34 +138,34 @@ impl Span {
     /// The longest length, 213 days; stands for "for ever".
     pub const MAX: Span = Span(u64::MAX);
 
-    /// So many picoseconds.
+    /// A span in picoseconds.
     #[inline]
     pub const fn from_ps(ps: u64) -> Span {
         Span(ps)
     }
 
-    /// So many nanoseconds.
+    /// A span in nanoseconds.
     #[inline]
     #[track_caller]
     pub const fn from_ns(ns: u64) -> Span {
         Span(fitting(ns, PS_PER_NS))
     }
 
-    /// So many microseconds.
+    /// A span in microseconds.
     #[inline]
     #[track_caller]
     pub const fn from_us(us: u64) -> Span {
         Span(fitting(us, PS_PER_US))
     }
 
-    /// So many milliseconds.
+    /// A span in milliseconds.
     #[inline]
     #[track_caller]
     pub const fn from_ms(ms: u64) -> Span {
         Span(fitting(ms, PS_PER_MS))
     }
 
-    /// So many seconds.
+    /// A span in seconds.
     #[inline]
     #[track_caller]
     pub const fn from_secs(secs: u64) -> Span {
@@ -343,7 +343,7 @@ impl Mul<Span> for u64 {
     }
 }
 
-/// One of so many equal parts, rounded down.
+/// One of n equal parts, rounded down.
 impl Div<u64> for Span {
     type Output = Span;
     #[inline]

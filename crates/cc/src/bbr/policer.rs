@@ -122,7 +122,7 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// Rounds of 20 ms in each of which so many of 100 segments of 1000 bytes are lost; when a rate counts for the first time, and it.
+    /// Runs rounds of 20 ms that each lose `lost` of 100 segments of 1000 bytes. Returns when a rate first counts, and that rate.
     fn found(lost: u64, rounds: u64) -> Option<(u64, f64)> {
         let mut policer = Policer::default();
         (1..=rounds).find_map(|round| {

@@ -96,7 +96,7 @@ impl Ns3 {
         Ns3 { counted: 0 }
     }
 
-    /// The line for a window of so many segments.
+    /// The line for a window of `cwnd` segments.
     fn line(cwnd: u64) -> usize {
         TABLE
             .partition_point(|&(most, _)| most < cwnd)

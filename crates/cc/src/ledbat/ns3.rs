@@ -4,7 +4,7 @@
 //! compared with those of a build of ns-3.37.
 //!
 //! Where it is not RFC 6817: delays are whole milliseconds of a clock, from the sending of a segment to that of its acknowledgement; filter
-//! and history hold one sample less than they are told; the history rolls over by 61 s; slow start goes on while the window is at most the
+//! and history hold one sample less than their parameter says; the history rolls over by 61 s; slow start goes on while the window is at most the
 //! threshold, and again after a timeout; and the window is bounded by what was in flight before the acknowledgement, without ALLOWED_INCREASE.
 //! A window that fills the flight can therefore only fall: outside slow start ns-3's LEDBAT does not grow. A fall by more than the window
 //! wraps round 32 bits: a delay far above the target opens the window to what is in flight instead of closing it.

@@ -72,7 +72,7 @@ impl Bottleneck {
         }
     }
 
-    /// Runs until `secs` at a rate of so many bits per second.
+    /// Runs until `secs` at a rate of `capacity` bits per second.
     fn run(&mut self, secs: u64, capacity: f64) -> Measured {
         let begun = self.now;
         self.queue_sum = 0.0;

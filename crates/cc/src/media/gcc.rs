@@ -71,7 +71,7 @@ enum State {
     Decrease,
 }
 
-/// Groups over which the drift is compared with the threshold, and of which the shortest distance counts.
+/// Groups over which the drift is compared with the threshold; the shortest distance counts.
 const GROUPS: usize = 60;
 
 /// Time between reports on losses.
@@ -92,7 +92,7 @@ struct Group {
     arrived: Time,
 }
 
-/// So many milliseconds later is one time than another; less than none if earlier.
+/// Milliseconds from `earlier` to `later`; negative if `later` comes first.
 fn ms(later: Time, earlier: Time) -> f64 {
     let ahead = later.saturating_since(earlier).as_secs_f64();
     (ahead - earlier.saturating_since(later).as_secs_f64()) * 1e3
@@ -268,7 +268,7 @@ impl Gcc {
     fn control(&mut self, now: Time, over: bool) {
         let signal = match (over, self.signal) {
             (true, _) => Use::Over,
-            // That was told of before.
+            // That was reported before.
             (false, Use::Over) => Use::Normal,
             (false, signal) => signal,
         };

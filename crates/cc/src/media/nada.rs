@@ -102,7 +102,7 @@ pub struct Nada {
     missing: u64,
     /// Packets since the last loss, and between those before it, the last first; none before the first loss.
     intervals: VecDeque<f64>,
-    /// The last packet that was told of was lost.
+    /// The last packet reported on was lost.
     gap: bool,
     /// A packet was lost ever.
     lossy: bool,
@@ -213,7 +213,7 @@ impl Nada {
         self.marks += alpha * (real(self.marked) / all - self.marks);
     }
 
-    /// By how much encoder and pacer differ from the reference rate while so many bytes wait (section 5.2.2, equations 11 and 12).
+    /// By how much encoder and pacer differ from the reference rate while bytes wait (section 5.2.2, equations 11 and 12).
     fn shaping(&self, beta: f64) -> f64 {
         (0.05 * self.rate).min(beta * 8.0 * self.waiting * self.params.fps)
     }

@@ -53,7 +53,7 @@ impl RateMeter {
         if age >= self.window {
             return Some(real(self.bytes) * 8.0 / self.window.as_secs_f64());
         }
-        // What came first came in a time of which nothing is known.
+        // The first packets arrived in a time whose length is unknown.
         let first = self.packets.iter().take_while(|packet| packet.0 <= begun);
         let first: u64 = first.map(|packet| packet.1).sum();
         Some(real(self.bytes - first) * 8.0 / age.as_secs_f64())
@@ -77,7 +77,7 @@ impl QueueDelay {
         }
     }
 
-    /// A packet took so many seconds; says the filtered delay of the queue, seconds.
+    /// Adds a packet's `delay`; returns the filtered delay of the queue. Both in seconds.
     pub(super) fn add(&mut self, delay: f64) -> f64 {
         let base = self.base.map_or(delay, |base| base.min(delay));
         self.base = Some(base);
@@ -88,7 +88,7 @@ impl QueueDelay {
         self.recent.iter().copied().fold(f64::INFINITY, f64::min) - base
     }
 
-    /// The delay of the queue of a packet that took so many seconds, as it is.
+    /// The unfiltered queueing delay of a packet with this `delay`, seconds.
     pub(super) fn beyond(&self, delay: f64) -> f64 {
         delay - self.base.unwrap_or(delay)
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_what_came_however_it_is_bunched() {
-        // 1 Mbps: 125 bytes in a millisecond, told of every so many milliseconds, in windows of 200 and 500 ms.
+        // 1 Mbps: 125 bytes in a millisecond, reported every few milliseconds, in windows of 200 and 500 ms.
         for window in [200, 500] {
             for every in [1, 10, 50, 100] {
                 let mut meter = RateMeter::new(Span::from_ms(window));

@@ -9,7 +9,7 @@
 //! with the next feedback after them. The rate of losses moves by a twentieth in a round trip. The rate of the media is that of what it adds to what was sent
 //! and what waits. Feedback comes as often as section 4.2.2 wants for the greatest rate of the media, not for the rate of the moment. Where it stays away for
 //! a second, rate and window fall. The compensation for competing flows (section 4.1.2.3) is off unless wanted: alone in a queue, mean and deviation of
-//! its own delay raise the target step by step up to the greatest, the false positive of which that section warns. The base delay is the least of the run: clocks do
+//! its own delay raise the target step by step up to the greatest: that section warns of this false positive. The base delay is the least of the run: clocks do
 //! not drift here.
 
 use super::rate::RateMeter;
@@ -72,11 +72,11 @@ const PACE_MIN: f64 = 50_000.0;
 const FIRST_TRIP: f64 = 0.1;
 /// Time between samples of the delay's share of its target.
 const TREND_STEP: Span = Span::from_ms(50);
-/// Samples of which the trend is taken.
+/// Number of samples in the trend.
 const TREND_LENGTH: usize = 20;
 /// Bytes in flight count for so long.
 const FLIGHT_WINDOW: Span = Span::from_secs(5);
-/// Rates of the media of which the median is taken: more than ten seconds of them.
+/// Number of media rates in the median: more than ten seconds of them.
 const MEDIAN: usize = 51;
 
 /// The algorithm.
@@ -270,7 +270,7 @@ impl Scream {
             .fold(0.0, f64::max)
     }
 
-    /// The window after an acknowledgement (section 4.1.2.2): so many bytes are acknowledged and so many left in flight, of no more than `most`
+    /// The window after an acknowledgement (section 4.1.2.2): what is acknowledged, what is left in flight, both in bytes, and at most `most`
     /// in the last seconds.
     fn grow(&mut self, acked: f64, in_flight: f64, most: f64) {
         if self.fast {
@@ -458,7 +458,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Feedback at `now` on packets of 1000 bytes, sent 100 ms before, that took 50 ms and so many more, or were lost.
+    /// Feedback at `now` on packets of 1000 bytes, sent 100 ms before, that took 50 ms and `more` (ms), or were lost.
     fn tell(scream: &mut Scream, now: u64, more: &[Option<u64>], in_flight: u64, waiting: u64) {
         let packet = |more: &Option<u64>| PacketResult {
             bytes: 1000,

@@ -7,7 +7,7 @@ use super::ScalableParams;
 use crate::ns3::{Ops, State};
 use crate::num::{real, whole};
 
-/// The rule of growth: one segment for so many, or for a window, if that is less.
+/// The rule of growth: one segment for a fixed number of segments, or for a window, if that is less.
 #[derive(Clone, Debug)]
 pub(crate) struct Growth {
     /// Segments (AIFactor).

@@ -159,7 +159,7 @@ mod tests {
             let rtt = if n == 11 { 20_000 } else { 22_000 };
             acknowledge(&mut cc, n * 1000, 8000 + 2000 * n, rtt);
         }
-        // 40 segments when the round ended, of which a tenth waited.
+        // 40 segments when the round ended; a tenth of them waited.
         let state = &cc.state;
         assert!(!state.in_slow_start());
         assert_eq!(state.cwnd, state.ssthresh);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 const TEN: &str = "values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
 
-/// A study of so many factors of ten levels each.
+/// A study of `factors` factors with ten levels each.
 fn crossed(factors: usize, run: &str) -> String {
     let mut text = format!(
         "flows = [\"reno\"]\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\nstart_spread = \"50ms\"\n{run}\n\
@@ -20,7 +20,7 @@ fn crossed(factors: usize, run: &str) -> String {
     text
 }
 
-/// A study of one factor of so many levels, each a `set` of links and flows, and one metric of each point.
+/// A study of one factor with `number` levels, each a `set` of links and flows, and one metric of each point.
 fn levels(number: usize) -> String {
     let links = r#"[{ from = "a", to = "r", rate = "1Gbps", delay = "39ms", queue = "droptail limit=1000p", observed = false }, { from = "r", to = "b", rate = "10Mbps", queue = "codel" }]"#;
     let flows = r#"[{ spec = "reno mss=1000B", label = "tcp", from = "a", to = "b", start = "0ms" }, { spec = "cbr rate=15680bps size=98B", label = "echo", from = "a", to = "b", start = "13.7ms" }]"#;
@@ -218,7 +218,7 @@ fn files_that_block_or_have_no_end_are_refused_by_name() {
     assert!(error.contains("more than 100 MB"), "{error}");
 }
 
-/// Points that kept a copy of the whole document each took 13 GB for so many levels.
+/// Points that kept a copy of the whole document each took 13 GB for this number of levels.
 #[cfg(target_os = "linux")]
 #[test]
 fn many_levels_need_memory_for_each_level_once() {

@@ -96,7 +96,7 @@ impl Place {
         command
     }
 
-    /// What the command prints; it has to succeed without a word on standard error.
+    /// What the command prints; it has to succeed with nothing on standard error.
     pub(crate) fn ok(&self, line: &str) -> String {
         let output = self.sojourn(line).output().unwrap();
         let (out, err) = (

@@ -30,7 +30,7 @@ fn both(mut command: assert_cmd::Command) -> (String, String) {
 #[test]
 fn a_run_with_a_trace_shows_what_it_shows_without() {
     let place = place();
-    // Three replications, of which the first is written.
+    // Of three replications the first is written.
     for scenario in ["lab.toml", "tiny.toml"] {
         for format in ["table", "csv", "json"] {
             let plain = place.ok(&format!(

@@ -64,7 +64,7 @@ params! {
         /// Time after a target that was followed in which others are ignored (tau_v).
         damping: Span = "0s", range "0s".."10s", source "RFC 8593 section 5.1, which has 200 ms",
             where points is "";
-        /// Size of the first frame after a change of the rate by more than a tenth (K_B), of which those after it make up; none has no such burst.
+        /// Size of the first frame after a change of the rate by more than a tenth (K_B); the frames after it make up for it. With none there is no such burst.
         burst: Option<Bytes> = "none", range "1B".."10MB", source "RFC 8593 section 5.2, which has 13.5 kB for 720p",
             where points is "";
         /// Frames of the burst (K_d).

@@ -51,13 +51,13 @@ pub const PROCESSES: &[super::sizes::Distribution] = &[
 pub enum Arrivals {
     /// At random, with a mean time between them in seconds.
     Poisson(f64, Sizes),
-    /// So many seconds apart.
+    /// At a fixed distance in seconds.
     Deterministic(f64, Sizes),
-    /// From a list of times and sizes, of which so many are over.
+    /// From a list of times and sizes, with the number of those that are over.
     Trace(Vec<(Span, u64)>, usize),
 }
 
-/// What a process is told beside its name.
+/// The parameters of a process beside its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered {
     /// Mean time between arrivals, if that is given.

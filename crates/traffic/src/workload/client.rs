@@ -46,7 +46,7 @@ pub(super) struct User {
     pub(super) asks: Asks,
     pub(super) request_bytes: u32,
     pub(super) life: Life,
-    /// Whether pages are told of, beside the responses that they are made of.
+    /// Whether pages are reported, beside the responses that they consist of.
     pub(super) pages: bool,
     pub(super) left: u64,
     pub(super) rng: Stream,
@@ -89,7 +89,7 @@ impl User {
         }
     }
 
-    /// The pause after a page of so many bytes that is complete now.
+    /// The pause after a page of `bytes` that is complete now.
     fn pause(&mut self, bytes: u64, now: Time) -> Span {
         match &mut self.asks {
             Asks::Pages {
@@ -348,7 +348,7 @@ impl Client {
         self.ask(0, first, host);
     }
 
-    /// Asks for so many bytes over the connection of a place, or over a new one there.
+    /// Asks for `bytes` over the connection of a place, or over a new one there.
     fn ask<H: Host>(&mut self, slot: u32, bytes: u64, host: &mut H) {
         let each = self
             .user

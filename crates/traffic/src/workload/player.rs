@@ -438,7 +438,7 @@ mod tests {
     fn the_rate_based_control_asks_for_what_it_has_seen() {
         let mut player = player(PlayerControl::Rate);
         assert_eq!(player.ask(at(0), &mut rng()), 500_000);
-        // 500 kB in 1 s: 4 Mbps, of which 85 % are used.
+        // 500 kB in 1 s: 4 Mbps; 85 % of them are used.
         player.arrived(at(1), 500_000);
         assert_eq!(player.ask(at(1), &mut rng()), 1_000_000);
         assert_eq!(player.playback(at(1)).switches, 1);

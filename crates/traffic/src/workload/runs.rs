@@ -266,7 +266,7 @@ fn a_video_whose_quality_the_link_carries_does_not_freeze_and_one_beyond_does() 
     let fast = watch(4_000, "highest");
     assert_eq!((fast.stalls, fast.played), (0, Span::from_secs(200)));
     assert!(fast.startup.unwrap() < Span::from_secs(3));
-    // At 1 Mbps it takes twice its time, of which half the picture is frozen; startup apart.
+    // At 1 Mbps it takes twice its time and is frozen for half of that; startup apart.
     let slow = watch(1_000, "highest");
     let frozen = slow.stalled.as_secs_f64() / slow.played.as_secs_f64();
     assert!((0.9..1.3).contains(&frozen), "{frozen}");

@@ -266,7 +266,7 @@ impl Sizes {
         }
     }
 
-    /// The share of sizes above so many bytes, before they are rounded.
+    /// The share of sizes above `bytes`, before they are rounded.
     fn share_above(&self, bytes: f64) -> f64 {
         match self {
             Sizes::Fixed(fixed) => f64::from(u8::from(bytes < real(*fixed))),

@@ -77,7 +77,7 @@ impl<H: Host> Host for SlotHost<'_, H> {
     }
 }
 
-/// Timers by number, of which only the earliest is in the event list.
+/// Timers by number; only the earliest is in the event list.
 #[derive(Debug, Default)]
 pub(super) struct Alarms {
     set: BTreeSet<(Time, Time, u32)>,
