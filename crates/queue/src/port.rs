@@ -158,7 +158,14 @@ impl QueuePort {
 
 impl Port for QueuePort {
     #[inline]
-    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+    fn enqueue<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        packet.stamp(now);
         if let Discipline::Scheduler(_) = &self.discipline {
             self.exchange(|| packet, |_| (), now, sink);
         } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
@@ -171,7 +178,11 @@ impl Port for QueuePort {
     fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
         if let Discipline::Scheduler(_) = &self.discipline {
             // What is written into the packet is written where it stays: a copy would wait for it.
-            return self.exchange(|| from.land_next(), |packet| packet.hop(now), now, sink);
+            let arrive = |packet: &mut Packet| {
+                packet.hop();
+                packet.stamp(now);
+            };
+            return self.exchange(|| from.land_next(), arrive, now, sink);
         }
         let passes = match from.flight_head() {
             Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
@@ -180,7 +191,8 @@ impl Port for QueuePort {
         if !passes {
             self.settle_next(from, ring, now, sink);
         } else if let Some(packet) = ring.queue(from) {
-            packet.hop(now);
+            packet.hop();
+            packet.stamp(now);
         }
     }
 
@@ -454,6 +466,7 @@ impl QueuePort {
         now: Time,
         sink: &mut S,
     ) -> bool {
+        packet.stamp(now);
         self.tick(ring, now);
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return false;
@@ -511,7 +524,8 @@ impl QueuePort {
         sink: &mut S,
     ) {
         let mut packet = from.land_next();
-        packet.hop(now);
+        packet.hop();
+        packet.stamp(now);
         self.settle_arrival(packet, ring, now, sink);
     }
 

@@ -826,7 +826,7 @@ impl<P: Port> Link<P> {
 
     /// A packet is handed to the queue of a link that is up to date.
     #[inline(always)]
-    fn admit<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
+    fn admit<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
         let now = key.time;
         if S::TRACES {
             sink.at_key(*key, self.index);
@@ -839,7 +839,6 @@ impl<P: Port> Link<P> {
         if S::TRACES {
             sink.event(Event::Enqueue, &packet);
         }
-        packet.stamp(now);
         if self.waived {
             self.port.has_waived(self.last_start);
         }

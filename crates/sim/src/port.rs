@@ -144,14 +144,14 @@ pub trait PortSink {
 /// The link calls it with times that never decrease. A port keeps waiting packets in the link's ring
 /// (FIFO disciplines) or in queues of its own (schedulers), never in both.
 pub trait Port {
-    /// A packet is handed to the queue at `now`. The port keeps it or gives it to `sink`.
+    /// A packet is handed to the queue at `now`. The port [stamps](Packet::stamp) it, and keeps it or gives it to `sink`.
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S);
 
     /// The packet that arrives next in `from`, another link's ring, is handed to the queue at `now`, after one more hop.
     #[inline]
     fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
         let mut packet = from.land_next();
-        packet.hop(now);
+        packet.hop();
         self.enqueue(packet, ring, now, sink);
     }
 

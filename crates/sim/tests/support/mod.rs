@@ -527,7 +527,14 @@ impl Fifo {
 }
 
 impl Port for Fifo {
-    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+    fn enqueue<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        packet.stamp(now);
         if self.waiting == self.limit {
             sink.dropped(packet, sojourn_sim::DropReason::Overlimit, now);
             return;
