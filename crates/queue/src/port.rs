@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
-use sojourn_sim::{DropReason, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_sim::{Caps, DropReason, FastPort, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
 /// What decides.
@@ -48,8 +48,8 @@ pub(crate) struct Frame {
     unjudged: bool,
     /// Packets wait in the ring.
     in_ring: bool,
-    /// Departures may be told ahead.
-    foresees: bool,
+    /// Departures may be counted ahead of their time.
+    precomputes: bool,
     rate: Rate,
     /// When the next periodic update of the AQM is due.
     tick_at: Time,
@@ -94,7 +94,7 @@ impl QueuePort {
             unjudged: in_ring && !judges.departures && !judges.ticks,
             account: Account::new(per_flow),
             in_ring,
-            foresees: false,
+            precomputes: false,
             judges,
             tick_at,
             pending: None,
@@ -168,130 +168,11 @@ impl Port for QueuePort {
         packet.stamp(now);
         if let Discipline::Scheduler(_) = &self.discipline {
             self.exchange(|| packet, |_| (), now, sink);
-        } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
+        } else if self.frame.pending.is_none() && self.admit_at_tail(&packet, ring, now) {
             ring.push(packet);
         } else {
             self.settle_arrival(packet, ring, now, sink);
         }
-    }
-
-    fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
-        if let Discipline::Scheduler(_) = &self.discipline {
-            // What is written into the packet is written where it stays: a copy would wait for it.
-            let arrive = |packet: &mut Packet| {
-                packet.hop();
-                packet.stamp(now);
-            };
-            return self.exchange(|| from.land_next(), arrive, now, sink);
-        }
-        let passes = match from.flight_head() {
-            Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
-            None => return,
-        };
-        if !passes {
-            self.settle_next(from, ring, now, sink);
-        } else if let Some(packet) = ring.queue(from) {
-            packet.hop();
-            packet.stamp(now);
-        }
-    }
-
-    #[inline(always)]
-    fn pass<S: PortSink>(
-        &mut self,
-        packet: Packet,
-        ring: &mut Ring,
-        now: Time,
-        sink: &mut S,
-    ) -> bool {
-        match &mut self.discipline {
-            Discipline::Aqm(_) => self.pass_aqm(packet, ring, now, sink),
-            Discipline::Scheduler(_) => {
-                self.enqueue(packet, ring, now, sink);
-                self.backlog_packets() > 0 && self.dequeue_scheduler(ring, now, sink)
-            }
-        }
-    }
-
-    fn waives(&self) -> bool {
-        let judges = &self.frame.judges;
-        let looks = judges.departures || judges.empty || judges.ticks;
-        judges.room > 0 && !looks
-    }
-
-    fn counts_flows(&self) -> bool {
-        self.frame.account.flows.is_some()
-    }
-
-    #[inline(always)]
-    fn waived(&mut self, bytes: u32) {
-        self.frame.account.pass_alike(bytes);
-    }
-
-    #[inline]
-    fn waived_of(&mut self, bytes: u32, flow: u32) {
-        self.frame.account.pass(bytes, flow);
-    }
-
-    #[inline(always)]
-    fn has_waived(&mut self, at: Time) {
-        self.frame.last_departure = at;
-    }
-
-    #[inline(always)]
-    fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        if self.frame.foresees {
-            self.frame
-                .account
-                .settle_for(packet.size, now, self.frame.judges.room);
-        }
-        let unseen = self.frame.account.backlog_packets() < self.frame.judges.room;
-        let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
-        if passes {
-            self.frame.account.receive(packet.size, packet.flow);
-            self.frame.account.enqueue(packet.size);
-        }
-        passes
-    }
-
-    #[inline(always)]
-    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
-        let passes =
-            self.frame.unjudged || (self.frame.in_ring && self.judge_departure(packet, now));
-        if self.frame.foresees {
-            self.frame.account.dequeue_ahead(packet, now);
-        } else if passes {
-            self.frame.account.dequeue(packet, now);
-            self.frame.last_departure = now;
-        }
-        passes
-    }
-
-    fn foresees(&mut self) -> bool {
-        self.frame.foresees = match &self.discipline {
-            Discipline::Aqm(aqm) => {
-                self.frame.unjudged && !self.frame.judges.empty && aqm.reads_counts_only()
-            }
-            Discipline::Scheduler(_) => false,
-        };
-        self.frame.foresees
-    }
-
-    #[inline(always)]
-    fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
-        self.frame
-            .account
-            .settle_for(bytes, now, self.frame.judges.room);
-        let room = self.frame.account.backlog_packets() < self.frame.judges.room;
-        if room {
-            self.frame.account.wait(bytes, flow, now, start);
-        }
-        room
-    }
-
-    #[inline]
-    fn settle(&mut self, now: Time) {
-        self.frame.account.settle(now);
     }
 
     fn update(&mut self, ring: &Ring, now: Time) {
@@ -316,13 +197,6 @@ impl Port for QueuePort {
         match &mut self.discipline {
             Discipline::Aqm(_) => self.dequeue_ring(ring, now, sink),
             Discipline::Scheduler(_) => self.dequeue_scheduler(ring, now, sink),
-        }
-    }
-
-    fn shapes(&self) -> bool {
-        match &self.discipline {
-            Discipline::Aqm(_) => false,
-            Discipline::Scheduler(port) => port.scheduler.shapes(),
         }
     }
 
@@ -397,6 +271,135 @@ impl Port for QueuePort {
     }
 }
 
+impl FastPort for QueuePort {
+    fn caps(&self) -> Caps {
+        let judges = &self.frame.judges;
+        let listens = judges.departures || judges.empty || judges.ticks;
+        let (precomputable, shapes) = match &self.discipline {
+            Discipline::Aqm(aqm) => {
+                let unjudged = self.frame.unjudged && !judges.empty;
+                (unjudged && aqm.reads_counts_only(), false)
+            }
+            Discipline::Scheduler(port) => (false, port.scheduler.shapes()),
+        };
+        Caps {
+            bypass: judges.room > 0 && !listens,
+            counts_flows: self.frame.account.flows.is_some(),
+            precomputable,
+            shapes,
+        }
+    }
+
+    fn enqueue_from<S: PortSink>(
+        &mut self,
+        from: &mut Ring,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        if let Discipline::Scheduler(_) = &self.discipline {
+            // What is written into the packet is written where it stays: a copy would wait for it.
+            let arrive = |packet: &mut Packet| {
+                packet.hop();
+                packet.stamp(now);
+            };
+            return self.exchange(|| from.land_next(), arrive, now, sink);
+        }
+        let admitted = match from.flight_head() {
+            Some(packet) => self.frame.pending.is_none() && self.admit_at_tail(packet, ring, now),
+            None => return,
+        };
+        if !admitted {
+            self.settle_next(from, ring, now, sink);
+        } else if let Some(packet) = ring.queue(from) {
+            packet.hop();
+            packet.stamp(now);
+        }
+    }
+
+    #[inline(always)]
+    fn enqueue_and_dequeue<S: PortSink>(
+        &mut self,
+        packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.enqueue_and_dequeue_aqm(packet, ring, now, sink),
+            Discipline::Scheduler(_) => {
+                self.enqueue(packet, ring, now, sink);
+                self.backlog_packets() > 0 && self.dequeue_scheduler(ring, now, sink)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bypass(&mut self, bytes: u32) {
+        self.frame.account.pass_alike(bytes);
+    }
+
+    #[inline]
+    fn bypass_counting(&mut self, bytes: u32, flow: u32) {
+        self.frame.account.pass(bytes, flow);
+    }
+
+    #[inline(always)]
+    fn after_bypass(&mut self, last_departure: Time) {
+        self.frame.last_departure = last_departure;
+    }
+
+    #[inline(always)]
+    fn admit_at_tail(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        if self.frame.precomputes {
+            self.frame
+                .account
+                .settle_for(packet.size, now, self.frame.judges.room);
+        }
+        let unseen = self.frame.account.backlog_packets() < self.frame.judges.room;
+        let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
+        if passes {
+            self.frame.account.receive(packet.size, packet.flow);
+            self.frame.account.enqueue(packet.size);
+        }
+        passes
+    }
+
+    #[inline(always)]
+    fn release_head(&mut self, packet: &Packet, now: Time) -> bool {
+        let passes =
+            self.frame.unjudged || (self.frame.in_ring && self.judge_departure(packet, now));
+        if self.frame.precomputes {
+            self.frame.account.dequeue_ahead(packet, now);
+        } else if passes {
+            self.frame.account.dequeue(packet, now);
+            self.frame.last_departure = now;
+        }
+        passes
+    }
+
+    fn precompute(&mut self) {
+        self.frame.precomputes = true;
+    }
+
+    #[inline(always)]
+    fn schedule_ahead(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
+        self.frame
+            .account
+            .settle_for(bytes, now, self.frame.judges.room);
+        let room = self.frame.account.backlog_packets() < self.frame.judges.room;
+        if room {
+            self.frame.account.wait(bytes, flow, now, start);
+        }
+        room
+    }
+
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        self.frame.account.settle(now);
+    }
+}
+
 impl QueuePort {
     /// Replays the periodic updates of the AQM that are due by `now`.
     #[inline(always)]
@@ -459,7 +462,7 @@ impl QueuePort {
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
     /// waiting region.
     #[inline(always)]
-    fn pass_aqm<S: PortSink>(
+    fn enqueue_and_dequeue_aqm<S: PortSink>(
         &mut self,
         mut packet: Packet,
         ring: &mut Ring,
@@ -590,7 +593,7 @@ impl QueuePort {
             let Some(head) = ring.peek(0) else {
                 return false;
             };
-            if self.frame.pending.is_none() && self.lets_out(head, now) {
+            if self.frame.pending.is_none() && self.release_head(head, now) {
                 ring.take();
                 return true;
             }

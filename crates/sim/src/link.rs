@@ -14,8 +14,8 @@
 //! give one in the middle of a transmission.
 //!
 //! A *plain* link is lazy, has no impairments and no device queue, and shapes only if it feeds others (below). Where its
-//! port [waives](Port::waives) it, a packet that finds such a link idle goes straight through: from the ring of the link it comes
-//! from into the flight of this one.
+//! port allows a [bypass](crate::port::Caps::bypass), a packet that finds such a link idle goes straight through: from the ring of
+//! the link it comes from into the flight of this one.
 //!
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
@@ -32,9 +32,9 @@
 //! arrives, nor does the packet that it has begun when the link goes down. What is in flight arrives either way. A change of the
 //! rate does not touch the packet in transmission, which keeps the rate at which it began.
 //!
-//! A plain link whose port [foresees](Port::foresees) what happens has its packets on the wire as soon as it gets them: one that has to
-//! wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the run
-//! waits in the ring, as it would otherwise.
+//! A plain link whose port is [precomputable](crate::port::Caps::precomputable) has its packets on the wire as soon as it gets them: one
+//! that has to wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the
+//! run waits in the ring, as it would otherwise.
 
 use crate::fel;
 use crate::impair::{Impairments, LossAt};
@@ -43,7 +43,7 @@ use crate::ns2_time;
 use crate::ns3_time;
 use crate::opportunities::{Opportunities, Transmitter};
 use crate::packet::{Flags, Packet};
-use crate::port::{DropReason, Port, PortSink};
+use crate::port::{DropReason, FastPort, PortSink};
 use crate::ring::Ring;
 use crate::routing::Exits;
 use crate::trace::Event;
@@ -273,7 +273,7 @@ pub(crate) struct LinkShape {
     pub(crate) feeds: bool,
     pub(crate) fed: bool,
     pub(crate) calm: bool,
-    pub(crate) foresees: bool,
+    pub(crate) precomputes: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) onward: u32,
@@ -315,12 +315,12 @@ pub(crate) struct Link<P> {
     pub(crate) waiting: bool,
     /// Lazy, without impairments and device queue; its port shapes only if the link feeds others, and looks what was held back.
     pub(crate) plain: bool,
-    /// The port of a plain link waives to see packets that go straight through.
-    waived: bool,
-    /// The port of a plain link is told of departures ahead, up to the next stop of the run.
-    pub(crate) foresees: bool,
-    /// The port counts packets that go straight through by their flow.
-    by_flow: bool,
+    /// The link is plain, and packets that find it idle bypass the port.
+    bypass: bool,
+    /// The link is plain, and the port counts departures ahead of their time, up to the next stop of the run.
+    pub(crate) precomputes: bool,
+    /// The port counts bypassed packets by flow.
+    counts_flows: bool,
     pub(crate) eager: bool,
     ties: Ties,
     /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
@@ -362,7 +362,7 @@ pub(crate) struct Link<P> {
     impaired: Option<Box<Impaired>>,
 }
 
-impl<P: Port> Link<P> {
+impl<P: FastPort> Link<P> {
     pub(crate) fn new(shape: LinkShape, mut port: P, impairments: Option<Impairments>) -> Self {
         port.on_rate(shape.rate);
         let impaired = impairments.map(|state| {
@@ -379,10 +379,12 @@ impl<P: Port> Link<P> {
         let first_state = impaired
             .as_ref()
             .map_or(LinkState::Up, |i| i.state.first_state());
-        let shapes = port.shapes();
-        let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
-        let waived = plain && port.waives();
-        let foresees = plain && shape.foresees && port.foresees();
+        let caps = port.caps();
+        let plain = shape.is_plain() && impaired.is_none() && (!caps.shapes || shape.feeds);
+        let precomputes = plain && shape.precomputes && caps.precomputable;
+        if precomputes {
+            port.precompute();
+        }
         let serializer = Serializer::new(
             shape.rate,
             shape.rounding,
@@ -397,9 +399,9 @@ impl<P: Port> Link<P> {
             idle: true,
             waiting: false,
             plain,
-            waived,
-            foresees,
-            by_flow: port.counts_flows(),
+            bypass: plain && caps.bypass,
+            precomputes,
+            counts_flows: caps.counts_flows,
             eager: shape.eager,
             ties: shape.ties,
             silent: shape.silent,
@@ -420,7 +422,7 @@ impl<P: Port> Link<P> {
             source: shape.source,
             onward: shape.onward,
             device_queue: shape.device_queue,
-            shapes,
+            shapes: caps.shapes,
             enough: AT_ONCE,
             held_back: false,
             held_before: (0, 0),
@@ -431,10 +433,10 @@ impl<P: Port> Link<P> {
     }
 
     /// True if a packet that is handed to the link by an event at `now` goes straight through: nothing waits, the
-    /// transmitter is free, and the port has waived to see it.
+    /// transmitter is free, and the port allows a bypass.
     #[inline(always)]
     pub(crate) fn lets_through(&self, now: Time) -> bool {
-        self.waived
+        self.bypass
             && !self.waiting
             && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
     }
@@ -452,7 +454,7 @@ impl<P: Port> Link<P> {
         if self.lets_through(now) {
             return Some((now, self.let_through(bytes, flow, now)));
         }
-        match self.foresees {
+        match self.precomputes {
             true => self.enter_busy(bytes, flow, now, horizon),
             false => None,
         }
@@ -469,7 +471,7 @@ impl<P: Port> Link<P> {
     ) -> Option<(Time, Time)> {
         let start = self.free_at;
         let known = self.ordered && !self.waiting && now < start;
-        if !known || start >= horizon || !self.port.lets_wait(bytes, flow, now, start) {
+        if !known || start >= horizon || !self.port.schedule_ahead(bytes, flow, now, start) {
             return None;
         }
         self.last_start = start;
@@ -494,18 +496,18 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// Starts what waits before `horizon`, if the port foresees it.
+    /// Starts what waits before `horizon`, if the port counts departures ahead.
     #[inline(always)]
     pub(crate) fn launch_ahead<S: LinkSink>(&mut self, horizon: Time, sink: &mut S) {
-        while self.foresees && self.waiting && self.free_at < horizon {
+        while self.precomputes && self.waiting && self.free_at < horizon {
             self.depart(sink);
         }
     }
 
-    /// What was told ahead to the port has happened where it is before `now`.
+    /// Settles the departures before `now` that the port counted ahead.
     #[inline]
     pub(crate) fn settle_port(&mut self, now: Time) {
-        if self.foresees && now > Time::ZERO {
+        if self.precomputes && now > Time::ZERO {
             self.port.settle(Time::from_ps(now.as_ps() - 1));
         }
     }
@@ -523,9 +525,9 @@ impl<P: Port> Link<P> {
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, flow: u32, now: Time) -> Time {
         self.idle = false;
-        match self.by_flow {
-            true => self.port.waived_of(bytes, flow),
-            false => self.port.waived(bytes),
+        match self.counts_flows {
+            true => self.port.bypass_counting(bytes, flow),
+            false => self.port.bypass(bytes),
         }
         self.last_start = now;
         let serialization = match self.per_byte {
@@ -605,7 +607,7 @@ impl<P: Port> Link<P> {
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
         if self.plain
             && let Some(packet) = self.ring.next_in_line()
-            && self.port.lets_out(packet, self.free_at)
+            && self.port.release_head(packet, self.free_at)
         {
             if S::TRACES {
                 sink.at_key(self.departure_key(), self.index);
@@ -663,7 +665,7 @@ impl<P: Port> Link<P> {
 
     #[inline]
     fn nothing_to_send(&self) -> bool {
-        let backlog = match self.foresees {
+        let backlog = match self.precomputes {
             true => self.ring.waiting(),
             false => self.port.backlog_packets(),
         };
@@ -817,7 +819,7 @@ impl<P: Port> Link<P> {
             sink.at_key(*key, self.index);
             sink.event(Event::Enqueue, packet);
         }
-        self.port.take_in(from, &mut self.ring, key.time, sink);
+        self.port.enqueue_from(from, &mut self.ring, key.time, sink);
         if self.held_back {
             self.go_on((key.time, key.birth), sink);
         }
@@ -839,11 +841,14 @@ impl<P: Port> Link<P> {
         if S::TRACES {
             sink.event(Event::Enqueue, &packet);
         }
-        if self.waived {
-            self.port.has_waived(self.last_start);
+        if self.bypass {
+            self.port.after_bypass(self.last_start);
         }
         if self.idle {
-            if self.port.pass(packet, &mut self.ring, now, sink) {
+            if self
+                .port
+                .enqueue_and_dequeue(packet, &mut self.ring, now, sink)
+            {
                 self.launch::<S, false>((now, key.birth), sink);
             } else {
                 self.rest(now);
@@ -1085,7 +1090,7 @@ impl<P: Port> Link<P> {
         if delay < self.delay && self.ordered {
             // From now on packets may catch up with those before them, so none goes straight through.
             self.ordered = false;
-            self.waived = false;
+            self.bypass = false;
             self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
         }
         self.delay = delay;
