@@ -1,6 +1,6 @@
 //! What is inside one queue of a scheduler: a FIFO with an AQM of its own, or another scheduler with queues of its own.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, SpecError};
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
@@ -15,11 +15,11 @@ pub struct Child {
     queue: List,
     /// Of `queue` and `peeked`.
     bytes: u64,
-    /// As [`Judges::room`]; no list is longer than the greatest.
+    /// As [`Interest::arrivals_from`]; no list is longer than the greatest.
     room: u32,
     /// What a departure meets: [`JUDGED`], [`ASIDE`].
     departures: u8,
-    /// As [`Judges::empty`].
+    /// As [`Interest::empty`].
     empty: bool,
     /// There is a packet in `peeked`.
     peeks: bool,
@@ -61,20 +61,20 @@ const ASIDE: u8 = 2;
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
-        let judges = Judges::of(&aqm);
-        let tick_at = match judges.ticks {
+        let interest = Interest::of(&aqm);
+        let tick_at = match interest.ticks {
             true => tick_of(&aqm),
             false => Time::MAX,
         };
         Child {
             queue: List::default(),
             bytes: 0,
-            room: u32::try_from(judges.room).unwrap_or(u32::MAX),
-            departures: match judges.departures || judges.ticks {
+            room: u32::try_from(interest.arrivals_from).unwrap_or(u32::MAX),
+            departures: match interest.departures != Departures::Ignored || interest.ticks {
                 true => JUDGED,
                 false => 0,
             },
-            empty: judges.empty,
+            empty: interest.empty,
             peeks: false,
             last_departure: Time::ZERO,
             tick_at,

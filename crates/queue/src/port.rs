@@ -1,7 +1,7 @@
 //! The port: a discipline with the frame around it that stamps, counts and asserts.
 
 use crate::account::Account;
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
@@ -42,7 +42,7 @@ pub struct QueuePort {
 #[repr(C)]
 pub(crate) struct Frame {
     account: Account,
-    judges: Judges,
+    interest: Interest,
     last_departure: Time,
     /// Packets wait in the ring and leave it as they came.
     unjudged: bool,
@@ -80,22 +80,22 @@ impl QueuePort {
     }
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
-        let judges = match &discipline {
-            Discipline::Aqm(aqm) => Judges::of_ring(aqm),
-            Discipline::Scheduler(_) => Judges::EVERYTHING,
+        let interest = match &discipline {
+            Discipline::Aqm(aqm) => Interest::of_ring(aqm),
+            Discipline::Scheduler(_) => Interest::EVERYTHING,
         };
         let in_ring = matches!(discipline, Discipline::Aqm(_));
-        let tick_at = match judges.ticks {
+        let tick_at = match interest.ticks {
             true => Time::ZERO,
             false => Time::MAX,
         };
         let frame = Frame {
             last_departure: Time::ZERO,
-            unjudged: in_ring && !judges.departures && !judges.ticks,
+            unjudged: in_ring && !interest.judges_departures() && !interest.ticks,
             account: Account::new(per_flow),
             in_ring,
             precomputes: false,
-            judges,
+            interest,
             tick_at,
             pending: None,
             rate: Rate::bps(1),
@@ -120,7 +120,9 @@ impl QueuePort {
     /// The discipline's internal state.
     pub fn state(&self, out: &mut Vec<f64>) {
         match &self.discipline {
-            Discipline::Aqm(aqm) => aqm.state_among(self.frame.account.backlog_packets(), out),
+            Discipline::Aqm(aqm) => {
+                aqm.state_with_backlog(self.frame.account.backlog_packets(), out);
+            }
             Discipline::Scheduler(port) => port.scheduler.state(out),
         }
     }
@@ -214,7 +216,7 @@ impl Port for QueuePort {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
-        if !self.frame.judges.empty {
+        if !self.frame.interest.empty {
             return;
         }
         match &mut self.discipline {
@@ -273,17 +275,17 @@ impl Port for QueuePort {
 
 impl FastPort for QueuePort {
     fn caps(&self) -> Caps {
-        let judges = &self.frame.judges;
-        let listens = judges.departures || judges.empty || judges.ticks;
+        let interest = &self.frame.interest;
+        let listens = interest.judges_departures() || interest.empty || interest.ticks;
         let (precomputable, shapes) = match &self.discipline {
-            Discipline::Aqm(aqm) => {
-                let unjudged = self.frame.unjudged && !judges.empty;
-                (unjudged && aqm.reads_counts_only(), false)
+            Discipline::Aqm(_) => {
+                let unjudged = self.frame.unjudged && !interest.empty;
+                (unjudged && interest.reads_counts_only, false)
             }
             Discipline::Scheduler(port) => (false, port.scheduler.shapes()),
         };
         Caps {
-            bypass: judges.room > 0 && !listens,
+            bypass: interest.arrivals_from > 0 && !listens,
             counts_flows: self.frame.account.flows.is_some(),
             precomputable,
             shapes,
@@ -354,9 +356,9 @@ impl FastPort for QueuePort {
         if self.frame.precomputes {
             self.frame
                 .account
-                .settle_for(packet.size, now, self.frame.judges.room);
+                .settle_for(packet.size, now, self.frame.interest.arrivals_from);
         }
-        let unseen = self.frame.account.backlog_packets() < self.frame.judges.room;
+        let unseen = self.frame.account.backlog_packets() < self.frame.interest.arrivals_from;
         let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
         if passes {
             self.frame.account.receive(packet.size, packet.flow);
@@ -386,8 +388,8 @@ impl FastPort for QueuePort {
     fn schedule_ahead(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
         self.frame
             .account
-            .settle_for(bytes, now, self.frame.judges.room);
-        let room = self.frame.account.backlog_packets() < self.frame.judges.room;
+            .settle_for(bytes, now, self.frame.interest.arrivals_from);
+        let room = self.frame.account.backlog_packets() < self.frame.interest.arrivals_from;
         if room {
             self.frame.account.wait(bytes, flow, now, start);
         }
@@ -453,7 +455,7 @@ impl QueuePort {
             return false;
         }
         match &mut self.discipline {
-            Discipline::Aqm(_) if !self.frame.judges.departures => true,
+            Discipline::Aqm(_) if !self.frame.interest.judges_departures() => true,
             Discipline::Aqm(aqm) => aqm.judge_departure(&mut self.frame, head, now),
             Discipline::Scheduler(_) => false,
         }
@@ -482,7 +484,7 @@ impl QueuePort {
             waiting: Waiting::Nothing,
         };
         let rng = &mut self.frame.rng;
-        let first = match self.frame.judges.room {
+        let first = match self.frame.interest.arrivals_from {
             0 => aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng }),
             _ => Verdict::Pass,
         };
@@ -496,7 +498,7 @@ impl QueuePort {
             return false;
         }
         let rng = &mut self.frame.rng;
-        let second = if self.frame.judges.departures {
+        let second = if self.frame.interest.judges_departures() {
             aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng })
         } else {
             Verdict::Pass
@@ -733,21 +735,6 @@ impl Frame {
         now: Time,
         aqm: &mut (impl Aqm + ?Sized),
     ) -> bool {
-        let (packets, rng) = (self.account.backlog_packets(), &mut self.rng);
-        match aqm.judge_shortly(&Meta::of(packet), packets, ring, &mut Cx { now, rng }) {
-            Some(verdict) => self.keep(verdict),
-            None => self.judge_arrival_whole(packet, ring, now, aqm),
-        }
-    }
-
-    #[inline(never)]
-    fn judge_arrival_whole(
-        &mut self,
-        packet: &Packet,
-        ring: &Ring,
-        now: Time,
-        aqm: &mut (impl Aqm + ?Sized),
-    ) -> bool {
         let (view, rng) = (self.view(ring), &mut self.rng);
         let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
         self.note_tick(aqm);
@@ -787,7 +774,7 @@ impl Frame {
 
     #[inline(always)]
     fn note_tick(&mut self, aqm: &(impl Aqm + ?Sized)) {
-        if self.judges.ticks {
+        if self.interest.ticks {
             self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
         }
     }

@@ -23,7 +23,7 @@
 //! Left open by the paper: the first arrival finds the virtual queue empty and starts the clock. ns-2's `drop_front_` and `markfront_` are
 //! not here. Deviation: ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
@@ -109,8 +109,8 @@ impl Entry for Avq {
 }
 
 impl Aqm for Avq {
-    fn judges(&self) -> Judges {
-        Judges::arrivals_beyond(0)
+    fn interest(&self) -> Interest {
+        Interest::in_arrivals_from(0)
     }
 
     #[inline(always)]

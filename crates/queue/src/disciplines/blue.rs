@@ -23,7 +23,7 @@
 //! `ialgorithm` 1, change nothing in the code as published, since it calls them with one argument only; `bytes`, `pktsize` and
 //! `drop_front_` are read and not used there.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
@@ -108,12 +108,10 @@ impl Entry for Blue {
 }
 
 impl Aqm for Blue {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
+    fn interest(&self) -> Interest {
+        Interest {
             empty: true,
-            ticks: false,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

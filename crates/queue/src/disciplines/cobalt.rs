@@ -27,7 +27,7 @@
 //! least 1.5 times the time of an MTU, and the interval plus what that adds; below 3.6 Mbps give them so. Inside a scheduler that asks
 //! no empty queue BLUE's probability is not lowered.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
@@ -106,14 +106,14 @@ impl Entry for Cobalt {
 }
 
 impl Aqm for Cobalt {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: match self.limit {
+    fn interest(&self) -> Interest {
+        Interest {
+            arrivals_from: match self.limit {
                 Limit::Packets(limit) => limit.get(),
                 Limit::Bytes(_) => 0,
             },
             ticks: false,
-            ..Judges::EVERYTHING
+            ..Interest::EVERYTHING
         }
     }
 

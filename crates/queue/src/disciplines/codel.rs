@@ -29,7 +29,7 @@
 //! advice to use the MTU of the interface; `mtu` is 1500 bytes here. In a queue of a scheduler only that queue's bytes are looked
 //! at; section 4.4 advises all that wait for the link, which is what [`super::fq_codel`] does.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason};
@@ -122,14 +122,14 @@ impl Entry for Codel {
 }
 
 impl Aqm for Codel {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: match self.limit {
+    fn interest(&self) -> Interest {
+        Interest {
+            arrivals_from: match self.limit {
                 Limit::Packets(limit) => limit.get(),
                 Limit::Bytes(_) => 0,
             },
             ticks: false,
-            ..Judges::EVERYTHING
+            ..Interest::EVERYTHING
         }
     }
 

@@ -23,7 +23,7 @@
 //! Draws: one for each packet that meets the random drops.
 
 use super::red::{signed_float, spaced};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -185,12 +185,10 @@ impl Entry for Fred {
 }
 
 impl Aqm for Fred {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: true,
-            empty: false,
-            ticks: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Judged,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

@@ -12,7 +12,7 @@
 //! IP header; here `rtt` is one for all. One uniform draw for every arrival. Flows are told by their number, both directions alike.
 //! There is no public code of the authors; dialects of other simulators are not known.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -77,8 +77,8 @@ impl Entry for Green {
 }
 
 impl Aqm for Green {
-    fn judges(&self) -> Judges {
-        Judges::arrivals_beyond(0)
+    fn interest(&self) -> Interest {
+        Interest::in_arrivals_from(0)
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@
 //! fits, none for one that `limit` refuses. The queue is what waits, without the packet in transmission. Deviation: with `queue_in_bytes`
 //! ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -87,12 +87,10 @@ impl Entry for Pi {
 }
 
 impl Aqm for Pi {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

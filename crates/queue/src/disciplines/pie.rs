@@ -36,7 +36,7 @@
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
@@ -194,12 +194,11 @@ impl Entry for Pie {
 }
 
 impl Aqm for Pie {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: self.departures,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(self.departures),
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

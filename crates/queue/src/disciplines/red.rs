@@ -61,7 +61,7 @@
 //! queue; only its abstract is public, so that it is not here.
 
 pub(super) use crate::aqm::float;
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -287,12 +287,11 @@ impl Entry for Red {
 }
 
 impl Aqm for Red {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
+    fn interest(&self) -> Interest {
+        Interest {
             empty: true,
             ticks: self.timer.is_some(),
+            ..Interest::in_arrivals_from(0)
         }
     }
 
@@ -612,7 +611,7 @@ impl FloatRed {
         let (queue, idle) = self.arrive(view, cx.now);
         let verdict = match self.rules {
             Rules::Paper => self.judge_as_paper(meta, view, cx),
-            Rules::Ns2 | Rules::Ns3 => self.judge_as_simulator(*meta, queue, *view, cx.again()),
+            Rules::Ns2 | Rules::Ns3 => self.judge_as_simulator(*meta, queue, *view, cx.reborrow()),
         };
         if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
             // The link stays idle, and the average is up to date.
@@ -907,14 +906,6 @@ pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
     } else {
         1.0
     }
-}
-
-/// Whether a packet is dropped with the probability of [`spaced`], without `wait`, which needs no bound by 1: no draw is 1 or more.
-#[inline(always)]
-pub(super) fn drawn(p: f64, count: i64, cx: &mut Cx<'_>) -> bool {
-    let due = signed_float(count) * p;
-    let drawn = cx.rng.uniform();
-    due >= 1.0 || drawn < p / (1.0 - due)
 }
 
 /// What becomes of a packet above the upper threshold.

@@ -33,11 +33,11 @@
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason, Ring, Stream, to_usize as at};
+use sojourn_sim::{DropReason, MarkReason, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 use std::collections::VecDeque;
 
@@ -164,8 +164,6 @@ struct Bin {
 
 /// Two levels whose hashes stay.
 struct Still {
-    /// Packets that may wait, under the paper's rules with a limit in packets: then [`Core::judge_shortly`] is enough in a ring. Else 0.
-    room: u64,
     /// The bins of each waiting packet, head first.
     waiting: VecDeque<Pair>,
     /// The bins of each flow, once it has come.
@@ -216,10 +214,6 @@ impl Entry for Sfb {
         let top = if linux { LINUX_TOP } else { 1.0 };
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
         let still = Still {
-            room: match params.limit {
-                Limit::Packets(packets) if !linux => packets.get(),
-                _ => 0,
-            },
             waiting: VecDeque::new(),
             known: Vec::new(),
         };
@@ -272,22 +266,12 @@ impl Entry for Sfb {
 }
 
 impl Aqm for Sfb {
-    fn judges(&self) -> Judges {
-        Judges {
-            ticks: false,
-            ..Judges::EVERYTHING
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Counted,
+            empty: true,
+            ..Interest::in_arrivals_from(0)
         }
-    }
-
-    #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        _: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Option<Verdict> {
-        self.0.judge_shortly(meta, packets, cx)
     }
 
     #[inline(never)]
@@ -301,10 +285,6 @@ impl Aqm for Sfb {
         Verdict::Pass
     }
 
-    fn only_counts_departures(&self) -> bool {
-        true
-    }
-
     fn on_empty(&mut self, _: Time) {
         self.0.forget();
     }
@@ -314,10 +294,10 @@ impl Aqm for Sfb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.state_among(self.0.counted(), out);
+        self.state_with_backlog(self.0.counted(), out);
     }
 
-    fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+    fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
         let core = &self.0;
         let bins = core.bins_among(packets);
         let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
@@ -494,9 +474,9 @@ impl Still {
         self.waiting.push_back(pair);
     }
 
-    /// So many packets still wait.
+    /// Counts out the packets that have left: `packets` still wait.
     #[inline(always)]
-    fn leave_all_but(&mut self, packets: usize, bins: &mut [Bin]) {
+    fn remove_departed(&mut self, packets: usize, bins: &mut [Bin]) {
         while self.waiting.len() > packets
             && let Some(pair) = self.waiting.pop_front()
         {
@@ -508,43 +488,9 @@ impl Still {
 }
 
 impl Core {
-    /// As [`Core::judge`], where neither bytes nor moving hashes come into it.
-    #[inline(always)]
-    fn judge_shortly(&mut self, meta: &Meta, packets: u64, cx: &mut Cx<'_>) -> Option<Verdict> {
-        let [set, _] = &mut self.sets;
-        let still = self.still.as_mut().filter(|still| still.room > 0)?;
-        let pair = still.pair(meta.flow, set);
-        let [first, second] = pair.map(at);
-        still.leave_all_but(index(packets), &mut set.bins);
-        let bins = &mut set.bins[..];
-        let mut seen = Seen::NOTHING;
-        bins[first].look(&self.steps, cx.now, &mut seen);
-        bins[second].look(&self.steps, cx.now, &mut seen);
-        let mut verdict = Verdict::Pass;
-        if seen.fullest > self.params.bin_size.get() {
-            return Some(Verdict::Drop(DropReason::Overlimit));
-        } else if seen.probability >= 1.0 {
-            if is_boxed(&mut self.boxed, &self.params, cx.now) {
-                return Some(Verdict::Drop(DropReason::Penalty));
-            }
-        } else if cx.rng.uniform() < seen.probability {
-            verdict = early(&self.params, seen.probability < self.params.mark_p, meta);
-            if matches!(verdict, Verdict::Drop(_)) {
-                return Some(verdict);
-            }
-        }
-        if packets >= still.room {
-            return Some(Verdict::Drop(DropReason::Overlimit));
-        }
-        bins[first].packets += 1;
-        bins[second].packets += 1;
-        still.waiting.push_back(pair);
-        Some(verdict)
-    }
-
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match view.waiting {
-            Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
+            Waiting::Ring(_) | Waiting::Nothing => self.remove_departed(view.packets),
             Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(*view),
             Waiting::Queue(..) => {}
         }
@@ -583,7 +529,7 @@ impl Core {
         counted.keys[current] = self.sets[current].key_number;
         if self.doubled && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
             let other = 1 - current;
-            counted.keys[other] = self.look_also(other, meta.flow, cx.now);
+            counted.keys[other] = self.update_standby(other, meta.flow, cx.now);
         }
         let verdict = self.decide(&seen, fits, meta, cx);
         if !matches!(verdict, Verdict::Drop(_)) {
@@ -612,10 +558,10 @@ impl Core {
         }
     }
 
-    /// Tells the other set of a flow that does not respond; returns the number of its key.
+    /// Warms up the standby set for a flow that does not respond; returns the number of its key.
     #[cold]
     #[inline(never)]
-    fn look_also(&mut self, which: usize, flow: u32, now: Time) -> u32 {
+    fn update_standby(&mut self, which: usize, flow: u32, now: Time) -> u32 {
         self.look(which, flow, now);
         self.sets[which].key_number
     }
@@ -716,7 +662,7 @@ impl Core {
     /// Nothing waits any more.
     #[cold]
     fn forget(&mut self) {
-        self.leave_all_but(0);
+        self.remove_departed(0);
     }
 
     /// Packets that are counted as waiting.
@@ -734,7 +680,7 @@ impl Core {
     fn leave(&mut self) {
         if let Some(still) = &mut self.still {
             let left = still.waiting.len().saturating_sub(1);
-            still.leave_all_but(left, &mut self.sets[0].bins);
+            still.remove_departed(left, &mut self.sets[0].bins);
         } else if let Some(counted) = self.counted.pop_front() {
             self.leave_sets(&counted);
         }
@@ -745,12 +691,12 @@ impl Core {
         self.add(counted, |packets| packets.saturating_sub(1));
     }
 
-    /// So many packets still wait.
+    /// Counts out the packets that have left: `packets` still wait.
     #[inline(always)]
-    fn leave_all_but(&mut self, packets: u64) {
+    fn remove_departed(&mut self, packets: u64) {
         let packets = index(packets);
         if let Some(still) = &mut self.still {
-            still.leave_all_but(packets, &mut self.sets[0].bins);
+            still.remove_departed(packets, &mut self.sets[0].bins);
         }
         while self.counted.len() > packets {
             self.leave();
@@ -880,7 +826,7 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
 mod tests {
     use super::*;
 
-    use crate::testing::{built, judged_in_ring, meta, view};
+    use crate::testing::{built, meta, view};
 
     fn us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -932,11 +878,9 @@ mod tests {
             self.serve(now);
             let view = self.view();
             let rng = &mut self.rng;
-            let (sfb, meta, mut cx) = (&mut self.sfb, meta(flow, tos), Cx { now, rng });
-            let verdict = match self.tells {
-                true => sfb.on_enqueue(&meta, &view, &mut cx),
-                false => judged_in_ring(sfb, &meta, &view, &Ring::new(), &mut cx),
-            };
+            let verdict = self
+                .sfb
+                .on_enqueue(&meta(flow, tos), &view, &mut Cx { now, rng });
             if !matches!(verdict, Verdict::Drop(_)) {
                 self.waiting.push_back(flow);
             }
@@ -1030,7 +974,9 @@ mod tests {
                     untold.serve(later);
                 }
                 told.sfb.state(&mut state);
-                untold.sfb.state_among(count_of(&untold.waiting), &mut seen);
+                untold
+                    .sfb
+                    .state_with_backlog(count_of(&untold.waiting), &mut seen);
                 assert_eq!(state, seen, "{spec}, packet {n}");
             }
         }
@@ -1041,8 +987,6 @@ mod tests {
         for dialect in ["paper", "linux"] {
             let spec = format!("dialect={dialect} levels=2 buckets=5 increment=0.05 bin_size=4p");
             let mut still = Bench::new(&format!("{spec} rehash=none"));
-            let mut shortly = Bench::new(&format!("{spec} rehash=none"));
-            shortly.tells = false;
             let mut moving = Bench::new(&format!("{spec} rehash=1000s warmup=0s"));
             assert!(still.sfb.0.still.is_some() && moving.sfb.0.still.is_none());
             for n in 0..5000_u64 {
@@ -1054,15 +998,13 @@ mod tests {
                 let now = us(n * 700);
                 let verdict = still.offer(now, flow, 0);
                 assert_eq!(verdict, moving.offer(now, flow, 0));
-                assert_eq!(verdict, shortly.offer(now, flow, 0));
                 let packets = count_of(&still.waiting);
-                let [state, short, expected] = [&still, &shortly, &moving].map(|bench| {
+                let [state, expected] = [&still, &moving].map(|bench| {
                     let mut state = Vec::new();
-                    bench.sfb.state_among(packets, &mut state);
+                    bench.sfb.state_with_backlog(packets, &mut state);
                     state
                 });
                 assert_eq!(state, expected, "{spec}, packet {n}");
-                assert_eq!(short, expected, "{spec}, packet {n}");
             }
         }
     }

@@ -24,7 +24,7 @@
 use super::red::{
     Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit,
 };
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -309,12 +309,11 @@ impl Entry for Wred {
 }
 
 impl Aqm for Wred {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: matches!(self.core.average, Average::Linux { .. }),
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(matches!(self.core.average, Average::Linux { .. })),
             empty: matches!(self.core.average, Average::Cisco { .. }),
-            ticks: false,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
