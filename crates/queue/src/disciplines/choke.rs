@@ -337,11 +337,6 @@ mod tests {
             bench
         }
 
-        /// Another queue.
-        fn fill(&mut self, flows: u32, packets: u32) {
-            self.ring = waiting(flows, packets);
-        }
-
         fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
             let packets = self.ring.waiting();
             let view = View {
