@@ -36,13 +36,20 @@
 //! that has to wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the
 //! run waits in the ring, as it would otherwise.
 
+mod impaired;
+mod serializer;
+
+pub use self::impaired::{LinkState, Outage};
+pub use self::serializer::TxRounding;
+
+use self::impaired::Impaired;
+use self::serializer::Serializer;
 use crate::fel;
-use crate::impair::{Impairments, LossAt};
+use crate::impair::Impairments;
 use crate::network::Key;
 use crate::ns2_time;
-use crate::ns3_time;
-use crate::opportunities::{Opportunities, Transmitter};
-use crate::packet::{Flags, Packet};
+use crate::opportunities::Opportunities;
+use crate::packet::Packet;
 use crate::port::{DropReason, FastPort, PortSink};
 use crate::ring::Ring;
 use crate::routing::Exits;
@@ -50,20 +57,6 @@ use crate::trace::Event;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// How the serialization time of a packet is brought to whole picoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TxRounding {
-    /// The remainder below a picosecond is carried to the next packet and cleared when the link goes idle.
-    #[default]
-    Carry,
-    /// Each serialization time is cut to whole nanoseconds.
-    TruncateNs,
-    /// Each serialization time is the nearest whole number of nanoseconds: the clock of ns-3 (see [`crate::ns3_time::nearest`]).
-    NearestNs,
-    /// As ns-3.24 does it: seconds in double precision, cut to whole nanoseconds (see [`crate::ns3_time`]).
-    DoubleNs,
-}
 
 /// Which of two events at one instant comes first: a departure of a link or another component's event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -78,184 +71,8 @@ pub enum Ties {
     Ns2Clock,
 }
 
-/// What becomes of packets while a link is down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Outage {
-    /// They wait: the transmitter begins none.
-    #[default]
-    Wait,
-    /// They are sent and lost, and so is the one in transmission when the link goes down.
-    Lose,
-}
-
-/// Whether a link carries packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LinkState {
-    /// It does.
-    #[default]
-    Up,
-    /// It does not.
-    Down(Outage),
-}
-
-/// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
-const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
-
 /// Packets that a [calm](Link::calm) link launches before it lets those in flight run ahead.
 pub(crate) const AT_ONCE: u64 = 16;
-
-/// Serialization times of one rate, or of a schedule.
-#[derive(Debug)]
-struct Serializer {
-    /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
-    whole: u64,
-    remainder: u64,
-    rate: u64,
-    rounding: TxRounding,
-    /// Bytes that are transmitted beside those of a packet.
-    header: u32,
-    /// In place of the rate.
-    schedule: Option<Box<Transmitter>>,
-}
-
-impl Serializer {
-    fn new(rate: Rate, rounding: TxRounding, header: u32, schedule: Option<Opportunities>) -> Self {
-        let mut serializer = Serializer {
-            rate: 0,
-            whole: 0,
-            remainder: 0,
-            rounding,
-            header,
-            schedule: schedule.map(|plan| Box::new(Transmitter::new(plan))),
-        };
-        serializer.set_rate(rate);
-        serializer
-    }
-
-    fn set_rate(&mut self, rate: Rate) {
-        let bps = rate.as_bps();
-        assert!(bps > 0, "a link needs a rate above zero");
-        self.rate = bps;
-        self.remainder = 0;
-        let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps) && self.schedule.is_none();
-        self.whole = if exact && self.rounding == TxRounding::Carry && self.header == 0 {
-            BIT_PICOSECONDS_PER_BYTE / bps
-        } else {
-            0
-        };
-    }
-
-    /// How long so many bytes take that start at `start`.
-    #[inline]
-    fn span(&mut self, bytes: u32, start: Time) -> Span {
-        if self.whole != 0 {
-            return Span::from_ps(u64::from(bytes) * self.whole);
-        }
-        self.rounded(bytes, start)
-    }
-
-    /// As [`Serializer::span`], without a look at the serializer where the caller has the time of a byte at hand, or 0.
-    #[inline(always)]
-    fn next_span(&mut self, per_byte: u64, bytes: u32, start: Time) -> Span {
-        match per_byte {
-            0 => self.span(bytes, start),
-            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
-        }
-    }
-
-    /// The span after the transmitter was idle, be it for no time at all.
-    #[cold]
-    #[inline(never)]
-    fn first_span(&mut self, bytes: u32, start: Time) -> Span {
-        self.clear();
-        self.span(bytes, start)
-    }
-
-    #[inline(never)]
-    fn rounded(&mut self, bytes: u32, start: Time) -> Span {
-        let bytes = bytes.saturating_add(self.header);
-        if let Some(schedule) = &mut self.schedule {
-            return schedule.sent(bytes, start).since(start);
-        }
-        match self.rounding {
-            TxRounding::Carry => {
-                // A packet of 2^20 bytes still fits: 8.4e18 < 1.8e19.
-                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE + self.remainder;
-                self.remainder = work % self.rate;
-                Span::from_ps(work / self.rate)
-            }
-            TxRounding::TruncateNs => {
-                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE;
-                Span::from_ns(work / self.rate / 1000)
-            }
-            TxRounding::NearestNs => ns3_time::nearest(8 * u64::from(bytes), self.rate),
-            TxRounding::DoubleNs => ns3_time::transmission(bytes, self.rate),
-        }
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        self.remainder = 0;
-        if let Some(schedule) = &mut self.schedule {
-            schedule.clear();
-        }
-    }
-}
-
-/// A packet in flight on a link that lets packets overtake.
-#[derive(Debug)]
-struct Overtaking {
-    at: Time,
-    launched: Time,
-    number: u64,
-    packet: Packet,
-}
-
-impl Overtaking {
-    fn order(&self) -> (Time, Time, u64) {
-        (self.at, self.launched, self.number)
-    }
-}
-impl PartialEq for Overtaking {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-impl Eq for Overtaking {}
-impl PartialOrd for Overtaking {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Overtaking {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
-/// What only impaired links need.
-#[derive(Debug)]
-struct Impaired {
-    state: Impairments,
-    /// In flight, when packets may overtake; otherwise the ring holds them.
-    air: BinaryHeap<Reverse<Overtaking>>,
-    launched: u64,
-    /// Packets that got lost since measuring began.
-    lost: u64,
-    link: LinkState,
-    /// Down, and packets wait: whether the transmitter was idle, and otherwise when it is done with what it has begun.
-    stopped: Option<Stopped>,
-    /// The link came up, and its transmitter has not begun a packet since, nor found that there is none.
-    resumes: bool,
-}
-
-/// What the transmitter was about when the link went down.
-#[derive(Clone, Copy, Debug)]
-struct Stopped {
-    was_idle: bool,
-    until: Time,
-    begun: Time,
-}
 
 /// Everything that a link needs to be built.
 #[derive(Clone, Debug)]
@@ -761,47 +578,6 @@ impl<P: FastPort> Link<P> {
         }
     }
 
-    /// What the wire does to the packet launched last, before which one arrives at `last_arrival`.
-    #[cold]
-    fn impair(&mut self, last_arrival: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let state = &mut impaired.state;
-        let severed = impaired.link == LinkState::Down(Outage::Lose);
-        let lost = state.loss_at() == LossAt::Wire && state.loses() || severed;
-        let doubled = state.doubles();
-        let own = self.free_at + self.delay + state.extra_delay();
-        let (overtakes, number) = (state.reorders(), impaired.launched);
-        impaired.launched += 1;
-        impaired.resumes = false;
-        let Some(packet) = self.ring.launched_last() else {
-            return;
-        };
-        packet.tos = state.crossed(packet.tos);
-        if lost {
-            packet.flags = packet.flags.with(Flags::LOST);
-        } else if doubled {
-            packet.flags = packet.flags.with(Flags::DOUBLED);
-        }
-        if overtakes {
-            packet.at = own;
-            self.last_arrival = last_arrival;
-            if let Some(packet) = self.ring.land() {
-                let flight = Overtaking {
-                    at: own,
-                    launched: packet.launched,
-                    number,
-                    packet,
-                };
-                impaired.air.push(Reverse(flight));
-            }
-        } else {
-            packet.at = own.max(last_arrival);
-            self.last_arrival = packet.at;
-        }
-    }
-
     /// A packet is handed to the queue by the event `key`.
     #[inline]
     pub(crate) fn arrive<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
@@ -859,26 +635,6 @@ impl<P: FastPort> Link<P> {
         if !self.plain || self.held_back {
             self.go_on((now, key.birth), sink);
         }
-    }
-
-    /// True if the link loses the packet that is handed to it.
-    #[cold]
-    fn loses_at_queue(&mut self) -> bool {
-        self.impaired.as_mut().is_some_and(|impaired| {
-            impaired.state.loss_at() == LossAt::Queue && impaired.state.loses()
-        })
-    }
-
-    /// A packet got lost on the wire, or by its impairments before the queue.
-    pub(crate) fn count_loss(&mut self) {
-        if let Some(impaired) = &mut self.impaired {
-            impaired.lost += 1;
-        }
-    }
-
-    /// Packets that got lost on the wire, or by its impairments before the queue, since measuring began.
-    pub(crate) fn lost(&self) -> u64 {
-        self.impaired.as_ref().map_or(0, |impaired| impaired.lost)
     }
 
     /// True if one more packet in flight changes nothing in the event list: the arrival of one before it is there, or the
@@ -963,121 +719,6 @@ impl<P: FastPort> Link<P> {
         self.ring.given_up().chain(air)
     }
 
-    /// The link goes down or comes up at `now`, up to which it has been brought up to date.
-    ///
-    /// # Panics
-    /// If it goes down and was not built with [outages](crate::ImpairmentSpec::outages).
-    pub(crate) fn set_state(&mut self, state: LinkState, now: Time) {
-        let before = self.state();
-        if state == before {
-            return;
-        }
-        let impaired = self.impaired.as_ref();
-        assert!(
-            impaired.is_some_and(|i| i.state.has_outages()),
-            "a link that goes down is built with outages"
-        );
-        if before == LinkState::Down(Outage::Wait) {
-            self.resume(now);
-        }
-        match state {
-            LinkState::Up => {}
-            LinkState::Down(Outage::Wait) => self.stop(),
-            LinkState::Down(Outage::Lose) => self.sever(now),
-        }
-        if let Some(impaired) = &mut self.impaired {
-            impaired.link = state;
-        }
-    }
-
-    /// Whether it is up.
-    fn state(&self) -> LinkState {
-        self.impaired.as_ref().map_or(LinkState::Up, |i| i.link)
-    }
-
-    /// The transmitter begins no packet from now on.
-    fn stop(&mut self) {
-        let stopped = Stopped {
-            was_idle: self.idle,
-            // A transmitter for which packets are held back has begun nothing.
-            until: if self.held_back {
-                Time::ZERO
-            } else {
-                self.free_at
-            },
-            begun: self.last_start,
-        };
-        if let Some(impaired) = &mut self.impaired {
-            impaired.stopped = Some(stopped);
-            impaired.resumes = false;
-        }
-        // What was held back is asked for again when the link comes up.
-        self.held_back = false;
-        self.idle = false;
-        self.free_at = Time::MAX;
-    }
-
-    /// The transmitter begins packets again, as soon as it is done with the one that it had begun.
-    fn resume(&mut self, now: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let Some(stopped) = impaired.stopped.take() else {
-            return;
-        };
-        self.free_at = stopped.until;
-        self.last_start = stopped.begun;
-        if stopped.was_idle && !self.waiting {
-            self.idle = true;
-            return;
-        }
-        if stopped.was_idle || stopped.until <= now {
-            impaired.resumes = true;
-            self.serializer.clear();
-            self.free_at = now;
-            self.last_start = now;
-        }
-    }
-
-    /// The packet in transmission is lost.
-    fn sever(&mut self, now: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let transmits = !self.idle && !self.held_back && !impaired.resumes && self.free_at > now;
-        if !transmits {
-            return;
-        }
-        let last = impaired.launched.wrapping_sub(1);
-        if impaired.state.reorders() {
-            let air = std::mem::take(&mut impaired.air);
-            impaired.air = air
-                .into_iter()
-                .map(|Reverse(mut flight)| {
-                    if flight.number == last {
-                        flight.packet.flags = flight.packet.flags.with(Flags::LOST);
-                    }
-                    Reverse(flight)
-                })
-                .collect();
-        } else if let Some(packet) = self.ring.launched_last() {
-            packet.flags = packet.flags.with(Flags::LOST);
-        }
-    }
-
-    /// True if the link came up and its transmitter has not found out yet what there is to send.
-    fn resumes(&self) -> bool {
-        self.impaired.as_ref().is_some_and(|i| i.resumes)
-    }
-
-    /// The transmitter has found out that there is nothing to send.
-    #[cold]
-    fn has_resumed(&mut self) {
-        if let Some(impaired) = &mut self.impaired {
-            impaired.resumes = false;
-        }
-    }
-
     /// Applies a new rate from the next start of transmission on; a link with a schedule has it for its queue only.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);
@@ -1140,45 +781,5 @@ impl<P: FastPort> Link<P> {
                 sink.dropped(flight.packet, DropReason::EndOfRun, now);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn odd_rates_carry_their_remainder() {
-        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry, 0, None);
-        let total: u64 = (0..3).map(|_| serializer.span(1, Time::ZERO).as_ps()).sum();
-        assert_eq!(total, BIT_PICOSECONDS_PER_BYTE);
-    }
-
-    #[test]
-    fn the_clock_of_ns3_takes_the_nearest_nanosecond() {
-        // ns-3.44: 1030 bytes at 7 Mbps take 1177142.857 ns, and arrive after 1177143.
-        let mut serializer = Serializer::new(Rate::mbps(7), TxRounding::NearestNs, 2, None);
-        assert_eq!(serializer.span(1028, Time::ZERO), Span::from_ns(1_177_143));
-    }
-
-    #[test]
-    fn what_the_link_adds_is_transmitted_and_nothing_else() {
-        for rounding in [
-            TxRounding::Carry,
-            TxRounding::TruncateNs,
-            TxRounding::NearestNs,
-        ] {
-            let mut serializer = Serializer::new(Rate::mbps(8), rounding, 2, None);
-            assert_eq!(serializer.whole, 0);
-            assert_eq!(serializer.span(1500, Time::ZERO), Span::from_us(1502));
-        }
-    }
-
-    #[test]
-    fn ns3_rounding_cuts_to_nanoseconds() {
-        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs, 0, None);
-        // 1500 B at 3 Mbps is 4 ms; 1000 B is 2.666666666... ms.
-        assert_eq!(serializer.span(1500, Time::ZERO), Span::from_ms(4));
-        assert_eq!(serializer.span(1000, Time::ZERO), Span::from_ns(2_666_666));
     }
 }
