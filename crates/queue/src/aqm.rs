@@ -259,7 +259,7 @@ pub trait Aqm {
         let _ = now;
     }
 
-    /// The scheduler dropped so many packets of this queue, waiting or arriving, without asking.
+    /// The scheduler dropped `packets` of this queue, waiting or arriving, without a judgement.
     #[inline]
     fn on_evicted(&mut self, packets: u32) {
         let _ = packets;

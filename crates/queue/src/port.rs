@@ -43,19 +43,21 @@ pub struct QueuePort {
 pub(crate) struct Frame {
     account: Account,
     interest: Interest,
+    /// When the last packet left.
     last_departure: Time,
-    /// Packets wait in the ring and leave it as they came.
+    /// Packets wait in the ring and leave it unjudged, in order.
     unjudged: bool,
-    /// Packets wait in the ring.
+    /// Packets wait in the ring: the discipline is an AQM.
     in_ring: bool,
     /// Departures may be counted ahead of their time.
     precomputes: bool,
+    /// Rate of the link.
     rate: Rate,
     /// When the next periodic update of the AQM is due.
     tick_at: Time,
-    /// The judgement on a packet that could not go on as it was, and is offered or asked for next.
+    /// The verdict on a packet that was not admitted or released as it was; the next enqueue or dequeue carries it out.
     pending: Option<Verdict>,
-    /// An AQM draws from it; a scheduler has its own in what it is given.
+    /// The random stream of an AQM. A scheduler has its own in its context.
     rng: Stream,
 }
 
@@ -300,7 +302,7 @@ impl FastPort for QueuePort {
         sink: &mut S,
     ) {
         if let Discipline::Scheduler(_) = &self.discipline {
-            // What is written into the packet is written where it stays: a copy would wait for it.
+            // The packet is written to in the store: a copy right after a write would stall.
             let arrive = |packet: &mut Packet| {
                 packet.hop();
                 packet.stamp(now);
@@ -427,11 +429,10 @@ impl QueuePort {
         }
     }
 
-    /// The AQM's judgement on a packet that is about to wait in the ring: true if it is let in as it is, else the verdict is
-    /// pending.
+    /// Has the AQM judge an arriving packet: true if it is admitted as it is, else the verdict is pending.
     #[inline(never)]
     fn judge_arrival(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        // So that there is nothing to do behind this call or the next.
+        // A tail call in both branches.
         if self.frame.tick_at <= now {
             return self.judge_late(packet, ring, now);
         }
@@ -448,7 +449,7 @@ impl QueuePort {
         self.judge_arrival(packet, ring, now)
     }
 
-    /// The AQM's judgement on the head of the ring: true if it is sent as it is, else the verdict is pending.
+    /// Has the AQM judge the head of the ring: true if it is sent as it is, else the verdict is pending.
     #[inline(never)]
     fn judge_departure(&mut self, head: &Packet, now: Time) -> bool {
         if self.frame.tick_at <= now {
@@ -534,7 +535,7 @@ impl QueuePort {
         self.settle_arrival(packet, ring, now, sink);
     }
 
-    /// Does what was judged of an arriving packet.
+    /// Carries out the pending verdict on an arriving packet.
     #[inline(never)]
     fn settle_arrival<S: PortSink>(
         &mut self,
@@ -725,8 +726,8 @@ impl Frame {
         }
     }
 
-    /// As [`QueuePort::judge_arrival`]. Each AQM has a copy of its own, into which its judgement is compiled, so that of what it
-    /// may know only what it looks at is read.
+    /// As [`QueuePort::judge_arrival`]. Each AQM has its own copy with its judgement inlined, so that only what it reads of the
+    /// view is loaded.
     #[inline(never)]
     pub(crate) fn judge_arrival(
         &mut self,

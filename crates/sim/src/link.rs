@@ -130,7 +130,8 @@ pub(crate) struct Link<P> {
     idle: bool,
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
-    /// Lazy, without impairments and device queue; its port shapes only if the link feeds others, and looks what was held back.
+    /// Lazy, without impairments and device queue. Its port shapes only if the link feeds others, and looks at what was held
+    /// back.
     pub(crate) plain: bool,
     /// The link is plain, and packets that find it idle bypass the port.
     bypass: bool,
@@ -149,11 +150,11 @@ pub(crate) struct Link<P> {
     last_start: Time,
     /// As [`Serializer::whole`].
     per_byte: u64,
-    /// The agent that may be told of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
+    /// The agent that may hear of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
     pub(crate) answers: u32,
     /// It gets all its packets from one link that [feeds](Link::feeds) it.
     pub(crate) fed: bool,
-    /// The event of this link in the list is there only to look what has been launched.
+    /// Its event in the list only checks what has been launched.
     pub(crate) looks: bool,
     /// It feeds silent links only: its packets run ahead a number at once, or when the run stops, and it has no events.
     pub(crate) calm: bool,
@@ -170,7 +171,7 @@ pub(crate) struct Link<P> {
     pub(crate) index: u32,
     device_queue: u32,
     shapes: bool,
-    /// With so many packets in flight a calm link lets them run ahead again.
+    /// With this number of packets in flight a calm link lets them run ahead again.
     pub(crate) enough: u64,
     /// The port holds back what waits, until `free_at`.
     held_back: bool,
@@ -337,7 +338,7 @@ impl<P: FastPort> Link<P> {
         }
     }
 
-    /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
+    /// Accounts for a packet of `bytes` that goes straight through at `now`; returns when it arrives at the far end.
     /// The caller puts it into the ring.
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, flow: u32, now: Time) -> Time {

@@ -130,12 +130,11 @@ impl MarkReason {
     }
 }
 
-/// Where a port hands dropped packets back, and tells of marks. The frame behind it counts, traces and
-/// releases.
+/// Takes dropped packets back and learns of marks. The frame behind it counts, traces and releases.
 pub trait PortSink {
     /// Consumes a dropped packet.
     fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time);
-    /// Tells that the packet with this label now carries CE.
+    /// The packet with this label now carries CE.
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time);
 }
 

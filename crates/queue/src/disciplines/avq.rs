@@ -63,15 +63,19 @@ params! {
 pub struct Avq {
     params: AvqParams,
     ns2: bool,
+    /// Bytes of a usual packet.
     avpkt: f64,
-    /// Size of the virtual queue.
+    /// Size of the virtual queue, in the unit of `queue`.
     room: f64,
-    /// The virtual queue and its rate per second.
+    /// Length of the virtual queue, in packets or, with `queue_in_bytes`, bytes.
     queue: f64,
+    /// Its rate, in that unit per second.
     rate: f64,
+    /// A packet has arrived.
     started: bool,
-    /// The arrival before, and the last that moved the rate.
+    /// When the last packet arrived.
     last: Time,
+    /// When the rate was adapted last.
     last_adapted: Time,
 }
 

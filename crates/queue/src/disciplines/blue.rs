@@ -74,11 +74,13 @@ params! {
 pub struct Blue {
     params: BlueParams,
     ns2: bool,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
-    /// When the probability was raised last, and lowered; in dialect paper each counts for both.
+    /// When the probability was raised last; in dialect paper any change counts.
     raised: Time,
+    /// When it was lowered last; in dialect paper any change counts.
     lowered: Time,
-    /// The link has looked for a packet since the last one was let in.
+    /// The link found the queue empty since the last packet was admitted.
     idle: bool,
 }
 
@@ -118,7 +120,7 @@ impl Aqm for Blue {
     #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(..)) {
-            // A queue inside a scheduler is not asked for packets that it has not.
+            // A scheduler does not ask an empty queue for packets.
             self.on_empty(view.last_departure);
         }
         let verdict = self.judge(meta, view, cx);

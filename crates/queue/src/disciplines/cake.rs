@@ -156,18 +156,23 @@ pub struct Cake {
     shaper: Shaper,
     link: LinkLayer,
     tins: Vec<Tin>,
+    /// The tin of each DSCP.
     table: &'static [u8; 64],
     hash: Hash,
+    /// Whether acknowledgements are thinned out.
     ack_filter: CakeAckFilter,
+    /// Drops count against the rate, too.
     ingress: bool,
+    /// DSCPs are cleared.
     wash: bool,
+    /// The tin in turn.
     current: usize,
     /// Which tins have flows that wait to be served: bit i for tin i.
     backlogged: u8,
     /// Which tins had used up their deficit when their turn ended.
     spent: u8,
     waiting: Waiting,
-    /// Kept from the first time that the limit is exceeded.
+    /// The longest queues, kept from the first time that the limit is exceeded.
     longest: Option<Longest>,
 }
 
@@ -185,15 +190,19 @@ struct Hash {
     isolation: CakeIsolation,
     /// Flows have queues of their own.
     by_flow: bool,
+    /// Perturbs the hash.
     key: u64,
+    /// Source and sink node of each flow.
     nodes: std::sync::Arc<[(u32, u32)]>,
 }
 
 /// What waits in all tins, and may.
 struct Waiting {
+    /// Packets in all tins.
     packets: u64,
-    /// What the kernel would count for them, if that is limited.
+    /// Bytes of kernel memory for them, if the limit is in bytes.
     memory: u64,
+    /// Bytes on the wire.
     bytes: u64,
     limit: Limit,
 }
@@ -205,16 +214,24 @@ struct Tin {
     first: u32,
     /// Its bit among those of all tins.
     own: u8,
+    /// Its share of the rate.
     pace: Pace,
+    /// When its next packet is due by its share, in nanoseconds.
     next: i64,
+    /// Bytes that it may send in a turn.
     quantum: i64,
+    /// Bytes that it may still send in its turn; below zero if it sent more.
     deficit: i64,
     law: CobaltLaw,
-    /// What four full packets take, in nanoseconds: the least wait above the target, for up to two bulk flows.
+    /// Nanoseconds that four full packets take: a wait up to this is never above target with up to two bulk flows.
     least: u64,
+    /// Bytes that a flow may send in a turn.
     flow_quantum: u32,
+    /// Packets that wait in it.
     packets: u64,
+    /// Packets dropped from it.
     dropped: u64,
+    /// Packets marked in it.
     marked: u64,
 }
 
@@ -403,7 +420,7 @@ impl Scheduler for Cake {
         let flow = &mut queues.flows[place(index)];
         flow.bytes += u64::from(packet.size);
         cx.store.push_back(&mut flow.queue, packet);
-        if flow.bytes > flow.told.get().into()
+        if flow.bytes > flow.ranked_bytes.get().into()
             && let Some(longest) = &mut self.longest
         {
             flow.raise(tin.first + index, longest);
@@ -690,7 +707,7 @@ impl Cake {
             if own_class(packet) != own_class(last) || is_datagram(packet) {
                 continue;
             }
-            // What tells of congestion otherwise than the one before is not to be lost.
+            // An acknowledgement with other congestion flags than the one before is kept.
             if eligible.is_some_and(|(_, flags)| flags != echo(packet)) {
                 eligible = None;
                 found -= 1;
@@ -825,7 +842,7 @@ fn memory(size: u32) -> u64 {
     (u64::from(size) + 320).next_power_of_two().max(512) + 256
 }
 
-/// How long a queue of all those of all tins is, which the longest are told.
+/// The rank in `Longest` of a queue, by its number among those of all tins.
 fn rank(tins: &[Tin], number: u32) -> Rank {
     match &tins[at(number / QUEUES)].queues {
         Some(queues) => queues.flows[place(number)].rank(number),

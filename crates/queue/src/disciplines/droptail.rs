@@ -54,7 +54,7 @@ params! {
 /// The discipline.
 pub struct DropTail {
     limit: Option<Limit>,
-    /// Packets of the limit that cannot be used: 1 in dialect ns2.
+    /// Packets of the limit that are never used: 1 in dialect ns2.
     unused: u64,
     drop: DropTailDrop,
 }

@@ -41,16 +41,18 @@ params! {
 /// The discipline.
 pub struct Green {
     params: GreenParams,
+    /// The active flows.
     active: Active,
+    /// Probability as of the last arrival, 0 to 1.
     probability: f64,
 }
 
-/// Flows of which a packet has arrived lately.
+/// Flows that sent a packet within the window.
 #[derive(Default)]
 struct Active {
     /// When a packet of each flow came last; [`Time::MAX`] for one that is not active.
     last: Vec<Time>,
-    /// How many are active.
+    /// Active flows.
     count: u32,
     /// When each active flow is to be looked after, one entry for each: a window after a packet of it, not always the last. In order of
     /// that packet's time.

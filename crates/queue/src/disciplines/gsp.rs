@@ -57,14 +57,17 @@ params! {
 /// The discipline.
 pub struct Gsp {
     params: GspParams,
+    /// Whether the queue is above the threshold, and what that has led to.
     phase: Phase,
-    /// The last arrival or departure.
+    /// When the last packet arrived or left.
     since: Time,
-    /// Since the last arrival, in picoseconds.
+    /// Time above the threshold since the last arrival, in picoseconds.
     above: u64,
+    /// Time below the threshold since the last arrival, in picoseconds.
     below: u64,
-    /// In picoseconds.
+    /// Time above minus time below, weighted, in picoseconds.
     sum: f64,
+    /// When the timeout ends.
     timeout: Time,
 }
 

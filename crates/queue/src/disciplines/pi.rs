@@ -58,10 +58,13 @@ params! {
 pub struct Pi {
     params: PiParams,
     ns2: bool,
+    /// Reference length of the queue, in packets.
     qref: f64,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
-    /// At the update before, in packets.
+    /// Length of the queue at the last update, in packets.
     before: f64,
+    /// When the next update is due.
     next: Time,
 }
 

@@ -54,10 +54,11 @@ params! {
 /// The discipline.
 pub struct Pi2 {
     params: Pi2Params,
-    /// p'.
+    /// p', 0 to 1.
     base: f64,
-    /// In seconds.
+    /// Queue delay at the last update, in seconds.
     delay: f64,
+    /// When the next update is due.
     next: Time,
 }
 

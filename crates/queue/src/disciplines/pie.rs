@@ -116,11 +116,13 @@ params! {
 /// The discipline.
 pub struct Pie {
     core: Core,
+    /// Time between updates.
     tupdate: Span,
+    /// When the next update is due.
     next: Time,
-    /// The delay is not computed from the backlog and the link's rate alone.
+    /// `on_dequeue` acts: in every dialect but rfc8034.
     departures: bool,
-    /// From which wait on packets of the low-latency service are marked, in ns-3's L4S mode.
+    /// Wait from which low-latency packets are marked, in ns-3's L4S mode.
     l4s: Option<Span>,
 }
 
@@ -302,26 +304,34 @@ enum Phase {
 struct FloatPie {
     rules: Rules,
     params: PieParams,
-    /// In seconds.
+    /// Target delay, in seconds.
     target: f64,
+    /// Drop probability, 0 to 1.
     probability: f64,
-    /// Summed from packet to packet.
+    /// Sum of the probability over packets since the last drop.
     accumulated: f64,
-    /// In seconds: now and at the update before.
+    /// Queue delay, in seconds.
     delay: f64,
+    /// Queue delay at the last update, in seconds.
     delay_before: f64,
+    /// Burst allowance that is left.
     allowance: Span,
+    /// Whether PIE is active.
     phase: Phase,
+    /// How long the queue has been calm.
     calm: Span,
+    /// Departure rate.
     rate: RateEstimator,
 }
 
 /// Measures how fast the queue departs, a threshold of bytes at a time.
 #[derive(Clone, Copy, Debug)]
 struct RateEstimator {
+    /// When the measurement began; `None` outside one.
     since: Option<Time>,
+    /// Bytes that left since then.
     bytes: u64,
-    /// RFC 8033: seconds for a threshold of bytes; ns-3: bytes per second. Zero before the first measurement.
+    /// RFC 8033: seconds per threshold of bytes; ns-3: bytes per second. Zero before the first measurement.
     average: f64,
 }
 
@@ -691,20 +701,28 @@ impl RateEstimator {
 /// Linux's PIE: probabilities in units of 2^-56, times in units of 64 ns.
 struct LinuxPie {
     params: PieParams,
+    /// Target delay, in ticks of 64 ns.
     target: u64,
-    /// In sixteenths.
+    /// Integral gain in sixteenths.
     alpha: u64,
+    /// Proportional gain in sixteenths.
     beta: u64,
-    /// Largest probability at which packets are marked.
+    /// Largest probability at which packets are marked, in units of 2^-56.
     mark_p: u64,
     mtu: u64,
+    /// Drop probability, in units of 2^-56.
     probability: u64,
+    /// Sum of the probability over packets since the last drop, in units of 2^-56.
     accumulated: u64,
+    /// Queue delay, in ticks.
     delay: u64,
+    /// Queue delay at the last update, in ticks.
     delay_before: u64,
+    /// Burst allowance that is left, in ticks.
     allowance: u64,
-    /// The departure before, or the beginning of a measurement.
+    /// When the last packet left, or the measurement began, in ticks.
     since: Option<u64>,
+    /// Bytes that left in this measurement.
     measured: Option<u64>,
     /// Bytes per 64 ns, scaled by 2^8.
     rate: u32,

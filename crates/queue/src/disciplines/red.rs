@@ -11,7 +11,7 @@
 //!
 //! On each arrival RED moves an exponential average towards the length of the queue. Between `min` and `max` the packet is
 //! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
-//! above it every packet is. Adaptive RED also moves the greatest probability so that the average stays in the middle.
+//! above it every packet is. Adaptive RED also moves max_p, the probability at `max`, so that the average stays in the middle.
 //!
 //! Where dialects differ:
 //!
@@ -45,11 +45,11 @@
 //! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not here. ns-3's attribute `ARED` is `adaptive=true min=none
 //! max=none weight=none`.
 //!
-//! Feng's rule: when the average has come below `min` the greatest probability is divided by `feng_alpha`, when it has come
+//! Feng's rule: when the average has come below `min` max_p is divided by `feng_alpha`, when it has come
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
 //! ns-2 the beginning is memory that nothing sets), so that the first arrival divides. ns-2 has no parameters of its own for it:
 //! with `adaptive_` and `feng_adaptive_` it divides by ARED's `alpha_`, 0.01, and multiplies by its `beta_`, 0.9, which turns the
-//! control round: the greatest probability grows a hundredfold each time that the average has come below `min`. `feng=true` in
+//! control round: max_p grows a hundredfold each time that the average has come below `min`. `feng=true` in
 //! dialect ns2 is both switches and does just that; give 3 and 2 for the paper's. ns-2 ends with a floating point exception
 //! once the probability has overflowed, here it stays above 1, as long before.
 //!
@@ -108,36 +108,36 @@ params! {
             acts "the average is above the upper threshold";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
         mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
-        /// Adapt the greatest probability so that the average stays between `min` and `max` (ARED).
+        /// Adapt max_p so that the average stays between `min` and `max` (ARED).
         adaptive: bool = "false", source "Floyd & Jacobson 1993";
         /// Time between adaptations.
         interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// The greatest probability grows by this, or by a quarter of itself if that is less.
+        /// max_p grows by this, or by a quarter of itself if that is less.
         alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// The greatest probability shrinks to this part of itself.
+        /// max_p shrinks to this part of itself.
         beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// Above it the greatest probability does not grow.
+        /// Above it max_p does not grow.
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
-        /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
+        /// Below it max_p does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
-        /// Divide and multiply the greatest probability when the average crosses `min` and `max` (Feng's adaptive RED).
+        /// Divide and multiply max_p when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
-        /// With `feng`: by which the greatest probability is divided when the average has come below `min`.
+        /// With `feng`: by which max_p is divided when the average has come below `min`.
         feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3",
             where feng is "true";
-        /// With `feng`: by which the greatest probability is multiplied when the average has come above `max`.
+        /// With `feng`: by which max_p is multiplied when the average has come above `max`.
         feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
             where feng is "true",
             acts "the average rises above the upper threshold";
@@ -221,7 +221,7 @@ params! {
 /// The discipline.
 pub struct Red {
     core: Core,
-    /// The greatest probability is adapted by a timer.
+    /// Adapts `max_p` periodically.
     timer: Option<Timer>,
 }
 
@@ -231,7 +231,9 @@ enum Core {
 }
 
 struct Timer {
+    /// Time between adaptations.
     interval: Span,
+    /// When the next one is due.
     next: Time,
 }
 
@@ -240,7 +242,7 @@ impl Entry for Red {
     const TITLE: &'static str = "RED";
     const ABOUT: &'static str = "Random early detection. On each arrival the average length of the queue is brought up to \
         date. Below `min` nothing is dropped; between `min` and `max` packets are dropped (or marked) at random, the more the \
-        higher the average; above, all are. With `adaptive` (ARED) the greatest probability follows the load, so that the \
+        higher the average; above, all are. With `adaptive` (ARED) max_p, the probability at `max`, follows the load, so that the \
         average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight. With `feng` \
         it is multiplied and divided when the average leaves the band, with `nonlinear` the curve is a square.\n\n\
         Expect an average queue that depends on the load: somewhere between `min` and `max` under TCP, wherever the drop \
@@ -379,6 +381,7 @@ impl Aqm for Red {
 /// In what the queue is measured.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
+    /// The queue is measured in bytes, else in packets.
     in_bytes: bool,
     /// Bytes of a usual packet.
     avpkt: u64,
@@ -473,7 +476,7 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
     }
     if params.feng && params.adaptive {
         return Err(contradiction(
-            "feng and adaptive both move the greatest probability; set one of them",
+            "feng and adaptive both move max_p; set one of them",
         ));
     }
     if linux {

@@ -62,14 +62,18 @@ params! {
 pub struct Rem {
     params: RemParams,
     ns2: bool,
+    /// Reference length of the queue.
     qref: f64,
+    /// Bytes of a usual packet.
     avpkt: f64,
-    /// Packets, or bytes, since the last update.
+    /// Packets or bytes since the last update.
     arrived: u64,
-    /// Packets per update.
+    /// Average arrivals per update, in packets.
     average: f64,
     price: f64,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
+    /// When the next update is due.
     next: Time,
 }
 

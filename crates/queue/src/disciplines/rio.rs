@@ -17,7 +17,7 @@
 //!   decays unless any packet has left since, that of IN packets unless an IN packet has arrived or left since.
 //! * No packet is dropped while fewer than two IN packets (for OUT: packets) wait, nor the first one above the lower threshold;
 //!   `wait` spaces drops. A forced drop starts the count of IN anew, that of OUT goes on.
-//! * OUT's greatest probability is one over `linterm_`, 10: nothing reads `out_linterm_` (5), which ns-default.tcl sets.
+//! * OUT's max_p is one over `linterm_`, 10: nothing reads `out_linterm_` (5), which ns-default.tcl sets.
 //!
 //! Which packets are IN is said by `tag`. ns-2's header field, set by its markers, is here the codepoint; its `priority_method_`
 //! 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival. Queue and thresholds are in
@@ -95,22 +95,29 @@ pub struct Rio {
 
 struct Core {
     params: RioParams,
+    /// Dialect ns2.
     ns2: bool,
+    /// Judges IN packets.
     inside: Curve,
+    /// Judges OUT packets.
     outside: Curve,
+    /// Average of the IN packets that wait.
     average_in: Average,
+    /// Average of the OUT packets that wait.
     average_out: Average,
+    /// Average of all packets that wait.
     average_all: Average,
-    /// IN packets that wait, of so many in all.
+    /// IN packets that wait.
     waiting_in: u64,
+    /// Packets that wait.
     waiting: u64,
-    /// Packets that have left the ring, where it is one, as seen at the last arrival.
+    /// Packets that have left the ring, if it is one, as of the last arrival.
     left: u64,
-    /// The IN packets that wait there, head first: how many were let in before each.
+    /// For each IN packet that waits in the ring, head first: packets admitted before it.
     numbers_in: VecDeque<u64>,
-    /// The first of them; `u64::MAX` if there is none.
+    /// The first of `numbers_in`; `u64::MAX` if it is empty.
     next_in: u64,
-    /// Since when the link has had nothing to send.
+    /// When the link found nothing to send; `None` while it is busy.
     idle_since: Option<Time>,
     /// All idle time that is over.
     idle: Span,
@@ -118,26 +125,30 @@ struct Core {
 
 /// RED for one kind of packets.
 struct Curve {
+    /// Average at which random drops begin, in packets.
     low: f64,
+    /// Average from which every packet is dropped, in packets.
     high: f64,
-    /// From `low` to `high`.
+    /// `high` - `low`.
     width: f64,
+    /// Probability at `high`.
     max_p: f64,
-    /// Packets since the last drop; -1 where none is near (paper).
+    /// Packets since the last drop; -1 while the average is below `low` (paper).
     count: i64,
-    /// The average was above `low` at the arrival before (ns-2).
+    /// The average was above `low` at the last arrival (ns-2).
     above: bool,
-    /// From the average alone, before drops are spaced.
+    /// Probability by the average alone, before drops are spaced.
     probability: f64,
 }
 
 /// A moving average.
 #[derive(Default)]
 struct Average {
+    /// In packets.
     value: f64,
-    /// Idle time of the link that it has accounted for.
+    /// Idle time of the link that is accounted for.
     idle: Span,
-    /// ns-2: since when it is idle.
+    /// When the link became idle (ns-2).
     idle_since: Option<Time>,
 }
 
@@ -354,9 +365,9 @@ impl Core {
         cx: &mut Cx<'_>,
     ) -> Verdict {
         let ended = match (self.idle_since.take(), view.waiting) {
-            // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+            // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
             (None, Waiting::Queue(..)) if view.packets == 0 => Some(view.last_departure),
-            (told, _) => told,
+            (reported, _) => reported,
         };
         if let Some(since) = ended {
             self.idle += cx.now.since(since);

@@ -22,13 +22,13 @@
 //! | set of bins that is laid off | begins again at 0 | keeps its probabilities under its new key |
 //!
 //! Moving hash: after `rehash` the other set of bins takes over, with another key; the packets of flows that do not respond are
-//! told to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
+//! called to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
 //!
 //! Linux forgets the time since the last try even if it makes no whole token: flows in the penalty box that try more often than
 //! `penalty_rate` get nothing after the first burst. This is kept.
 //!
 //! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
-//! packet. A flow is told by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
+//! packet. A flow is called by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
 //! queue is built, one at each change. Packets that a scheduler takes out past the queue's own end are found when fewer wait than
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
@@ -115,19 +115,25 @@ struct Core {
     rules: Rules,
     params: SfbParams,
     steps: Steps,
+    /// The set in use and the standby set.
     sets: [Set; 2],
+    /// Which one is in use.
     current: usize,
+    /// Draws the keys of the hashes.
     keys: Stream,
-    /// The other set is told of flows that do not respond.
-    doubled: bool,
+    /// The standby set warms up: it learns of flows that do not respond.
+    warming_up: bool,
+    /// When the hashes changed last.
     rehashed: Time,
-    /// What waits, head first, and in which sets it is counted; nothing where `still` has it.
+    /// What waits, head first, and in which sets it is counted; unused with `still`.
     counted: VecDeque<Counted>,
-    /// Where the hashes stay and there are two levels, as in the paper.
+    /// In place of `counted` if the hashes never change and there are two levels, as in the paper.
     still: Option<Still>,
-    /// When the last packet of a flow that does not respond was let in.
+    /// When the last packet of a flow that does not respond was let in; dialect paper.
     boxed: Option<Time>,
+    /// Packets that flows in the penalty box may still send; dialect linux.
     tokens: u64,
+    /// When tokens were granted last, in milliseconds; dialect linux.
     token_ms: u64,
 }
 
@@ -139,26 +145,28 @@ enum Rules {
 
 /// One set of bins.
 struct Set {
+    /// The key of its hash.
     key: u64,
-    /// Of how many it is the last.
+    /// How many keys came before it.
     key_number: u32,
     classes: Classifier,
     levels: u32,
     buckets: u32,
-    /// Level by level.
+    /// The bins, level by level.
     bins: Vec<Bin>,
-    /// Where the bins of each flow are under the present key, level by level.
+    /// Places of the bins of each flow under the present key, level by level; [`NONE`] if unknown.
     known: Vec<u32>,
-    /// Earlier keys, in their order.
+    /// Earlier keys, oldest first.
     past: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bin {
+    /// Packets that wait in it.
     packets: u64,
-    /// In units of `top`.
+    /// Probability, `top` for 1.
     probability: f64,
-    /// From when on it may change.
+    /// The probability does not change before this.
     rests_until: Time,
 }
 
@@ -166,19 +174,20 @@ struct Bin {
 struct Still {
     /// The bins of each waiting packet, head first.
     waiting: VecDeque<Pair>,
-    /// The bins of each flow, once it has come.
+    /// The bins of each flow; [`UNKNOWN`] before its first packet.
     known: Vec<Pair>,
 }
 
 /// How the probability of a bin changes.
 #[derive(Clone, Copy)]
 struct Steps {
-    /// A bin with so many packets is full.
+    /// Packets in a full bin.
     full: u64,
-    /// So much lies between changes at least.
+    /// Least time between changes of a bin.
     rest: Span,
-    /// Size of steps, in units of `top`.
+    /// What a full bin adds to its probability, `top` for 1.
     up: f64,
+    /// What an empty bin takes off, likewise.
     down: f64,
     /// Probability 1: 1, or 65535 in dialect linux.
     top: f64,
@@ -186,12 +195,14 @@ struct Steps {
 
 /// The bins of a flow in a set of two levels.
 type Pair = [u32; 2];
-/// Those of a flow that has not come yet: no flow has one bin in both levels.
+/// In place of the bins of a flow without packets so far: no flow has the same bin in both levels.
 const UNKNOWN: Pair = [0; 2];
 
 /// A waiting packet: its flow, and the number of the key of each set in which it is counted, or [`NONE`].
 struct Counted {
+    /// Its flow.
     flow: u32,
+    /// Number of the key of each set in which it is counted, or [`NONE`].
     keys: [u32; 2],
 }
 
@@ -229,7 +240,7 @@ impl Entry for Sfb {
             sets: [(); 2].map(|()| Set::new(keys.bits(), &params, cx)),
             current: 0,
             keys,
-            doubled: false,
+            warming_up: false,
             rehashed: Time::ZERO,
             counted: VecDeque::new(),
             still: (params.rehash.is_none() && params.levels == 2).then_some(still),
@@ -347,10 +358,11 @@ fn longer(hold: Span) -> Span {
 
 /// What the bins of a packet say.
 struct Seen {
-    /// Least of their probabilities, after this look.
+    /// Least probability among the bins, after the update.
     probability: f64,
-    /// Packets in the least full of them, and in the fullest.
+    /// Packets in the least full bin.
     least: u64,
+    /// Packets in the fullest bin.
     fullest: u64,
 }
 
@@ -527,7 +539,7 @@ impl Core {
             keys: [NONE; 2],
         };
         counted.keys[current] = self.sets[current].key_number;
-        if self.doubled && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
+        if self.warming_up && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
             let other = 1 - current;
             counted.keys[other] = self.update_standby(other, meta.flow, cx.now);
         }
@@ -646,10 +658,10 @@ impl Core {
                 }
             }
             self.current = 1 - self.current;
-            self.doubled = false;
+            self.warming_up = false;
             self.rehashed = now;
         } else if !self.params.warmup.is_zero() && now > due.saturating_sub(self.params.warmup) {
-            self.doubled = true;
+            self.warming_up = true;
         }
     }
 
@@ -703,7 +715,7 @@ impl Core {
         }
     }
 
-    /// The bins of the present set where so many packets still wait.
+    /// The bins of the present set when `packets` still wait.
     fn bins_among(&self, packets: u64) -> Vec<Bin> {
         let set = &self.sets[self.current];
         let mut bins = set.bins.clone();
@@ -838,8 +850,8 @@ mod tests {
         rng: Stream,
         waiting: VecDeque<u32>,
         served_ms: u64,
-        /// The AQM is told of departures; else packets wait in a ring.
-        tells: bool,
+        /// `on_dequeue` is called; else the bench skips it as a ring does.
+        calls_dequeue: bool,
     }
 
     impl Bench {
@@ -849,7 +861,7 @@ mod tests {
                 rng: Stream::derive(1, 0, "sfb"),
                 waiting: VecDeque::new(),
                 served_ms: 0,
-                tells: true,
+                calls_dequeue: true,
             }
         }
 
@@ -864,7 +876,7 @@ mod tests {
                     self.sfb.on_empty(now);
                     continue;
                 };
-                if !self.tells {
+                if !self.calls_dequeue {
                     continue;
                 }
                 let (meta, view) = (meta(flow, 0), self.view());
@@ -959,24 +971,24 @@ mod tests {
     }
 
     #[test]
-    fn departures_that_it_is_not_told_of_change_no_verdict_and_no_state() {
+    fn skipped_departures_change_no_verdict_and_no_state() {
         for dialect in ["paper", "linux"] {
             let spec = format!("dialect={dialect} rehash=50ms warmup=20ms increment=0.2");
-            let (mut told, mut untold) = (Bench::new(&spec), Bench::new(&spec));
-            untold.tells = false;
+            let (mut called, mut skipped) = (Bench::new(&spec), Bench::new(&spec));
+            skipped.calls_dequeue = false;
             for n in 0..5000_u64 {
                 let (now, flow) = (us(n * 600), u32::try_from(n * n % 7).expect("small"));
-                assert_eq!(told.offer(now, flow, 0), untold.offer(now, flow, 0));
+                assert_eq!(called.offer(now, flow, 0), skipped.offer(now, flow, 0));
                 let (mut state, mut seen) = (Vec::new(), Vec::new());
                 let later = now + Span::from_ms(3);
                 if n % 100 == 0 {
-                    told.serve(later);
-                    untold.serve(later);
+                    called.serve(later);
+                    skipped.serve(later);
                 }
-                told.sfb.state(&mut state);
-                untold
+                called.sfb.state(&mut state);
+                skipped
                     .sfb
-                    .state_with_backlog(count_of(&untold.waiting), &mut seen);
+                    .state_with_backlog(count_of(&skipped.waiting), &mut seen);
                 assert_eq!(state, seen, "{spec}, packet {n}");
             }
         }

@@ -71,7 +71,7 @@ pub(super) struct Impaired {
     pub(super) link: LinkState,
     /// Down, and packets wait: whether the transmitter was idle, and otherwise when it is done with what it has begun.
     pub(super) stopped: Option<Stopped>,
-    /// The link came up, and its transmitter has not begun a packet since, nor found that there is none.
+    /// The link came up, and its transmitter has neither begun a packet since nor found the queue empty.
     pub(super) resumes: bool,
 }
 
@@ -247,7 +247,7 @@ impl<P: FastPort> Link<P> {
         }
     }
 
-    /// True if the link came up and its transmitter has not found out yet what there is to send.
+    /// True if the link came up and its transmitter has not looked for a packet yet.
     pub(super) fn resumes(&self) -> bool {
         self.impaired.as_ref().is_some_and(|i| i.resumes)
     }

@@ -67,7 +67,7 @@ impl Serializer {
         };
     }
 
-    /// How long so many bytes take that start at `start`.
+    /// How long a packet of `bytes` takes that starts at `start`.
     #[inline]
     pub(super) fn span(&mut self, bytes: u32, start: Time) -> Span {
         if self.whole != 0 {
@@ -76,7 +76,7 @@ impl Serializer {
         self.rounded(bytes, start)
     }
 
-    /// As [`Serializer::span`], without a look at the serializer where the caller has the time of a byte at hand, or 0.
+    /// As [`Serializer::span`]. The caller passes `whole`, so that the serializer itself is read only if that is 0.
     #[inline(always)]
     pub(super) fn next_span(&mut self, per_byte: u64, bytes: u32, start: Time) -> Span {
         match per_byte {

@@ -24,16 +24,24 @@ pub(super) fn place(index: u32) -> usize {
 
 /// The flows of a tin, and their hosts.
 pub(super) struct Queues {
+    /// Flows counted as sparse.
     pub(super) sparse: u32,
+    /// Flows counted as bulk flows.
     pub(super) bulk: u32,
+    /// Sparse flows, which are served first.
     pub(super) new_flows: Ring,
+    /// The rotation of bulk flows.
     pub(super) old_flows: Ring,
+    /// Empty flows whose AQM still has a state.
     pub(super) decaying_flows: Ring,
     pub(super) flows: Box<[Flow; PLACES]>,
-    /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
+    /// Hash of the flow in each queue. Apart from `flows`, since a search reads eight of them.
     pub(super) tags: [u32; PLACES],
+    /// What the flow in each queue is counted as.
     pub(super) sets: [Set; PLACES],
+    /// Hosts that send.
     pub(super) sources: Hosts,
+    /// Hosts that receive.
     pub(super) destinations: Hosts,
 }
 
@@ -41,15 +49,20 @@ pub(super) struct Queues {
 #[repr(C, align(64))]
 pub(super) struct Flow {
     pub(super) queue: store::List,
+    /// Bytes that wait.
     pub(super) bytes: u64,
-    /// How long the longest have it, no less than it is, as far as that goes; 0 if it is not among them. A queue that empties stays
-    /// there: it is put right if it comes to the top, and most are as long again before.
-    pub(super) told: Cell<u32>,
+    /// Its length in `Longest`, in bytes: an upper bound of `bytes` as far as 32 bits go, 0 if it is not there. A queue that
+    /// empties stays there and is put right when it comes to the top; most have grown again before.
+    pub(super) ranked_bytes: Cell<u32>,
+    /// Bytes that it may still send in its turn.
     pub(super) deficit: i32,
+    /// Its source among the hosts.
     pub(super) src: u16,
+    /// Its destination among the hosts.
     pub(super) dst: u16,
-    /// The flows before and after it in its ring.
+    /// The flow before it in its ring.
     pub(super) previous: u16,
+    /// The flow after it in its ring.
     pub(super) next: u16,
     pub(super) cobalt: CobaltVars,
 }
@@ -62,8 +75,9 @@ pub(super) type Flows = [Flow; PLACES];
 
 /// The hosts at one end of the flows.
 pub(super) struct Hosts {
+    /// Hash of each host.
     pub(super) tags: [u32; PLACES],
-    /// How many of their flows are bulk flows: read for every quantum, and so apart.
+    /// Bulk flows of each host. Apart from `tags`, since every quantum reads it.
     pub(super) bulk: [u16; PLACES],
 }
 
@@ -173,7 +187,7 @@ impl Hosts {
         host
     }
 
-    /// A flow of a host becomes a bulk flow, or is one no more.
+    /// A flow of a host becomes a bulk flow, or stops to be one.
     pub(super) fn count(&mut self, host: u32, comes: bool) {
         let bulk = &mut self.bulk[place(host)];
         *bulk = match comes {
@@ -189,10 +203,11 @@ impl Hosts {
 }
 
 impl Flow {
-    /// How long it is, as the longest are told.
+    /// Its rank in `Longest`, whose length it remembers.
     #[inline]
     pub(super) fn rank(&self, number: u32) -> Rank {
-        self.told.set(u32::try_from(self.bytes).unwrap_or(u32::MAX));
+        self.ranked_bytes
+            .set(u32::try_from(self.bytes).unwrap_or(u32::MAX));
         Rank {
             length: self.bytes,
             tie: u64::from(number),
@@ -205,7 +220,7 @@ impl Flow {
         self.deficit = self.deficit.saturating_sub_unsigned(length);
     }
 
-    /// It is longer than the longest were told.
+    /// Raises it in `Longest`, where it stands with fewer bytes.
     #[inline(never)]
     pub(super) fn raise(&self, number: u32, longest: &mut Longest) {
         longest.raise(number, self.rank(number));
@@ -228,7 +243,7 @@ impl Queues {
         let flow = |_| Flow {
             queue: store::List::default(),
             bytes: 0,
-            told: Cell::new(0),
+            ranked_bytes: Cell::new(0),
             deficit: 0,
             src: 0,
             dst: 0,
@@ -400,7 +415,7 @@ impl Queues {
         }
     }
 
-    /// A flow becomes a bulk flow, or is one no more.
+    /// A flow becomes a bulk flow, or stops to be one.
     pub(super) fn count_bulk(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
         match comes {
             true => self.bulk += 1,
@@ -433,7 +448,7 @@ impl Queues {
     }
 }
 
-/// The share for up to so many bulk flows: whether a host has one or more is not foreseen, and a division takes its time.
+/// The share by the number of bulk flows: a table, since a branch on one or more would be mispredicted, and a division is slow.
 pub(super) const SHARES: [u16; 64] = shares();
 
 pub(super) const fn shares() -> [u16; 64] {

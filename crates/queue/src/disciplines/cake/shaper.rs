@@ -4,23 +4,30 @@ use super::CakeFraming;
 
 /// When packets may be sent.
 pub(super) struct Shaper {
+    /// There is a rate.
     pub(super) shapes: bool,
+    /// Time per byte at that rate.
     pub(super) pace: Pace,
-    /// When the next packet may be sent; and the bound beyond which drops do not move that.
+    /// When the next packet may be sent, in nanoseconds.
     pub(super) next: i64,
+    /// Drops never move `next` beyond this, in nanoseconds.
     pub(super) failsafe: i64,
 }
 
 /// What the link that the shaper stands for makes of packets.
 pub(super) struct LinkLayer {
+    /// Bytes added to each packet.
     pub(super) overhead: u32,
+    /// Bytes of the smallest packet on the link.
     pub(super) mpu: u32,
+    /// How bytes are packed into cells.
     pub(super) framing: CakeFraming,
 }
 
 /// Nanoseconds for bytes, as a product and a shift.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Pace {
+    /// Nanoseconds per byte, times 2^`shift`.
     pub(super) ns: u64,
     pub(super) shift: u32,
 }

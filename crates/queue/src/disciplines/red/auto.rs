@@ -50,7 +50,7 @@ impl FloatRed {
         } else {
             self.max
         };
-        // ns-2 and ns-3 do not adapt this line with the greatest probability, so it is kept from the beginning.
+        // ns-2 and ns-3 keep this line when `max_p` adapts.
         self.gentle = ((1.0 - self.max_p) / self.max, 2.0 * self.max_p - 1.0);
     }
 
@@ -66,7 +66,7 @@ impl FloatRed {
         }
     }
 
-    /// Feng's rule: when the average has left the band between the thresholds, once.
+    /// Feng's rule: changes `max_p` once each time that the average leaves the band between the thresholds.
     pub(super) fn adapt_by_side(&mut self) {
         if self.min < self.average && self.average < self.max {
             self.side = Side::Between;
@@ -79,7 +79,7 @@ impl FloatRed {
         }
     }
 
-    /// Moves the greatest probability so that the average returns to the middle fifth between the thresholds.
+    /// Moves `max_p` so that the average returns to the middle fifth between the thresholds.
     pub(super) fn adapt_to_band(&mut self) {
         let margin = 0.4 * (self.max - self.min);
         // The papers' pseudo-code lets it move at the bounds themselves, ns-2 and ns-3 do not.

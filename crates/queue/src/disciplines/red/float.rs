@@ -19,33 +19,40 @@ pub(in super::super) struct FloatRed {
     pub(super) rules: Rules,
     pub(super) params: RedParams,
     pub(super) unit: Unit,
+    /// A packet's probability is proportional to its size.
     pub(super) byte_mode: bool,
     /// The automatic settings are made.
     pub(super) settled: bool,
-    /// Thresholds in the unit of the queue; not a number before they are settled where they are automatic.
+    /// Lower threshold, in the unit of the queue; NaN while it is automatic and not settled.
     pub(in super::super) min: f64,
+    /// Upper threshold, likewise.
     pub(in super::super) max: f64,
+    /// Weight of the queue in its average; NaN likewise.
     pub(super) weight: f64,
-    /// From where every packet is dropped: `max`, or twice that with gentle.
+    /// Average from which every packet is dropped: `max`, or twice that with gentle.
     pub(super) ceiling: f64,
-    /// Smallest `max_p` that is made smaller.
+    /// `max_p` is not lowered below this.
     pub(super) bottom: f64,
-    /// For idle times, in bits per second.
+    /// Rate for idle times, in bits per second.
     pub(super) rate: u64,
-    /// p = gentle.0 * average + gentle.1 above `max`.
+    /// Slope and offset above `max`: p = gentle.0 * average + gentle.1 (ns-2, ns-3).
     pub(super) gentle: (f64, f64),
+    /// Average queue, in the unit of the queue.
     pub(in super::super) average: f64,
+    /// Probability at `max`.
     pub(super) max_p: f64,
-    /// From the average alone, before drops are spaced.
+    /// Probability by the average alone, before drops are spaced.
     pub(in super::super) probability: f64,
-    /// Packets since the last drop; -1 where none is near.
+    /// Packets since the last drop; -1 while the average is below `min` (paper).
     pub(in super::super) count: i64,
+    /// Bytes since the last drop (ns-2, ns-3).
     pub(super) count_bytes: u64,
     /// The average was above `min` at the arrival before (ns-2, ns-3).
     pub(super) above: bool,
     pub(in super::super) idle: Idle,
+    /// When `max_p` was adapted last (ns-2, ns-3).
     pub(super) last_adapted: Time,
-    /// Where the average was (Feng).
+    /// Where the average was at the last arrival (Feng).
     pub(super) side: Side,
 }
 
@@ -113,11 +120,11 @@ impl FloatRed {
         self.settle(view.rate);
         let queue = self.unit.measure(view);
         let idle = match (self.idle.end(now), view.waiting) {
-            // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+            // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
             (None, Waiting::Queue(..)) if view.packets == 0 && self.idle.counts => {
                 Some(now.since(view.last_departure))
             }
-            (told, _) => told,
+            (reported, _) => reported,
         };
         self.average = self.averaged(queue, idle);
         if self.params.feng {
@@ -213,7 +220,7 @@ impl FloatRed {
         drops
     }
 
-    /// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
+    /// Takes copies, so that on the paper's path the arguments stay in registers.
     #[inline(never)]
     pub(super) fn judge_as_simulator(
         &mut self,

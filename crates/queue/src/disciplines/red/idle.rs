@@ -6,7 +6,9 @@ use sojourn_units::{Rate, Span, Time};
 /// Since when the link has had nothing to send.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Idle {
+    /// When it began; `None` while the link is busy.
     pub(super) since: Option<Time>,
+    /// The average decays in idle times.
     pub(super) counts: bool,
 }
 
@@ -37,7 +39,9 @@ impl Idle {
 
 /// How far the average decays in an idle time, as `tc` tabulates it.
 pub(in super::super) struct IdleTable {
+    /// A cell is 2^`cell_log` microseconds.
     pub(super) cell_log: u32,
+    /// By how many bits the average is shifted, by idle time in cells.
     pub(super) shifts: [u8; 256],
 }
 

@@ -12,20 +12,22 @@ pub(in super::super) struct LinuxRed {
     pub(in super::super) params: RedParams,
     /// Binary logarithm of one over the weight; the average is scaled by two to this power.
     pub(in super::super) wlog: u32,
-    /// Thresholds in bytes.
+    /// Lower threshold, in bytes (CHOKe: packets).
     pub(in super::super) min: u64,
+    /// Upper threshold, in that unit.
     pub(in super::super) max: u64,
+    /// `table` is made.
     pub(super) settled: bool,
     pub(super) table: IdleTable,
-    /// Scaled by 2^`wlog`.
+    /// Average queue, in that unit times 2^`wlog`.
     pub(in super::super) average: u64,
-    /// In units of 2^-32.
+    /// Probability at `max`, in units of 2^-32.
     pub(super) max_p: u32,
-    /// Of `max_p` for each byte between the thresholds.
+    /// `max_p` divided by the bytes between the thresholds, in units of 2^-32.
     pub(super) max_p_per_byte: u32,
-    /// Packets since the last draw; -1 where none is near.
+    /// Packets since the last draw; -1 while the average is below `min`.
     pub(in super::super) count: i64,
-    /// The draw for the next drop.
+    /// The draw that the next drop waits for.
     pub(in super::super) drawn: u64,
     pub(in super::super) idle: Idle,
 }
