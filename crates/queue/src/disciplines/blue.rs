@@ -219,9 +219,9 @@ fn check(params: &BlueParams, ns2: bool) -> Result<(), SpecError> {
     let text = if ns2 && matches!(params.limit, Limit::Bytes(_)) {
         "limit is in bytes, but dialect ns2 counts packets; write packets, or choose another dialect"
     } else if ns2 && params.threshold.is_some() {
-        "threshold, which dialect ns2 has not; leave it out or choose another dialect"
+        "dialect ns2 has no threshold; leave it out or choose another dialect"
     } else if !ns2 && params.growth != Growth::Add {
-        "growth=double, which dialect paper has not; leave it out or choose another dialect"
+        "dialect paper has no growth=double; leave it out or choose another dialect"
     } else {
         return Ok(());
     };

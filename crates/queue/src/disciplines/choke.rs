@@ -286,7 +286,7 @@ fn check(params: &ChokeParams, linux: bool) -> Result<(), SpecError> {
     let text = if !linux && automatic {
         "min, max and weight are automatic in dialect linux alone; give them, or choose dialect linux"
     } else if !linux && params.burst.is_some() {
-        "burst, which dialect paper has not; give weight"
+        "dialect paper has no burst; give weight"
     } else if linux && matches!(params.limit, Limit::Bytes(_)) {
         "limit is in bytes, but dialect linux counts packets; write packets"
     } else if matches!((params.min, params.max), (Some(min), Some(max)) if min >= max) {

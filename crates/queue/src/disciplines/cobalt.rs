@@ -259,7 +259,7 @@ impl CobaltLaw {
         };
         if rules == Rules::Linux && params.blue_threshold.is_some() {
             return Err(contradiction(
-                "blue_threshold, which dialect linux has not; leave it out or choose dialect ns3",
+                "dialect linux has no blue_threshold; leave it out or choose dialect ns3",
             ));
         }
         if params.ce_threshold.is_some() && (rules == Rules::Linux || !params.ecn) {
@@ -268,7 +268,7 @@ impl CobaltLaw {
         check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
         if rules == Rules::Ns3 && params.mtu.is_some() {
             return Err(contradiction(
-                "mtu, which dialect ns3 has not; leave it out or choose dialect linux",
+                "dialect ns3 has no mtu; leave it out or choose dialect linux",
             ));
         }
         let whole = |p: f64| match rules {

@@ -451,7 +451,7 @@ pub(super) const fn signed_float(n: i64) -> f64 {
     n as f64
 }
 
-/// Refuses what a dialect has not, and thresholds that contradict each other.
+/// Refuses what a dialect lacks, and thresholds that contradict each other.
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
     let (linux, ns2, old) = (dialect == "linux", dialect == "ns2", dialect == "ns3_24");
@@ -471,7 +471,7 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
         return Err(contradiction(&format!(
-            "{what}, which dialect {dialect} has not; leave it out or choose another dialect"
+            "dialect {dialect} has no {what}; leave it out or choose another dialect"
         )));
     }
     if params.feng && params.adaptive {
@@ -1133,11 +1133,11 @@ mod tests {
         };
         assert_eq!(
             refuse("dialect=linux gentle=true"),
-            "red: gentle=true, which dialect linux has not; leave it out or choose another dialect"
+            "red: dialect linux has no gentle=true; leave it out or choose another dialect"
         );
         assert_eq!(
             refuse("mark_p=0.1"),
-            "red: mark_p, which dialect paper has not; leave it out or choose another dialect"
+            "red: dialect paper has no mark_p; leave it out or choose another dialect"
         );
         assert_eq!(refuse("min=20p"), "red: min is above max; exchange them");
         assert_eq!(
@@ -1159,7 +1159,7 @@ mod tests {
         for what in ["ecn", "adaptive", "feng", "nonlinear"] {
             assert!(
                 refuse(&format!("dialect=ns3_24 {what}=true"))
-                    .starts_with(&format!("red: {what}=true, which dialect ns3_24 has not"))
+                    .starts_with(&format!("red: dialect ns3_24 has no {what}=true"))
             );
         }
         assert!(refuse("feng=true adaptive=true").starts_with("red: feng and adaptive both"));

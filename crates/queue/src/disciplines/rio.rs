@@ -168,7 +168,7 @@ impl Entry for Rio {
         for (what, given) in [("coupled=false", !params.coupled), ("ecn=true", params.ecn)] {
             if ns2 && given {
                 return Err(contradiction(format!(
-                    "{what}, which dialect ns2 has not; leave it out or choose another dialect"
+                    "dialect ns2 has no {what}; leave it out or choose another dialect"
                 )));
             }
         }

@@ -814,15 +814,15 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
         ),
         (
             linux && params.boxtime.is_some(),
-            "boxtime, which dialect linux has not; give penalty_rate and penalty_burst",
+            "dialect linux has no boxtime; give penalty_rate and penalty_burst",
         ),
         (
             !linux && params.max.is_some(),
-            "max, which dialect paper has not; leave it out or choose dialect linux",
+            "dialect paper has no max; leave it out or choose dialect linux",
         ),
         (
             !linux && (params.penalty_rate.is_some() || params.penalty_burst.is_some()),
-            "penalty_rate or penalty_burst, which dialect paper has not; give boxtime",
+            "dialect paper has no penalty_rate or penalty_burst; give boxtime",
         ),
     ];
     match wrong.iter().find(|(is, _)| *is) {
