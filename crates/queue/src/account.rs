@@ -17,11 +17,12 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Account {
-    /// Packets that came and went, without waiting or told of ahead, and their bytes, over the whole run.
+    /// Packets that did not wait, or whose departure was counted ahead, over the whole run.
     passed: u64,
+    /// Bytes of those packets.
     passed_bytes: u64,
-    // Packets and bytes of the backlog are not side by side, where they would be taken off together: what was put on one by one
-    // is waited for then.
+    // Packets and bytes of the backlog are not side by side: the compiler would subtract from both with one wide load, which
+    // stalls on the two narrow stores before it.
     backlog_packets: u64,
     /// Largest backlog in packets since measuring began.
     pub backlog_max_packets: u64,
@@ -36,21 +37,25 @@ pub struct Account {
     pub drops_by_reason: [u64; DropReason::ALL.len()],
     /// Marks by [`MarkReason::index`] since measuring began.
     pub marks_by_reason: [u64; MarkReason::ALL.len()],
-    /// Sojourn times above zero of packets that were sent; the zeros are what is missing to the packets sent.
+    /// Sojourn times above zero of packets that were sent, picoseconds. Packets sent and not in here waited for no time.
     waits: Histogram,
+    /// The shortest of them.
     wait_min: Span,
     /// Sum of the sojourn times of packets that were sent, picoseconds.
     pub sojourn_sum: u128,
-    /// The longest of them.
+    /// The longest sojourn time of a packet that was sent.
     pub sojourn_max: Span,
-    /// Time in the queue of packets that left it, but for what `sojourn_sum` has: the area under the backlog, packet-picoseconds.
+    /// Area under the backlog without what `sojourn_sum` holds: time in the queue of dropped packets, packet-picoseconds.
     area: u128,
-    /// The same in byte-picoseconds, of all.
+    /// Area under the backlog in bytes, byte-picoseconds.
     area_bytes: u128,
+    /// Both areas, the first with `sojourn_sum`, when measuring began.
     area_before: (u128, u128),
+    /// When measuring began.
     since: Time,
+    /// When the run ended.
     end: Option<Time>,
-    /// Departures told ahead, and bytes: what is in the backlog until then.
+    /// Departures counted ahead: when, and bytes. These packets are in the backlog until then.
     ahead: VecDeque<(Time, u32)>,
     /// Counts per flow, by index of the flow, where asked for.
     pub flows: Option<Vec<FlowAccount>>,
@@ -274,14 +279,14 @@ impl Account {
         self.send(packet.size, packet.flow, now.since(packet.arrived()));
     }
 
-    /// As [`Account::dequeue`], of a departure that may be yet to come.
+    /// As [`Account::dequeue`], for a departure at `at`, which may lie ahead.
     #[inline]
     pub(crate) fn dequeue_ahead(&mut self, packet: &Packet, at: Time) {
         self.ahead.push_back((at, packet.size));
         self.send(packet.size, packet.flow, at.since(packet.arrived()));
     }
 
-    /// A packet of so many bytes came at `now` and will leave at `start`.
+    /// A packet of `bytes` arrived at `now` and will leave at `start`.
     #[inline(always)]
     pub(crate) fn wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) {
         let sojourn = start.since(now);
@@ -297,7 +302,7 @@ impl Account {
         }
     }
 
-    /// Departures told ahead for `now` and before have happened.
+    /// Takes the departures counted ahead for `now` and before out of the backlog.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time) {
         while let Some((at, bytes)) = self.ahead.front()
@@ -309,8 +314,8 @@ impl Account {
         }
     }
 
-    /// As [`Account::settle`], for a packet of so many bytes that comes at `now`; only if it makes a difference. Until then the backlog
-    /// is an upper bound: below the largest one so far, and below `room`, that is enough to know.
+    /// As [`Account::settle`], for a packet of `bytes` that arrives at `now`, and only if it makes a difference. An unsettled
+    /// backlog is an upper bound, which is enough while it is below both the largest backlog so far and `room`.
     #[inline(always)]
     pub(crate) fn settle_for(&mut self, bytes: u32, now: Time, room: u64) {
         if self.backlog_packets >= self.backlog_max_packets.min(room)

@@ -103,9 +103,9 @@ pub struct Cx<'a> {
 }
 
 impl Cx<'_> {
-    /// The same, for a while.
+    /// Reborrows the context.
     #[inline(always)]
-    pub(crate) fn again(&mut self) -> Cx<'_> {
+    pub(crate) fn reborrow(&mut self) -> Cx<'_> {
         Cx {
             now: self.now,
             rng: self.rng,
@@ -131,81 +131,113 @@ pub enum Verdict {
 // A judgement that does not fit a register is put into memory in parts and read as a whole, which waits for the parts.
 const _: () = assert!(size_of::<Verdict>() <= 8);
 
-/// What an AQM wants to be asked and told; the frame spares the rest.
+/// What an AQM does when packets leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Judges {
-    /// While fewer packets than this wait it lets every arrival in, whatever its state, and learns nothing from it; 0 if it
-    /// wants to see every arrival.
-    pub room: u64,
-    /// [`Aqm::on_dequeue`] may answer other than `Pass`, or learns from being asked.
-    pub departures: bool,
-    /// [`Aqm::on_empty`] does something.
-    pub empty: bool,
-    /// [`Aqm::next_tick`] may answer other than `None`.
-    pub ticks: bool,
+pub enum Departures {
+    /// Nothing: [`Aqm::on_dequeue`] answers `Pass` and changes nothing.
+    Ignored,
+    /// It counts them: [`Aqm::on_dequeue`] answers `Pass`, and what it changes can as well be derived at the next arrival from
+    /// [`View::packets`]. A queue from which packets leave in order may skip the call; it then reads the state by
+    /// [`Aqm::state_with_backlog`].
+    Counted,
+    /// It judges them: [`Aqm::on_dequeue`] may answer other than `Pass`, or has an effect that an arrival cannot make up for.
+    Judged,
 }
 
-impl Judges {
-    /// Everything.
-    pub const EVERYTHING: Judges = Judges {
-        room: 0,
-        departures: true,
+impl Departures {
+    /// Judged under a condition, else ignored.
+    pub(crate) const fn judged_if(judges: bool) -> Departures {
+        match judges {
+            true => Departures::Judged,
+            false => Departures::Ignored,
+        }
+    }
+}
+
+/// Which calls an AQM needs. The frame skips the others, so a narrow answer is faster; [`Interest::EVERYTHING`] is always
+/// correct.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interest {
+    /// Arrivals that find at least this many packets are judged. With fewer, [`Aqm::on_enqueue`] would answer `Pass` and change
+    /// nothing, whatever the state, and is not called. 0 for every arrival, `u64::MAX` for none.
+    pub arrivals_from: u64,
+    /// Whether [`Aqm::on_dequeue`] is called.
+    pub departures: Departures,
+    /// Whether [`Aqm::on_empty`] is called.
+    pub empty: bool,
+    /// Whether [`Aqm::next_tick`] is asked; false if it always answers `None`.
+    pub ticks: bool,
+    /// The AQM never drops a waiting packet, and of the queue it reads [`View::packets`] and [`View::bytes`] only. A link
+    /// may then count departures ahead of their time, unless they are judged.
+    pub reads_counts_only: bool,
+}
+
+impl Interest {
+    /// Every call.
+    pub const EVERYTHING: Interest = Interest {
+        arrivals_from: 0,
+        departures: Departures::Judged,
         empty: true,
         ticks: true,
+        reads_counts_only: false,
     };
 
-    /// As [`Judges::of`], of a frame whose packets wait in a ring, which they leave at its head unless the AQM drops them.
-    pub(crate) fn of_ring(aqm: &impl Aqm) -> Judges {
-        let judges = Judges::of(aqm);
-        let departures = judges.departures && !aqm.only_counts_departures();
-        Judges {
-            departures,
-            ..judges
-        }
-    }
-
-    /// What `aqm` wants, of a frame that replays its periodic updates: one that has them sees every arrival, since the updates
-    /// that are due come before it.
-    pub(crate) fn of(aqm: &impl Aqm) -> Judges {
-        let judges = aqm.judges();
-        let room = if judges.ticks { 0 } else { judges.room };
-        Judges { room, ..judges }
-    }
-
-    /// Nothing but arrivals while so many packets wait or more.
-    pub const fn arrivals_beyond(room: u64) -> Judges {
-        Judges {
-            room,
-            departures: false,
+    /// Arrivals that find at least `packets`, and no other call.
+    pub const fn in_arrivals_from(packets: u64) -> Interest {
+        Interest {
+            arrivals_from: packets,
+            departures: Departures::Ignored,
             empty: false,
             ticks: false,
+            reads_counts_only: false,
         }
+    }
+
+    /// The interest of `aqm`, for a frame that replays its periodic updates. With updates it sees every arrival, since those
+    /// that are due come before it.
+    pub(crate) fn of(aqm: &impl Aqm) -> Interest {
+        let interest = aqm.interest();
+        let arrivals_from = if interest.ticks {
+            0
+        } else {
+            interest.arrivals_from
+        };
+        Interest {
+            arrivals_from,
+            ..interest
+        }
+    }
+
+    /// As [`Interest::of`], for a frame whose packets wait in a ring: they leave it in order unless the AQM drops them, so
+    /// departures that are only counted are skipped.
+    pub(crate) fn of_ring(aqm: &impl Aqm) -> Interest {
+        let interest = Interest::of(aqm);
+        let departures = match interest.departures {
+            Departures::Counted => Departures::Ignored,
+            other => other,
+        };
+        Interest {
+            departures,
+            ..interest
+        }
+    }
+
+    /// True if departures are judged.
+    #[inline(always)]
+    pub(crate) fn judges_departures(&self) -> bool {
+        self.departures == Departures::Judged
     }
 }
 
 /// An active queue management algorithm over one FIFO.
 pub trait Aqm {
-    /// What it wants to be asked and told, asked once when the queue is built.
-    fn judges(&self) -> Judges {
-        Judges::EVERYTHING
+    /// Which calls it needs. Asked once, when the queue is built.
+    fn interest(&self) -> Interest {
+        Interest::EVERYTHING
     }
 
     /// Judges an arriving packet.
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict;
-
-    /// As [`Aqm::on_enqueue`], of a packet that finds so many others waiting in a ring, where little has to be asked; none, and
-    /// nothing done, if that has to judge. Not for an AQM with periodic updates, whose next one is asked for after that.
-    #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        ring: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Option<Verdict> {
-        let _ = (meta, packets, ring, cx);
-        None
-    }
 
     /// Judges the head of the queue when the transmitter wants a packet; `sojourn` is how long it waited. After `Drop`
     /// the next packet is judged at the same instant.
@@ -221,25 +253,13 @@ pub trait Aqm {
         Verdict::Pass
     }
 
-    /// True if [`Aqm::on_dequeue`] lets every packet pass, and only counts what has left: then a frame from which packets leave in
-    /// their order need not ask, since the next arrival shows how many wait; [`Aqm::state_among`] is told of those.
-    fn only_counts_departures(&self) -> bool {
-        false
-    }
-
-    /// True if it never drops a packet that waits, and reads nothing of what waits but [`View::packets`] and [`View::bytes`]:
-    /// then departures that it does not [judge](Judges::departures) may be replayed before their time.
-    fn reads_counts_only(&self) -> bool {
-        false
-    }
-
     /// The transmitter wanted a packet and found none: the queue was empty, or every packet in it was dropped.
     #[inline]
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// The scheduler dropped so many packets of this queue, waiting or arriving, without asking.
+    /// The scheduler dropped `packets` of this queue, waiting or arriving, without a judgement.
     #[inline]
     fn on_evicted(&mut self, packets: u32) {
         let _ = packets;
@@ -267,8 +287,8 @@ pub trait Aqm {
         let _ = out;
     }
 
-    /// As [`Aqm::state`], where so many packets wait.
-    fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+    /// [`Aqm::state`] when `packets` wait, for a frame that skips departures that are only [counted](Departures::Counted).
+    fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
         let _ = packets;
         self.state(out);
     }

@@ -1,6 +1,6 @@
 //! What is inside one queue of a scheduler: a FIFO with an AQM of its own, or another scheduler with queues of its own.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, SpecError};
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
@@ -11,27 +11,28 @@ use sojourn_units::{Bytes, Limit, Packets, Spec, Specs, Time};
 /// queue it is one cache line.
 #[repr(C)]
 pub struct Child {
-    /// Under a scheduler it only stands for what waits there.
+    /// The packets that wait here. Under a scheduler only their number.
     queue: List,
-    /// Of `queue` and `peeked`.
+    /// Bytes in `queue` and `peeked`.
     bytes: u64,
-    /// As [`Judges::room`]; no list is longer than the greatest.
+    /// [`Interest::arrivals_from`], at most the length of the longest possible list.
     room: u32,
-    /// What a departure meets: [`JUDGED`], [`ASIDE`].
+    /// What a departure involves: [`JUDGED`] and [`ASIDE`] bits.
     departures: u8,
-    /// As [`Judges::empty`].
+    /// [`Interest::empty`].
     empty: bool,
-    /// There is a packet in `peeked`.
+    /// `peeked` holds a packet.
     peeks: bool,
+    /// When the last packet left.
     last_departure: Time,
-    /// No periodic update of the AQM is due before this: zero if it has to be asked, which may be one from outside this crate, or a
-    /// scheduler that is inside, which is seen where updates are looked for.
+    /// No periodic update of the AQM is due before this. Zero if it has to be asked each time: an AQM from outside this crate,
+    /// or a scheduler inside.
     tick_at: Time,
-    /// At most one packet, let go by the AQM or the scheduler, and not taken yet.
+    /// At most one packet, released by the AQM or the scheduler and not taken yet.
     peeked: List,
-    /// A field of its own: in one enum with the AQM, whatever asks that would have to look first.
+    /// The scheduler in place of the AQM. Not one enum with it, so that the AQM is reached without a look at this.
     inside: Option<Box<AnyScheduler>>,
-    /// Never asked under a scheduler.
+    /// Unused under a scheduler.
     aqm: AnyAqm,
 }
 
@@ -61,20 +62,20 @@ const ASIDE: u8 = 2;
 impl Child {
     /// An empty queue judged by `aqm`.
     pub fn new(aqm: AnyAqm) -> Child {
-        let judges = Judges::of(&aqm);
-        let tick_at = match judges.ticks {
+        let interest = Interest::of(&aqm);
+        let tick_at = match interest.ticks {
             true => tick_of(&aqm),
             false => Time::MAX,
         };
         Child {
             queue: List::default(),
             bytes: 0,
-            room: u32::try_from(judges.room).unwrap_or(u32::MAX),
-            departures: match judges.departures || judges.ticks {
+            room: u32::try_from(interest.arrivals_from).unwrap_or(u32::MAX),
+            departures: match interest.departures != Departures::Ignored || interest.ticks {
                 true => JUDGED,
                 false => 0,
             },
-            empty: judges.empty,
+            empty: interest.empty,
             peeks: false,
             last_departure: Time::ZERO,
             tick_at,
@@ -486,7 +487,7 @@ impl Child {
         store.pop_front(&mut self.peeked)
     }
 
-    /// The AQM is never asked, nor told.
+    /// The AQM is never called.
     #[inline(always)]
     fn asks_nothing(&self) -> bool {
         self.room == u32::MAX && self.departures == 0 && !self.empty
@@ -621,7 +622,7 @@ impl Backlog {
         limit.admits(Packets::new(self.packets), Bytes::new(self.bytes))
     }
 
-    /// True if there is room for a packet of so many bytes below a limit.
+    /// True if a packet of `bytes` fits below a limit.
     #[inline(always)]
     pub fn has_room(&self, limit: Limit, size: u64) -> bool {
         limit.admits(

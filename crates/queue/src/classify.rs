@@ -36,10 +36,13 @@ pub enum Hash {
 
 /// Finds the queue of a packet.
 pub struct Classifier {
+    /// What makes a class.
     by: Classify,
     /// Number of buckets, or `None` for a queue per class.
     buckets: Option<u32>,
+    /// How classes are spread over buckets.
     hash: Hash,
+    /// Flows and nodes, for classes by address.
     cx: BuildContext,
     /// Queue of each flow and direction (even forward, odd reverse) or of each codepoint, or [`NONE`] while unknown.
     known: Vec<u32>,
@@ -106,7 +109,7 @@ impl Classifier {
         }
     }
 
-    /// The hash of a class, of which its bucket is the remainder.
+    /// The hash of a class; its remainder is the bucket.
     pub fn hash_of(&self, class: u64) -> u64 {
         match self.hash {
             Hash::Keyed(key) => mix(class ^ key),

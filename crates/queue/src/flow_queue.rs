@@ -23,9 +23,9 @@ use std::collections::VecDeque;
 pub enum WhenFull {
     /// The arriving packet.
     Refuse,
-    /// Heads of the queue with the most bytes: half of its packets, rounded down, but at least one and at most so many.
+    /// Heads of the queue with the most bytes: half of its packets, rounded down, but at least one and at most this number.
     HalfThePackets(u32),
-    /// Heads of the queue with the most bytes, until half of its bytes are gone, at most so many.
+    /// Heads of the queue with the most bytes, until half of its bytes are gone, at most this number.
     HalfTheBytes(u32),
 }
 
@@ -40,7 +40,7 @@ pub struct Rules {
     pub memory: Option<u64>,
     /// What is dropped when the limit is reached.
     pub when_full: WhenFull,
-    /// The AQM of a queue is told of the bytes that wait in all queues, not in its own.
+    /// The AQM of a queue sees the bytes that wait in all queues, not in its own.
     pub counts_all: bool,
     /// The set-associative hash, if the buckets are sets of queues.
     pub sets: Option<Sets>,
@@ -58,7 +58,7 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Sets of so many queues out of `buckets`; none if `ways` is not given.
+    /// Sets of `ways` queues out of `buckets`; none without `ways`.
     ///
     /// # Errors
     /// If `ways` is given without the dialect that has it, or sets do not fill the buckets: what is wrong.
@@ -120,17 +120,22 @@ pub struct FlowQueue {
     rules: Rules,
     classes: Classifier,
     queues: Vec<Queue>,
+    /// Queues that are served first.
     new: VecDeque<u32>,
+    /// Queues in rotation.
     old: VecDeque<u32>,
     backlog: Backlog,
+    /// Kernel memory of the packets that wait, in bytes.
     memory: u64,
     longest: Longest,
     places: Places,
+    /// Makes the AQM of a queue.
     make: Box<dyn Fn() -> AnyAqm + Send>,
 }
 
 #[repr(C, align(64))]
 struct Queue {
+    /// Bytes that it may still send in its turn.
     credits: i64,
     /// It stands in the list of new or of old queues.
     listed: bool,
@@ -138,7 +143,7 @@ struct Queue {
     child: Child,
 }
 
-/// What Linux's allocator gives to a frame of so many bytes: `struct skb_shared_info` (320 bytes) and the usual headroom (64)
+/// What Linux's allocator gives to a frame of these bytes: `struct skb_shared_info` (320 bytes) and the usual headroom (64)
 /// beside the data, rounded up to a power of two, and `struct sk_buff` (256). A full Ethernet frame takes 2304, an
 /// acknowledgement 768. Drivers that allocate otherwise are not modelled.
 pub const fn memory_of(size: u32) -> u64 {
@@ -455,7 +460,7 @@ fn rank(index: u32, bytes: u64) -> Rank {
     }
 }
 
-/// The memory of the packets that were dropped after so many others.
+/// The memory of the packets that were dropped after the first ones.
 fn memory_of_dropped(cx: &SchedulerCx, before: usize) -> u64 {
     let freed = cx.drops[before..].iter().map(|(p, _)| memory_of(p.size));
     freed.sum()

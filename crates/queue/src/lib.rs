@@ -27,7 +27,7 @@ mod tournament;
 pub mod weights;
 
 pub use account::{Account, FlowAccount};
-pub use aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+pub use aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 pub use child::Child;
 pub use classify::{Classifier, Classify, Hash};
 pub use port::QueuePort;

@@ -367,7 +367,7 @@ impl Ordered {
         self.begin(rest + u64::from(64 * others + marks.trailing_zeros()));
     }
 
-    /// Today is so many days later.
+    /// Moves today on by some days.
     #[inline(always)]
     fn begin(&mut self, days: u64) {
         self.today = self.today.wrapping_add(days);

@@ -1,11 +1,11 @@
 //! The port: a discipline with the frame around it that stamps, counts and asserts.
 
 use crate::account::Account;
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{AnyAqm, AnyScheduler};
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
-use sojourn_sim::{DropReason, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_sim::{Caps, DropReason, FastPort, MarkReason, Packet, Port, PortSink, Ring, Stream};
 use sojourn_units::{Rate, Span, Time};
 
 /// What decides.
@@ -42,20 +42,22 @@ pub struct QueuePort {
 #[repr(C)]
 pub(crate) struct Frame {
     account: Account,
-    judges: Judges,
+    interest: Interest,
+    /// When the last packet left.
     last_departure: Time,
-    /// Packets wait in the ring and leave it as they came.
+    /// Packets wait in the ring and leave it unjudged, in order.
     unjudged: bool,
-    /// Packets wait in the ring.
+    /// Packets wait in the ring: the discipline is an AQM.
     in_ring: bool,
-    /// Departures may be told ahead.
-    foresees: bool,
+    /// Departures may be counted ahead of their time.
+    precomputes: bool,
+    /// Rate of the link.
     rate: Rate,
     /// When the next periodic update of the AQM is due.
     tick_at: Time,
-    /// The judgement on a packet that could not go on as it was, and is offered or asked for next.
+    /// The verdict on a packet that was not admitted or released as it was; the next enqueue or dequeue carries it out.
     pending: Option<Verdict>,
-    /// An AQM draws from it; a scheduler has its own in what it is given.
+    /// The random stream of an AQM. A scheduler has its own in its context.
     rng: Stream,
 }
 
@@ -80,22 +82,22 @@ impl QueuePort {
     }
 
     fn new(discipline: Discipline, rng: Stream, per_flow: bool) -> QueuePort {
-        let judges = match &discipline {
-            Discipline::Aqm(aqm) => Judges::of_ring(aqm),
-            Discipline::Scheduler(_) => Judges::EVERYTHING,
+        let interest = match &discipline {
+            Discipline::Aqm(aqm) => Interest::of_ring(aqm),
+            Discipline::Scheduler(_) => Interest::EVERYTHING,
         };
         let in_ring = matches!(discipline, Discipline::Aqm(_));
-        let tick_at = match judges.ticks {
+        let tick_at = match interest.ticks {
             true => Time::ZERO,
             false => Time::MAX,
         };
         let frame = Frame {
             last_departure: Time::ZERO,
-            unjudged: in_ring && !judges.departures && !judges.ticks,
+            unjudged: in_ring && !interest.judges_departures() && !interest.ticks,
             account: Account::new(per_flow),
             in_ring,
-            foresees: false,
-            judges,
+            precomputes: false,
+            interest,
             tick_at,
             pending: None,
             rate: Rate::bps(1),
@@ -120,7 +122,9 @@ impl QueuePort {
     /// The discipline's internal state.
     pub fn state(&self, out: &mut Vec<f64>) {
         match &self.discipline {
-            Discipline::Aqm(aqm) => aqm.state_among(self.frame.account.backlog_packets(), out),
+            Discipline::Aqm(aqm) => {
+                aqm.state_with_backlog(self.frame.account.backlog_packets(), out);
+            }
             Discipline::Scheduler(port) => port.scheduler.state(out),
         }
     }
@@ -158,128 +162,21 @@ impl QueuePort {
 
 impl Port for QueuePort {
     #[inline]
-    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+    fn enqueue<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        packet.stamp(now);
         if let Discipline::Scheduler(_) = &self.discipline {
             self.exchange(|| packet, |_| (), now, sink);
-        } else if self.frame.pending.is_none() && self.lets_in(&packet, ring, now) {
+        } else if self.frame.pending.is_none() && self.admit_at_tail(&packet, ring, now) {
             ring.push(packet);
         } else {
             self.settle_arrival(packet, ring, now, sink);
         }
-    }
-
-    fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
-        if let Discipline::Scheduler(_) = &self.discipline {
-            // What is written into the packet is written where it stays: a copy would wait for it.
-            return self.exchange(|| from.land_next(), |packet| packet.hop(now), now, sink);
-        }
-        let passes = match from.flight_head() {
-            Some(packet) => self.frame.pending.is_none() && self.lets_in(packet, ring, now),
-            None => return,
-        };
-        if !passes {
-            self.settle_next(from, ring, now, sink);
-        } else if let Some(packet) = ring.queue(from) {
-            packet.hop(now);
-        }
-    }
-
-    #[inline(always)]
-    fn pass<S: PortSink>(
-        &mut self,
-        packet: Packet,
-        ring: &mut Ring,
-        now: Time,
-        sink: &mut S,
-    ) -> bool {
-        match &mut self.discipline {
-            Discipline::Aqm(_) => self.pass_aqm(packet, ring, now, sink),
-            Discipline::Scheduler(_) => {
-                self.enqueue(packet, ring, now, sink);
-                self.backlog_packets() > 0 && self.dequeue_scheduler(ring, now, sink)
-            }
-        }
-    }
-
-    fn waives(&self) -> bool {
-        let judges = &self.frame.judges;
-        let looks = judges.departures || judges.empty || judges.ticks;
-        judges.room > 0 && !looks
-    }
-
-    fn counts_flows(&self) -> bool {
-        self.frame.account.flows.is_some()
-    }
-
-    #[inline(always)]
-    fn waived(&mut self, bytes: u32) {
-        self.frame.account.pass_alike(bytes);
-    }
-
-    #[inline]
-    fn waived_of(&mut self, bytes: u32, flow: u32) {
-        self.frame.account.pass(bytes, flow);
-    }
-
-    #[inline(always)]
-    fn has_waived(&mut self, at: Time) {
-        self.frame.last_departure = at;
-    }
-
-    #[inline(always)]
-    fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        if self.frame.foresees {
-            self.frame
-                .account
-                .settle_for(packet.size, now, self.frame.judges.room);
-        }
-        let unseen = self.frame.account.backlog_packets() < self.frame.judges.room;
-        let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
-        if passes {
-            self.frame.account.receive(packet.size, packet.flow);
-            self.frame.account.enqueue(packet.size);
-        }
-        passes
-    }
-
-    #[inline(always)]
-    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
-        let passes =
-            self.frame.unjudged || (self.frame.in_ring && self.judge_departure(packet, now));
-        if self.frame.foresees {
-            self.frame.account.dequeue_ahead(packet, now);
-        } else if passes {
-            self.frame.account.dequeue(packet, now);
-            self.frame.last_departure = now;
-        }
-        passes
-    }
-
-    fn foresees(&mut self) -> bool {
-        self.frame.foresees = match &self.discipline {
-            Discipline::Aqm(aqm) => {
-                self.frame.unjudged && !self.frame.judges.empty && aqm.reads_counts_only()
-            }
-            Discipline::Scheduler(_) => false,
-        };
-        self.frame.foresees
-    }
-
-    #[inline(always)]
-    fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
-        self.frame
-            .account
-            .settle_for(bytes, now, self.frame.judges.room);
-        let room = self.frame.account.backlog_packets() < self.frame.judges.room;
-        if room {
-            self.frame.account.wait(bytes, flow, now, start);
-        }
-        room
-    }
-
-    #[inline]
-    fn settle(&mut self, now: Time) {
-        self.frame.account.settle(now);
     }
 
     fn update(&mut self, ring: &Ring, now: Time) {
@@ -307,13 +204,6 @@ impl Port for QueuePort {
         }
     }
 
-    fn shapes(&self) -> bool {
-        match &self.discipline {
-            Discipline::Aqm(_) => false,
-            Discipline::Scheduler(port) => port.scheduler.shapes(),
-        }
-    }
-
     fn ready_at(&mut self, now: Time) -> Time {
         match &mut self.discipline {
             Discipline::Aqm(_) => Time::MAX,
@@ -328,7 +218,7 @@ impl Port for QueuePort {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
-        if !self.frame.judges.empty {
+        if !self.frame.interest.empty {
             return;
         }
         match &mut self.discipline {
@@ -385,6 +275,135 @@ impl Port for QueuePort {
     }
 }
 
+impl FastPort for QueuePort {
+    fn caps(&self) -> Caps {
+        let interest = &self.frame.interest;
+        let listens = interest.judges_departures() || interest.empty || interest.ticks;
+        let (precomputable, shapes) = match &self.discipline {
+            Discipline::Aqm(_) => {
+                let unjudged = self.frame.unjudged && !interest.empty;
+                (unjudged && interest.reads_counts_only, false)
+            }
+            Discipline::Scheduler(port) => (false, port.scheduler.shapes()),
+        };
+        Caps {
+            bypass: interest.arrivals_from > 0 && !listens,
+            counts_flows: self.frame.account.flows.is_some(),
+            precomputable,
+            shapes,
+        }
+    }
+
+    fn enqueue_from<S: PortSink>(
+        &mut self,
+        from: &mut Ring,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        if let Discipline::Scheduler(_) = &self.discipline {
+            // The packet is written to in the store: a copy right after a write would stall.
+            let arrive = |packet: &mut Packet| {
+                packet.hop();
+                packet.stamp(now);
+            };
+            return self.exchange(|| from.land_next(), arrive, now, sink);
+        }
+        let admitted = match from.flight_head() {
+            Some(packet) => self.frame.pending.is_none() && self.admit_at_tail(packet, ring, now),
+            None => return,
+        };
+        if !admitted {
+            self.settle_next(from, ring, now, sink);
+        } else if let Some(packet) = ring.queue(from) {
+            packet.hop();
+            packet.stamp(now);
+        }
+    }
+
+    #[inline(always)]
+    fn enqueue_and_dequeue<S: PortSink>(
+        &mut self,
+        packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) -> bool {
+        match &mut self.discipline {
+            Discipline::Aqm(_) => self.enqueue_and_dequeue_aqm(packet, ring, now, sink),
+            Discipline::Scheduler(_) => {
+                self.enqueue(packet, ring, now, sink);
+                self.backlog_packets() > 0 && self.dequeue_scheduler(ring, now, sink)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bypass(&mut self, bytes: u32) {
+        self.frame.account.pass_alike(bytes);
+    }
+
+    #[inline]
+    fn bypass_counting(&mut self, bytes: u32, flow: u32) {
+        self.frame.account.pass(bytes, flow);
+    }
+
+    #[inline(always)]
+    fn after_bypass(&mut self, last_departure: Time) {
+        self.frame.last_departure = last_departure;
+    }
+
+    #[inline(always)]
+    fn admit_at_tail(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+        if self.frame.precomputes {
+            self.frame
+                .account
+                .settle_for(packet.size, now, self.frame.interest.arrivals_from);
+        }
+        let unseen = self.frame.account.backlog_packets() < self.frame.interest.arrivals_from;
+        let passes = unseen || (self.frame.in_ring && self.judge_arrival(packet, ring, now));
+        if passes {
+            self.frame.account.receive(packet.size, packet.flow);
+            self.frame.account.enqueue(packet.size);
+        }
+        passes
+    }
+
+    #[inline(always)]
+    fn release_head(&mut self, packet: &Packet, now: Time) -> bool {
+        let passes =
+            self.frame.unjudged || (self.frame.in_ring && self.judge_departure(packet, now));
+        if self.frame.precomputes {
+            self.frame.account.dequeue_ahead(packet, now);
+        } else if passes {
+            self.frame.account.dequeue(packet, now);
+            self.frame.last_departure = now;
+        }
+        passes
+    }
+
+    fn precompute(&mut self) {
+        self.frame.precomputes = true;
+    }
+
+    #[inline(always)]
+    fn schedule_ahead(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
+        self.frame
+            .account
+            .settle_for(bytes, now, self.frame.interest.arrivals_from);
+        let room = self.frame.account.backlog_packets() < self.frame.interest.arrivals_from;
+        if room {
+            self.frame.account.wait(bytes, flow, now, start);
+        }
+        room
+    }
+
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        self.frame.account.settle(now);
+    }
+}
+
 impl QueuePort {
     /// Replays the periodic updates of the AQM that are due by `now`.
     #[inline(always)]
@@ -410,11 +429,10 @@ impl QueuePort {
         }
     }
 
-    /// The AQM's judgement on a packet that is about to wait in the ring: true if it is let in as it is, else the verdict is
-    /// pending.
+    /// Has the AQM judge an arriving packet: true if it is admitted as it is, else the verdict is pending.
     #[inline(never)]
     fn judge_arrival(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
-        // So that there is nothing to do behind this call or the next.
+        // A tail call in both branches.
         if self.frame.tick_at <= now {
             return self.judge_late(packet, ring, now);
         }
@@ -431,14 +449,14 @@ impl QueuePort {
         self.judge_arrival(packet, ring, now)
     }
 
-    /// The AQM's judgement on the head of the ring: true if it is sent as it is, else the verdict is pending.
+    /// Has the AQM judge the head of the ring: true if it is sent as it is, else the verdict is pending.
     #[inline(never)]
     fn judge_departure(&mut self, head: &Packet, now: Time) -> bool {
         if self.frame.tick_at <= now {
             return false;
         }
         match &mut self.discipline {
-            Discipline::Aqm(_) if !self.frame.judges.departures => true,
+            Discipline::Aqm(_) if !self.frame.interest.judges_departures() => true,
             Discipline::Aqm(aqm) => aqm.judge_departure(&mut self.frame, head, now),
             Discipline::Scheduler(_) => false,
         }
@@ -447,13 +465,14 @@ impl QueuePort {
     /// Both judgements on a packet that meets an empty queue and a free transmitter, without passing through the ring's
     /// waiting region.
     #[inline(always)]
-    fn pass_aqm<S: PortSink>(
+    fn enqueue_and_dequeue_aqm<S: PortSink>(
         &mut self,
         mut packet: Packet,
         ring: &mut Ring,
         now: Time,
         sink: &mut S,
     ) -> bool {
+        packet.stamp(now);
         self.tick(ring, now);
         let Discipline::Aqm(aqm) = &mut self.discipline else {
             return false;
@@ -466,7 +485,7 @@ impl QueuePort {
             waiting: Waiting::Nothing,
         };
         let rng = &mut self.frame.rng;
-        let first = match self.frame.judges.room {
+        let first = match self.frame.interest.arrivals_from {
             0 => aqm.on_enqueue(&Meta::of(&packet), &view, &mut Cx { now, rng }),
             _ => Verdict::Pass,
         };
@@ -480,7 +499,7 @@ impl QueuePort {
             return false;
         }
         let rng = &mut self.frame.rng;
-        let second = if self.frame.judges.departures {
+        let second = if self.frame.interest.judges_departures() {
             aqm.on_dequeue(&Meta::of(&packet), Span::ZERO, &view, &mut Cx { now, rng })
         } else {
             Verdict::Pass
@@ -511,11 +530,12 @@ impl QueuePort {
         sink: &mut S,
     ) {
         let mut packet = from.land_next();
-        packet.hop(now);
+        packet.hop();
+        packet.stamp(now);
         self.settle_arrival(packet, ring, now, sink);
     }
 
-    /// Does what was judged of an arriving packet.
+    /// Carries out the pending verdict on an arriving packet.
     #[inline(never)]
     fn settle_arrival<S: PortSink>(
         &mut self,
@@ -576,7 +596,7 @@ impl QueuePort {
             let Some(head) = ring.peek(0) else {
                 return false;
             };
-            if self.frame.pending.is_none() && self.lets_out(head, now) {
+            if self.frame.pending.is_none() && self.release_head(head, now) {
                 ring.take();
                 return true;
             }
@@ -706,25 +726,10 @@ impl Frame {
         }
     }
 
-    /// As [`QueuePort::judge_arrival`]. Each AQM has a copy of its own, into which its judgement is compiled, so that of what it
-    /// may know only what it looks at is read.
+    /// As [`QueuePort::judge_arrival`]. Each AQM has its own copy with its judgement inlined, so that only what it reads of the
+    /// view is loaded.
     #[inline(never)]
     pub(crate) fn judge_arrival(
-        &mut self,
-        packet: &Packet,
-        ring: &Ring,
-        now: Time,
-        aqm: &mut (impl Aqm + ?Sized),
-    ) -> bool {
-        let (packets, rng) = (self.account.backlog_packets(), &mut self.rng);
-        match aqm.judge_shortly(&Meta::of(packet), packets, ring, &mut Cx { now, rng }) {
-            Some(verdict) => self.keep(verdict),
-            None => self.judge_arrival_whole(packet, ring, now, aqm),
-        }
-    }
-
-    #[inline(never)]
-    fn judge_arrival_whole(
         &mut self,
         packet: &Packet,
         ring: &Ring,
@@ -770,7 +775,7 @@ impl Frame {
 
     #[inline(always)]
     fn note_tick(&mut self, aqm: &(impl Aqm + ?Sized)) {
-        if self.judges.ticks {
+        if self.interest.ticks {
             self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
         }
     }

@@ -523,7 +523,7 @@ macro_rules! register {
         $(pub mod $aqm_file;)*
         $(pub mod $scheduler_file;)*
 
-        use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+        use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
         use crate::port::Frame;
         use crate::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
         use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
@@ -571,10 +571,10 @@ macro_rules! register {
         }
 
         impl Aqm for AnyAqm {
-            fn judges(&self) -> Judges {
+            fn interest(&self) -> Interest {
                 match self {
-                    $(AnyAqm::$Aqm(a) => a.judges(),)*
-                    AnyAqm::Custom(a) => a.judges(),
+                    $(AnyAqm::$Aqm(a) => a.interest(),)*
+                    AnyAqm::Custom(a) => a.interest(),
                 }
             }
             // Into the few places that ask, so that one call leads to the discipline and not two.
@@ -590,18 +590,6 @@ macro_rules! register {
                 match self {
                     $(AnyAqm::$Aqm(a) => registry::on_dequeue(a, meta, sojourn, view, cx),)*
                     AnyAqm::Custom(a) => a.on_dequeue(meta, sojourn, view, cx),
-                }
-            }
-            fn only_counts_departures(&self) -> bool {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.only_counts_departures(),)*
-                    AnyAqm::Custom(a) => a.only_counts_departures(),
-                }
-            }
-            fn reads_counts_only(&self) -> bool {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.reads_counts_only(),)*
-                    AnyAqm::Custom(a) => a.reads_counts_only(),
                 }
             }
             #[inline]
@@ -643,10 +631,10 @@ macro_rules! register {
                     AnyAqm::Custom(a) => a.state(out),
                 }
             }
-            fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+            fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
                 match self {
-                    $(AnyAqm::$Aqm(a) => a.state_among(packets, out),)*
-                    AnyAqm::Custom(a) => a.state_among(packets, out),
+                    $(AnyAqm::$Aqm(a) => a.state_with_backlog(packets, out),)*
+                    AnyAqm::Custom(a) => a.state_with_backlog(packets, out),
                 }
             }
         }

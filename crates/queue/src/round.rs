@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 /// A round of queues, each in it at most once.
 #[derive(Default)]
 pub struct Round {
-    /// The one in turn first. The first entry is that of a queue in the round; among the others are some whose queue has left.
+    /// Queues, the one in turn first. Entries of queues that have left stay until they come to the front.
     order: VecDeque<u32>,
-    /// How many entries of each queue are of no use any more: they are before the one that is, if there is one.
+    /// Stale entries of each queue; they precede its valid one, if there is one.
     left: Vec<u32>,
-    /// Their sum.
+    /// Stale entries of all queues.
     all_left: usize,
 }
 

@@ -17,7 +17,9 @@ pub struct SchedulerCx {
     pub rng: Stream,
     /// Where the packets of all its queues wait.
     pub store: Store,
+    /// Dropped packets, to be handed to the link after the call.
     pub(crate) drops: Vec<(Held, DropReason)>,
+    /// Marked packets, to be reported after the call.
     pub(crate) marks: Vec<(Label, MarkReason)>,
 }
 

@@ -39,7 +39,9 @@ impl Held {
 
 /// The packets of all queues.
 pub struct Store {
+    /// The packets, by slot.
     packets: Vec<Packet>,
+    /// The neighbours of each in its list, by slot.
     links: Vec<Links>,
     /// The slot that was left last, or [`NONE`]; the others follow by their `next`.
     free: u32,
@@ -47,8 +49,9 @@ pub struct Store {
 
 #[derive(Clone, Copy)]
 struct Links {
-    /// Nothing of meaning at the head of a list.
+    /// The slot before it in its list; meaningless at the head, [`FREE`] in a free slot.
     previous: u32,
+    /// The slot after it in its list, or in the chain of free slots.
     next: u32,
     /// Bytes of the packet at `next`.
     next_size: u32,
@@ -67,9 +70,11 @@ impl Default for Store {
 /// One queue in a [`Store`]. A list that is dropped leaves its packets in the store.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    /// [`NONE`] without packets.
+    /// Slot of the first packet, [`NONE`] without packets.
     head: u32,
+    /// Slot of the last packet.
     tail: u32,
+    /// Packets in it.
     len: u32,
     /// Bytes of the first packet.
     head_size: u32,
@@ -117,7 +122,7 @@ impl List {
         self.len == 0
     }
 
-    /// Counts so many packets that are in other lists; this one is then good for nothing but to be asked for their number.
+    /// Makes this list count `packets` that are in other lists. Only its length may be used then.
     ///
     /// # Panics
     /// If they do not fit a store.
@@ -168,7 +173,7 @@ impl Store {
     #[inline(always)]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "who has handed a packet over holds it no more"
+        reason = "a handle is good for one use"
     )]
     pub fn release(&mut self, held: Held) -> Packet {
         self.leave(held).replicate()
@@ -178,7 +183,7 @@ impl Store {
     #[inline(always)]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "who has handed a packet over holds it no more"
+        reason = "a handle is good for one use"
     )]
     pub(crate) fn leave(&mut self, held: Held) -> &Packet {
         let links = &mut self.links[at(held.slot())];
@@ -203,7 +208,7 @@ impl Store {
     #[inline(always)]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "who has handed a packet over holds it no more"
+        reason = "a handle is good for one use"
     )]
     pub fn push_back(&mut self, list: &mut List, held: Held) {
         let links = &mut self.links[at(held.slot())];

@@ -128,7 +128,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// The parameter among `allowed` that goes by the name `given` elsewhere.
+/// The parameter among `allowed` that is called `given` elsewhere.
 fn meant(given: &str, allowed: &[&'static str]) -> Option<&'static str> {
     let plain_given = plain(given);
     let same = |name: &&&'static str| plain(name) == plain_given;

@@ -1,10 +1,10 @@
 //! What the tests of the disciplines share: building one from a specification, and a bench that calls a scheduler.
 
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View, Waiting};
+use crate::aqm::{Meta, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
-use sojourn_sim::{DropReason, Label, MarkReason, Packet, Ring, Stream};
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
 use sojourn_units::{Rate, Spec, Time, build};
 use std::sync::Arc;
 
@@ -50,20 +50,6 @@ pub(crate) fn meta(flow: u32, tos: u8) -> Meta {
         size: 1000,
         flow,
         tos,
-    }
-}
-
-/// The judgement on an arriving packet for which a frame asks whose packets wait in a ring.
-pub(crate) fn judged_in_ring(
-    aqm: &mut impl Aqm,
-    meta: &Meta,
-    view: &View<'_>,
-    ring: &Ring,
-    cx: &mut Cx<'_>,
-) -> Verdict {
-    match aqm.judge_shortly(meta, view.packets, ring, cx) {
-        Some(verdict) => verdict,
-        None => aqm.on_enqueue(meta, view, cx),
     }
 }
 

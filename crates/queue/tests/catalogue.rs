@@ -196,7 +196,6 @@ impl Bench {
         let mut packet = Packet::test(size, flow, self.uid);
         self.uid += 1;
         packet.tos = tos;
-        packet.stamp(now);
         self.port
             .enqueue(packet, &mut self.ring, now, &mut self.sink);
     }
@@ -354,6 +353,36 @@ fn named(of: &str, names: &[&str], values: &[f64]) -> Vec<(String, f64)> {
     assert_eq!(names.len(), values.len(), "{names:?}");
     let names = names.iter().map(|name| format!("{of}{name}"));
     names.zip(values.iter().copied()).collect()
+}
+
+#[test]
+fn a_port_stamps_the_packets_that_its_caller_did_not_stamp() {
+    for text in ["dualpi2", "codel", "fq_codel", "droptail"] {
+        let spec: Spec = text.parse().expect("a spec");
+        let [stamped, unstamped] = [true, false].map(|stamps| {
+            let mut bench = Bench::new(port(&spec, 1, "stamps"));
+            let mut now = Time::ZERO + Span::from_secs(1);
+            let mut sent = 0;
+            for uid in 0..8333 {
+                let mut packet = Packet::test(1000, uid % 4, uid);
+                if stamps {
+                    packet.stamp(now);
+                }
+                bench
+                    .port
+                    .enqueue(packet, &mut bench.ring, now, &mut bench.sink);
+                now += Span::from_us(800);
+                if let Some(packet) = bench.take(now) {
+                    assert_eq!(now.since(packet.arrived()), Span::from_us(800), "{text}");
+                    sent += 1;
+                }
+            }
+            bench.port.finish(&bench.ring, now, &mut bench.sink);
+            sent
+        });
+        // The link has time for each of them before the next one comes.
+        assert_eq!((stamped, unstamped), (8333, 8333), "{text}");
+    }
 }
 
 #[test]

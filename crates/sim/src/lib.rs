@@ -35,7 +35,7 @@ pub use network::{
 };
 pub use opportunities::{Opportunities, ScheduleError};
 pub use packet::{Ecn, Flags, Kind, Label, Outgoing, Packet};
-pub use port::{DropReason, MarkReason, Port, PortSink};
+pub use port::{Caps, DropReason, FastPort, MarkReason, Port, PortSink};
 pub use ring::Ring;
 pub use rng::Stream;
 pub use slab::{Side, to_usize};

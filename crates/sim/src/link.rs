@@ -14,8 +14,8 @@
 //! give one in the middle of a transmission.
 //!
 //! A *plain* link is lazy, has no impairments and no device queue, and shapes only if it feeds others (below). Where its
-//! port [waives](Port::waives) it, a packet that finds such a link idle goes straight through: from the ring of the link it comes
-//! from into the flight of this one.
+//! port allows a [bypass](crate::port::Caps::bypass), a packet that finds such a link idle goes straight through: from the ring of
+//! the link it comes from into the flight of this one.
 //!
 //! Where nobody can tell the difference a plain link has fewer events still. One that leads to passive receivers only is
 //! *silent*: its packets are counted when the next one enters it, or when the run stops to be looked at. And the sender that
@@ -32,38 +32,31 @@
 //! arrives, nor does the packet that it has begun when the link goes down. What is in flight arrives either way. A change of the
 //! rate does not touch the packet in transmission, which keeps the rate at which it began.
 //!
-//! A plain link whose port [foresees](Port::foresees) what happens has its packets on the wire as soon as it gets them: one that has to
-//! wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the run
-//! waits in the ring, as it would otherwise.
+//! A plain link whose port is [precomputable](crate::port::Caps::precomputable) has its packets on the wire as soon as it gets them: one
+//! that has to wait starts when the one before has been sent, whatever else comes. Only what would start after the next stop of the
+//! run waits in the ring, as it would otherwise.
 
+mod impaired;
+mod serializer;
+
+pub use self::impaired::{LinkState, Outage};
+pub use self::serializer::TxRounding;
+
+use self::impaired::Impaired;
+use self::serializer::Serializer;
 use crate::fel;
-use crate::impair::{Impairments, LossAt};
+use crate::impair::Impairments;
 use crate::network::Key;
 use crate::ns2_time;
-use crate::ns3_time;
-use crate::opportunities::{Opportunities, Transmitter};
-use crate::packet::{Flags, Packet};
-use crate::port::{DropReason, Port, PortSink};
+use crate::opportunities::Opportunities;
+use crate::packet::Packet;
+use crate::port::{DropReason, FastPort, PortSink};
 use crate::ring::Ring;
 use crate::routing::Exits;
 use crate::trace::Event;
 use sojourn_units::{Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// How the serialization time of a packet is brought to whole picoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TxRounding {
-    /// The remainder below a picosecond is carried to the next packet and cleared when the link goes idle.
-    #[default]
-    Carry,
-    /// Each serialization time is cut to whole nanoseconds.
-    TruncateNs,
-    /// Each serialization time is the nearest whole number of nanoseconds: the clock of ns-3 (see [`crate::ns3_time::nearest`]).
-    NearestNs,
-    /// As ns-3.24 does it: seconds in double precision, cut to whole nanoseconds (see [`crate::ns3_time`]).
-    DoubleNs,
-}
 
 /// Which of two events at one instant comes first: a departure of a link or another component's event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -78,184 +71,8 @@ pub enum Ties {
     Ns2Clock,
 }
 
-/// What becomes of packets while a link is down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Outage {
-    /// They wait: the transmitter begins none.
-    #[default]
-    Wait,
-    /// They are sent and lost, and so is the one in transmission when the link goes down.
-    Lose,
-}
-
-/// Whether a link carries packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LinkState {
-    /// It does.
-    #[default]
-    Up,
-    /// It does not.
-    Down(Outage),
-}
-
-/// Bits per picosecond-second: 8 bits per byte, 10^12 ps per second.
-const BIT_PICOSECONDS_PER_BYTE: u64 = 8_000_000_000_000;
-
 /// Packets that a [calm](Link::calm) link launches before it lets those in flight run ahead.
 pub(crate) const AT_ONCE: u64 = 16;
-
-/// Serialization times of one rate, or of a schedule.
-#[derive(Debug)]
-struct Serializer {
-    /// Picoseconds per byte when that is a whole number and nothing is to be rounded, else 0.
-    whole: u64,
-    remainder: u64,
-    rate: u64,
-    rounding: TxRounding,
-    /// Bytes that are transmitted beside those of a packet.
-    header: u32,
-    /// In place of the rate.
-    schedule: Option<Box<Transmitter>>,
-}
-
-impl Serializer {
-    fn new(rate: Rate, rounding: TxRounding, header: u32, schedule: Option<Opportunities>) -> Self {
-        let mut serializer = Serializer {
-            rate: 0,
-            whole: 0,
-            remainder: 0,
-            rounding,
-            header,
-            schedule: schedule.map(|plan| Box::new(Transmitter::new(plan))),
-        };
-        serializer.set_rate(rate);
-        serializer
-    }
-
-    fn set_rate(&mut self, rate: Rate) {
-        let bps = rate.as_bps();
-        assert!(bps > 0, "a link needs a rate above zero");
-        self.rate = bps;
-        self.remainder = 0;
-        let exact = BIT_PICOSECONDS_PER_BYTE.is_multiple_of(bps) && self.schedule.is_none();
-        self.whole = if exact && self.rounding == TxRounding::Carry && self.header == 0 {
-            BIT_PICOSECONDS_PER_BYTE / bps
-        } else {
-            0
-        };
-    }
-
-    /// How long so many bytes take that start at `start`.
-    #[inline]
-    fn span(&mut self, bytes: u32, start: Time) -> Span {
-        if self.whole != 0 {
-            return Span::from_ps(u64::from(bytes) * self.whole);
-        }
-        self.rounded(bytes, start)
-    }
-
-    /// As [`Serializer::span`], without a look at the serializer where the caller has the time of a byte at hand, or 0.
-    #[inline(always)]
-    fn next_span(&mut self, per_byte: u64, bytes: u32, start: Time) -> Span {
-        match per_byte {
-            0 => self.span(bytes, start),
-            per_byte => Span::from_ps(u64::from(bytes) * per_byte),
-        }
-    }
-
-    /// The span after the transmitter was idle, be it for no time at all.
-    #[cold]
-    #[inline(never)]
-    fn first_span(&mut self, bytes: u32, start: Time) -> Span {
-        self.clear();
-        self.span(bytes, start)
-    }
-
-    #[inline(never)]
-    fn rounded(&mut self, bytes: u32, start: Time) -> Span {
-        let bytes = bytes.saturating_add(self.header);
-        if let Some(schedule) = &mut self.schedule {
-            return schedule.sent(bytes, start).since(start);
-        }
-        match self.rounding {
-            TxRounding::Carry => {
-                // A packet of 2^20 bytes still fits: 8.4e18 < 1.8e19.
-                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE + self.remainder;
-                self.remainder = work % self.rate;
-                Span::from_ps(work / self.rate)
-            }
-            TxRounding::TruncateNs => {
-                let work = u64::from(bytes) * BIT_PICOSECONDS_PER_BYTE;
-                Span::from_ns(work / self.rate / 1000)
-            }
-            TxRounding::NearestNs => ns3_time::nearest(8 * u64::from(bytes), self.rate),
-            TxRounding::DoubleNs => ns3_time::transmission(bytes, self.rate),
-        }
-    }
-
-    #[inline]
-    fn clear(&mut self) {
-        self.remainder = 0;
-        if let Some(schedule) = &mut self.schedule {
-            schedule.clear();
-        }
-    }
-}
-
-/// A packet in flight on a link that lets packets overtake.
-#[derive(Debug)]
-struct Overtaking {
-    at: Time,
-    launched: Time,
-    number: u64,
-    packet: Packet,
-}
-
-impl Overtaking {
-    fn order(&self) -> (Time, Time, u64) {
-        (self.at, self.launched, self.number)
-    }
-}
-impl PartialEq for Overtaking {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-impl Eq for Overtaking {}
-impl PartialOrd for Overtaking {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Overtaking {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
-/// What only impaired links need.
-#[derive(Debug)]
-struct Impaired {
-    state: Impairments,
-    /// In flight, when packets may overtake; otherwise the ring holds them.
-    air: BinaryHeap<Reverse<Overtaking>>,
-    launched: u64,
-    /// Packets that got lost since measuring began.
-    lost: u64,
-    link: LinkState,
-    /// Down, and packets wait: whether the transmitter was idle, and otherwise when it is done with what it has begun.
-    stopped: Option<Stopped>,
-    /// The link came up, and its transmitter has not begun a packet since, nor found that there is none.
-    resumes: bool,
-}
-
-/// What the transmitter was about when the link went down.
-#[derive(Clone, Copy, Debug)]
-struct Stopped {
-    was_idle: bool,
-    until: Time,
-    begun: Time,
-}
 
 /// Everything that a link needs to be built.
 #[derive(Clone, Debug)]
@@ -273,7 +90,7 @@ pub(crate) struct LinkShape {
     pub(crate) feeds: bool,
     pub(crate) fed: bool,
     pub(crate) calm: bool,
-    pub(crate) foresees: bool,
+    pub(crate) precomputes: bool,
     pub(crate) answers: u32,
     pub(crate) source: u32,
     pub(crate) onward: u32,
@@ -313,14 +130,15 @@ pub(crate) struct Link<P> {
     idle: bool,
     /// Packets wait for the transmitter, in the discipline or in the device.
     pub(crate) waiting: bool,
-    /// Lazy, without impairments and device queue; its port shapes only if the link feeds others, and looks what was held back.
+    /// Lazy, without impairments and device queue. Its port shapes only if the link feeds others, and looks at what was held
+    /// back.
     pub(crate) plain: bool,
-    /// The port of a plain link waives to see packets that go straight through.
-    waived: bool,
-    /// The port of a plain link is told of departures ahead, up to the next stop of the run.
-    pub(crate) foresees: bool,
-    /// The port counts packets that go straight through by their flow.
-    by_flow: bool,
+    /// The link is plain, and packets that find it idle bypass the port.
+    bypass: bool,
+    /// The link is plain, and the port counts departures ahead of their time, up to the next stop of the run.
+    pub(crate) precomputes: bool,
+    /// The port counts bypassed packets by flow.
+    counts_flows: bool,
     pub(crate) eager: bool,
     ties: Ties,
     /// Nothing looks at its packets when they arrive: they are [absorbed](Link::absorb) later, and it has no events.
@@ -332,11 +150,11 @@ pub(crate) struct Link<P> {
     last_start: Time,
     /// As [`Serializer::whole`].
     per_byte: u64,
-    /// The agent that may be told of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
+    /// The agent that may hear of its packets ahead, [`NONE`](crate::packet::NONE) if there is none.
     pub(crate) answers: u32,
     /// It gets all its packets from one link that [feeds](Link::feeds) it.
     pub(crate) fed: bool,
-    /// The event of this link in the list is there only to look what has been launched.
+    /// Its event in the list only checks what has been launched.
     pub(crate) looks: bool,
     /// It feeds silent links only: its packets run ahead a number at once, or when the run stops, and it has no events.
     pub(crate) calm: bool,
@@ -358,7 +176,7 @@ pub(crate) struct Link<P> {
     /// The instant at the end of which the device is filled; [`Time::MAX`] if there is none.
     pub(crate) fill_at: Time,
     shapes: bool,
-    /// With so many packets in flight a calm link lets them run ahead again.
+    /// With this number of packets in flight a calm link lets them run ahead again.
     pub(crate) enough: u64,
     /// The port holds back what waits, until `free_at`.
     held_back: bool,
@@ -367,7 +185,7 @@ pub(crate) struct Link<P> {
     impaired: Option<Box<Impaired>>,
 }
 
-impl<P: Port> Link<P> {
+impl<P: FastPort> Link<P> {
     pub(crate) fn new(shape: LinkShape, mut port: P, impairments: Option<Impairments>) -> Self {
         port.on_rate(shape.rate);
         let impaired = impairments.map(|state| {
@@ -384,10 +202,12 @@ impl<P: Port> Link<P> {
         let first_state = impaired
             .as_ref()
             .map_or(LinkState::Up, |i| i.state.first_state());
-        let shapes = port.shapes();
-        let plain = shape.is_plain() && impaired.is_none() && (!shapes || shape.feeds);
-        let waived = plain && port.waives();
-        let foresees = plain && shape.foresees && port.foresees();
+        let caps = port.caps();
+        let plain = shape.is_plain() && impaired.is_none() && (!caps.shapes || shape.feeds);
+        let precomputes = plain && shape.precomputes && caps.precomputable;
+        if precomputes {
+            port.precompute();
+        }
         let serializer = Serializer::new(
             shape.rate,
             shape.rounding,
@@ -402,9 +222,9 @@ impl<P: Port> Link<P> {
             idle: true,
             waiting: false,
             plain,
-            waived,
-            foresees,
-            by_flow: port.counts_flows(),
+            bypass: plain && caps.bypass,
+            precomputes,
+            counts_flows: caps.counts_flows,
             eager: shape.eager,
             ties: shape.ties,
             silent: shape.silent,
@@ -427,7 +247,7 @@ impl<P: Port> Link<P> {
             device_queue: shape.device_queue,
             fills_late: shape.device_queue > 0 && shape.ties == Ties::Birth,
             fill_at: Time::MAX,
-            shapes,
+            shapes: caps.shapes,
             enough: AT_ONCE,
             held_back: false,
             held_before: (0, 0),
@@ -438,10 +258,10 @@ impl<P: Port> Link<P> {
     }
 
     /// True if a packet that is handed to the link by an event at `now` goes straight through: nothing waits, the
-    /// transmitter is free, and the port has waived to see it.
+    /// transmitter is free, and the port allows a bypass.
     #[inline(always)]
     pub(crate) fn lets_through(&self, now: Time) -> bool {
-        self.waived
+        self.bypass
             && !self.waiting
             && (self.free_at < now || (self.free_at == now && self.ties == Ties::DeparturesFirst))
     }
@@ -459,7 +279,7 @@ impl<P: Port> Link<P> {
         if self.lets_through(now) {
             return Some((now, self.let_through(bytes, flow, now)));
         }
-        match self.foresees {
+        match self.precomputes {
             true => self.enter_busy(bytes, flow, now, horizon),
             false => None,
         }
@@ -476,7 +296,7 @@ impl<P: Port> Link<P> {
     ) -> Option<(Time, Time)> {
         let start = self.free_at;
         let known = self.ordered && !self.waiting && now < start;
-        if !known || start >= horizon || !self.port.lets_wait(bytes, flow, now, start) {
+        if !known || start >= horizon || !self.port.schedule_ahead(bytes, flow, now, start) {
             return None;
         }
         self.last_start = start;
@@ -501,18 +321,18 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// Starts what waits before `horizon`, if the port foresees it.
+    /// Starts what waits before `horizon`, if the port counts departures ahead.
     #[inline(always)]
     pub(crate) fn launch_ahead<S: LinkSink>(&mut self, horizon: Time, sink: &mut S) {
-        while self.foresees && self.waiting && self.free_at < horizon {
+        while self.precomputes && self.waiting && self.free_at < horizon {
             self.depart(sink);
         }
     }
 
-    /// What was told ahead to the port has happened where it is before `now`.
+    /// Settles the departures before `now` that the port counted ahead.
     #[inline]
     pub(crate) fn settle_port(&mut self, now: Time) {
-        if self.foresees && now > Time::ZERO {
+        if self.precomputes && now > Time::ZERO {
             self.port.settle(Time::from_ps(now.as_ps() - 1));
         }
     }
@@ -525,14 +345,14 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// Accounts for a packet of so many bytes that goes straight through at `now`; says when it arrives at the far end.
+    /// Accounts for a packet of `bytes` that goes straight through at `now`; returns when it arrives at the far end.
     /// The caller puts it into the ring.
     #[inline(always)]
     pub(crate) fn let_through(&mut self, bytes: u32, flow: u32, now: Time) -> Time {
         self.idle = false;
-        match self.by_flow {
-            true => self.port.waived_of(bytes, flow),
-            false => self.port.waived(bytes),
+        match self.counts_flows {
+            true => self.port.bypass_counting(bytes, flow),
+            false => self.port.bypass(bytes),
         }
         self.last_start = now;
         let serialization = match self.per_byte {
@@ -643,7 +463,7 @@ impl<P: Port> Link<P> {
     fn depart<S: LinkSink>(&mut self, sink: &mut S) {
         if self.plain
             && let Some(packet) = self.ring.next_in_line()
-            && self.port.lets_out(packet, self.free_at)
+            && self.port.release_head(packet, self.free_at)
         {
             if S::TRACES {
                 sink.at_key(self.departure_key(), self.index);
@@ -708,7 +528,7 @@ impl<P: Port> Link<P> {
 
     #[inline]
     fn nothing_to_send(&self) -> bool {
-        let backlog = match self.foresees {
+        let backlog = match self.precomputes {
             true => self.ring.waiting(),
             false => self.port.backlog_packets(),
         };
@@ -809,47 +629,6 @@ impl<P: Port> Link<P> {
         }
     }
 
-    /// What the wire does to the packet launched last, before which one arrives at `last_arrival`.
-    #[cold]
-    fn impair(&mut self, last_arrival: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let state = &mut impaired.state;
-        let severed = impaired.link == LinkState::Down(Outage::Lose);
-        let lost = state.loss_at() == LossAt::Wire && state.loses() || severed;
-        let doubled = state.doubles();
-        let own = self.free_at + self.delay + state.extra_delay();
-        let (overtakes, number) = (state.reorders(), impaired.launched);
-        impaired.launched += 1;
-        impaired.resumes = false;
-        let Some(packet) = self.ring.launched_last() else {
-            return;
-        };
-        packet.tos = state.crossed(packet.tos);
-        if lost {
-            packet.flags = packet.flags.with(Flags::LOST);
-        } else if doubled {
-            packet.flags = packet.flags.with(Flags::DOUBLED);
-        }
-        if overtakes {
-            packet.at = own;
-            self.last_arrival = last_arrival;
-            if let Some(packet) = self.ring.land() {
-                let flight = Overtaking {
-                    at: own,
-                    launched: packet.launched,
-                    number,
-                    packet,
-                };
-                impaired.air.push(Reverse(flight));
-            }
-        } else {
-            packet.at = own.max(last_arrival);
-            self.last_arrival = packet.at;
-        }
-    }
-
     /// A packet is handed to the queue by the event `key`.
     #[inline]
     pub(crate) fn arrive<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
@@ -867,7 +646,7 @@ impl<P: Port> Link<P> {
             sink.at_key(*key, self.index);
             sink.event(Event::Enqueue, packet);
         }
-        self.port.take_in(from, &mut self.ring, key.time, sink);
+        self.port.enqueue_from(from, &mut self.ring, key.time, sink);
         if self.held_back {
             self.go_on((key.time, key.birth), sink);
         }
@@ -876,7 +655,7 @@ impl<P: Port> Link<P> {
 
     /// A packet is handed to the queue of a link that is up to date.
     #[inline(always)]
-    fn admit<S: LinkSink>(&mut self, mut packet: Packet, key: &Key, sink: &mut S) {
+    fn admit<S: LinkSink>(&mut self, packet: Packet, key: &Key, sink: &mut S) {
         let now = key.time;
         if S::TRACES {
             sink.at_key(*key, self.index);
@@ -889,12 +668,14 @@ impl<P: Port> Link<P> {
         if S::TRACES {
             sink.event(Event::Enqueue, &packet);
         }
-        packet.stamp(now);
-        if self.waived {
-            self.port.has_waived(self.last_start);
+        if self.bypass {
+            self.port.after_bypass(self.last_start);
         }
         if self.idle {
-            if self.port.pass(packet, &mut self.ring, now, sink) {
+            if self
+                .port
+                .enqueue_and_dequeue(packet, &mut self.ring, now, sink)
+            {
                 self.launch::<S, false>((now, key.birth), sink);
             } else {
                 self.rest(now);
@@ -905,26 +686,6 @@ impl<P: Port> Link<P> {
         if !self.plain || self.held_back {
             self.go_on((now, key.birth), sink);
         }
-    }
-
-    /// True if the link loses the packet that is handed to it.
-    #[cold]
-    fn loses_at_queue(&mut self) -> bool {
-        self.impaired.as_mut().is_some_and(|impaired| {
-            impaired.state.loss_at() == LossAt::Queue && impaired.state.loses()
-        })
-    }
-
-    /// A packet got lost on the wire, or by its impairments before the queue.
-    pub(crate) fn count_loss(&mut self) {
-        if let Some(impaired) = &mut self.impaired {
-            impaired.lost += 1;
-        }
-    }
-
-    /// Packets that got lost on the wire, or by its impairments before the queue, since measuring began.
-    pub(crate) fn lost(&self) -> u64 {
-        self.impaired.as_ref().map_or(0, |impaired| impaired.lost)
     }
 
     /// True if one more packet in flight changes nothing in the event list: the arrival of one before it is there, or the
@@ -1012,121 +773,6 @@ impl<P: Port> Link<P> {
         self.ring.given_up().chain(air)
     }
 
-    /// The link goes down or comes up at `now`, up to which it has been brought up to date.
-    ///
-    /// # Panics
-    /// If it goes down and was not built with [outages](crate::ImpairmentSpec::outages).
-    pub(crate) fn set_state(&mut self, state: LinkState, now: Time) {
-        let before = self.state();
-        if state == before {
-            return;
-        }
-        let impaired = self.impaired.as_ref();
-        assert!(
-            impaired.is_some_and(|i| i.state.has_outages()),
-            "a link that goes down is built with outages"
-        );
-        if before == LinkState::Down(Outage::Wait) {
-            self.resume(now);
-        }
-        match state {
-            LinkState::Up => {}
-            LinkState::Down(Outage::Wait) => self.stop(),
-            LinkState::Down(Outage::Lose) => self.sever(now),
-        }
-        if let Some(impaired) = &mut self.impaired {
-            impaired.link = state;
-        }
-    }
-
-    /// Whether it is up.
-    fn state(&self) -> LinkState {
-        self.impaired.as_ref().map_or(LinkState::Up, |i| i.link)
-    }
-
-    /// The transmitter begins no packet from now on.
-    fn stop(&mut self) {
-        let stopped = Stopped {
-            was_idle: self.idle,
-            // A transmitter for which packets are held back has begun nothing.
-            until: if self.held_back {
-                Time::ZERO
-            } else {
-                self.free_at
-            },
-            begun: self.last_start,
-        };
-        if let Some(impaired) = &mut self.impaired {
-            impaired.stopped = Some(stopped);
-            impaired.resumes = false;
-        }
-        // What was held back is asked for again when the link comes up.
-        self.held_back = false;
-        self.idle = false;
-        self.free_at = Time::MAX;
-    }
-
-    /// The transmitter begins packets again, as soon as it is done with the one that it had begun.
-    fn resume(&mut self, now: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let Some(stopped) = impaired.stopped.take() else {
-            return;
-        };
-        self.free_at = stopped.until;
-        self.last_start = stopped.begun;
-        if stopped.was_idle && !self.waiting {
-            self.idle = true;
-            return;
-        }
-        if stopped.was_idle || stopped.until <= now {
-            impaired.resumes = true;
-            self.serializer.clear();
-            self.free_at = now;
-            self.last_start = now;
-        }
-    }
-
-    /// The packet in transmission is lost.
-    fn sever(&mut self, now: Time) {
-        let Some(impaired) = &mut self.impaired else {
-            return;
-        };
-        let transmits = !self.idle && !self.held_back && !impaired.resumes && self.free_at > now;
-        if !transmits {
-            return;
-        }
-        let last = impaired.launched.wrapping_sub(1);
-        if impaired.state.reorders() {
-            let air = std::mem::take(&mut impaired.air);
-            impaired.air = air
-                .into_iter()
-                .map(|Reverse(mut flight)| {
-                    if flight.number == last {
-                        flight.packet.flags = flight.packet.flags.with(Flags::LOST);
-                    }
-                    Reverse(flight)
-                })
-                .collect();
-        } else if let Some(packet) = self.ring.launched_last() {
-            packet.flags = packet.flags.with(Flags::LOST);
-        }
-    }
-
-    /// True if the link came up and its transmitter has not found out yet what there is to send.
-    fn resumes(&self) -> bool {
-        self.impaired.as_ref().is_some_and(|i| i.resumes)
-    }
-
-    /// The transmitter has found out that there is nothing to send.
-    #[cold]
-    fn has_resumed(&mut self) {
-        if let Some(impaired) = &mut self.impaired {
-            impaired.resumes = false;
-        }
-    }
-
     /// Applies a new rate from the next start of transmission on; a link with a schedule has it for its queue only.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.serializer.set_rate(rate);
@@ -1139,7 +785,7 @@ impl<P: Port> Link<P> {
         if delay < self.delay && self.ordered {
             // From now on packets may catch up with those before them, so none goes straight through.
             self.ordered = false;
-            self.waived = false;
+            self.bypass = false;
             self.last_arrival = self.ring.launched_last().map_or(Time::ZERO, |p| p.at);
         }
         self.delay = delay;
@@ -1189,45 +835,5 @@ impl<P: Port> Link<P> {
                 sink.dropped(flight.packet, DropReason::EndOfRun, now);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn odd_rates_carry_their_remainder() {
-        let mut serializer = Serializer::new(Rate::bps(3), TxRounding::Carry, 0, None);
-        let total: u64 = (0..3).map(|_| serializer.span(1, Time::ZERO).as_ps()).sum();
-        assert_eq!(total, BIT_PICOSECONDS_PER_BYTE);
-    }
-
-    #[test]
-    fn the_clock_of_ns3_takes_the_nearest_nanosecond() {
-        // ns-3.44: 1030 bytes at 7 Mbps take 1177142.857 ns, and arrive after 1177143.
-        let mut serializer = Serializer::new(Rate::mbps(7), TxRounding::NearestNs, 2, None);
-        assert_eq!(serializer.span(1028, Time::ZERO), Span::from_ns(1_177_143));
-    }
-
-    #[test]
-    fn what_the_link_adds_is_transmitted_and_nothing_else() {
-        for rounding in [
-            TxRounding::Carry,
-            TxRounding::TruncateNs,
-            TxRounding::NearestNs,
-        ] {
-            let mut serializer = Serializer::new(Rate::mbps(8), rounding, 2, None);
-            assert_eq!(serializer.whole, 0);
-            assert_eq!(serializer.span(1500, Time::ZERO), Span::from_us(1502));
-        }
-    }
-
-    #[test]
-    fn ns3_rounding_cuts_to_nanoseconds() {
-        let mut serializer = Serializer::new(Rate::mbps(3), TxRounding::TruncateNs, 0, None);
-        // 1500 B at 3 Mbps is 4 ms; 1000 B is 2.666666666... ms.
-        assert_eq!(serializer.span(1500, Time::ZERO), Span::from_ms(4));
-        assert_eq!(serializer.span(1000, Time::ZERO), Span::from_ns(2_666_666));
     }
 }

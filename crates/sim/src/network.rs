@@ -20,7 +20,7 @@ use crate::link::{Link, LinkShape, LinkSink, LinkState, Ties, TxRounding};
 use crate::ns2_time;
 use crate::opportunities::Opportunities;
 use crate::packet::{Flags, Label, NONE, Outgoing, Packet};
-use crate::port::{DropReason, MarkReason, Port, PortSink};
+use crate::port::{DropReason, FastPort, MarkReason, PortSink};
 use crate::routing::Routes;
 use crate::slab::{Side, Slab, to_usize};
 use crate::trace::{Event, Record, Tracer};
@@ -418,7 +418,7 @@ impl Default for Again {
 impl Again {
     /// The event of a plain link is to be listed, if packets are in flight on it.
     #[inline(always)]
-    fn list<P: Port>(&mut self, link: &Link<P>) {
+    fn list<P: FastPort>(&mut self, link: &Link<P>) {
         if let Some(next) = link.next_landing() {
             self.time = next.time;
             self.birth = next.birth;
@@ -541,7 +541,7 @@ impl<T: Tracer> Frame<T> {
 
     /// Counts the packets of a silent link that have arrived before `time`.
     #[inline(always)]
-    fn absorb<P: Port>(&mut self, link: &mut Link<P>, time: Time) {
+    fn absorb<P: FastPort>(&mut self, link: &mut Link<P>, time: Time) {
         let packets = link.absorb(time, |packet| {
             self.take_in(packet, packet.at);
             self.release(packet);
@@ -552,7 +552,7 @@ impl<T: Tracer> Frame<T> {
     /// Takes the packet that has arrived at the far end of a plain link by the event `key`, and hands it to the link `to`.
     /// The next arrival is left to the caller to list. Nothing is traced.
     #[inline(always)]
-    fn hand_over<P: Port>(
+    fn hand_over<P: FastPort>(
         &mut self,
         from: &mut Link<P>,
         to: &mut Link<P>,
@@ -560,7 +560,7 @@ impl<T: Tracer> Frame<T> {
         horizon: Time,
     ) -> Handed {
         let now = key.time;
-        if (to.foresees || to.lets_through(now))
+        if (to.precomputes || to.lets_through(now))
             && let Some(packet) = from.ring.flight_head()
             && packet.hops_left > 0
             && let Some((start, arrival)) = to.enter(packet.size, packet.flow, now, horizon)
@@ -584,7 +584,7 @@ impl<T: Tracer> Frame<T> {
     /// Takes the packet that has arrived at the far end of a plain link, and hands it to the queue of the link `to`, if that
     /// transmits. Says whether it does.
     #[inline(always)]
-    fn queue_up<P: Port>(
+    fn queue_up<P: FastPort>(
         &mut self,
         from: &mut Link<P>,
         to: &mut Link<P>,
@@ -595,7 +595,7 @@ impl<T: Tracer> Frame<T> {
             && let Some(packet) = from.ring.flight_head()
             && packet.hops_left > 0
         {
-            if to.port.lets_in(packet, &to.ring, key.time)
+            if to.port.admit_at_tail(packet, &to.ring, key.time)
                 && let Some(packet) = to.ring.queue(&mut from.ring)
             {
                 packet.at = key.time;
@@ -689,7 +689,7 @@ pub struct Network<P, A, T> {
     finished: bool,
 }
 
-impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// Builds the network and lets every endpoint start.
     ///
     /// # Errors
@@ -755,7 +755,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
         }
         let resumes = |l: &LinkSpec<P>| l.impairments.outages.is_some();
         let departs =
-            |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.shapes() || resumes(l);
+            |l: &LinkSpec<P>| eager || l.impairments.reorder || l.port.caps().shapes || resumes(l);
         let bare = |l: &LinkSpec<P>| !eager && l.device_queue == 0 && l.impairments.is_none();
         let plain = |l: &LinkSpec<P>| bare(l) && !departs(l);
         // What is traced happens in its time, and so does what is sent to groups.
@@ -764,10 +764,10 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
             false => {
                 let seats: Vec<u32> = agents.iter().map(|a| a.node).collect();
                 let link = |link: u32| &links[to_usize(link)];
-                let shaper = |number: u32| bare(link(number)) && link(number).port.shapes();
+                let shaper = |number: u32| bare(link(number)) && link(number).port.caps().shapes;
                 let plain = |number: u32| plain(link(number));
                 let lets_through = |link: u32| {
-                    ties == Ties::DeparturesFirst && links[to_usize(link)].port.waives()
+                    ties == Ties::DeparturesFirst && links[to_usize(link)].port.caps().bypass
                 };
                 Quiet::of(&flows, &seats, &routes, &ends, plain, shaper, lets_through)
             }
@@ -889,7 +889,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
                 fed: quiet.feeding(index).fed,
                 calm: quiet.feeding(index).calm,
                 // A calm link has no events that could be spared, and a source waits for what its link has in flight.
-                foresees: foresight && source == NONE && !quiet.feeding(index).calm,
+                precomputes: foresight && source == NONE && !quiet.feeding(index).calm,
                 answers: quiet.feeding(index).answers,
                 source,
                 onward: quiet.onward(index),
@@ -1369,7 +1369,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 }
 
-impl<P: Port, T: Tracer> Core<P, T> {
+impl<P: FastPort, T: Tracer> Core<P, T> {
     /// The birth of an event that is scheduled now for `at`.
     #[inline]
     fn birth(&mut self, at: Time) -> Time {
@@ -1560,7 +1560,7 @@ struct Cx<'a, P, T> {
     agent: u32,
 }
 
-impl<P: Port, T: Tracer> Cx<'_, P, T> {
+impl<P: FastPort, T: Tracer> Cx<'_, P, T> {
     #[inline(always)]
     fn emit(&mut self, flow: u32, out: Outgoing, side: u32) {
         let core = &mut *self.core;
@@ -1617,7 +1617,7 @@ impl<P: Port, T: Tracer> Cx<'_, P, T> {
     }
 }
 
-impl<P: Port, T: Tracer> Host for Cx<'_, P, T> {
+impl<P: FastPort, T: Tracer> Host for Cx<'_, P, T> {
     #[inline]
     fn now(&self) -> Time {
         self.core.key.time

@@ -244,11 +244,10 @@ impl Packet {
         }
     }
 
-    /// It is handed to a queue after one more hop.
+    /// Counts one more hop. The queue that gets the packet stamps it.
     #[inline(always)]
-    pub fn hop(&mut self, now: Time) {
+    pub fn hop(&mut self) {
         self.hops_left -= 1;
-        self.at = now;
     }
 
     /// A second packet with the same content; the caller accounts for it and shares its side data.

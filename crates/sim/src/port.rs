@@ -130,12 +130,11 @@ impl MarkReason {
     }
 }
 
-/// Where a port hands dropped packets back, and tells of marks. The frame behind it counts, traces and
-/// releases.
+/// Takes dropped packets back and learns of marks. The frame behind it counts, traces and releases.
 pub trait PortSink {
     /// Consumes a dropped packet.
     fn dropped(&mut self, packet: Packet, reason: DropReason, at: Time);
-    /// Tells that the packet with this label now carries CE.
+    /// The packet with this label now carries CE.
     fn marked(&mut self, label: &Label, reason: MarkReason, at: Time);
 }
 
@@ -144,20 +143,88 @@ pub trait PortSink {
 /// The link calls it with times that never decrease. A port keeps waiting packets in the link's ring
 /// (FIFO disciplines) or in queues of its own (schedulers), never in both.
 pub trait Port {
-    /// A packet is handed to the queue at `now`. The port keeps it or gives it to `sink`.
+    /// Takes the packet that arrives at `now`: [stamps](Packet::stamp) it, and keeps it or gives it to `sink`.
     fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S);
 
-    /// The packet that arrives next in `from`, another link's ring, is handed to the queue at `now`, after one more hop.
+    /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
+    /// ([`Ring::take`] or [`Ring::put`]) and returns true, or returns false if it has none to give.
+    fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
+
+    /// The earliest time after `now` at which a port that [shapes](Caps::shapes) may give a packet. The link asks when the
+    /// transmitter is free and got nothing although packets wait. It calls [`Port::dequeue`] at that time, and whenever another
+    /// packet arrives.
+    fn ready_at(&mut self, now: Time) -> Time {
+        let _ = now;
+        Time::MAX
+    }
+
+    /// Packets that wait.
+    fn backlog_packets(&self) -> u64;
+
+    /// Packets and bytes dequeued since measuring began.
+    fn released(&self) -> (u64, u64);
+
+    /// Does the periodic updates that are due at `now` or before. Called before somebody reads the state of the port.
+    fn update(&mut self, ring: &Ring, now: Time) {
+        let _ = (ring, now);
+    }
+
+    /// The transmitter became free at `now` and found nothing to send.
+    fn on_idle(&mut self, now: Time);
+
+    /// The rate of the link is `rate` from now on. Called once before the first packet, too.
+    fn on_rate(&mut self, rate: Rate);
+
+    /// The warm-up is over: leaves out what was measured so far. `ring` holds what waits there.
+    fn start_measuring(&mut self, ring: &Ring, now: Time);
+
+    /// The run is over: gives packets that the port still holds outside the ring to `sink` as
+    /// [`DropReason::EndOfRun`], closes time averages, and asserts the accounting identities.
+    fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S);
+}
+
+/// What a port can do beyond [`Port`]. The link asks once, when it is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Caps {
+    /// A packet that finds the queue empty and the transmitter free need not be enqueued: the link transmits it at once and
+    /// calls [`FastPort::bypass`]. The link need not call [`Port::on_idle`] before such a packet either.
+    pub bypass: bool,
+    /// The port counts by flow: the link calls [`FastPort::bypass_counting`] in place of [`FastPort::bypass`].
+    pub counts_flows: bool,
+    /// The port can count a departure ahead of its time: it sends every packet that it admits, in order and without a
+    /// judgement, and its judgement of an arrival reads the number and bytes of the waiting packets only. See
+    /// [`FastPort::precompute`].
+    pub precomputable: bool,
+    /// The port may hold packets back while the transmitter is free: a shaper.
+    pub shapes: bool,
+}
+
+/// Shortcuts by which a link spares calls of [`Port`] and copies of packets. Each has the same effect as the calls that it
+/// replaces. The defaults take no shortcut, so that `impl FastPort for MyPort {}` is enough.
+pub trait FastPort: Port {
+    /// Which shortcuts the port supports.
+    fn caps(&self) -> Caps {
+        Caps::default()
+    }
+
+    /// [`Port::enqueue`] of the packet that arrives next in `from`, another link's ring, after one more hop. May be called at
+    /// any time in place of `enqueue`.
     #[inline]
-    fn take_in<S: PortSink>(&mut self, from: &mut Ring, ring: &mut Ring, now: Time, sink: &mut S) {
+    fn enqueue_from<S: PortSink>(
+        &mut self,
+        from: &mut Ring,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
         let mut packet = from.land_next();
-        packet.hop(now);
+        packet.hop();
         self.enqueue(packet, ring, now, sink);
     }
 
-    /// A packet is handed to the queue at `now` while nothing waits and the transmitter is free: the same as `enqueue`
-    /// and then `dequeue` at one instant. True if a packet is in the ring's taken region.
-    fn pass<S: PortSink>(
+    /// [`Port::enqueue`] and then [`Port::dequeue`] at one instant, for a packet that finds the queue empty and the
+    /// transmitter free. Returns what `dequeue` returns.
+    fn enqueue_and_dequeue<S: PortSink>(
         &mut self,
         packet: Packet,
         ring: &mut Ring,
@@ -168,113 +235,58 @@ pub trait Port {
         self.backlog_packets() > 0 && self.dequeue(ring, now, sink)
     }
 
-    /// True if the port lets every packet through unseen that comes when nothing waits and the transmitter is free. The link
-    /// asks once. Such a port may also not be told that the transmitter found nothing to send before such a packet.
-    fn waives(&self) -> bool {
-        false
-    }
-
-    /// True if the port wants to know the flow of each packet that goes straight through. The link asks once.
-    fn counts_flows(&self) -> bool {
-        false
-    }
-
-    /// A packet of so many bytes has gone straight through: only where the port [waives](Port::waives) to see it, and does not
-    /// [count by flow](Port::counts_flows).
+    /// Counts a packet of `bytes` that the link transmitted at once. Only with [`Caps::bypass`] and without
+    /// [`Caps::counts_flows`].
     #[inline]
-    fn waived(&mut self, bytes: u32) {
+    fn bypass(&mut self, bytes: u32) {
         let _ = bytes;
     }
 
-    /// As [`Port::waived`], where it does.
+    /// As [`FastPort::bypass`], for a packet of `flow`. Only with [`Caps::bypass`] and [`Caps::counts_flows`].
     #[inline]
-    fn waived_of(&mut self, bytes: u32, flow: u32) {
+    fn bypass_counting(&mut self, bytes: u32, flow: u32) {
         let _ = flow;
-        self.waived(bytes);
+        self.bypass(bytes);
     }
 
-    /// The last departure was at `at`: told before a packet is offered to a port that [waives](Port::waives) to see others.
+    /// Reports when the last transmission began, which may be that of a bypassed packet. Called before the next enqueue. Only
+    /// with [`Caps::bypass`].
     #[inline]
-    fn has_waived(&mut self, at: Time) {
-        let _ = at;
+    fn after_bypass(&mut self, last_departure: Time) {
+        let _ = last_departure;
     }
 
-    /// A packet is about to be handed to the queue at `now` while the transmitter is busy: true if the port has let it in and
-    /// counted it, and the caller is to put it behind those that wait in the ring as it is; false if the packet is to be
-    /// [offered](Port::enqueue) next.
+    /// Offers the packet that arrives at `now` while the transmitter is busy. If true, the port has admitted and counted it, and
+    /// the caller puts it, stamped, at the tail of the ring. If false, the caller's next call is an enqueue of this packet.
     #[inline]
-    fn lets_in(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
+    fn admit_at_tail(&mut self, packet: &Packet, ring: &Ring, now: Time) -> bool {
         let _ = (packet, ring, now);
         false
     }
 
-    /// The transmitter wants a packet at `now`, and this one is at the head of those that wait in the ring: true if the port
-    /// has counted it as gone, and the caller is to take it as it is; false if the port is to be [asked](Port::dequeue) next.
+    /// Asks for `packet`, the head of the ring, when the transmitter is free at `now`. If true, the port has counted its
+    /// departure, and the caller takes it from the ring. If false, the caller's next call is a dequeue.
     #[inline]
-    fn lets_out(&mut self, packet: &Packet, now: Time) -> bool {
+    fn release_head(&mut self, packet: &Packet, now: Time) -> bool {
         let _ = (packet, now);
         false
     }
 
-    /// True if the port can be told of departures before their time: it lets every packet out that it has let in, in their order
-    /// and unseen, and what it decides on arrival depends on the packets that wait by their number and bytes only. A link that
-    /// wants to asks once. From then on [`Port::lets_out`] may come early; whoever reads the port [settles](Port::settle) it first.
-    fn foresees(&mut self) -> bool {
-        false
-    }
+    /// From now on the link may call [`FastPort::schedule_ahead`], and [`FastPort::release_head`] before its time. Before the port
+    /// is read, the link calls [`FastPort::settle`]. Only with [`Caps::precomputable`], before the first packet.
+    fn precompute(&mut self) {}
 
-    /// A packet of so many bytes is handed to the queue at `now`, and its transmission will start at `start`, which is later:
-    /// true if the port has let it in and counted both; false if it is to be [offered](Port::enqueue). Only where the port
-    /// [foresees](Port::foresees).
+    /// Offers a packet of `bytes` that arrives at `now` and would be transmitted from `start`, later than `now`. If true, the port
+    /// has admitted it and counted both. If false, the caller enqueues it. Only after [`FastPort::precompute`].
     #[inline]
-    fn lets_wait(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
+    fn schedule_ahead(&mut self, bytes: u32, flow: u32, now: Time, start: Time) -> bool {
         let _ = (bytes, flow, now, start);
         false
     }
 
-    /// What the port was told to depart at `now` or before has departed.
+    /// Takes the departures at `now` or before that were counted ahead out of the backlog.
     #[inline]
     fn settle(&mut self, now: Time) {
         let _ = now;
     }
-
-    /// Does the periodic updates that are due at `now` or before: whoever reads the state of the port wants it as of then.
-    fn update(&mut self, ring: &Ring, now: Time) {
-        let _ = (ring, now);
-    }
-
-    /// The transmitter wants a packet at `now`: moves the next one to the ring's taken region
-    /// ([`Ring::take`] or [`Ring::put`]) and says so, or says that none is left.
-    fn dequeue<S: PortSink>(&mut self, ring: &mut Ring, now: Time, sink: &mut S) -> bool;
-
-    /// True if the port may hold packets back while the transmitter is free. The link asks once.
-    fn shapes(&self) -> bool {
-        false
-    }
-
-    /// Asked when the transmitter is free at `now` and was given nothing although packets wait: the earliest time, later
-    /// than `now`, at which a packet may be given. The link asks for one again then, and whenever another packet arrives.
-    fn ready_at(&mut self, now: Time) -> Time {
-        let _ = now;
-        Time::MAX
-    }
-
-    /// Packets and bytes given up for transmission since measuring began.
-    fn released(&self) -> (u64, u64);
-
-    /// Packets that wait.
-    fn backlog_packets(&self) -> u64;
-
-    /// The transmitter became free at `now` and found nothing to send.
-    fn on_idle(&mut self, now: Time);
-
-    /// The rate of the link is `rate` from now on; also told once before the first packet.
-    fn on_rate(&mut self, rate: Rate);
-
-    /// The warm-up is over: what was measured so far is left out. `ring` holds what waits there.
-    fn start_measuring(&mut self, ring: &Ring, now: Time);
-
-    /// The run is over: packets that the port still holds outside the ring go to `sink` as
-    /// [`DropReason::EndOfRun`], time averages are closed, and the accounting identities are asserted.
-    fn finish<S: PortSink>(&mut self, ring: &Ring, now: Time, sink: &mut S);
 }

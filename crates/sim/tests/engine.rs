@@ -19,7 +19,7 @@ fn fifos(seed: u64, shape: Shape) -> Plan<Fifo> {
 fn fifos_with(seed: u64, shape: Shape, sources: bool) -> Plan<Fifo> {
     plan_with(seed, shape, sources, |_, index| {
         let mut fifo = Fifo::new([3, 12, 40][index % 3]);
-        fifo.waives = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
+        fifo.fast = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
         fifo
     })
 }

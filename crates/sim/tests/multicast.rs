@@ -524,7 +524,7 @@ fn members_with_agents_get_each_packet_of_others_once() {
 fn groups(seed: u64, shape: Shape) -> Plan<Fifo> {
     let mut plan = plan_with(seed, shape, false, |_, index| {
         let mut fifo = Fifo::new([3, 12, 40][index % 3]);
-        fifo.waives = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
+        fifo.fast = !(index + usize::from(seed.is_multiple_of(2))).is_multiple_of(3);
         fifo
     });
     let rng = &mut Stream::derive(seed, 0, "groups");

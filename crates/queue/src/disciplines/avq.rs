@@ -23,7 +23,7 @@
 //! Left open by the paper: the first arrival finds the virtual queue empty and starts the clock. ns-2's `drop_front_` and `markfront_` are
 //! not here. Deviation: ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Time, params};
@@ -63,15 +63,19 @@ params! {
 pub struct Avq {
     params: AvqParams,
     ns2: bool,
+    /// Bytes of a usual packet.
     avpkt: f64,
-    /// Size of the virtual queue.
+    /// Size of the virtual queue, in the unit of `queue`.
     room: f64,
-    /// The virtual queue and its rate per second.
+    /// Length of the virtual queue, in packets or, with `queue_in_bytes`, bytes.
     queue: f64,
+    /// Its rate, in that unit per second.
     rate: f64,
+    /// A packet has arrived.
     started: bool,
-    /// The arrival before, and the last that moved the rate.
+    /// When the last packet arrived.
     last: Time,
+    /// When the rate was adapted last.
     last_adapted: Time,
 }
 
@@ -109,8 +113,8 @@ impl Entry for Avq {
 }
 
 impl Aqm for Avq {
-    fn judges(&self) -> Judges {
-        Judges::arrivals_beyond(0)
+    fn interest(&self) -> Interest {
+        Interest::in_arrivals_from(0)
     }
 
     #[inline(always)]

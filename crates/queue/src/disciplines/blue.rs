@@ -23,7 +23,7 @@
 //! `ialgorithm` 1, change nothing in the code as published, since it calls them with one argument only; `bytes`, `pktsize` and
 //! `drop_front_` are read and not used there.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, choice, params};
@@ -74,11 +74,13 @@ params! {
 pub struct Blue {
     params: BlueParams,
     ns2: bool,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
-    /// When the probability was raised last, and lowered; in dialect paper each counts for both.
+    /// When the probability was raised last; in dialect paper any change counts.
     raised: Time,
+    /// When it was lowered last; in dialect paper any change counts.
     lowered: Time,
-    /// The link has looked for a packet since the last one was let in.
+    /// The link found the queue empty since the last packet was admitted.
     idle: bool,
 }
 
@@ -108,19 +110,17 @@ impl Entry for Blue {
 }
 
 impl Aqm for Blue {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
+    fn interest(&self) -> Interest {
+        Interest {
             empty: true,
-            ticks: false,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
     #[inline(always)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         if !self.idle && view.packets == 0 && matches!(view.waiting, Waiting::Queue(..)) {
-            // A queue inside a scheduler is not asked for packets that it has not.
+            // A scheduler does not ask an empty queue for packets.
             self.on_empty(view.last_departure);
         }
         let verdict = self.judge(meta, view, cx);
@@ -219,9 +219,9 @@ fn check(params: &BlueParams, ns2: bool) -> Result<(), SpecError> {
     let text = if ns2 && matches!(params.limit, Limit::Bytes(_)) {
         "limit is in bytes, but dialect ns2 counts packets; write packets, or choose another dialect"
     } else if ns2 && params.threshold.is_some() {
-        "threshold, which dialect ns2 has not; leave it out or choose another dialect"
+        "dialect ns2 has no threshold; leave it out or choose another dialect"
     } else if !ns2 && params.growth != Growth::Add {
-        "growth=double, which dialect paper has not; leave it out or choose another dialect"
+        "dialect paper has no growth=double; leave it out or choose another dialect"
     } else {
         return Ok(());
     };

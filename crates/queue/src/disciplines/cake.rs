@@ -29,17 +29,23 @@
 //! if a later one acknowledges more, which Linux's comparison of SACK blocks also allows as a rule; of equal ones none is.
 //! No NAT lookup, no splitting of GSO packets, no autorate.
 
+mod queues;
+mod shaper;
+mod tables;
+
+use self::queues::{NONE, QUEUES, Queues, Set, place};
+use self::shaper::{LinkLayer, Pace, Shaper};
+use self::tables::{BESTEFFORT, DIFFSERV3, DIFFSERV4, DIFFSERV8, PRECEDENCE};
 use crate::aqm::Verdict;
 use crate::disciplines::cobalt::{CobaltLaw, CobaltVars};
 use crate::longest::{Longest, Rank};
 use crate::psched::{ktime, time_of};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
-use crate::store::{self, Held, Store};
+use crate::store::Held;
 use crate::tc::Line;
-use sojourn_sim::{DropReason, Flags, Kind, Packet, Stream, to_usize as at};
+use sojourn_sim::{DropReason, Flags, Kind, Packet, to_usize as at};
 use sojourn_units::{Bytes, Limit, Rate, Span, Time, choice, params};
-use std::cell::Cell;
 
 choice! {
     /// How many tins there are, and which DSCPs belong to each.
@@ -145,38 +151,28 @@ params! {
     }
 }
 
-/// Queues of a tin.
-const QUEUES: u32 = 1024;
-/// Queues of a set of the hash.
-const WAYS: u32 = 8;
-/// As many, to index arrays.
-const PLACES: usize = 1024;
-/// No queue.
-const NONE: u32 = u32::MAX;
-
-/// The place of a queue, or of a host, in an array of [`PLACES`].
-#[inline(always)]
-fn place(index: u32) -> usize {
-    at(index % QUEUES)
-}
-
 /// The discipline.
 pub struct Cake {
     shaper: Shaper,
     link: LinkLayer,
     tins: Vec<Tin>,
+    /// The tin of each DSCP.
     table: &'static [u8; 64],
     hash: Hash,
+    /// Whether acknowledgements are thinned out.
     ack_filter: CakeAckFilter,
+    /// Drops count against the rate, too.
     ingress: bool,
+    /// DSCPs are cleared.
     wash: bool,
+    /// The tin in turn.
     current: usize,
     /// Which tins have flows that wait to be served: bit i for tin i.
     backlogged: u8,
     /// Which tins had used up their deficit when their turn ended.
     spent: u8,
     waiting: Waiting,
-    /// Kept from the first time that the limit is exceeded.
+    /// The longest queues, kept from the first time that the limit is exceeded.
     longest: Option<Longest>,
 }
 
@@ -189,70 +185,26 @@ enum Vain {
     Dropped,
 }
 
-/// When packets may be sent.
-struct Shaper {
-    shapes: bool,
-    pace: Pace,
-    /// When the next packet may be sent; and the bound beyond which drops do not move that.
-    next: i64,
-    failsafe: i64,
-}
-
-/// What the link that the shaper stands for makes of packets.
-struct LinkLayer {
-    overhead: u32,
-    mpu: u32,
-    framing: CakeFraming,
-}
-
 /// What tells flows from each other.
 struct Hash {
     isolation: CakeIsolation,
     /// Flows have queues of their own.
     by_flow: bool,
+    /// Perturbs the hash.
     key: u64,
+    /// Source and sink node of each flow.
     nodes: std::sync::Arc<[(u32, u32)]>,
 }
 
 /// What waits in all tins, and may.
 struct Waiting {
+    /// Packets in all tins.
     packets: u64,
-    /// What the kernel would count for them, if that is limited.
+    /// Bytes of kernel memory for them, if the limit is in bytes.
     memory: u64,
+    /// Bytes on the wire.
     bytes: u64,
     limit: Limit,
-}
-
-/// Nanoseconds for bytes, as a product and a shift.
-#[derive(Clone, Copy, Default)]
-struct Pace {
-    ns: u64,
-    shift: u32,
-}
-
-impl Pace {
-    /// The least rate, in bytes per second.
-    const LEAST: u64 = 64;
-
-    /// Of a rate in bytes per second, 0 for no limit.
-    fn new(rate: u64) -> Pace {
-        if rate == 0 {
-            return Pace::default();
-        }
-        let mut pace = Pace {
-            ns: (1_000_000_000 << 34) / rate.max(Pace::LEAST),
-            shift: 34,
-        };
-        while pace.ns >> 34 > 0 {
-            pace.ns >>= 1;
-            pace.shift -= 1;
-        }
-        pace
-    }
-
-    fn span(self, bytes: u32) -> i64 {
-        i64::try_from((u64::from(bytes) * self.ns) >> self.shift).unwrap_or(i64::MAX)
-    }
 }
 
 struct Tin {
@@ -262,56 +214,26 @@ struct Tin {
     first: u32,
     /// Its bit among those of all tins.
     own: u8,
+    /// Its share of the rate.
     pace: Pace,
+    /// When its next packet is due by its share, in nanoseconds.
     next: i64,
+    /// Bytes that it may send in a turn.
     quantum: i64,
+    /// Bytes that it may still send in its turn; below zero if it sent more.
     deficit: i64,
     law: CobaltLaw,
-    /// What four full packets take, in nanoseconds: the least wait above the target, for up to two bulk flows.
+    /// Nanoseconds that four full packets take: a wait up to this is never above target with up to two bulk flows.
     least: u64,
+    /// Bytes that a flow may send in a turn.
     flow_quantum: u32,
+    /// Packets that wait in it.
     packets: u64,
+    /// Packets dropped from it.
     dropped: u64,
+    /// Packets marked in it.
     marked: u64,
 }
-
-/// The flows of a tin, and their hosts.
-struct Queues {
-    sparse: u32,
-    bulk: u32,
-    new_flows: Ring,
-    old_flows: Ring,
-    decaying_flows: Ring,
-    flows: Box<[Flow; PLACES]>,
-    /// The hash of each flow, and what it is counted as: a search looks at eight of them, and so they are apart.
-    tags: [u32; PLACES],
-    sets: [Set; PLACES],
-    sources: Hosts,
-    destinations: Hosts,
-}
-
-/// A packet touches the first cache line, and the second only if BLUE's probability may change or a signal is due.
-#[repr(C, align(64))]
-struct Flow {
-    queue: store::List,
-    bytes: u64,
-    /// How long the longest have it, no less than it is, as far as that goes; 0 if it is not among them. A queue that empties stays
-    /// there: it is put right if it comes to the top, and most are as long again before.
-    told: Cell<u32>,
-    deficit: i32,
-    src: u16,
-    dst: u16,
-    /// The flows before and after it in its ring.
-    previous: u16,
-    next: u16,
-    cobalt: CobaltVars,
-}
-
-const _: () = assert!(
-    std::mem::offset_of!(Flow, cobalt) + CobaltVars::OFTEN <= 64 && size_of::<Flow>() == 128
-);
-
-type Flows = [Flow; PLACES];
 
 /// The AQM of a flow, to be asked for its state.
 struct FlowCobalt<'a>(&'a CobaltLaw, &'a CobaltVars);
@@ -324,86 +246,6 @@ impl Inside for FlowCobalt<'_> {
     fn state(&self, out: &mut Vec<f64>) {
         self.0.state(self.1, out);
     }
-}
-
-/// The hosts at one end of the flows.
-struct Hosts {
-    tags: [u32; PLACES],
-    /// How many of their flows are bulk flows: read for every quantum, and so apart.
-    bulk: [u16; PLACES],
-}
-
-/// What a flow is counted as, which says in which ring it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Set {
-    /// In none.
-    None,
-    /// Among the new flows.
-    Sparse,
-    /// Counted as sparse, but in the rotation of bulk flows.
-    SparseWait,
-    /// Among the old flows, in the rotation.
-    Bulk,
-    /// Empty, and with a deficit left: nobody else gets there, and nothing there uses deficits up.
-    Decaying,
-}
-
-/// Flows in a round: the last is the one before the first, so that the first becomes the last if the next one becomes the first.
-#[derive(Clone, Copy)]
-struct Ring {
-    /// The first flow, or [`NONE`].
-    head: u32,
-}
-
-/// The number of a queue as it is kept in a ring.
-#[inline(always)]
-fn short(index: u32) -> u16 {
-    u16::try_from(index % QUEUES).unwrap_or(0)
-}
-
-impl Ring {
-    const EMPTY: Ring = Ring { head: NONE };
-
-    /// The first flow, which there is, goes to the end.
-    #[inline(always)]
-    fn rotate(&mut self, flows: &Flows) {
-        self.head = u32::from(flows[place(self.head)].next);
-    }
-
-    /// A flow that is in no ring comes to the end.
-    #[inline]
-    fn push(&mut self, index: u32, flows: &mut Flows) {
-        if self.head == NONE {
-            self.head = index;
-            let flow = &mut flows[place(index)];
-            (flow.previous, flow.next) = (short(index), short(index));
-            return;
-        }
-        let first = &mut flows[place(self.head)];
-        let last = std::mem::replace(&mut first.previous, short(index));
-        flows[place(last.into())].next = short(index);
-        let flow = &mut flows[place(index)];
-        (flow.previous, flow.next) = (last, short(self.head));
-    }
-
-    /// A flow of this ring leaves it.
-    #[inline]
-    fn remove(&mut self, index: u32, flows: &mut Flows) {
-        let (previous, next) = (flows[place(index)].previous, flows[place(index)].next);
-        flows[place(previous.into())].next = next;
-        flows[place(next.into())].previous = previous;
-        if self.head == index {
-            self.head = match u32::from(next) == index {
-                true => NONE,
-                false => next.into(),
-            };
-        }
-    }
-}
-
-/// 32 random bits.
-fn draw(rng: &mut Stream) -> u32 {
-    u32::try_from(rng.bits() >> 32).unwrap_or(u32::MAX)
 }
 
 impl Entry for Cake {
@@ -578,7 +420,7 @@ impl Scheduler for Cake {
         let flow = &mut queues.flows[place(index)];
         flow.bytes += u64::from(packet.size);
         cx.store.push_back(&mut flow.queue, packet);
-        if flow.bytes > flow.told.get().into()
+        if flow.bytes > flow.ranked_bytes.get().into()
             && let Some(longest) = &mut self.longest
         {
             flow.raise(tin.first + index, longest);
@@ -865,7 +707,7 @@ impl Cake {
             if own_class(packet) != own_class(last) || is_datagram(packet) {
                 continue;
             }
-            // What tells of congestion otherwise than the one before is not to be lost.
+            // An acknowledgement with other congestion flags than the one before is kept.
             if eligible.is_some_and(|(_, flags)| flags != echo(packet)) {
                 eligible = None;
                 found -= 1;
@@ -901,54 +743,6 @@ impl Cake {
                 tin.next = self.shaper.advance(tin.next, tin.pace, length, now, true);
             }
             cx.drop(packet, DropReason::AckFiltered);
-        }
-    }
-}
-
-impl Shaper {
-    /// The first packet comes to an empty queue.
-    fn begin(&mut self, now: i64) {
-        if self.next < now {
-            self.next = now;
-            self.failsafe = now;
-        }
-    }
-
-    /// Moves the times of the shaper on by a packet of a tin that has a pace and a time of its own; returns the latter.
-    #[inline]
-    fn advance(&mut self, next: i64, pace: Pace, length: u32, now: i64, dropped: bool) -> i64 {
-        if !self.shapes {
-            return next;
-        }
-        let (own, global) = (pace.span(length), self.pace.span(length));
-        self.next += global;
-        if !dropped {
-            self.failsafe += global + (global >> 1);
-        }
-        match next < now {
-            true => next + own,
-            false => next.max(now + own),
-        }
-    }
-}
-
-impl LinkLayer {
-    /// The size of a packet on the link.
-    #[inline]
-    fn adjusted(&self, size: u32) -> u32 {
-        let length = (size + self.overhead).max(self.mpu);
-        match self.framing {
-            CakeFraming::Noatm => length,
-            _ => self.framed(length),
-        }
-    }
-
-    #[inline(never)]
-    fn framed(&self, length: u32) -> u32 {
-        match self.framing {
-            CakeFraming::Noatm => length,
-            CakeFraming::Atm => length.div_ceil(48) * 53,
-            CakeFraming::Ptm => length + length.div_ceil(64),
         }
     }
 }
@@ -1048,7 +842,7 @@ fn memory(size: u32) -> u64 {
     (u64::from(size) + 320).next_power_of_two().max(512) + 256
 }
 
-/// How long a queue of all those of all tins is, which the longest are told.
+/// The rank in `Longest` of a queue, by its number among those of all tins.
 fn rank(tins: &[Tin], number: u32) -> Rank {
     match &tins[at(number / QUEUES)].queues {
         Some(queues) => queues.flows[place(number)].rank(number),
@@ -1065,22 +859,6 @@ fn hash(key: u64, of: u64) -> u32 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     u32::try_from((z ^ (z >> 31)) >> 32).unwrap_or(0)
-}
-
-impl CakeIsolation {
-    fn by_source(self) -> bool {
-        matches!(
-            self,
-            CakeIsolation::DualSrchost | CakeIsolation::TripleIsolate
-        )
-    }
-
-    fn by_destination(self) -> bool {
-        matches!(
-            self,
-            CakeIsolation::DualDsthost | CakeIsolation::TripleIsolate
-        )
-    }
 }
 
 impl Tin {
@@ -1131,389 +909,9 @@ impl Tin {
     }
 }
 
-/// The places of the set that a tag belongs to, its own first.
-fn ways(tag: u32) -> impl Iterator<Item = u32> {
-    let own = tag % QUEUES;
-    let (inner, outer) = (own % WAYS, own - own % WAYS);
-    (0..WAYS).map(move |i| outer + (inner + i) % WAYS)
-}
-
-impl Hosts {
-    /// The place of the host with this tag from now on: where it is, or a free one of its set, or the first of its set.
-    fn find(&mut self, tag: u32) -> u32 {
-        let known = ways(tag).find(|k| self.tags[place(*k)] == tag);
-        let free = || ways(tag).find(|k| self.bulk[place(*k)] == 0);
-        let host = known.or_else(free).unwrap_or(tag % QUEUES);
-        self.tags[place(host)] = tag;
-        host
-    }
-
-    /// A flow of a host becomes a bulk flow, or is one no more.
-    fn count(&mut self, host: u32, comes: bool) {
-        let bulk = &mut self.bulk[place(host)];
-        *bulk = match comes {
-            true => *bulk + 1,
-            false => bulk.saturating_sub(1),
-        };
-    }
-
-    #[inline]
-    fn bulk(&self, host: u32) -> u16 {
-        self.bulk[place(host)]
-    }
-}
-
-impl Flow {
-    /// How long it is, as the longest are told.
-    #[inline]
-    fn rank(&self, number: u32) -> Rank {
-        self.told.set(u32::try_from(self.bytes).unwrap_or(u32::MAX));
-        Rank {
-            length: self.bytes,
-            tie: u64::from(number),
-        }
-    }
-
-    /// A packet is sent from its deficit.
-    #[inline(always)]
-    fn pay(&mut self, length: u32) {
-        self.deficit = self.deficit.saturating_sub_unsigned(length);
-    }
-
-    /// It is longer than the longest were told.
-    #[inline(never)]
-    fn raise(&self, number: u32, longest: &mut Longest) {
-        longest.raise(number, self.rank(number));
-    }
-
-    /// Its next packet.
-    #[inline(always)]
-    fn take(&mut self, store: &mut Store) -> Option<Held> {
-        let packet = store.pop_front(&mut self.queue)?;
-        self.bytes -= u64::from(packet.size);
-        Some(packet)
-    }
-}
-
-impl Queues {
-    /// In a box from the start: whoever made one in its own frame would clear so much of the stack at each call.
-    #[cold]
-    #[inline(never)]
-    fn new(law: &CobaltLaw) -> Box<Queues> {
-        let flow = |_| Flow {
-            queue: store::List::default(),
-            bytes: 0,
-            told: Cell::new(0),
-            deficit: 0,
-            src: 0,
-            dst: 0,
-            previous: 0,
-            next: 0,
-            cobalt: law.start(),
-        };
-        let flows: Box<[Flow]> = (0..PLACES).map(flow).collect();
-        let hosts = || Hosts {
-            tags: [0; PLACES],
-            bulk: [0; PLACES],
-        };
-        Box::new(Queues {
-            sparse: 0,
-            bulk: 0,
-            new_flows: Ring::EMPTY,
-            old_flows: Ring::EMPTY,
-            decaying_flows: Ring::EMPTY,
-            flows: flows.try_into().ok().expect("as many"),
-            tags: [0; PLACES],
-            sets: [Set::None; PLACES],
-            sources: hosts(),
-            destinations: hosts(),
-        })
-    }
-
-    /// How many flows decay.
-    fn decaying(&self) -> u64 {
-        self.sets
-            .iter()
-            .map(|set| u64::from(*set == Set::Decaying))
-            .sum()
-    }
-
-    /// The queue for this tag if its own place is not in use with it: by a hash into sets of eight.
-    fn find(&mut self, isolation: CakeIsolation, tag: u32, src: u32, dst: u32) -> u32 {
-        let ways = || ways(tag);
-        let reserved = ways().find(|k| self.tags[place(*k)] == tag);
-        let free = || ways().find(|k| self.sets[place(*k)] == Set::None);
-        let index = reserved.or_else(free).unwrap_or(tag % QUEUES);
-        let collides = reserved.is_none() && self.sets[place(index)] != Set::None;
-        let bulk = self.sets[place(index)] == Set::Bulk;
-        if collides && bulk {
-            self.count_hosts(isolation, index, false);
-        }
-        if reserved.is_none() || self.sets[place(index)] == Set::None {
-            if isolation.by_source() {
-                self.flows[place(index)].src = short(self.sources.find(src));
-            }
-            if isolation.by_destination() {
-                self.flows[place(index)].dst = short(self.destinations.find(dst));
-            }
-            if bulk {
-                self.count_hosts(isolation, index, true);
-            }
-        }
-        self.tags[place(index)] = tag;
-        index
-    }
-
-    /// A flow whose deficit is used up gets a quantum and goes to the end of the rotation of bulk flows. It is the first of its ring.
-    #[inline(always)]
-    fn grant(&mut self, index: u32, quantum: u32, isolation: CakeIsolation, rng: &mut Stream) {
-        match self.sets[place(index)] {
-            Set::Sparse => self.grow_old(index, isolation),
-            _ => self.old_flows.rotate(&self.flows),
-        }
-        let dither = u64::from(draw(rng) >> 16);
-        let grant = (u64::from(quantum) * self.share(index) + dither) >> 16;
-        self.flows[place(index)].deficit += i32::try_from(grant).unwrap_or(0);
-    }
-
-    /// The first of the new flows goes to the old ones. As sparse flows count those that are new, and those that are empty.
-    #[inline(never)]
-    fn grow_old(&mut self, index: u32, isolation: CakeIsolation) {
-        self.new_flows.remove(index, &mut self.flows);
-        self.old_flows.push(index, &mut self.flows);
-        if self.flows[place(index)].queue.is_empty() {
-            self.sets[place(index)] = Set::SparseWait;
-            return;
-        }
-        self.sets[place(index)] = Set::Bulk;
-        self.sparse -= 1;
-        self.count_bulk(isolation, index, true);
-    }
-
-    /// The first of the flows that decay was found empty once more.
-    #[inline(always)]
-    fn decay(&mut self, law: &CobaltLaw, now: u64) {
-        let index = self.decaying_flows.head;
-        let cobalt = &mut self.flows[place(index)].cobalt;
-        law.on_empty(cobalt, now);
-        if cobalt.rests(now) {
-            self.forget(index);
-        } else {
-            self.decaying_flows.rotate(&self.flows);
-        }
-    }
-
-    /// A flow has decayed.
-    #[inline(never)]
-    fn forget(&mut self, index: u32) {
-        self.decaying_flows.remove(index, &mut self.flows);
-        self.sets[place(index)] = Set::None;
-    }
-
-    /// A flow was served and found empty: it decays, or is forgotten if its AQM rests.
-    #[inline(never)]
-    fn retire(&mut self, index: u32, law: &CobaltLaw, now: u64, isolation: CakeIsolation) {
-        let cobalt = &mut self.flows[place(index)].cobalt;
-        law.on_empty(cobalt, now);
-        let set = match cobalt.rests(now) {
-            true => Set::None,
-            false => Set::Decaying,
-        };
-        match std::mem::replace(&mut self.sets[place(index)], set) {
-            Set::Sparse => {
-                self.new_flows.remove(index, &mut self.flows);
-                self.sparse -= 1;
-            }
-            Set::SparseWait => {
-                self.old_flows.remove(index, &mut self.flows);
-                self.sparse -= 1;
-            }
-            Set::Bulk => {
-                self.old_flows.remove(index, &mut self.flows);
-                self.count_bulk(isolation, index, false);
-            }
-            Set::None | Set::Decaying => unreachable!("a flow that is served waits to be"),
-        }
-        if set == Set::Decaying {
-            self.decaying_flows.push(index, &mut self.flows);
-        }
-    }
-
-    /// A flow that does not wait to be served has got a packet.
-    #[inline(never)]
-    fn wake(&mut self, index: u32, quantum: u32, isolation: CakeIsolation) {
-        match self.sets[place(index)] {
-            set @ (Set::None | Set::Decaying) => {
-                if set == Set::Decaying {
-                    self.decaying_flows.remove(index, &mut self.flows);
-                }
-                self.new_flows.push(index, &mut self.flows);
-                self.sparse += 1;
-                let quantum = (u64::from(quantum) * self.share(index)) >> 16;
-                self.sets[place(index)] = Set::Sparse;
-                let flow = &mut self.flows[place(index)];
-                flow.deficit = i32::try_from(quantum).unwrap_or(0);
-            }
-            Set::SparseWait => {
-                self.sets[place(index)] = Set::Bulk;
-                self.sparse -= 1;
-                self.count_bulk(isolation, index, true);
-            }
-            Set::Sparse | Set::Bulk => {}
-        }
-    }
-
-    /// A flow becomes a bulk flow, or is one no more.
-    fn count_bulk(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
-        match comes {
-            true => self.bulk += 1,
-            false => self.bulk -= 1,
-        }
-        self.count_hosts(isolation, index, comes);
-    }
-
-    fn count_hosts(&mut self, isolation: CakeIsolation, index: u32, comes: bool) {
-        let (src, dst) = (self.flows[place(index)].src, self.flows[place(index)].dst);
-        if isolation.by_source() {
-            self.sources.count(src.into(), comes);
-        }
-        if isolation.by_destination() {
-            self.destinations.count(dst.into(), comes);
-        }
-    }
-
-    /// The share of a quantum that a flow gets, a fraction of 16 bits: by the bulk flows of the busier of its hosts. Hosts that do
-    /// not matter have none.
-    #[inline]
-    fn share(&self, index: u32) -> u64 {
-        let flow = &self.flows[place(index)];
-        let bulk = self.sources.bulk(flow.src.into());
-        let load = bulk.max(self.destinations.bulk(flow.dst.into()));
-        match SHARES.get(usize::from(load)) {
-            Some(share) => u64::from(*share),
-            None => u64::from(u16::MAX / load),
-        }
-    }
-}
-
-/// The share for up to so many bulk flows: whether a host has one or more is not foreseen, and a division takes its time.
-const SHARES: [u16; 64] = shares();
-
-const fn shares() -> [u16; 64] {
-    let mut shares = [u16::MAX; 64];
-    let (mut load, mut place) = (2, 2);
-    while place < 64 {
-        shares[place] = u16::MAX / load;
-        (load, place) = (load + 1, place + 1);
-    }
-    shares
-}
-
-/// The tin of each DSCP.
-const BESTEFFORT: [u8; 64] = [0; 64];
-
-const PRECEDENCE: [u8; 64] = table(
-    &[
-        (8, 8, 1),
-        (16, 8, 2),
-        (24, 8, 3),
-        (32, 8, 4),
-        (40, 8, 5),
-        (48, 8, 6),
-        (56, 8, 7),
-    ],
-    0,
-);
-
-/// CS1 and LE are bulk; TOS4, VA, EF, CS6 and CS7 are for low latency.
-const DIFFSERV3: [u8; 64] = table(
-    &[
-        (1, 1, 1),
-        (4, 1, 2),
-        (8, 1, 1),
-        (44, 1, 2),
-        (46, 1, 2),
-        (48, 1, 2),
-        (56, 1, 2),
-    ],
-    0,
-);
-
-/// As diffserv3, with CS5 and CS4 for low latency, and CS2, CS3, TOS4, AF2x, AF3x and AF4x for video.
-const DIFFSERV4: [u8; 64] = table(
-    &[
-        (1, 1, 1),
-        (4, 1, 2),
-        (8, 1, 1),
-        (16, 1, 2),
-        (18, 1, 2),
-        (20, 1, 2),
-        (22, 1, 2),
-        (24, 1, 2),
-        (26, 1, 2),
-        (28, 1, 2),
-        (30, 1, 2),
-        (32, 1, 3),
-        (34, 1, 2),
-        (36, 1, 2),
-        (38, 1, 2),
-        (40, 1, 3),
-        (44, 1, 3),
-        (46, 1, 3),
-        (48, 1, 3),
-        (56, 1, 3),
-    ],
-    0,
-);
-
-const DIFFSERV8: [u8; 64] = table(
-    &[
-        (1, 1, 0),
-        (2, 1, 1),
-        (4, 1, 4),
-        (8, 1, 1),
-        (10, 1, 1),
-        (12, 1, 1),
-        (14, 1, 1),
-        (16, 1, 5),
-        (18, 1, 4),
-        (20, 1, 4),
-        (22, 1, 4),
-        (24, 1, 3),
-        (26, 1, 3),
-        (28, 1, 3),
-        (30, 1, 3),
-        (32, 1, 6),
-        (34, 1, 3),
-        (36, 1, 3),
-        (38, 1, 3),
-        (40, 1, 6),
-        (44, 1, 6),
-        (46, 1, 6),
-        (48, 1, 7),
-        (56, 1, 7),
-    ],
-    2,
-);
-
-/// A table of DSCPs: first, number and tin of each run, and the tin of all others.
-const fn table(runs: &[(usize, usize, u8)], others: u8) -> [u8; 64] {
-    let mut table = [others; 64];
-    let mut run = 0;
-    while run < runs.len() {
-        let (first, number, tin) = runs[run];
-        let mut dscp = first;
-        while dscp < first + number {
-            table[dscp] = tin;
-            dscp += 1;
-        }
-        run += 1;
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
+    use super::queues::Flow;
     use super::*;
 
     type Bench = crate::testing::Bench<Cake>;

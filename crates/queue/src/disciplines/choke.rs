@@ -23,11 +23,11 @@
 //! directions alike. A shaper such as htb never asks an empty queue for a packet, so that Linux's average does not decay under one:
 //! that is `idle_decay=false`. The paper's variants that draw more packets, and Linux's filters, are not here.
 
-use super::red::{self, FloatRed, LinuxRed, RedParams, drawn, signed_float};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
+use super::red::{self, FloatRed, LinuxRed, RedParams, signed_float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason, Ring};
+use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Params, Rate, Time, params};
 
 params! {
@@ -78,25 +78,8 @@ pub struct Choke {
 }
 
 enum Core {
-    Paper(Box<Paper>),
+    Paper(Box<FloatRed>),
     Linux(Box<LinuxRed>),
-}
-
-/// The paper's, with what its usual judgement needs of RED's settings at hand.
-#[repr(C)]
-struct Paper {
-    /// The link is busy and the limit in packets: [`Paper::judge_shortly`] does for a packet that finds others.
-    awake: bool,
-    /// 1 - `weight`.
-    rest: f64,
-    /// What may wait at most, in packets; nothing where the limit is in bytes.
-    room: u64,
-    weight: f64,
-    /// RED's drop probability at `max`.
-    steepness: f64,
-    /// From `min` to `max`.
-    width: f64,
-    red: FloatRed,
 }
 
 impl Entry for Choke {
@@ -125,21 +108,7 @@ impl Entry for Choke {
             core.params.avpkt = params.avpkt;
             Core::Linux(Box::new(core))
         } else {
-            let (weight, steepness) = (red.weight.unwrap_or(f64::NAN), red.probability);
-            let room = match red.limit {
-                Limit::Packets(packets) => packets.get(),
-                Limit::Bytes(_) => 0,
-            };
-            let red = FloatRed::new(red).map_err(renamed)?;
-            Core::Paper(Box::new(Paper {
-                awake: false,
-                room,
-                weight,
-                rest: 1.0 - weight,
-                steepness,
-                width: red.max - red.min,
-                red,
-            }))
+            Core::Paper(Box::new(FloatRed::new(red).map_err(renamed)?))
         };
         Ok(Choke { core, ecn })
     }
@@ -193,35 +162,17 @@ fn red_params(params: &ChokeParams, linux: bool) -> Result<RedParams, SpecError>
 }
 
 impl Aqm for Choke {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
+    fn interest(&self) -> Interest {
+        Interest {
             empty: true,
-            ticks: false,
-        }
-    }
-
-    #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        ring: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Option<Verdict> {
-        match &mut self.core {
-            Core::Paper(paper) if paper.awake && packets != 0 => {
-                Some(paper.judge_shortly(meta, packets, ring, cx))
-            }
-            _ => None,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
     #[inline(never)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match &mut self.core {
-            Core::Paper(paper) => judge_as_paper(paper, meta, view, cx),
+            Core::Paper(red) => judge_as_paper(red, meta, view, cx),
             Core::Linux(red) => {
                 let ecn = self.ecn && meta.ecn().is_capable();
                 let idle = red.arrive(view.packets, view, cx.now);
@@ -237,10 +188,7 @@ impl Aqm for Choke {
     #[inline]
     fn on_empty(&mut self, now: Time) {
         match &mut self.core {
-            Core::Paper(paper) => {
-                paper.awake = false;
-                paper.red.idle.begin(now);
-            }
+            Core::Paper(red) => red.idle.begin(now),
             Core::Linux(red) => red.idle.begin(now),
         }
     }
@@ -251,10 +199,7 @@ impl Aqm for Choke {
 
     fn state(&self, out: &mut Vec<f64>) {
         out.extend(match &self.core {
-            Core::Paper(paper) => {
-                let red = &paper.red;
-                [red.average, red.probability, signed_float(red.count)]
-            }
+            Core::Paper(red) => [red.average, red.probability, signed_float(red.count)],
             Core::Linux(red) => {
                 let [average, probability, _, count] = red.state();
                 [average, probability, count]
@@ -263,53 +208,7 @@ impl Aqm for Choke {
     }
 }
 
-impl Paper {
-    /// As [`judge_as_paper`], where no idle time, no settings yet to be made and no bytes come into it.
-    #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        ring: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Verdict {
-        let red = &mut self.red;
-        let average = self.rest * red.average + self.weight * float(packets);
-        red.average = average;
-        if average <= red.min {
-            red.count = -1;
-            red.probability = 0.0;
-        } else if let Some(both) = matched(meta, packets, Waiting::Ring(ring), cx) {
-            return both;
-        } else if average >= red.max {
-            red.count = 0;
-            red.probability = 1.0;
-            return within(red.forced(meta), packets, self.room);
-        } else {
-            red.count += 1;
-            let p = self.steepness * ((average - red.min) / self.width);
-            red.probability = p;
-            if drawn(p, red.count, cx) {
-                red.count = 0;
-                return within(red.early(meta), packets, self.room);
-            }
-        }
-        within(Verdict::Pass, packets, self.room)
-    }
-}
-
-/// A packet that RED lets in is still refused by a full queue.
-#[inline(always)]
-fn within(verdict: Verdict, packets: u64, room: u64) -> Verdict {
-    if packets < room || matches!(verdict, Verdict::Drop(_)) {
-        verdict
-    } else {
-        Verdict::Drop(DropReason::Overlimit)
-    }
-}
-
-fn judge_as_paper(paper: &mut Paper, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-    let red = &mut paper.red;
+fn judge_as_paper(red: &mut FloatRed, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
     let (_, idle) = red.arrive(view, cx.now);
     let verdict = if red.average <= red.min {
         red.count = -1;
@@ -328,11 +227,9 @@ fn judge_as_paper(paper: &mut Paper, meta: &Meta, view: &View<'_>, cx: &mut Cx<'
         };
         red.within_limit(verdict, meta, view)
     };
-    let stays_idle = idle.is_some() && matches!(verdict, Verdict::Drop(_));
-    if stays_idle {
+    if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
         red.idle.begin(cx.now);
     }
-    paper.awake = !stays_idle && paper.room > 0;
     verdict
 }
 
@@ -389,7 +286,7 @@ fn check(params: &ChokeParams, linux: bool) -> Result<(), SpecError> {
     let text = if !linux && automatic {
         "min, max and weight are automatic in dialect linux alone; give them, or choose dialect linux"
     } else if !linux && params.burst.is_some() {
-        "burst, which dialect paper has not; give weight"
+        "dialect paper has no burst; give weight"
     } else if linux && matches!(params.limit, Limit::Bytes(_)) {
         "limit is in bytes, but dialect linux counts packets; write packets"
     } else if matches!((params.min, params.max), (Some(min), Some(max)) if min >= max) {
@@ -410,8 +307,8 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{built, judged_in_ring};
-    use sojourn_sim::{Packet, Stream};
+    use crate::testing::built;
+    use sojourn_sim::{Packet, Ring, Stream};
     use sojourn_units::Span;
 
     struct Bench {
@@ -440,11 +337,6 @@ mod tests {
             bench
         }
 
-        /// Another queue.
-        fn fill(&mut self, flows: u32, packets: u32) {
-            self.ring = waiting(flows, packets);
-        }
-
         fn offer(&mut self, ms: u64, flow: u32, tos: u8) -> Verdict {
             let packets = self.ring.waiting();
             let view = View {
@@ -460,8 +352,7 @@ mod tests {
                 tos,
             };
             let (now, rng) = (Time::ZERO + Span::from_ms(ms), &mut self.rng);
-            let (choke, ring) = (&mut self.choke, &self.ring);
-            judged_in_ring(choke, &meta, &view, ring, &mut Cx { now, rng })
+            self.choke.on_enqueue(&meta, &view, &mut Cx { now, rng })
         }
     }
 
@@ -491,43 +382,6 @@ mod tests {
                 .count();
             assert!((4700..5300).contains(&matches), "{spec}: {matches}");
         }
-    }
-
-    #[test]
-    fn the_usual_judgement_is_the_careful_one() {
-        let longest = 20;
-        let spec = format!("{PAPER} probability=0.5 weight=0.1 limit={longest}p");
-        let [mut short, mut long] = [(); 2].map(|()| Bench::new(&spec, 3, 1));
-        let mut lengths = Stream::derive(1, 0, "lengths");
-        let (mut length, mut kinds) = (1_u32, [0; 4]);
-        for ms in 10_000..60_000 {
-            let step = u32::try_from(lengths.below(3)).expect("small");
-            length = (length + step).clamp(2, longest + 10) - 1;
-            for bench in [&mut short, &mut long] {
-                bench.fill(3, length);
-            }
-            let awake = |bench: &mut Bench| match &mut bench.choke.core {
-                Core::Paper(paper) => std::mem::take(&mut paper.awake),
-                Core::Linux(_) => false,
-            };
-            assert!(awake(&mut long));
-            let [verdict, other] = [&mut short, &mut long].map(|bench| bench.offer(ms, 2, 0));
-            assert_eq!(verdict, other);
-            let states = [&short, &long].map(|bench| {
-                let mut state = Vec::new();
-                bench.choke.state(&mut state);
-                state
-            });
-            assert_eq!(states[0], states[1]);
-            kinds[match verdict {
-                Verdict::DropBoth(..) => 0,
-                Verdict::Drop(DropReason::Early) => 1,
-                Verdict::Drop(_) => 2,
-                _ => 3,
-            }] += 1;
-        }
-        assert!(kinds.iter().all(|count| *count > 100), "{kinds:?}");
-        assert_eq!(short.rng, long.rng);
     }
 
     #[test]

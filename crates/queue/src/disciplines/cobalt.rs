@@ -27,7 +27,7 @@
 //! least 1.5 times the time of an MTU, and the interval plus what that adds; below 3.6 Mbps give them so. Inside a scheduler that asks
 //! no empty queue BLUE's probability is not lowered.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, Packet, Stream};
@@ -76,8 +76,9 @@ params! {
 /// The discipline.
 pub struct Cobalt {
     limit: Limit,
+    /// Bytes of a full packet, dialect linux.
     mtu: Option<Bytes>,
-    /// A wait up to so many nanoseconds, at this rate of the link, is never above target.
+    /// At this rate of the link, a wait up to this many nanoseconds is never above target.
     least: (Rate, u64),
     law: CobaltLaw,
     vars: CobaltVars,
@@ -106,14 +107,14 @@ impl Entry for Cobalt {
 }
 
 impl Aqm for Cobalt {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: match self.limit {
+    fn interest(&self) -> Interest {
+        Interest {
+            arrivals_from: match self.limit {
                 Limit::Packets(limit) => limit.get(),
                 Limit::Bytes(_) => 0,
             },
             ticks: false,
-            ..Judges::EVERYTHING
+            ..Interest::EVERYTHING
         }
     }
 
@@ -173,7 +174,7 @@ impl Aqm for Cobalt {
     }
 }
 
-/// Four times the nanoseconds that so many bytes take at this rate.
+/// Four times the nanoseconds that `mtu` takes at this rate.
 #[cold]
 fn four_times(mtu: Option<Bytes>, rate: Rate) -> u64 {
     let mtu_ns = mtu.map_or(0, |mtu| {
@@ -183,20 +184,27 @@ fn four_times(mtu: Option<Bytes>, rate: Rate) -> u64 {
     mtu_ns.saturating_mul(4)
 }
 
-/// The law without a queue: it is told of each head of a queue, of overflows and of emptiness. Times in nanoseconds.
+/// The law without a queue: it judges each head of a queue, and learns of overflows and of an empty queue. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CobaltLaw {
     rules: Rules,
+    /// Acceptable wait, in nanoseconds.
     target: u64,
+    /// Time above target before signals begin, in nanoseconds.
     interval: u64,
     ecn: bool,
     harddrop: bool,
+    /// Wait above which BLUE raises its probability, in nanoseconds; dialect ns3.
     blue_threshold: Option<u64>,
+    /// Wait above which capable packets are marked, in nanoseconds.
     ce_threshold: Option<u64>,
+    /// ns-3's L4S mode.
     l4s: bool,
-    /// 1 as the dialect counts probabilities: 2^32 - 1, or 1.
+    /// Probability 1 as the dialect counts it: 2^32 - 1, or 1.
     top: f64,
+    /// What an overflow adds to the probability.
     increment: f64,
+    /// What an empty queue takes off it.
     decrement: f64,
 }
 
@@ -210,16 +218,17 @@ enum Rules {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CobaltVars {
-    /// When the next signal is due; with count 0, when it would be if the state were entered now.
+    /// When the next signal is due, in nanoseconds; with count 0, when it would be if the state were entered now.
     drop_next: u64,
-    /// BLUE's probability, which overflows raise.
+    /// BLUE's probability, in units of 1 / `top`.
     probability: f64,
-    /// Signals that the present rate stands for.
+    /// Signals are spaced by `interval` / sqrt(`count`); 0 for no signals.
     count: u32,
+    /// In the dropping state.
     dropping: bool,
     /// 2^32 / sqrt(count).
     root: u32,
-    /// When the probability changed last.
+    /// When the probability changed last, in nanoseconds.
     changed: u64,
 }
 
@@ -250,7 +259,7 @@ impl CobaltLaw {
         };
         if rules == Rules::Linux && params.blue_threshold.is_some() {
             return Err(contradiction(
-                "blue_threshold, which dialect linux has not; leave it out or choose dialect ns3",
+                "dialect linux has no blue_threshold; leave it out or choose dialect ns3",
             ));
         }
         if params.ce_threshold.is_some() && (rules == Rules::Linux || !params.ecn) {
@@ -259,7 +268,7 @@ impl CobaltLaw {
         check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
         if rules == Rules::Ns3 && params.mtu.is_some() {
             return Err(contradiction(
-                "mtu, which dialect ns3 has not; leave it out or choose dialect linux",
+                "dialect ns3 has no mtu; leave it out or choose dialect linux",
             ));
         }
         let whole = |p: f64| match rules {

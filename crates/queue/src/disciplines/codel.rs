@@ -29,7 +29,7 @@
 //! advice to use the MTU of the interface; `mtu` is 1500 bytes here. In a queue of a scheduler only that queue's bytes are looked
 //! at; section 4.4 advises all that wait for the link, which is what [`super::fq_codel`] does.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, Ecn, MarkReason};
@@ -122,14 +122,14 @@ impl Entry for Codel {
 }
 
 impl Aqm for Codel {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: match self.limit {
+    fn interest(&self) -> Interest {
+        Interest {
+            arrivals_from: match self.limit {
                 Limit::Packets(limit) => limit.get(),
                 Limit::Bytes(_) => 0,
             },
             ticks: false,
-            ..Judges::EVERYTHING
+            ..Interest::EVERYTHING
         }
     }
 
@@ -191,23 +191,29 @@ pub(crate) fn check_l4s(
     }
 }
 
-/// The state machine without a queue: it is told of each head of a queue and says what becomes of it.
+/// The state machine without a queue: it judges each head of a queue.
 #[derive(Clone, Debug)]
 pub struct CodelVars {
+    /// The unit of all times here: picoseconds, or ticks of 1024 ns in dialects linux and ns3.
     clock: Clock,
+    /// Acceptable sojourn time, in units of `clock`.
     target: u64,
+    /// Time above target before drops begin, in units of `clock`.
     interval: u64,
+    /// Bytes: with no more behind it a head is never dropped.
     mtu: u64,
-    /// Beyond this sojourn time every capable packet is marked; `None` for never.
+    /// Sojourn time beyond which capable packets are marked, in units of `clock`; `None` for never.
     ce_threshold: Option<u64>,
+    /// ns-3's L4S mode: `ce_threshold` acts on low-latency packets only.
     l4s: bool,
-    /// It marks packets whose traffic class, masked by the first, is the second.
+    /// `ce_threshold` acts on packets whose traffic class, masked by the first, is the second.
     ce_class: (u8, u8),
+    /// Capable packets are marked instead of dropped.
     ecn: bool,
     rules: Rules,
-    /// When the sojourn time will have been above target for an interval; `None` while it is below.
+    /// When the sojourn time will have been above target for an interval, in units of `clock`; `None` while it is below.
     first_above: Option<u64>,
-    /// When the next packet is dropped, in the dropping state; out of it, when it would have been.
+    /// When the next packet is dropped, in units of `clock`; out of the dropping state, when it would have been.
     drop_next: u64,
     /// Drops since the dropping state was entered, carried over from the last time when that was recent.
     count: u32,
@@ -215,7 +221,9 @@ pub struct CodelVars {
     lastcount: u32,
     /// 1 / sqrt(count) in units of 2^-16, dialects linux and ns3.
     inverse_sqrt: u16,
+    /// In the dropping state.
     dropping: bool,
+    /// What became of the head before.
     after: After,
 }
 

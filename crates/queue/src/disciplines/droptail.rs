@@ -10,7 +10,7 @@
 //! * `linux_head` (pfifo_head_drop): the packet at the head is dropped for the arrival. Its limit is in packets, as in Linux:
 //!   one head need not be as large as an arrival.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::DropReason;
@@ -54,7 +54,7 @@ params! {
 /// The discipline.
 pub struct DropTail {
     limit: Option<Limit>,
-    /// Packets of the limit that cannot be used: 1 in dialect ns2.
+    /// Packets of the limit that are never used: 1 in dialect ns2.
     unused: u64,
     drop: DropTailDrop,
 }
@@ -103,16 +103,16 @@ impl Entry for DropTail {
 }
 
 impl Aqm for DropTail {
-    fn judges(&self) -> Judges {
-        Judges::arrivals_beyond(match self.limit {
+    fn interest(&self) -> Interest {
+        let from = match self.limit {
             Some(Limit::Packets(limit)) => limit.get().saturating_sub(self.unused),
             Some(Limit::Bytes(_)) => 0,
             None => u64::MAX,
-        })
-    }
-
-    fn reads_counts_only(&self) -> bool {
-        self.drop == DropTailDrop::Tail
+        };
+        Interest {
+            reads_counts_only: self.drop == DropTailDrop::Tail,
+            ..Interest::in_arrivals_from(from)
+        }
     }
 
     #[inline]

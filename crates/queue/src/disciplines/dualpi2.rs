@@ -120,28 +120,37 @@ params! {
 /// The discipline.
 pub struct DualPi2 {
     params: DualPi2Params,
-    /// The gains, where the dialect is linux: per 64 ns, in units of 2^-32.
+    /// Integral and proportional gain in dialect linux: per 64 ns, in units of 2^-32.
     gains: Option<(i64, i64)>,
+    /// The L4S queue.
     l4s: List,
+    /// The Classic queue.
     classic: List,
-    /// Of both, and of the L4S queue.
+    /// Bytes in both queues.
     bytes: u64,
+    /// Bytes in the L4S queue.
     l4s_bytes: u64,
-    /// Whether the step applies to each packet of the L4S queue; dialect linux.
+    /// Whether the step applies, for each packet of the L4S queue; dialect linux.
     steps: VecDeque<bool>,
-    /// What the packets that wait take, and may take; dialect linux.
+    /// Kernel memory of the packets that wait, in bytes; dialect linux.
     memory: u64,
+    /// The most of it, in bytes.
     memory_limit: u64,
-    /// p', and in units of 2^-32.
+    /// p', 0 to 1.
     base: f64,
+    /// p' in units of 2^-32; dialect linux.
     base_linux: u32,
-    /// At the last update.
+    /// Queue delay at the last update.
     delay: Span,
-    /// What the low-latency queue's own AQM made of its last packet.
+    /// Probability by the L4S queue's own AQM, as of its last packet.
     native: f64,
+    /// Credit of the scheduler `wrr`, in hundredths of a byte: its sign chooses the queue.
     credit: i64,
+    /// When the next update is due.
     next: Time,
+    /// Spreads marks of the L4S queue.
     l4s_sum: Ramp,
+    /// Spreads drops and marks of the Classic queue.
     classic_sum: Ramp,
 }
 

@@ -284,7 +284,7 @@ mod tests {
         let built = FqPie::build(params, &BuildContext::plain(1, "queue/test"));
         let error = built.err().expect("a contradiction").to_string();
         assert!(
-            error.starts_with("fq_pie: cap=false, which dialect linux has not"),
+            error.starts_with("fq_pie: dialect linux has no cap=false"),
             "{error}"
         );
     }

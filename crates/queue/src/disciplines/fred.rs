@@ -23,7 +23,7 @@
 //! Draws: one for each packet that meets the random drops.
 
 use super::red::{signed_float, spaced};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -57,19 +57,22 @@ params! {
 /// The discipline.
 pub struct Fred {
     params: FredParams,
+    /// Lower threshold of the average.
     min: f64,
+    /// Upper threshold of the average.
     max: f64,
+    /// Average queue, in packets or bytes as the thresholds.
     average: f64,
-    /// Over how many flows the average is shared: those with packets when it moved last, or 1.
+    /// Flows over which the average is shared: those with packets when it moved last, at least 1.
     sharers: f64,
-    /// RED's, as of the last packet that met it.
+    /// RED's probability as of the last packet that met it.
     probability: f64,
     /// Packets since the last random drop, while the average is between the thresholds; -1 below them.
     count: i64,
-    /// The last packet left the queue, or the average decayed.
+    /// When the last packet left the queue, or the average decayed.
     idle_since: Time,
     flows: Flows,
-    /// The sum of the flows' packets.
+    /// Packets of all flows.
     waiting: u64,
 }
 
@@ -78,14 +81,17 @@ pub struct Fred {
 struct Flows {
     /// The number of the first in `known`: one of many queues may see a single flow of thousands.
     first: u32,
+    /// By number, from `first` on.
     known: Vec<Flow>,
-    /// Those with packets.
+    /// Flows with packets.
     active: u32,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Flow {
+    /// Packets that wait.
     packets: u32,
+    /// How often it was found to take more than its share.
     strikes: u32,
 }
 
@@ -185,12 +191,10 @@ impl Entry for Fred {
 }
 
 impl Aqm for Fred {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: true,
-            empty: false,
-            ticks: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Judged,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
@@ -285,7 +289,7 @@ impl Fred {
         }
     }
 
-    /// RED's random drop, for a flow that has so many packets.
+    /// RED's random drop.
     fn draw(&mut self, has: f64, share: f64, cx: &mut Cx<'_>) -> Verdict {
         if has < share.max(float(self.params.min_q.get())) {
             return Verdict::Pass;
@@ -350,7 +354,7 @@ mod tests {
     const EARLY: Verdict = Verdict::Drop(DropReason::Early);
     const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
 
-    /// A FRED at this average, with so many packets of each flow, in their order.
+    /// A FRED at this average, with these packets of each flow, in their order.
     struct Bench {
         fred: Fred,
         rng: Stream,

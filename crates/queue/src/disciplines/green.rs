@@ -12,7 +12,7 @@
 //! IP header; here `rtt` is one for all. One uniform draw for every arrival. Flows are told by their number, both directions alike.
 //! There is no public code of the authors; dialects of other simulators are not known.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -41,16 +41,18 @@ params! {
 /// The discipline.
 pub struct Green {
     params: GreenParams,
+    /// The active flows.
     active: Active,
+    /// Probability as of the last arrival, 0 to 1.
     probability: f64,
 }
 
-/// Flows of which a packet has arrived lately.
+/// Flows that sent a packet within the window.
 #[derive(Default)]
 struct Active {
     /// When a packet of each flow came last; [`Time::MAX`] for one that is not active.
     last: Vec<Time>,
-    /// How many are active.
+    /// Active flows.
     count: u32,
     /// When each active flow is to be looked after, one entry for each: a window after a packet of it, not always the last. In order of
     /// that packet's time.
@@ -77,8 +79,8 @@ impl Entry for Green {
 }
 
 impl Aqm for Green {
-    fn judges(&self) -> Judges {
-        Judges::arrivals_beyond(0)
+    fn interest(&self) -> Interest {
+        Interest::in_arrivals_from(0)
     }
 
     #[inline(always)]

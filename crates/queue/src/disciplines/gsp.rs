@@ -15,7 +15,7 @@
 //! and departure is seen; below includes the threshold itself; the interval is computed before the arrival is judged. Not here: the
 //! rule of section 4.4 that a packet which finds the queue empty restarts the timeout, and section 5's variant that measures delay.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -57,14 +57,17 @@ params! {
 /// The discipline.
 pub struct Gsp {
     params: GspParams,
+    /// Whether the queue is above the threshold, and what that has led to.
     phase: Phase,
-    /// The last arrival or departure.
+    /// When the last packet arrived or left.
     since: Time,
-    /// Since the last arrival, in picoseconds.
+    /// Time above the threshold since the last arrival, in picoseconds.
     above: u64,
+    /// Time below the threshold since the last arrival, in picoseconds.
     below: u64,
-    /// In picoseconds.
+    /// Time above minus time below, weighted, in picoseconds.
     sum: f64,
+    /// When the timeout ends.
     timeout: Time,
 }
 
@@ -103,12 +106,10 @@ impl Entry for Gsp {
 }
 
 impl Aqm for Gsp {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: true,
-            empty: false,
-            ticks: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Judged,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

@@ -68,21 +68,28 @@ params! {
 /// The discipline.
 pub struct Hhf {
     limit: Limit,
+    /// Bytes that a bucket may send in a turn.
     quantum: i64,
+    /// Quanta of the light bucket for one of the heavy bucket.
     non_hh_weight: i64,
     filter: Filter,
     classes: Classifier,
+    /// Perturbs the hash.
     key: u64,
     /// The heavy bucket, then the light one.
     buckets: [Bucket; 2],
+    /// Buckets that are served first.
     new: VecDeque<usize>,
+    /// Buckets in rotation.
     old: VecDeque<usize>,
     backlog: Backlog,
 }
 
 #[repr(C)]
 struct Bucket {
+    /// Bytes that it may still send in its turn.
     deficit: i64,
+    /// It stands in a list.
     listed: bool,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
@@ -93,20 +100,30 @@ const LIGHT: usize = 1;
 
 /// Which flows are heavy. Times are in jiffies.
 struct Filter {
+    /// The unit of its times.
     jiffy: Span,
+    /// Jiffies after which the counters are cleared.
     reset_after: u64,
+    /// Jiffies after which a silent flow stops being heavy.
     evict_after: u64,
+    /// Bytes that make a flow heavy.
     admit_bytes: u64,
+    /// Heavy flows at most.
     hh_limit: usize,
+    /// Bytes, in four arrays by independent hashes.
     counters: Box<[[u64; SLOTS]; 4]>,
+    /// When the counters were cleared last, in jiffies.
     reset_at: u64,
     /// Heavy flows, in chains by the lower ten bits of their hash.
     table: Vec<Vec<HeavyFlow>>,
+    /// Heavy flows in `table`.
     known: usize,
 }
 
 struct HeavyFlow {
+    /// The flow's hash.
     hash: u32,
+    /// When its last packet arrived, in jiffies.
     hit: u64,
 }
 

@@ -236,46 +236,49 @@ impl ClassText {
 
 /// The discipline.
 pub struct Htb {
-    /// From the top down, each before the classes below it.
+    /// All classes, each before the classes below it.
     tree: Vec<Class>,
-    /// The classes without others below them.
+    /// Numbers of the classes without others below them.
     leaves: Vec<u32>,
-    /// Those that can send, by level and priority.
+    /// Classes that can send, by level and priority.
     sending: [[Turns; PRIORITIES]; LEVELS],
-    /// The priorities of those, by level: bit i for priority i.
+    /// Priorities with such classes, by level: bit i for priority i.
     sending_prios: [u8; LEVELS],
     /// The levels at which there are classes, lowest first, and these.
     levels: Vec<(usize, Vec<u32>)>,
-    /// No class of a level has an event before this.
+    /// No class of a level changes its mode before this, in nanoseconds.
     events: [i64; LEVELS],
-    /// What each leaf selects.
+    /// Classes of packets that each leaf takes.
     selects: Vec<Vec<u32>>,
     classes: Classifier,
     /// The leaf of each class of packets, in the order in which the classifier found them.
     leaf_of: Vec<u32>,
     /// The time of the last request for a packet, in nanoseconds.
     now: i64,
-    /// When the state is looked at, or was, in nanoseconds.
+    /// Time for which the state was read last, in nanoseconds.
     seen: i64,
     backlog: Backlog,
 }
 
 struct Class {
     parent: Option<u32>,
+    /// 0 for leaves, more for classes above others.
     level: usize,
     bucket: Bucket,
     /// Priorities in which it takes turns, or would if it could send or might borrow: bit i for priority i.
     activity: u8,
-    /// What feeds it, by priority.
+    /// Children whose turns it takes, by priority.
     fed: [Turns; PRIORITIES],
     leaf: Option<Leaf>,
 }
 
 struct Leaf {
     child: Child,
+    /// Its priority.
     prio: usize,
+    /// Bytes that it may send in a turn.
     quantum: i64,
-    /// For each level that it sends at.
+    /// Bytes that it may still send in its turn, by the level that it sends at.
     deficits: [i64; LEVELS],
 }
 
@@ -290,14 +293,18 @@ enum Mode {
 struct Bucket {
     rate: PschedRate,
     ceil: PschedRate,
+    /// Most tokens, in nanoseconds at `rate`.
     most: i64,
+    /// Most tokens for the ceiling, in nanoseconds at `ceil`.
     ceil_most: i64,
+    /// Tokens, in nanoseconds at `rate`.
     tokens: i64,
+    /// Tokens for the ceiling, in nanoseconds at `ceil`.
     ceil_tokens: i64,
-    /// When tokens were counted last.
+    /// When tokens were counted last, in nanoseconds.
     checked: i64,
     mode: Mode,
-    /// When the mode is looked at again, unless it can send.
+    /// When the mode is looked at again unless it can send, in nanoseconds.
     event: i64,
 }
 
@@ -366,6 +373,7 @@ fn depth(rate: Rate, burst: Bytes) -> i64 {
 /// Classes that take turns: bit i for class i.
 #[derive(Clone, Copy)]
 struct Turns {
+    /// The classes in the round: bit i for class i.
     members: u64,
     /// The one in turn; [`NOBODY`] at the end of the round.
     turn: u32,

@@ -12,7 +12,7 @@
 //! fits, none for one that `limit` refuses. The queue is what waits, without the packet in transmission. Deviation: with `queue_in_bytes`
 //! ns-2 may hold more than `limit` packets if they are smaller than `avpkt`, here not.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -58,10 +58,13 @@ params! {
 pub struct Pi {
     params: PiParams,
     ns2: bool,
+    /// Reference length of the queue, in packets.
     qref: f64,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
-    /// At the update before, in packets.
+    /// Length of the queue at the last update, in packets.
     before: f64,
+    /// When the next update is due.
     next: Time,
 }
 
@@ -87,12 +90,10 @@ impl Entry for Pi {
 }
 
 impl Aqm for Pi {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

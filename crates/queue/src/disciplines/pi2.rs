@@ -15,7 +15,7 @@
 //! capable packets under overload belongs to [`crate::disciplines::dualpi2`]; here only `limit` drops them. Without `ecn` every
 //! packet is Classic.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, Ecn, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -54,10 +54,11 @@ params! {
 /// The discipline.
 pub struct Pi2 {
     params: Pi2Params,
-    /// p'.
+    /// p', 0 to 1.
     base: f64,
-    /// In seconds.
+    /// Queue delay at the last update, in seconds.
     delay: f64,
+    /// When the next update is due.
     next: Time,
 }
 
@@ -83,12 +84,10 @@ impl Entry for Pi2 {
 }
 
 impl Aqm for Pi2 {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

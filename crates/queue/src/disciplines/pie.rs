@@ -36,7 +36,10 @@
 //! Linux keeps probabilities as whole numbers of 2^-56 and times in units of 64 ns; both are kept here. Nothing there bounds the
 //! probability at 1. `tupdate` is used as given, while Linux rounds it up to whole jiffies.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+mod linux;
+
+use self::linux::{LinuxPie, MAX_PROB, TICK_S, sixteenths};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::disciplines::codel::{check_l4s, is_l4s};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::{self, Line};
@@ -116,11 +119,13 @@ params! {
 /// The discipline.
 pub struct Pie {
     core: Core,
+    /// Time between updates.
     tupdate: Span,
+    /// When the next update is due.
     next: Time,
-    /// The delay is not computed from the backlog and the link's rate alone.
+    /// `on_dequeue` acts: in every dialect but rfc8034.
     departures: bool,
-    /// From which wait on packets of the low-latency service are marked, in ns-3's L4S mode.
+    /// Wait from which low-latency packets are marked, in ns-3's L4S mode.
     l4s: Option<Span>,
 }
 
@@ -194,12 +199,11 @@ impl Entry for Pie {
 }
 
 impl Aqm for Pie {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: self.departures,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(self.departures),
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
@@ -303,26 +307,34 @@ enum Phase {
 struct FloatPie {
     rules: Rules,
     params: PieParams,
-    /// In seconds.
+    /// Target delay, in seconds.
     target: f64,
+    /// Drop probability, 0 to 1.
     probability: f64,
-    /// Summed from packet to packet.
+    /// Sum of the probability over packets since the last drop.
     accumulated: f64,
-    /// In seconds: now and at the update before.
+    /// Queue delay, in seconds.
     delay: f64,
+    /// Queue delay at the last update, in seconds.
     delay_before: f64,
+    /// Burst allowance that is left.
     allowance: Span,
+    /// Whether PIE is active.
     phase: Phase,
+    /// How long the queue has been calm.
     calm: Span,
+    /// Departure rate.
     rate: RateEstimator,
 }
 
 /// Measures how fast the queue departs, a threshold of bytes at a time.
 #[derive(Clone, Copy, Debug)]
 struct RateEstimator {
+    /// When the measurement began; `None` outside one.
     since: Option<Time>,
+    /// Bytes that left since then.
     bytes: u64,
-    /// RFC 8033: seconds for a threshold of bytes; ns-3: bytes per second. Zero before the first measurement.
+    /// RFC 8033: seconds per threshold of bytes; ns-3: bytes per second. Zero before the first measurement.
     average: f64,
 }
 
@@ -689,203 +701,6 @@ impl RateEstimator {
     }
 }
 
-/// Linux's PIE: probabilities in units of 2^-56, times in units of 64 ns.
-struct LinuxPie {
-    params: PieParams,
-    target: u64,
-    /// In sixteenths.
-    alpha: u64,
-    beta: u64,
-    /// Largest probability at which packets are marked.
-    mark_p: u64,
-    mtu: u64,
-    probability: u64,
-    accumulated: u64,
-    delay: u64,
-    delay_before: u64,
-    allowance: u64,
-    /// The departure before, or the beginning of a measurement.
-    since: Option<u64>,
-    measured: Option<u64>,
-    /// Bytes per 64 ns, scaled by 2^8.
-    rate: u32,
-}
-
-impl LinuxPie {
-    fn new(params: PieParams) -> LinuxPie {
-        LinuxPie {
-            target: ticks(params.target),
-            alpha: sixteenths(params.alpha).unwrap_or(0),
-            beta: sixteenths(params.beta).unwrap_or(0),
-            mark_p: params.mark_p.map_or(u64::MAX, scaled_probability),
-            mtu: params.avpkt.get(),
-            probability: 0,
-            accumulated: 0,
-            delay: 0,
-            delay_before: 0,
-            allowance: ticks(params.burst),
-            since: None,
-            measured: None,
-            rate: 0,
-            params,
-        }
-    }
-
-    #[inline(always)]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let packets = Packets::new(view.packets + 1);
-        let bytes = Bytes::new(view.bytes + u64::from(meta.size));
-        if !self.params.limit.admits(packets, bytes) {
-            self.accumulated = 0;
-            return Verdict::Drop(DropReason::Overlimit);
-        }
-        if !self.drops_early(meta, view, cx) {
-            return Verdict::Pass;
-        }
-        if self.params.ecn && self.probability <= self.mark_p && meta.ecn().is_capable() {
-            return Verdict::Mark(MarkReason::Early);
-        }
-        self.accumulated = 0;
-        Verdict::Drop(DropReason::Early)
-    }
-
-    #[inline(always)]
-    fn drops_early(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> bool {
-        let little = self.delay < self.target / 2 && self.probability < MAX_PROB / 5;
-        if self.allowance > 0 || little || view.bytes < 2 * self.mtu {
-            return false;
-        }
-        let size = u64::from(meta.size);
-        let p = if self.params.byte_mode && size <= self.mtu {
-            size * (self.probability / self.mtu)
-        } else {
-            self.probability
-        };
-        self.accumulated = if p == 0 {
-            0
-        } else {
-            self.accumulated.wrapping_add(p)
-        };
-        if self.accumulated < MAX_PROB / 100 * 85 {
-            return false;
-        }
-        if self.accumulated >= MAX_PROB / 2 * 17 {
-            return true;
-        }
-        let drops = cx.rng.bits() >> 8 < p;
-        if drops {
-            self.accumulated = 0;
-        }
-        drops
-    }
-
-    #[inline(always)]
-    fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, now: Time) {
-        let arrived = now - sojourn;
-        let (now, arrived) = (now.as_ns() >> TICK_LOG, arrived.as_ns() >> TICK_LOG);
-        let spent = if self.params.dq_rate_estimator {
-            self.measure(meta, view, now)
-        } else {
-            self.delay = if view.bytes == 0 { 0 } else { now - arrived };
-            let since = self.since.replace(now);
-            since.map_or(0, |since| now - since)
-        };
-        self.allowance = self.allowance.saturating_sub(spent);
-    }
-
-    /// One departure for the estimate of the rate; says how long a measurement took that ended.
-    fn measure(&mut self, meta: &Meta, view: &View<'_>, now: u64) -> u64 {
-        if view.bytes >= DQ_THRESHOLD && self.measured.is_none() {
-            self.since = Some(now);
-            self.measured = Some(0);
-        }
-        let Some(measured) = self.measured else {
-            return 0;
-        };
-        let measured = measured + u64::from(meta.size);
-        self.measured = Some(measured);
-        let took = low_32(now - self.since.unwrap_or(now));
-        if measured < DQ_THRESHOLD || took == 0 {
-            return 0;
-        }
-        let rate = low_32(measured << RATE_LOG) / took;
-        self.rate = if self.rate == 0 {
-            rate
-        } else {
-            self.rate - (self.rate >> 3) + (rate >> 3)
-        };
-        if view.bytes < DQ_THRESHOLD {
-            self.measured = None;
-        } else {
-            self.measured = Some(0);
-            self.since = Some(now);
-        }
-        u64::from(took)
-    }
-
-    fn update(&mut self, view: &View<'_>) {
-        let estimates = self.params.dq_rate_estimator;
-        let (delay, before) = if estimates {
-            self.delay_before = self.delay;
-            let backlog = low_32(view.bytes << RATE_LOG);
-            (
-                backlog.checked_div(self.rate).map_or(0, u64::from),
-                self.delay,
-            )
-        } else {
-            (self.delay, self.delay_before)
-        };
-        let mut may_decay = delay != 0 || view.bytes == 0;
-        let unit = MAX_PROB / TICKS_PER_S;
-        let (mut alpha, mut beta) = ((self.alpha * unit) >> 4, (self.beta * unit) >> 4);
-        if self.probability < MAX_PROB / 10 {
-            alpha >>= 1;
-            beta >>= 1;
-            let mut power = 100;
-            while power <= 1_000_000 && self.probability < MAX_PROB / power {
-                alpha >>= 2;
-                beta >>= 2;
-                power *= 10;
-            }
-        }
-        let toward = alpha.wrapping_mul(delay.wrapping_sub(self.target));
-        let change = beta.wrapping_mul(delay.wrapping_sub(before));
-        let mut delta = toward.wrapping_add(change).cast_signed();
-        if delta > TWO_PERCENT && self.probability >= MAX_PROB / 10 {
-            delta = (MAX_PROB / 100 * 2).cast_signed();
-        }
-        if delay > ticks(Span::from_ms(250)) {
-            delta += TWO_PERCENT;
-        }
-        let old = self.probability;
-        self.probability = old.wrapping_add_signed(delta);
-        if delta > 0 {
-            if self.probability < old {
-                self.probability = MAX_PROB;
-                may_decay = false;
-            }
-        } else if self.probability > old {
-            self.probability = 0;
-        }
-        if delay == 0 && before == 0 && may_decay {
-            self.probability -= self.probability / 64;
-        }
-        self.delay = delay;
-        let half = self.target / 2;
-        let known = !estimates || self.rate > 0;
-        if delay < half && self.delay_before < half && self.probability == 0 && known {
-            self.allowance = ticks(self.params.burst);
-            self.since = None;
-            self.accumulated = 0;
-            self.measured = None;
-            self.rate = 0;
-        }
-        if !estimates {
-            self.delay_before = delay;
-        }
-    }
-}
-
 /// Bytes that are counted in one measurement of the rate.
 const DQ_THRESHOLD: u64 = 1 << 14;
 const DQ_THRESHOLD_F64: f64 = 16_384.0;
@@ -902,19 +717,6 @@ const DOCSIS_RESET: Span = Span::from_secs(1);
 const NS3_RESET: Span = Span::from_ms(1500);
 /// HZ / 2 jiffies.
 const LINUX_FIRST: Span = Span::from_ms(500);
-/// Linux's probability of 1.
-const MAX_PROB: u64 = u64::MAX >> 8;
-const TWO_PERCENT: i64 = (MAX_PROB / 50).cast_signed();
-/// Linux's clock ticks every 2^6 ns.
-const TICK_LOG: u32 = 6;
-const TICK_S: f64 = 64e-9;
-const TICKS_PER_S: u64 = 1_000_000_000 >> TICK_LOG;
-const RATE_LOG: u32 = 8;
-
-fn ticks(span: Span) -> u64 {
-    span.as_ns() >> TICK_LOG
-}
-
 /// Whether a third of the limit waits.
 fn is_third_full(limit: Limit, view: &View<'_>) -> bool {
     let waits = match limit {
@@ -924,25 +726,7 @@ fn is_third_full(limit: Limit, view: &View<'_>) -> bool {
     waits.saturating_mul(3) >= limit.get()
 }
 
-/// A whole number of sixteenths, at most 32, if it is one.
-fn sixteenths(gain: f64) -> Option<u64> {
-    (0..=32).find(|n| (float(*n) / 16.0).to_bits() == gain.to_bits())
-}
-
-#[allow(clippy::as_conversions, reason = "cut as Linux's u32 does")]
-const fn low_32(n: u64) -> u32 {
-    n as u32
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "between 0 and 1, cut to whole units of 2^-56"
-)]
-fn scaled_probability(p: f64) -> u64 {
-    (p * float(MAX_PROB)) as u64
-}
-
-/// Refuses what a dialect has not.
+/// Refuses what a dialect lacks.
 fn check(params: &PieParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
     let (linux, ns3, docsis) = (dialect == "linux", dialect == "ns3", dialect == "rfc8034");
@@ -960,7 +744,7 @@ fn check(params: &PieParams) -> Result<(), SpecError> {
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
         return Err(contradiction(&format!(
-            "{what}, which dialect {dialect} has not; leave it out or choose another dialect"
+            "dialect {dialect} has no {what}; leave it out or choose another dialect"
         )));
     }
     if linux {

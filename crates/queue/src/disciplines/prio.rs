@@ -8,7 +8,7 @@
 //! codepoint of its own that is ECT(0) or CE goes to the last band, one that is Not-ECT or ECT(1) to the middle one.
 //!
 //! There is no limit over all bands, each has its own. An AQM that drops all that its band holds gives the turn to the next
-//! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is told so when it
+//! band, and so does a shaper in a band that holds back what it has. As in Linux, a band that has become empty is idle_reported so when it
 //! is next asked for a packet.
 
 use crate::child::{Backlog, Child, Each};
@@ -68,8 +68,8 @@ pub struct Prio {
 
 struct Band {
     child: Child,
-    /// It has been told that it is empty.
-    told: bool,
+    /// `on_empty` was called since its last packet.
+    idle_reported: bool,
 }
 
 /// Linux's band of TOS bits 1 to 4: ip_tos2prio, then the default priomap.
@@ -106,7 +106,7 @@ impl Entry for Prio {
         let each = Each::any(params.each, cx)?;
         let bands = (0..at(params.bands)).map(|number| Band {
             child: each.queue(number),
-            told: true,
+            idle_reported: true,
         });
         let bands: Vec<Band> = bands.collect();
         Ok(Prio {
@@ -147,7 +147,7 @@ impl Entry for Prio {
 impl Scheduler for Prio {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let band = self.band_of(cx.store.packet(&packet));
-        self.bands[band].told = false;
+        self.bands[band].idle_reported = false;
         self.backlog
             .enqueue(&mut self.bands[band].child, packet, cx);
     }
@@ -155,7 +155,7 @@ impl Scheduler for Prio {
     fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         (0..self.bands.len()).find_map(|index| {
             let band = &mut self.bands[index];
-            if band.child.is_empty() && std::mem::replace(&mut band.told, true) {
+            if band.child.is_empty() && std::mem::replace(&mut band.idle_reported, true) {
                 return None;
             }
             self.backlog.dequeue(&mut self.bands[index].child, cx)
@@ -175,11 +175,11 @@ impl Scheduler for Prio {
     /// A band that is not asked any more is idle since its last packet left, which its AQM sees for itself, but not a scheduler in it.
     fn on_empty(&mut self, now: Time) {
         if self.scheduled {
-            let untold = self.bands.iter_mut().filter(|band| !band.told);
-            untold.for_each(|band| band.child.on_empty(now));
+            let unreported = self.bands.iter_mut().filter(|band| !band.idle_reported);
+            unreported.for_each(|band| band.child.on_empty(now));
         }
         for band in &mut self.bands {
-            band.told = true;
+            band.idle_reported = true;
         }
     }
 

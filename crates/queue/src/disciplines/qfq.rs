@@ -682,7 +682,7 @@ impl Group {
         true
     }
 
-    /// Makes room for so many slots before the first.
+    /// Makes room for slots before the first.
     fn rotate(&mut self, back: u64) {
         let back = small(back.min(LAST_SLOT));
         self.full <<= back;

@@ -11,7 +11,7 @@
 //!
 //! On each arrival RED moves an exponential average towards the length of the queue. Between `min` and `max` the packet is
 //! dropped (or marked) at random with a probability that grows with the average and with the packets since the last drop;
-//! above it every packet is. Adaptive RED also moves the greatest probability so that the average stays in the middle.
+//! above it every packet is. Adaptive RED also moves max_p, the probability at `max`, so that the average stays in the middle.
 //!
 //! Where dialects differ:
 //!
@@ -45,11 +45,11 @@
 //! `cautious_`, `drop_front_`, `drop_rand_` and `ns1_compat_` are not here. ns-3's attribute `ARED` is `adaptive=true min=none
 //! max=none weight=none`.
 //!
-//! Feng's rule: when the average has come below `min` the greatest probability is divided by `feng_alpha`, when it has come
+//! Feng's rule: when the average has come below `min` max_p is divided by `feng_alpha`, when it has come
 //! above `max` it is multiplied by `feng_beta`, once for each time. It begins as if the average had been above, as in ns-3 (in
 //! ns-2 the beginning is memory that nothing sets), so that the first arrival divides. ns-2 has no parameters of its own for it:
 //! with `adaptive_` and `feng_adaptive_` it divides by ARED's `alpha_`, 0.01, and multiplies by its `beta_`, 0.9, which turns the
-//! control round: the greatest probability grows a hundredfold each time that the average has come below `min`. `feng=true` in
+//! control round: max_p grows a hundredfold each time that the average has come below `min`. `feng=true` in
 //! dialect ns2 is both switches and does just that; give 3 and 2 for the paper's. ns-2 ends with a floating point exception
 //! once the probability has overflowed, here it stays above 1, as long before.
 //!
@@ -60,8 +60,17 @@
 //! SA-RED (Chen, Min and Zhang, "Statistical Adapting RED in Dynamic Networks", 2012) tunes RED by the standard deviation of the
 //! queue; only its abstract is public, so that it is not here.
 
+mod auto;
+mod float;
+mod idle;
+mod linux;
+
+pub(super) use self::float::{FloatRed, spaced};
+pub(super) use self::idle::{Idle, IdleTable};
+use self::linux::LINUX_INTERVAL;
+pub(super) use self::linux::{LinuxRed, low_32, scaled_probability, tc_wlog, whole_log};
 pub(super) use crate::aqm::float;
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -99,36 +108,36 @@ params! {
             acts "the average is above the upper threshold";
         /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
         mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
-        /// Adapt the greatest probability so that the average stays between `min` and `max` (ARED).
+        /// Adapt max_p so that the average stays between `min` and `max` (ARED).
         adaptive: bool = "false", source "Floyd & Jacobson 1993";
         /// Time between adaptations.
         interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// The greatest probability grows by this, or by a quarter of itself if that is less.
+        /// max_p grows by this, or by a quarter of itself if that is less.
         alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// The greatest probability shrinks to this part of itself.
+        /// max_p shrinks to this part of itself.
         beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants";
-        /// Above it the greatest probability does not grow.
+        /// Above it max_p does not grow.
         top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
-        /// Below it the greatest probability does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
+        /// Below it max_p does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
         bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
             where adaptive is "true",
             where dialect not "linux" because "sch_red.c adapts by constants",
             acts "the adaptive probability reaches it";
-        /// Divide and multiply the greatest probability when the average crosses `min` and `max` (Feng's adaptive RED).
+        /// Divide and multiply max_p when the average crosses `min` and `max` (Feng's adaptive RED).
         feng: bool = "false", source "Floyd & Jacobson 1993";
-        /// With `feng`: by which the greatest probability is divided when the average has come below `min`.
+        /// With `feng`: by which max_p is divided when the average has come below `min`.
         feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3",
             where feng is "true";
-        /// With `feng`: by which the greatest probability is multiplied when the average has come above `max`.
+        /// With `feng`: by which max_p is multiplied when the average has come above `max`.
         feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
             where feng is "true",
             acts "the average rises above the upper threshold";
@@ -212,7 +221,7 @@ params! {
 /// The discipline.
 pub struct Red {
     core: Core,
-    /// The greatest probability is adapted by a timer.
+    /// Adapts `max_p` periodically.
     timer: Option<Timer>,
 }
 
@@ -222,7 +231,9 @@ enum Core {
 }
 
 struct Timer {
+    /// Time between adaptations.
     interval: Span,
+    /// When the next one is due.
     next: Time,
 }
 
@@ -231,7 +242,7 @@ impl Entry for Red {
     const TITLE: &'static str = "RED";
     const ABOUT: &'static str = "Random early detection. On each arrival the average length of the queue is brought up to \
         date. Below `min` nothing is dropped; between `min` and `max` packets are dropped (or marked) at random, the more the \
-        higher the average; above, all are. With `adaptive` (ARED) the greatest probability follows the load, so that the \
+        higher the average; above, all are. With `adaptive` (ARED) max_p, the probability at `max`, follows the load, so that the \
         average stays midway between `min` and `max`; dialect `ared` is that with automatic thresholds and weight. With `feng` \
         it is multiplied and divided when the average leaves the band, with `nonlinear` the curve is a square.\n\n\
         Expect an average queue that depends on the load: somewhere between `min` and `max` under TCP, wherever the drop \
@@ -287,12 +298,11 @@ impl Entry for Red {
 }
 
 impl Aqm for Red {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: false,
+    fn interest(&self) -> Interest {
+        Interest {
             empty: true,
             ticks: self.timer.is_some(),
+            ..Interest::in_arrivals_from(0)
         }
     }
 
@@ -368,41 +378,10 @@ impl Aqm for Red {
     }
 }
 
-/// Since when the link has had nothing to send.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Idle {
-    since: Option<Time>,
-    counts: bool,
-}
-
-impl Idle {
-    /// Every queue begins idle.
-    pub(super) fn new(counts: bool) -> Idle {
-        let mut idle = Idle {
-            since: None,
-            counts,
-        };
-        idle.begin(Time::ZERO);
-        idle
-    }
-
-    #[inline]
-    pub(super) fn begin(&mut self, now: Time) {
-        if self.counts {
-            self.since = Some(now);
-        }
-    }
-
-    /// How long the link was idle, which ends now.
-    #[inline]
-    pub(super) fn end(&mut self, now: Time) -> Option<Span> {
-        self.since.take().map(|since| now.since(since))
-    }
-}
-
 /// In what the queue is measured.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
+    /// The queue is measured in bytes, else in packets.
     in_bytes: bool,
     /// Bytes of a usual packet.
     avpkt: u64,
@@ -440,483 +419,6 @@ impl Unit {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rules {
-    Paper,
-    Ns2,
-    Ns3,
-}
-
-/// The papers', ns-2's and ns-3's RED: in floating point.
-pub(super) struct FloatRed {
-    rules: Rules,
-    params: RedParams,
-    unit: Unit,
-    byte_mode: bool,
-    /// The automatic settings are made.
-    settled: bool,
-    /// Thresholds in the unit of the queue; not a number before they are settled where they are automatic.
-    pub(super) min: f64,
-    pub(super) max: f64,
-    weight: f64,
-    /// From where every packet is dropped: `max`, or twice that with gentle.
-    ceiling: f64,
-    /// Smallest `max_p` that is made smaller.
-    bottom: f64,
-    /// For idle times, in bits per second.
-    rate: u64,
-    /// p = gentle.0 * average + gentle.1 above `max`.
-    gentle: (f64, f64),
-    pub(super) average: f64,
-    max_p: f64,
-    /// From the average alone, before drops are spaced.
-    pub(super) probability: f64,
-    /// Packets since the last drop; -1 where none is near.
-    pub(super) count: i64,
-    count_bytes: u64,
-    /// The average was above `min` at the arrival before (ns-2, ns-3).
-    above: bool,
-    pub(super) idle: Idle,
-    last_adapted: Time,
-    /// Where the average was (Feng).
-    side: Side,
-}
-
-/// Where the average is, as Feng's rule remembers it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Below,
-    Between,
-    Above,
-}
-
-impl FloatRed {
-    pub(super) fn new(params: RedParams) -> Result<FloatRed, SpecError> {
-        let rules = match params.dialect {
-            "ns2" => Rules::Ns2,
-            "ns3" | "ns3_24" => Rules::Ns3,
-            _ => Rules::Paper,
-        };
-        let limit_in_bytes = matches!(params.limit, Limit::Bytes(_));
-        if rules == Rules::Ns3 && !limit_in_bytes && (params.queue_in_bytes || params.byte_mode) {
-            return Err(contradiction(&format!(
-                "in dialect {} the unit of limit decides; give limit in bytes instead of queue_in_bytes or byte_mode",
-                params.dialect
-            )));
-        }
-        let by_limit = rules == Rules::Ns3 && limit_in_bytes;
-        let unit = Unit {
-            in_bytes: params.queue_in_bytes || by_limit,
-            avpkt: params.avpkt.get(),
-        };
-        let length = |key, limit: Option<Limit>| {
-            limit.map_or(Ok(f64::NAN), |limit| unit.of(key, limit).map(float))
-        };
-        if rules == Rules::Ns2 {
-            unit.of("limit", params.limit)?;
-        }
-        Ok(FloatRed {
-            rules,
-            unit,
-            byte_mode: params.byte_mode || by_limit,
-            settled: false,
-            min: length("min", params.min)?,
-            max: length("max", params.max)?,
-            weight: params.weight.unwrap_or(f64::NAN),
-            ceiling: f64::NAN,
-            bottom: f64::NAN,
-            rate: 1,
-            gentle: (0.0, 0.0),
-            average: 0.0,
-            max_p: params.probability,
-            probability: 0.0,
-            count: if rules == Rules::Paper { -1 } else { 0 },
-            count_bytes: 0,
-            above: false,
-            idle: Idle::new(params.idle_decay),
-            last_adapted: Time::ZERO,
-            side: Side::Above,
-            params,
-        })
-    }
-
-    /// Makes the automatic settings for a link of this rate.
-    #[inline]
-    fn settle(&mut self, link: Rate) {
-        if !self.settled {
-            self.settle_now(link);
-        }
-    }
-
-    #[cold]
-    fn settle_now(&mut self, link: Rate) {
-        self.settled = true;
-        let params = &self.params;
-        let rate = params.bandwidth.unwrap_or(link);
-        self.rate = rate.as_bps();
-        // Packets per second.
-        let capacity = rate.as_bps_f64() / (8.0 * float(self.unit.avpkt));
-        if params.weight.is_none() {
-            let packets = if self.rules == Rules::Ns2 {
-                let rtt = 3.0 * (params.link_delay.as_secs_f64() + 1.0 / capacity);
-                10.0 * rtt.max(NS2_LEAST_RTT_S) * capacity
-            } else {
-                capacity
-            };
-            self.weight = 1.0 - libm::exp(-1.0 / packets);
-        }
-        if params.min.is_none() {
-            let target = params.target_delay.as_secs_f64() * capacity;
-            self.min = LEAST_MIN_PACKETS.max(target / 2.0) * self.unit.packet();
-        }
-        if params.max.is_none() {
-            self.max = 3.0 * self.min;
-        }
-        self.bottom = params.bottom.unwrap_or_else(|| {
-            let packet_bits = match self.rules {
-                Rules::Ns3 => 8.0 * float(self.unit.avpkt),
-                Rules::Ns2 | Rules::Paper => 8000.0,
-            };
-            (packet_bits / (USUAL_RTT_S * rate.as_bps_f64())).min(USUAL_BOTTOM)
-        });
-        self.ceiling = if params.gentle {
-            2.0 * self.max
-        } else {
-            self.max
-        };
-        // ns-2 and ns-3 do not adapt this line with the greatest probability, so it is kept from the beginning.
-        self.gentle = ((1.0 - self.max_p) / self.max, 2.0 * self.max_p - 1.0);
-    }
-
-    /// Brings the average up to date at an arrival; returns the queue, and how long the link was idle, if it was.
-    #[inline(always)]
-    pub(super) fn arrive(&mut self, view: &View<'_>, now: Time) -> (u64, Option<Span>) {
-        self.settle(view.rate);
-        let queue = self.unit.measure(view);
-        let idle = match (self.idle.end(now), view.waiting) {
-            // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
-            (None, Waiting::Queue(..)) if view.packets == 0 && self.idle.counts => {
-                Some(now.since(view.last_departure))
-            }
-            (told, _) => told,
-        };
-        self.average = self.averaged(queue, idle);
-        if self.params.feng {
-            self.adapt_by_side();
-        }
-        (queue, idle)
-    }
-
-    #[inline(always)]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let (queue, idle) = self.arrive(view, cx.now);
-        let verdict = match self.rules {
-            Rules::Paper => self.judge_as_paper(meta, view, cx),
-            Rules::Ns2 | Rules::Ns3 => self.judge_as_simulator(*meta, queue, *view, cx.again()),
-        };
-        if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
-            // The link stays idle, and the average is up to date.
-            self.idle.begin(cx.now);
-        }
-        verdict
-    }
-
-    /// The average after an arrival that finds `queue`, and found the link idle for so long.
-    #[inline(always)]
-    fn averaged(&self, queue: u64, idle: Option<Span>) -> f64 {
-        match idle {
-            None => (1.0 - self.weight) * self.average + self.weight * float(queue),
-            Some(idle) => self.averaged_after(queue, idle),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn averaged_after(&self, queue: u64, idle: Span) -> f64 {
-        let keep = 1.0 - self.weight;
-        match self.rules {
-            Rules::Paper => {
-                let packet_s = 8.0 * float(self.unit.avpkt) / float(self.rate);
-                libm::pow(keep, idle.as_secs_f64() / packet_s) * self.average
-            }
-            Rules::Ns2 | Rules::Ns3 => {
-                let packets = self.whole_packets(idle).saturating_add(1);
-                libm::pow(keep, float(packets)) * self.average + self.weight * float(queue)
-            }
-        }
-    }
-
-    /// Packets of usual size that the link sends in so long.
-    fn whole_packets(&self, span: Span) -> u64 {
-        let bits = u128::from(span.as_ps()) * u128::from(self.rate);
-        let packet = 8 * u128::from(self.unit.avpkt) * PS_PER_S;
-        u64::try_from(bits / packet).unwrap_or(u64::MAX)
-    }
-
-    #[inline(always)]
-    fn judge_as_paper(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let mut verdict = Verdict::Pass;
-        self.probability = 0.0;
-        if self.average < self.min {
-            self.count = -1;
-        } else if self.average < self.ceiling {
-            if self.draws_as_paper(meta, cx) {
-                verdict = self.early(meta);
-            }
-        } else {
-            self.probability = 1.0;
-            self.count = 0;
-            verdict = self.forced(meta);
-        }
-        self.within_limit(verdict, meta, view)
-    }
-
-    /// The paper's random decision, between the thresholds.
-    #[inline(always)]
-    pub(super) fn draws_as_paper(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> bool {
-        self.count += 1;
-        let p = self.line();
-        self.probability = p;
-        let p = if self.byte_mode {
-            p * f64::from(meta.size) / float(self.unit.avpkt)
-        } else {
-            p
-        };
-        let drops = cx.rng.uniform() < spaced(p, signed_float(self.count), self.params.wait);
-        if drops {
-            self.count = 0;
-        }
-        drops
-    }
-
-    /// Given copies, so that of the paper's rules nothing that is asked has to be in memory.
-    #[inline(never)]
-    fn judge_as_simulator(
-        &mut self,
-        meta: Meta,
-        queue: u64,
-        view: View<'_>,
-        mut cx: Cx<'_>,
-    ) -> Verdict {
-        self.adapt_on_arrival(cx.now);
-        match self.rules {
-            Rules::Ns2 => self.judge_as_ns2(&meta, queue, &view, &mut cx),
-            _ => self.judge_as_ns3(&meta, queue, &view, &mut cx),
-        }
-    }
-
-    fn judge_as_ns2(
-        &mut self,
-        meta: &Meta,
-        queue: u64,
-        view: &View<'_>,
-        cx: &mut Cx<'_>,
-    ) -> Verdict {
-        self.count += 1;
-        self.count_bytes += u64::from(meta.size);
-        let mut verdict = Verdict::Pass;
-        if self.average >= self.min && queue > 1 {
-            if self.params.mark_p.is_none() && self.average >= self.ceiling {
-                self.forget();
-                verdict = Verdict::Drop(DropReason::Forced);
-            } else if !self.above {
-                self.begin_above(meta);
-            } else if self.drops_early(meta, cx) {
-                verdict = match self.params.mark_p {
-                    Some(limit) if self.probability >= limit => Verdict::Drop(DropReason::Early),
-                    _ => self.early(meta),
-                };
-            }
-        } else {
-            self.above = false;
-        }
-        if self.is_full(queue, meta, view) {
-            self.forget();
-            if verdict != Verdict::Drop(DropReason::Forced) {
-                verdict = Verdict::Drop(DropReason::Overlimit);
-            }
-        }
-        verdict
-    }
-
-    fn judge_as_ns3(
-        &mut self,
-        meta: &Meta,
-        queue: u64,
-        view: &View<'_>,
-        cx: &mut Cx<'_>,
-    ) -> Verdict {
-        self.count += 1;
-        self.count_bytes += u64::from(meta.size);
-        let mut verdict = Verdict::Pass;
-        if self.average >= self.min && queue > 1 {
-            if self.average >= self.ceiling {
-                verdict = self.forced(meta);
-            } else if !self.above {
-                self.begin_above(meta);
-            } else if self.drops_early(meta, cx) {
-                verdict = self.early(meta);
-            }
-        } else {
-            self.above = false;
-        }
-        self.within_limit(verdict, meta, view)
-    }
-
-    /// The first arrival with the average above `min`.
-    fn begin_above(&mut self, meta: &Meta) {
-        self.count = 1;
-        self.count_bytes = u64::from(meta.size);
-        self.above = true;
-    }
-
-    fn forget(&mut self) {
-        self.count = 0;
-        self.count_bytes = 0;
-    }
-
-    /// ns-2's and ns-3's random decision.
-    fn drops_early(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> bool {
-        self.probability = if self.average < self.max || self.params.gentle {
-            self.line()
-        } else {
-            1.0
-        };
-        let avpkt = self.unit.avpkt;
-        let count = if self.byte_mode {
-            float(self.count_bytes / avpkt)
-        } else {
-            signed_float(self.count)
-        };
-        let mut p = spaced(self.probability, count, self.params.wait);
-        if self.byte_mode && p < 1.0 {
-            p = (p * f64::from(meta.size) / float(avpkt)).min(1.0);
-        }
-        let drops = cx.rng.uniform() <= p;
-        if drops {
-            self.forget();
-        }
-        drops
-    }
-
-    /// The probability by the average alone.
-    #[inline(always)]
-    fn line(&self) -> f64 {
-        let (average, max_p) = (self.average, self.max_p);
-        let p = if average < self.max {
-            let way = (average - self.min) / (self.max - self.min);
-            max_p
-                * if self.params.nonlinear {
-                    1.5 * way * way
-                } else {
-                    way
-                }
-        } else if self.rules == Rules::Paper {
-            max_p + (1.0 - max_p) * ((average - self.max) / self.max)
-        } else {
-            self.gentle.0 * average + self.gentle.1
-        };
-        p.min(1.0)
-    }
-
-    #[inline(always)]
-    pub(super) fn early(&self, meta: &Meta) -> Verdict {
-        if self.params.ecn && meta.ecn().is_capable() {
-            Verdict::Mark(MarkReason::Early)
-        } else {
-            Verdict::Drop(DropReason::Early)
-        }
-    }
-
-    pub(super) fn forced(&self, meta: &Meta) -> Verdict {
-        forced(&self.params, meta)
-    }
-
-    #[inline(always)]
-    pub(super) fn within_limit(&self, verdict: Verdict, meta: &Meta, view: &View<'_>) -> Verdict {
-        within_limit(verdict, self.params.limit, meta, view)
-    }
-
-    /// Whether ns-2 has no room for another packet: it looks at the queue before the arrival.
-    fn is_full(&self, queue: u64, meta: &Meta, view: &View<'_>) -> bool {
-        match self.params.limit {
-            Limit::Packets(limit) if self.unit.in_bytes => {
-                queue >= limit.get().saturating_mul(self.unit.avpkt) || view.packets >= limit.get()
-            }
-            Limit::Packets(limit) => queue >= limit.get(),
-            Limit::Bytes(limit) => queue + u64::from(meta.size) > limit.get(),
-        }
-    }
-
-    /// ns-2 and ns-3 adapt on the first arrival after an interval.
-    #[inline]
-    fn adapt_on_arrival(&mut self, now: Time) {
-        if self.params.adaptive && now.since(self.last_adapted) > self.params.interval {
-            let before = self.max_p;
-            self.adapt_to_band();
-            if self.max_p.to_bits() != before.to_bits() {
-                self.last_adapted = now;
-            }
-        }
-    }
-
-    /// Feng's rule: when the average has left the band between the thresholds, once.
-    fn adapt_by_side(&mut self) {
-        if self.min < self.average && self.average < self.max {
-            self.side = Side::Between;
-        } else if self.average < self.min && self.side != Side::Below {
-            self.side = Side::Below;
-            self.max_p /= self.params.feng_alpha;
-        } else if self.average > self.max && self.side != Side::Above {
-            self.side = Side::Above;
-            self.max_p *= self.params.feng_beta;
-        }
-    }
-
-    /// Moves the greatest probability so that the average returns to the middle fifth between the thresholds.
-    fn adapt_to_band(&mut self) {
-        let margin = 0.4 * (self.max - self.min);
-        // The papers' pseudo-code lets it move at the bounds themselves, ns-2 and ns-3 do not.
-        let paper = self.rules == Rules::Paper;
-        let (top, bottom) = (self.params.top, self.bottom);
-        let may_shrink = self.max_p > bottom || (paper && self.max_p >= bottom);
-        let may_grow = self.max_p < top || (paper && self.max_p <= top);
-        if self.average < self.min + margin && may_shrink {
-            self.max_p *= self.params.beta;
-        } else if self.average > self.max - margin && may_grow {
-            self.max_p += self.params.alpha.min(0.25 * self.max_p);
-        }
-    }
-}
-
-/// Spaces drops: a probability per packet that grows with the packets since the last one, so that the gaps between drops are
-/// uniform instead of geometric.
-#[inline(always)]
-pub(super) fn spaced(p: f64, count: f64, wait: bool) -> f64 {
-    let due = count * p;
-    if wait {
-        if due < 1.0 {
-            0.0
-        } else if due < 2.0 {
-            (p / (2.0 - due)).min(1.0)
-        } else {
-            1.0
-        }
-    } else if due < 1.0 {
-        (p / (1.0 - due)).min(1.0)
-    } else {
-        1.0
-    }
-}
-
-/// Whether a packet is dropped with the probability of [`spaced`], without `wait`, which needs no bound by 1: no draw is 1 or more.
-#[inline(always)]
-pub(super) fn drawn(p: f64, count: i64, cx: &mut Cx<'_>) -> bool {
-    let due = signed_float(count) * p;
-    let drawn = cx.rng.uniform();
-    due >= 1.0 || drawn < p / (1.0 - due)
-}
-
 /// What becomes of a packet above the upper threshold.
 pub(super) fn forced(params: &RedParams, meta: &Meta) -> Verdict {
     if params.ecn && !params.harddrop && meta.ecn().is_capable() {
@@ -943,292 +445,13 @@ pub(super) fn within_limit(
     }
 }
 
-/// Linux's RED: whole numbers, scaled.
-pub(super) struct LinuxRed {
-    pub(super) params: RedParams,
-    /// Binary logarithm of one over the weight; the average is scaled by two to this power.
-    pub(super) wlog: u32,
-    /// Thresholds in bytes.
-    pub(super) min: u64,
-    pub(super) max: u64,
-    settled: bool,
-    table: IdleTable,
-    /// Scaled by 2^`wlog`.
-    pub(super) average: u64,
-    /// In units of 2^-32.
-    max_p: u32,
-    /// Of `max_p` for each byte between the thresholds.
-    max_p_per_byte: u32,
-    /// Packets since the last draw; -1 where none is near.
-    pub(super) count: i64,
-    /// The draw for the next drop.
-    pub(super) drawn: u64,
-    pub(super) idle: Idle,
-}
-
-impl LinuxRed {
-    pub(super) fn new(params: RedParams) -> Result<LinuxRed, SpecError> {
-        let unit = Unit {
-            in_bytes: true,
-            avpkt: params.avpkt.get(),
-        };
-        let limit = unit.of("limit", params.limit)?;
-        let max = params
-            .max
-            .map_or(Ok(limit / 4), |max| unit.of("max", max))?;
-        let min = params.min.map_or(Ok(max / 3), |min| unit.of("min", min))?;
-        if min > max {
-            return Err(contradiction(&format!(
-                "min, {min} bytes, is above max, {max} bytes"
-            )));
-        }
-        let wlog = match params.weight {
-            Some(weight) => whole_log(weight).ok_or_else(|| {
-                contradiction(&format!(
-                    "weight={weight} is not one of 1/2, 1/4, 1/8 ... that Linux can have; leave it out for the one that tc chooses"
-                ))
-            })?,
-            None => {
-                let burst = params
-                    .burst
-                    .map_or((2 * min + max) / (3 * unit.avpkt), Packets::get);
-                tc_wlog(min, burst, unit.avpkt).ok_or_else(|| {
-                    contradiction(&format!(
-                        "burst, {burst}p, is too small for min, {min} bytes; tc asks for at least {}p",
-                        1 + min / unit.avpkt
-                    ))
-                })?
-            }
-        };
-        if [min, max]
-            .iter()
-            .any(|threshold| threshold >> (32 - wlog) != 0)
-        {
-            return Err(contradiction(&format!(
-                "max, {max} bytes, times {} (one over the weight) does not fit in 32 bits",
-                1_u64 << wlog
-            )));
-        }
-        let max_p = scaled_probability(params.probability);
-        let delta = (max - min).max(1);
-        Ok(LinuxRed {
-            wlog,
-            min,
-            max,
-            settled: false,
-            table: IdleTable::default(),
-            average: 0,
-            max_p,
-            max_p_per_byte: low_32(u64::from(max_p) / delta).max(1),
-            count: -1,
-            drawn: 0,
-            idle: Idle::new(params.idle_decay),
-            params,
-        })
-    }
-
-    #[inline]
-    fn settle(&mut self, link: Rate) {
-        if !self.settled {
-            self.settled = true;
-            let rate = self.params.bandwidth.unwrap_or(link);
-            self.table = IdleTable::new(self.wlog, self.params.avpkt.get(), rate);
-        }
-    }
-
-    /// Brings the average up to date at an arrival that finds `queue`; returns how long the link was idle, if it was.
-    #[inline(always)]
-    pub(super) fn arrive(&mut self, queue: u64, view: &View<'_>, now: Time) -> Option<Span> {
-        self.settle(view.rate);
-        let idle = self.idle.end(now);
-        self.average = match idle {
-            Some(idle) => self.table.decayed(self.average, idle),
-            None => self
-                .average
-                .wrapping_add(queue)
-                .wrapping_sub(self.average >> self.wlog),
-        };
-        idle
-    }
-
-    #[inline(always)]
-    fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-        let idle = self.arrive(view.bytes, view, cx.now);
-        let verdict = self.judge(meta, cx);
-        let verdict = within_limit(verdict, self.params.limit, meta, view);
-        if idle.is_some() && matches!(verdict, Verdict::Drop(_)) {
-            self.idle.begin(cx.now);
-        }
-        verdict
-    }
-
-    fn judge(&mut self, meta: &Meta, cx: &mut Cx<'_>) -> Verdict {
-        let (min, max) = (self.min << self.wlog, self.max << self.wlog);
-        if self.average < min {
-            self.count = -1;
-            return Verdict::Pass;
-        }
-        if self.average >= max {
-            self.count = -1;
-            return forced(&self.params, meta);
-        }
-        self.count += 1;
-        if self.count == 0 {
-            self.drawn = self.draw(cx);
-            return Verdict::Pass;
-        }
-        let above = (self.average - min) >> self.wlog;
-        if above.saturating_mul(self.count.unsigned_abs()) < self.drawn {
-            return Verdict::Pass;
-        }
-        self.count = 0;
-        self.drawn = self.draw(cx);
-        if self.params.ecn && meta.ecn().is_capable() {
-            Verdict::Mark(MarkReason::Early)
-        } else {
-            Verdict::Drop(DropReason::Early)
-        }
-    }
-
-    /// Bytes above `min`, summed over packets, after which the next is dropped.
-    pub(super) fn draw(&self, cx: &mut Cx<'_>) -> u64 {
-        (cx.rng.bits() >> 32) / u64::from(self.max_p_per_byte)
-    }
-
-    fn adapt(&mut self, now: Time) {
-        // A packet that left after the adaptation was due may be counted before it: the queue was not idle then.
-        let average = match self.idle.since {
-            Some(since) => self
-                .table
-                .decayed(self.average, now.saturating_since(since)),
-            None => self.average,
-        } >> self.wlog;
-        let delta = (self.max - self.min).max(1);
-        let fifth = delta / 5;
-        if average > self.min + 3 * fifth && self.max_p <= 50 * LINUX_PERCENT {
-            self.max_p += LINUX_PERCENT.min(self.max_p / 4);
-        } else if average < self.min + 2 * fifth && self.max_p >= LINUX_PERCENT {
-            self.max_p = self.max_p / 10 * 9;
-        }
-        self.max_p_per_byte = low_32((u64::from(self.max_p) + delta / 2) / delta).max(1);
-    }
-
-    pub(super) fn state(&self) -> [f64; 4] {
-        let average = float(self.average) / float(1 << self.wlog);
-        let max_p = f64::from(self.max_p) / ONE_32;
-        let (min, max) = (float(self.min), float(self.max));
-        let probability = if average < min {
-            0.0
-        } else if average < max {
-            max_p * (average - min) / (max - min)
-        } else {
-            1.0
-        };
-        [average, probability, max_p, signed_float(self.count)]
-    }
-}
-
-/// How far the average decays in an idle time, as `tc` tabulates it.
-pub(super) struct IdleTable {
-    cell_log: u32,
-    shifts: [u8; 256],
-}
-
-impl Default for IdleTable {
-    fn default() -> IdleTable {
-        IdleTable {
-            cell_log: 0,
-            shifts: [0; 256],
-        }
-    }
-}
-
-impl IdleTable {
-    pub(super) fn new(wlog: u32, avpkt: u64, rate: Rate) -> IdleTable {
-        // Ticks of 64 ns, whole ones.
-        let packet_ticks = (float(avpkt) * 8.0 / rate.as_bps_f64() * 1e6 * 15.625).floor();
-        let decay = -libm::log(1.0 - 1.0 / float(1 << wlog)) / packet_ticks.max(1.0);
-        let longest = 31.0 / decay;
-        let fits = |log: &u32| longest / float(1 << log) < 512.0;
-        let cell_log = (0..32).find(fits).unwrap_or(31);
-        let mut shifts = [31; 256];
-        for (index, shift) in (0..255_u32).zip(&mut shifts) {
-            *shift = whole_u8((float(u64::from(index) << cell_log) * decay).min(31.0));
-        }
-        IdleTable { cell_log, shifts }
-    }
-
-    pub(super) fn decayed(&self, average: u64, idle: Span) -> u64 {
-        let us = (idle.as_ps() / PS_PER_US).min(255 << self.cell_log);
-        let cell = usize::try_from(us >> self.cell_log).unwrap_or(255);
-        let shift = self.shifts.get(cell).copied().unwrap_or(31);
-        if shift != 0 {
-            return average >> shift;
-        }
-        let lost = average.wrapping_mul(us) >> self.cell_log;
-        if lost < average >> 1 {
-            average - lost
-        } else {
-            average >> 1
-        }
-    }
-}
-
-/// k for a weight of 2^-k, if it is one.
-pub(super) fn whole_log(weight: f64) -> Option<u32> {
-    (1..32).find(|log| (weight * float(1 << log)).to_bits() == 1.0_f64.to_bits())
-}
-
-/// The k that `tc` chooses so that a burst from an empty queue leaves the average below `min`.
-pub(super) fn tc_wlog(min: u64, burst: u64, avpkt: u64) -> Option<u32> {
-    let needed = float(burst) + 1.0 - float(min) / float(avpkt);
-    if needed < 1.0 {
-        return None;
-    }
-    (1..32).find(|log| {
-        let weight = 1.0 / float(1 << log);
-        needed <= (1.0 - libm::pow(1.0 - weight, float(burst))) / weight
-    })
-}
-
-const PS_PER_S: u128 = 1_000_000_000_000;
-const PS_PER_US: u64 = 1_000_000;
-/// Round-trip time that the automatic settings suppose.
-const USUAL_RTT_S: f64 = 0.1;
-const NS2_LEAST_RTT_S: f64 = 0.1;
-const USUAL_BOTTOM: f64 = 0.01;
-const LEAST_MIN_PACKETS: f64 = 5.0;
-/// HZ / 2 jiffies.
-const LINUX_INTERVAL: Span = Span::from_ms(500);
-/// A hundredth in units of 2^-32.
-const LINUX_PERCENT: u32 = 42_949_673;
-const ONE_32: f64 = 4_294_967_296.0;
-
 #[allow(clippy::as_conversions, reason = "counts are far below 2^53")]
 #[inline]
 pub(super) const fn signed_float(n: i64) -> f64 {
     n as f64
 }
 
-#[allow(clippy::as_conversions, reason = "the value is below 2^32")]
-pub(super) const fn low_32(n: u64) -> u32 {
-    n as u32
-}
-
-#[allow(clippy::as_conversions, reason = "between 0 and 31, cut as tc does")]
-const fn whole_u8(x: f64) -> u8 {
-    x as u8
-}
-
-#[allow(
-    clippy::as_conversions,
-    reason = "not negative; 1 becomes the largest value"
-)]
-pub(super) fn scaled_probability(p: f64) -> u32 {
-    (p * ONE_32) as u32
-}
-
-/// Refuses what a dialect has not, and thresholds that contradict each other.
+/// Refuses what a dialect lacks, and thresholds that contradict each other.
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
     let (linux, ns2, old) = (dialect == "linux", dialect == "ns2", dialect == "ns3_24");
@@ -1248,12 +471,12 @@ fn check(params: &RedParams) -> Result<(), SpecError> {
     ];
     if let Some((what, _)) = lacking.iter().find(|(_, given)| *given) {
         return Err(contradiction(&format!(
-            "{what}, which dialect {dialect} has not; leave it out or choose another dialect"
+            "dialect {dialect} has no {what}; leave it out or choose another dialect"
         )));
     }
     if params.feng && params.adaptive {
         return Err(contradiction(
-            "feng and adaptive both move the greatest probability; set one of them",
+            "feng and adaptive both move max_p; set one of them",
         ));
     }
     if linux {
@@ -1285,6 +508,7 @@ fn contradiction(text: &str) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aqm::Waiting;
     use crate::store::{List, Store};
     use crate::testing::{built, view};
     use sojourn_sim::Stream;
@@ -1909,11 +1133,11 @@ mod tests {
         };
         assert_eq!(
             refuse("dialect=linux gentle=true"),
-            "red: gentle=true, which dialect linux has not; leave it out or choose another dialect"
+            "red: dialect linux has no gentle=true; leave it out or choose another dialect"
         );
         assert_eq!(
             refuse("mark_p=0.1"),
-            "red: mark_p, which dialect paper has not; leave it out or choose another dialect"
+            "red: dialect paper has no mark_p; leave it out or choose another dialect"
         );
         assert_eq!(refuse("min=20p"), "red: min is above max; exchange them");
         assert_eq!(
@@ -1935,7 +1159,7 @@ mod tests {
         for what in ["ecn", "adaptive", "feng", "nonlinear"] {
             assert!(
                 refuse(&format!("dialect=ns3_24 {what}=true"))
-                    .starts_with(&format!("red: {what}=true, which dialect ns3_24 has not"))
+                    .starts_with(&format!("red: dialect ns3_24 has no {what}=true"))
             );
         }
         assert!(refuse("feng=true adaptive=true").starts_with("red: feng and adaptive both"));

@@ -19,7 +19,7 @@
 //! One draw a packet: on arrival if it fits, in ns-2 with `ecn` when it leaves. Deviation: ns-2 also draws when it finds its queue empty,
 //! which only moves its generator.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
@@ -62,14 +62,18 @@ params! {
 pub struct Rem {
     params: RemParams,
     ns2: bool,
+    /// Reference length of the queue.
     qref: f64,
+    /// Bytes of a usual packet.
     avpkt: f64,
-    /// Packets, or bytes, since the last update.
+    /// Packets or bytes since the last update.
     arrived: u64,
-    /// Packets per update.
+    /// Average arrivals per update, in packets.
     average: f64,
     price: f64,
+    /// Probability that a packet is dropped or marked, 0 to 1.
     probability: f64,
+    /// When the next update is due.
     next: Time,
 }
 
@@ -99,12 +103,11 @@ impl Entry for Rem {
 }
 
 impl Aqm for Rem {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: self.ns2 && self.params.ecn,
-            empty: false,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(self.ns2 && self.params.ecn),
             ticks: true,
+            ..Interest::in_arrivals_from(0)
         }
     }
 

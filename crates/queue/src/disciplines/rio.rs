@@ -17,16 +17,16 @@
 //!   decays unless any packet has left since, that of IN packets unless an IN packet has arrived or left since.
 //! * No packet is dropped while fewer than two IN packets (for OUT: packets) wait, nor the first one above the lower threshold;
 //!   `wait` spaces drops. A forced drop starts the count of IN anew, that of OUT goes on.
-//! * OUT's greatest probability is one over `linterm_`, 10: nothing reads `out_linterm_` (5), which ns-default.tcl sets.
+//! * OUT's max_p is one over `linterm_`, 10: nothing reads `out_linterm_` (5), which ns-default.tcl sets.
 //!
 //! Which packets are IN is said by `tag`. ns-2's header field, set by its markers, is here the codepoint; its `priority_method_`
 //! 1, the flow id, is `tag=flow`. One draw per packet between the thresholds, in order of arrival. Queue and thresholds are in
 //! packets; ns-2's `queue_in_bytes_`, gentle curves and `setbit_` are not here.
 
-use super::red::{drawn, float, signed_float, spaced, within_limit};
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use super::red::{float, signed_float, spaced, within_limit};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
-use sojourn_sim::{DropReason, MarkReason, Ring};
+use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Rate, Span, Time, choice, params};
 use std::collections::VecDeque;
 
@@ -94,32 +94,30 @@ pub struct Rio {
 }
 
 struct Core {
-    /// Of OUT and IN packets: those of one kind are judged by [`Core::judge_shortly`], since the link has not been idle from when one
-    /// of them was judged last.
-    awake: [bool; 2],
-    /// The paper's rules without `wait`, and a limit in packets: what that takes for granted.
-    usual: bool,
-    /// 1 - `weight`.
-    rest: f64,
-    /// Packets that may wait.
-    room: u64,
     params: RioParams,
+    /// Dialect ns2.
     ns2: bool,
+    /// Judges IN packets.
     inside: Curve,
+    /// Judges OUT packets.
     outside: Curve,
+    /// Average of the IN packets that wait.
     average_in: Average,
+    /// Average of the OUT packets that wait.
     average_out: Average,
+    /// Average of all packets that wait.
     average_all: Average,
-    /// IN packets that wait, of so many in all.
+    /// IN packets that wait.
     waiting_in: u64,
+    /// Packets that wait.
     waiting: u64,
-    /// Packets that have left the ring, where it is one, as seen at the last arrival.
+    /// Packets that have left the ring, if it is one, as of the last arrival.
     left: u64,
-    /// The IN packets that wait there, head first: how many were let in before each.
+    /// For each IN packet that waits in the ring, head first: packets admitted before it.
     numbers_in: VecDeque<u64>,
-    /// The first of them; `u64::MAX` if there is none.
+    /// The first of `numbers_in`; `u64::MAX` if it is empty.
     next_in: u64,
-    /// Since when the link has had nothing to send.
+    /// When the link found nothing to send; `None` while it is busy.
     idle_since: Option<Time>,
     /// All idle time that is over.
     idle: Span,
@@ -127,26 +125,30 @@ struct Core {
 
 /// RED for one kind of packets.
 struct Curve {
+    /// Average at which random drops begin, in packets.
     low: f64,
+    /// Average from which every packet is dropped, in packets.
     high: f64,
-    /// From `low` to `high`.
+    /// `high` - `low`.
     width: f64,
+    /// Probability at `high`.
     max_p: f64,
-    /// Packets since the last drop; -1 where none is near (paper).
+    /// Packets since the last drop; -1 while the average is below `low` (paper).
     count: i64,
-    /// The average was above `low` at the arrival before (ns-2).
+    /// The average was above `low` at the last arrival (ns-2).
     above: bool,
-    /// From the average alone, before drops are spaced.
+    /// Probability by the average alone, before drops are spaced.
     probability: f64,
 }
 
 /// A moving average.
 #[derive(Default)]
 struct Average {
+    /// In packets.
     value: f64,
-    /// Idle time of the link that it has accounted for.
+    /// Idle time of the link that is accounted for.
     idle: Span,
-    /// ns-2: since when it is idle.
+    /// When the link became idle (ns-2).
     idle_since: Option<Time>,
 }
 
@@ -166,7 +168,7 @@ impl Entry for Rio {
         for (what, given) in [("coupled=false", !params.coupled), ("ecn=true", params.ecn)] {
             if ns2 && given {
                 return Err(contradiction(format!(
-                    "{what}, which dialect ns2 has not; leave it out or choose another dialect"
+                    "dialect ns2 has no {what}; leave it out or choose another dialect"
                 )));
             }
         }
@@ -189,15 +191,7 @@ impl Entry for Rio {
             above: false,
             probability: 0.0,
         };
-        let room = match params.limit {
-            Limit::Packets(packets) => packets.get(),
-            Limit::Bytes(_) => 0,
-        };
         let core = Core {
-            awake: [false; 2],
-            usual: !ns2 && !params.wait && room > 0,
-            rest: 1.0 - params.weight,
-            room,
             ns2,
             inside: curve(params.min_in, params.max_in, params.probability_in),
             outside: curve(params.min_out, params.max_out, params.probability_out),
@@ -220,29 +214,15 @@ impl Entry for Rio {
 }
 
 impl Aqm for Rio {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: true,
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Counted,
             empty: true,
-            ticks: false,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
     #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        _: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Option<Verdict> {
-        let inside = self.core.is_in(meta);
-        self.core.awake[usize::from(inside)]
-            .then(|| self.core.judge_shortly(inside, meta, packets, cx))
-    }
-
-    #[inline(never)]
     fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         self.core.judge(meta, view, cx)
     }
@@ -252,14 +232,9 @@ impl Aqm for Rio {
         Verdict::Pass
     }
 
-    fn only_counts_departures(&self) -> bool {
-        true
-    }
-
     fn on_empty(&mut self, now: Time) {
         let core = &mut self.core;
-        core.leave_all_but(0);
-        core.awake = [false; 2];
+        core.remove_departed(0);
         core.idle_since = Some(now);
         core.average_in.idle_since = Some(now);
         core.average_all.idle_since = Some(now);
@@ -291,92 +266,18 @@ impl Aqm for Rio {
 }
 
 impl Core {
-    /// As [`Core::judge`], in a ring, where no idle time, no bytes and no `wait` come into it.
     #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        inside: bool,
-        meta: &Meta,
-        packets: u64,
-        cx: &mut Cx<'_>,
-    ) -> Verdict {
-        self.leave_all_but(packets);
-        let (rest, weight) = (self.rest, self.params.weight);
-        let moved = |average: &mut Average, queue: u64| {
-            average.value = rest * average.value + weight * float(queue);
-            average.value
-        };
-        let all = moved(&mut self.average_all, packets);
-        let (curve, average) = if inside {
-            let own = moved(&mut self.average_in, self.waiting_in);
-            (&mut self.inside, own)
-        } else {
-            let own = moved(&mut self.average_out, packets - self.waiting_in);
-            let average = if self.params.coupled { all } else { own };
-            (&mut self.outside, average)
-        };
-        if average < curve.low {
-            curve.probability = 0.0;
-            curve.count = -1;
-        } else if average < curve.high {
-            curve.count += 1;
-            let p = curve.max_p * ((average - curve.low) / curve.width);
-            curve.probability = p;
-            if drawn(p, curve.count, cx) {
-                curve.count = 0;
-                return self.refuse(DropReason::Early, MarkReason::Early, inside, meta, packets);
-            }
-        } else {
-            curve.probability = 1.0;
-            curve.count = 0;
-            return self.refuse(
-                DropReason::Forced,
-                MarkReason::Threshold,
-                inside,
-                meta,
-                packets,
-            );
-        }
-        if packets >= self.room {
-            return Verdict::Drop(DropReason::Overlimit);
-        }
-        self.enter(inside, true);
-        Verdict::Pass
-    }
-
-    /// A packet that is to be dropped, or marked if it waits.
-    fn refuse(
-        &mut self,
-        drop: DropReason,
-        mark: MarkReason,
-        inside: bool,
-        meta: &Meta,
-        packets: u64,
-    ) -> Verdict {
-        if !self.params.ecn || !meta.ecn().is_capable() {
-            Verdict::Drop(drop)
-        } else if packets >= self.room {
-            Verdict::Drop(DropReason::Overlimit)
-        } else {
-            self.enter(inside, true);
-            Verdict::Mark(mark)
-        }
-    }
-
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let inside = self.is_in(meta);
         let in_ring = !matches!(view.waiting, Waiting::Queue(..));
         match in_ring {
-            true => self.leave_all_but(view.packets),
+            true => self.remove_departed(view.packets),
             false => self.recount(view),
         }
         let verdict = if self.ns2 {
             self.judge_as_ns2(inside, meta, view, cx)
         } else {
-            let verdict = self.judge_as_paper(inside, meta, view, cx);
-            let awake = self.usual && in_ring && self.idle_since.is_none();
-            self.awake[usize::from(inside)] = awake;
-            verdict
+            self.judge_as_paper(inside, meta, view, cx)
         };
         if !matches!(verdict, Verdict::Drop(_)) {
             self.enter(inside, in_ring);
@@ -384,9 +285,9 @@ impl Core {
         verdict
     }
 
-    /// So many packets still wait in the ring.
+    /// Counts out the packets that have left the ring: `packets` still wait.
     #[inline(always)]
-    fn leave_all_but(&mut self, packets: u64) {
+    fn remove_departed(&mut self, packets: u64) {
         if self.waiting <= packets {
             return;
         }
@@ -394,13 +295,13 @@ impl Core {
         self.waiting = packets;
         self.average_all.idle_since = None;
         if self.next_in < self.left {
-            self.leave_in();
+            self.remove_departed_in();
         }
     }
 
-    /// IN packets have left the ring.
+    /// Counts out the IN packets that have left the ring.
     #[inline(never)]
-    fn leave_in(&mut self) {
+    fn remove_departed_in(&mut self) {
         self.average_in.idle_since = None;
         while self.numbers_in.front().is_some_and(|n| *n < self.left) {
             self.numbers_in.pop_front();
@@ -445,6 +346,7 @@ impl Core {
     }
 
     /// A scheduler may drop packets past the AQM: then they are counted anew.
+    #[inline(never)]
     fn recount(&mut self, view: &View<'_>) {
         if self.waiting != view.packets {
             let waiting = (0..view.packets).filter_map(|place| view.waiting.peek(place));
@@ -454,6 +356,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn judge_as_paper(
         &mut self,
         inside: bool,
@@ -462,9 +365,9 @@ impl Core {
         cx: &mut Cx<'_>,
     ) -> Verdict {
         let ended = match (self.idle_since.take(), view.waiting) {
-            // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+            // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
             (None, Waiting::Queue(..)) if view.packets == 0 => Some(view.last_departure),
-            (told, _) => told,
+            (reported, _) => reported,
         };
         if let Some(since) = ended {
             self.idle += cx.now.since(since);
@@ -522,6 +425,7 @@ impl Core {
         verdict
     }
 
+    #[inline(never)]
     fn judge_as_ns2(
         &mut self,
         inside: bool,
@@ -620,7 +524,7 @@ fn contradiction(text: String) -> SpecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{built, judged_in_ring, meta, view};
+    use crate::testing::{built, meta, view};
     use sojourn_sim::Stream;
     use sojourn_units::Rate;
 
@@ -657,8 +561,7 @@ mod tests {
             };
             let (meta, now) = (meta(0, tos), Time::ZERO + Span::from_ms(self.ms));
             let rng = &mut self.rng;
-            let (ring, mut cx) = (Ring::new(), Cx { now, rng });
-            judged_in_ring(&mut self.rio, &meta, &view, &ring, &mut cx)
+            self.rio.on_enqueue(&meta, &view, &mut Cx { now, rng })
         }
 
         fn averages(&self) -> Vec<f64> {
@@ -709,8 +612,7 @@ mod tests {
             let (inside, now) = (rng.below(3) == 0, Time::ZERO + Span::from_us(step));
             let packets = u64::try_from(ring.len()).expect("few");
             let (meta, rng) = (meta(0, if inside { IN } else { 0 }), &mut rng);
-            let (none, mut cx) = (Ring::new(), Cx { now, rng });
-            let verdict = judged_in_ring(&mut rio, &meta, &view(packets), &none, &mut cx);
+            let verdict = rio.on_enqueue(&meta, &view(packets), &mut Cx { now, rng });
             assert_eq!(verdict, Verdict::Pass);
             ring.push_back(inside);
             let expected = ring.iter().filter(|inside| **inside).count();
@@ -727,45 +629,6 @@ mod tests {
             .count();
         let rate = float(u64::try_from(drops).expect("few")) / 200_000.0;
         assert!((rate / 0.02 - 1.0).abs() < 0.03, "{rate}");
-    }
-
-    #[test]
-    fn the_usual_judgement_is_the_careful_one() {
-        for (spec, kinds) in [
-            ("", [IN, 0]),
-            ("coupled=false", [IN, 0]),
-            ("ecn=true", [IN | 2, 2]),
-        ] {
-            let spec = format!(
-                "{spec} min_out=5p max_out=15p min_in=3p max_in=9p weight=0.1 limit=15p probability_in=0.5"
-            );
-            let [mut usual, mut careful] = [(); 2].map(|()| Bench::new(&spec));
-            let mut lengths = Stream::derive(1, 0, "lengths");
-            let (mut length, mut seen) = (8_u64, [0; 4]);
-            for _ in 0..50_000 {
-                length = (length + lengths.below(3)).clamp(2, 20) - 1;
-                let inside = lengths.below(length + 1).min(10);
-                let tos = kinds[usize::from(lengths.below(2) == 0)];
-                assert!(usual.rio.core.awake == [true; 2]);
-                careful.rio.core.awake = [false; 2];
-                let verdict = usual.offer(tos, length, inside);
-                assert_eq!(verdict, careful.offer(tos, length, inside));
-                let states = [&usual, &careful].map(|bench| {
-                    let mut state = Vec::new();
-                    bench.rio.state(&mut state);
-                    (state, bench.rio.core.waiting, bench.rio.core.waiting_in)
-                });
-                assert_eq!(states[0], states[1]);
-                seen[match verdict {
-                    Verdict::Drop(DropReason::Overlimit) => 0,
-                    Verdict::Drop(DropReason::Early) | Verdict::Mark(MarkReason::Early) => 1,
-                    Verdict::Drop(_) | Verdict::Mark(_) => 2,
-                    _ => 3,
-                }] += 1;
-            }
-            assert!(seen.iter().all(|n| *n > 0), "{spec}: {seen:?}");
-            assert_eq!(usual.rng, careful.rng);
-        }
     }
 
     #[test]

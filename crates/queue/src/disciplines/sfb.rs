@@ -22,22 +22,22 @@
 //! | set of bins that is laid off | begins again at 0 | keeps its probabilities under its new key |
 //!
 //! Moving hash: after `rehash` the other set of bins takes over, with another key; the packets of flows that do not respond are
-//! told to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
+//! called to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
 //!
 //! Linux forgets the time since the last try even if it makes no whole token: flows in the penalty box that try more often than
 //! `penalty_rate` get nothing after the first burst. This is kept.
 //!
 //! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
-//! packet. A flow is told by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
+//! packet. A flow is called by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
 //! queue is built, one at each change. Packets that a scheduler takes out past the queue's own end are found when fewer wait than
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting, float};
 use crate::classify::{Classifier, Classify, Hash};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
-use sojourn_sim::{DropReason, MarkReason, Ring, Stream, to_usize as at};
+use sojourn_sim::{DropReason, MarkReason, Stream, to_usize as at};
 use sojourn_units::{Bytes, Limit, Packets, Span, Time, params};
 use std::collections::VecDeque;
 
@@ -115,19 +115,25 @@ struct Core {
     rules: Rules,
     params: SfbParams,
     steps: Steps,
+    /// The set in use and the standby set.
     sets: [Set; 2],
+    /// Which one is in use.
     current: usize,
+    /// Draws the keys of the hashes.
     keys: Stream,
-    /// The other set is told of flows that do not respond.
-    doubled: bool,
+    /// The standby set warms up: it learns of flows that do not respond.
+    warming_up: bool,
+    /// When the hashes changed last.
     rehashed: Time,
-    /// What waits, head first, and in which sets it is counted; nothing where `still` has it.
+    /// What waits, head first, and in which sets it is counted; unused with `still`.
     counted: VecDeque<Counted>,
-    /// Where the hashes stay and there are two levels, as in the paper.
+    /// In place of `counted` if the hashes never change and there are two levels, as in the paper.
     still: Option<Still>,
-    /// When the last packet of a flow that does not respond was let in.
+    /// When the last packet of a flow that does not respond was let in; dialect paper.
     boxed: Option<Time>,
+    /// Packets that flows in the penalty box may still send; dialect linux.
     tokens: u64,
+    /// When tokens were granted last, in milliseconds; dialect linux.
     token_ms: u64,
 }
 
@@ -139,48 +145,49 @@ enum Rules {
 
 /// One set of bins.
 struct Set {
+    /// The key of its hash.
     key: u64,
-    /// Of how many it is the last.
+    /// How many keys came before it.
     key_number: u32,
     classes: Classifier,
     levels: u32,
     buckets: u32,
-    /// Level by level.
+    /// The bins, level by level.
     bins: Vec<Bin>,
-    /// Where the bins of each flow are under the present key, level by level.
+    /// Places of the bins of each flow under the present key, level by level; [`NONE`] if unknown.
     known: Vec<u32>,
-    /// Earlier keys, in their order.
+    /// Earlier keys, oldest first.
     past: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bin {
+    /// Packets that wait in it.
     packets: u64,
-    /// In units of `top`.
+    /// Probability, `top` for 1.
     probability: f64,
-    /// From when on it may change.
+    /// The probability does not change before this.
     rests_until: Time,
 }
 
 /// Two levels whose hashes stay.
 struct Still {
-    /// Packets that may wait, under the paper's rules with a limit in packets: then [`Core::judge_shortly`] is enough in a ring. Else 0.
-    room: u64,
     /// The bins of each waiting packet, head first.
     waiting: VecDeque<Pair>,
-    /// The bins of each flow, once it has come.
+    /// The bins of each flow; [`UNKNOWN`] before its first packet.
     known: Vec<Pair>,
 }
 
 /// How the probability of a bin changes.
 #[derive(Clone, Copy)]
 struct Steps {
-    /// A bin with so many packets is full.
+    /// Packets in a full bin.
     full: u64,
-    /// So much lies between changes at least.
+    /// Least time between changes of a bin.
     rest: Span,
-    /// Size of steps, in units of `top`.
+    /// What a full bin adds to its probability, `top` for 1.
     up: f64,
+    /// What an empty bin takes off, likewise.
     down: f64,
     /// Probability 1: 1, or 65535 in dialect linux.
     top: f64,
@@ -188,12 +195,14 @@ struct Steps {
 
 /// The bins of a flow in a set of two levels.
 type Pair = [u32; 2];
-/// Those of a flow that has not come yet: no flow has one bin in both levels.
+/// In place of the bins of a flow without packets so far: no flow has the same bin in both levels.
 const UNKNOWN: Pair = [0; 2];
 
 /// A waiting packet: its flow, and the number of the key of each set in which it is counted, or [`NONE`].
 struct Counted {
+    /// Its flow.
     flow: u32,
+    /// Number of the key of each set in which it is counted, or [`NONE`].
     keys: [u32; 2],
 }
 
@@ -216,10 +225,6 @@ impl Entry for Sfb {
         let top = if linux { LINUX_TOP } else { 1.0 };
         let step = |p: f64| if linux { (p * LINUX_TOP).round() } else { p };
         let still = Still {
-            room: match params.limit {
-                Limit::Packets(packets) if !linux => packets.get(),
-                _ => 0,
-            },
             waiting: VecDeque::new(),
             known: Vec::new(),
         };
@@ -235,7 +240,7 @@ impl Entry for Sfb {
             sets: [(); 2].map(|()| Set::new(keys.bits(), &params, cx)),
             current: 0,
             keys,
-            doubled: false,
+            warming_up: false,
             rehashed: Time::ZERO,
             counted: VecDeque::new(),
             still: (params.rehash.is_none() && params.levels == 2).then_some(still),
@@ -272,22 +277,12 @@ impl Entry for Sfb {
 }
 
 impl Aqm for Sfb {
-    fn judges(&self) -> Judges {
-        Judges {
-            ticks: false,
-            ..Judges::EVERYTHING
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::Counted,
+            empty: true,
+            ..Interest::in_arrivals_from(0)
         }
-    }
-
-    #[inline(always)]
-    fn judge_shortly(
-        &mut self,
-        meta: &Meta,
-        packets: u64,
-        _: &Ring,
-        cx: &mut Cx<'_>,
-    ) -> Option<Verdict> {
-        self.0.judge_shortly(meta, packets, cx)
     }
 
     #[inline(never)]
@@ -301,10 +296,6 @@ impl Aqm for Sfb {
         Verdict::Pass
     }
 
-    fn only_counts_departures(&self) -> bool {
-        true
-    }
-
     fn on_empty(&mut self, _: Time) {
         self.0.forget();
     }
@@ -314,10 +305,10 @@ impl Aqm for Sfb {
     }
 
     fn state(&self, out: &mut Vec<f64>) {
-        self.state_among(self.0.counted(), out);
+        self.state_with_backlog(self.0.counted(), out);
     }
 
-    fn state_among(&self, packets: u64, out: &mut Vec<f64>) {
+    fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
         let core = &self.0;
         let bins = core.bins_among(packets);
         let most = bins.iter().map(|bin| bin.probability).fold(0.0, f64::max);
@@ -367,10 +358,11 @@ fn longer(hold: Span) -> Span {
 
 /// What the bins of a packet say.
 struct Seen {
-    /// Least of their probabilities, after this look.
+    /// Least probability among the bins, after the update.
     probability: f64,
-    /// Packets in the least full of them, and in the fullest.
+    /// Packets in the least full bin.
     least: u64,
+    /// Packets in the fullest bin.
     fullest: u64,
 }
 
@@ -494,9 +486,9 @@ impl Still {
         self.waiting.push_back(pair);
     }
 
-    /// So many packets still wait.
+    /// Counts out the packets that have left: `packets` still wait.
     #[inline(always)]
-    fn leave_all_but(&mut self, packets: usize, bins: &mut [Bin]) {
+    fn remove_departed(&mut self, packets: usize, bins: &mut [Bin]) {
         while self.waiting.len() > packets
             && let Some(pair) = self.waiting.pop_front()
         {
@@ -508,43 +500,9 @@ impl Still {
 }
 
 impl Core {
-    /// As [`Core::judge`], where neither bytes nor moving hashes come into it.
-    #[inline(always)]
-    fn judge_shortly(&mut self, meta: &Meta, packets: u64, cx: &mut Cx<'_>) -> Option<Verdict> {
-        let [set, _] = &mut self.sets;
-        let still = self.still.as_mut().filter(|still| still.room > 0)?;
-        let pair = still.pair(meta.flow, set);
-        let [first, second] = pair.map(at);
-        still.leave_all_but(index(packets), &mut set.bins);
-        let bins = &mut set.bins[..];
-        let mut seen = Seen::NOTHING;
-        bins[first].look(&self.steps, cx.now, &mut seen);
-        bins[second].look(&self.steps, cx.now, &mut seen);
-        let mut verdict = Verdict::Pass;
-        if seen.fullest > self.params.bin_size.get() {
-            return Some(Verdict::Drop(DropReason::Overlimit));
-        } else if seen.probability >= 1.0 {
-            if is_boxed(&mut self.boxed, &self.params, cx.now) {
-                return Some(Verdict::Drop(DropReason::Penalty));
-            }
-        } else if cx.rng.uniform() < seen.probability {
-            verdict = early(&self.params, seen.probability < self.params.mark_p, meta);
-            if matches!(verdict, Verdict::Drop(_)) {
-                return Some(verdict);
-            }
-        }
-        if packets >= still.room {
-            return Some(Verdict::Drop(DropReason::Overlimit));
-        }
-        bins[first].packets += 1;
-        bins[second].packets += 1;
-        still.waiting.push_back(pair);
-        Some(verdict)
-    }
-
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         match view.waiting {
-            Waiting::Ring(_) | Waiting::Nothing => self.leave_all_but(view.packets),
+            Waiting::Ring(_) | Waiting::Nothing => self.remove_departed(view.packets),
             Waiting::Queue(..) if self.counted() > view.packets => self.count_anew(*view),
             Waiting::Queue(..) => {}
         }
@@ -581,9 +539,9 @@ impl Core {
             keys: [NONE; 2],
         };
         counted.keys[current] = self.sets[current].key_number;
-        if self.doubled && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
+        if self.warming_up && seen.probability >= self.steps.top && self.overfull(&seen).is_none() {
             let other = 1 - current;
-            counted.keys[other] = self.look_also(other, meta.flow, cx.now);
+            counted.keys[other] = self.update_standby(other, meta.flow, cx.now);
         }
         let verdict = self.decide(&seen, fits, meta, cx);
         if !matches!(verdict, Verdict::Drop(_)) {
@@ -612,10 +570,10 @@ impl Core {
         }
     }
 
-    /// Tells the other set of a flow that does not respond; returns the number of its key.
+    /// Warms up the standby set for a flow that does not respond; returns the number of its key.
     #[cold]
     #[inline(never)]
-    fn look_also(&mut self, which: usize, flow: u32, now: Time) -> u32 {
+    fn update_standby(&mut self, which: usize, flow: u32, now: Time) -> u32 {
         self.look(which, flow, now);
         self.sets[which].key_number
     }
@@ -700,10 +658,10 @@ impl Core {
                 }
             }
             self.current = 1 - self.current;
-            self.doubled = false;
+            self.warming_up = false;
             self.rehashed = now;
         } else if !self.params.warmup.is_zero() && now > due.saturating_sub(self.params.warmup) {
-            self.doubled = true;
+            self.warming_up = true;
         }
     }
 
@@ -716,7 +674,7 @@ impl Core {
     /// Nothing waits any more.
     #[cold]
     fn forget(&mut self) {
-        self.leave_all_but(0);
+        self.remove_departed(0);
     }
 
     /// Packets that are counted as waiting.
@@ -734,7 +692,7 @@ impl Core {
     fn leave(&mut self) {
         if let Some(still) = &mut self.still {
             let left = still.waiting.len().saturating_sub(1);
-            still.leave_all_but(left, &mut self.sets[0].bins);
+            still.remove_departed(left, &mut self.sets[0].bins);
         } else if let Some(counted) = self.counted.pop_front() {
             self.leave_sets(&counted);
         }
@@ -745,19 +703,19 @@ impl Core {
         self.add(counted, |packets| packets.saturating_sub(1));
     }
 
-    /// So many packets still wait.
+    /// Counts out the packets that have left: `packets` still wait.
     #[inline(always)]
-    fn leave_all_but(&mut self, packets: u64) {
+    fn remove_departed(&mut self, packets: u64) {
         let packets = index(packets);
         if let Some(still) = &mut self.still {
-            still.leave_all_but(packets, &mut self.sets[0].bins);
+            still.remove_departed(packets, &mut self.sets[0].bins);
         }
         while self.counted.len() > packets {
             self.leave();
         }
     }
 
-    /// The bins of the present set where so many packets still wait.
+    /// The bins of the present set when `packets` still wait.
     fn bins_among(&self, packets: u64) -> Vec<Bin> {
         let set = &self.sets[self.current];
         let mut bins = set.bins.clone();
@@ -856,15 +814,15 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
         ),
         (
             linux && params.boxtime.is_some(),
-            "boxtime, which dialect linux has not; give penalty_rate and penalty_burst",
+            "dialect linux has no boxtime; give penalty_rate and penalty_burst",
         ),
         (
             !linux && params.max.is_some(),
-            "max, which dialect paper has not; leave it out or choose dialect linux",
+            "dialect paper has no max; leave it out or choose dialect linux",
         ),
         (
             !linux && (params.penalty_rate.is_some() || params.penalty_burst.is_some()),
-            "penalty_rate or penalty_burst, which dialect paper has not; give boxtime",
+            "dialect paper has no penalty_rate or penalty_burst; give boxtime",
         ),
     ];
     match wrong.iter().find(|(is, _)| *is) {
@@ -880,7 +838,7 @@ fn check(params: &SfbParams, linux: bool) -> Result<(), SpecError> {
 mod tests {
     use super::*;
 
-    use crate::testing::{built, judged_in_ring, meta, view};
+    use crate::testing::{built, meta, view};
 
     fn us(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -892,8 +850,8 @@ mod tests {
         rng: Stream,
         waiting: VecDeque<u32>,
         served_ms: u64,
-        /// The AQM is told of departures; else packets wait in a ring.
-        tells: bool,
+        /// `on_dequeue` is called; else the bench skips it as a ring does.
+        calls_dequeue: bool,
     }
 
     impl Bench {
@@ -903,7 +861,7 @@ mod tests {
                 rng: Stream::derive(1, 0, "sfb"),
                 waiting: VecDeque::new(),
                 served_ms: 0,
-                tells: true,
+                calls_dequeue: true,
             }
         }
 
@@ -918,7 +876,7 @@ mod tests {
                     self.sfb.on_empty(now);
                     continue;
                 };
-                if !self.tells {
+                if !self.calls_dequeue {
                     continue;
                 }
                 let (meta, view) = (meta(flow, 0), self.view());
@@ -932,11 +890,9 @@ mod tests {
             self.serve(now);
             let view = self.view();
             let rng = &mut self.rng;
-            let (sfb, meta, mut cx) = (&mut self.sfb, meta(flow, tos), Cx { now, rng });
-            let verdict = match self.tells {
-                true => sfb.on_enqueue(&meta, &view, &mut cx),
-                false => judged_in_ring(sfb, &meta, &view, &Ring::new(), &mut cx),
-            };
+            let verdict = self
+                .sfb
+                .on_enqueue(&meta(flow, tos), &view, &mut Cx { now, rng });
             if !matches!(verdict, Verdict::Drop(_)) {
                 self.waiting.push_back(flow);
             }
@@ -1015,22 +971,24 @@ mod tests {
     }
 
     #[test]
-    fn departures_that_it_is_not_told_of_change_no_verdict_and_no_state() {
+    fn skipped_departures_change_no_verdict_and_no_state() {
         for dialect in ["paper", "linux"] {
             let spec = format!("dialect={dialect} rehash=50ms warmup=20ms increment=0.2");
-            let (mut told, mut untold) = (Bench::new(&spec), Bench::new(&spec));
-            untold.tells = false;
+            let (mut called, mut skipped) = (Bench::new(&spec), Bench::new(&spec));
+            skipped.calls_dequeue = false;
             for n in 0..5000_u64 {
                 let (now, flow) = (us(n * 600), u32::try_from(n * n % 7).expect("small"));
-                assert_eq!(told.offer(now, flow, 0), untold.offer(now, flow, 0));
+                assert_eq!(called.offer(now, flow, 0), skipped.offer(now, flow, 0));
                 let (mut state, mut seen) = (Vec::new(), Vec::new());
                 let later = now + Span::from_ms(3);
                 if n % 100 == 0 {
-                    told.serve(later);
-                    untold.serve(later);
+                    called.serve(later);
+                    skipped.serve(later);
                 }
-                told.sfb.state(&mut state);
-                untold.sfb.state_among(count_of(&untold.waiting), &mut seen);
+                called.sfb.state(&mut state);
+                skipped
+                    .sfb
+                    .state_with_backlog(count_of(&skipped.waiting), &mut seen);
                 assert_eq!(state, seen, "{spec}, packet {n}");
             }
         }
@@ -1041,8 +999,6 @@ mod tests {
         for dialect in ["paper", "linux"] {
             let spec = format!("dialect={dialect} levels=2 buckets=5 increment=0.05 bin_size=4p");
             let mut still = Bench::new(&format!("{spec} rehash=none"));
-            let mut shortly = Bench::new(&format!("{spec} rehash=none"));
-            shortly.tells = false;
             let mut moving = Bench::new(&format!("{spec} rehash=1000s warmup=0s"));
             assert!(still.sfb.0.still.is_some() && moving.sfb.0.still.is_none());
             for n in 0..5000_u64 {
@@ -1054,15 +1010,13 @@ mod tests {
                 let now = us(n * 700);
                 let verdict = still.offer(now, flow, 0);
                 assert_eq!(verdict, moving.offer(now, flow, 0));
-                assert_eq!(verdict, shortly.offer(now, flow, 0));
                 let packets = count_of(&still.waiting);
-                let [state, short, expected] = [&still, &shortly, &moving].map(|bench| {
+                let [state, expected] = [&still, &moving].map(|bench| {
                     let mut state = Vec::new();
-                    bench.sfb.state_among(packets, &mut state);
+                    bench.sfb.state_with_backlog(packets, &mut state);
                     state
                 });
                 assert_eq!(state, expected, "{spec}, packet {n}");
-                assert_eq!(short, expected, "{spec}, packet {n}");
             }
         }
     }

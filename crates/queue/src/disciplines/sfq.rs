@@ -86,11 +86,14 @@ params! {
 /// The discipline.
 pub struct Sfq {
     rules: Rules,
-    /// `None` for a packet a turn.
+    /// Bytes (or units of 8) in a turn; `None` for a packet a turn.
     quantum: Option<i64>,
     limit: Limit,
+    /// Packets in a queue at most.
     depth: u64,
+    /// Queues at most.
     flows: usize,
+    /// Drops take the head of a queue.
     headdrop: bool,
     classes: Classifier,
     buckets: u64,
@@ -99,12 +102,14 @@ pub struct Sfq {
     round: Round,
     backlog: Backlog,
     longest: Longest,
-    /// Counts changes of lengths.
+    /// Changes of lengths so far.
     changes: u64,
+    /// Time between changes of the key.
     period: Option<Span>,
+    /// When the key changes next.
     perturb_at: Time,
     each: Each,
-    /// The AQM has a state that is to be forgotten.
+    /// Queues have an AQM whose state is reset when they empty.
     managed: bool,
 }
 
@@ -117,10 +122,11 @@ enum Rules {
 
 #[repr(C, align(64))]
 struct Queue {
-    /// What it may still send in its turn.
+    /// What it may still send in its turn, in the unit of `quantum`.
     allotment: i64,
+    /// It stands in the round.
     listed: bool,
-    /// The change that gave it its length.
+    /// Number of the change that gave it its length.
     changed: u64,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,
@@ -200,7 +206,7 @@ impl Entry for Sfq {
     }
 }
 
-/// Linux counts allotments in units of so many bytes.
+/// Linux counts allotments in units of 8 bytes.
 const UNIT: u64 = 8;
 
 /// So many units, rounded up.

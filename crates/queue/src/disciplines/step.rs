@@ -13,7 +13,7 @@
 //! With `by=backlog` the length is what waits when a packet arrives, without itself and without the packet in transmission. RFC
 //! 9332's Th_len (no mark while only one packet waits) is a parameter of [`crate::disciplines::dualpi2`].
 
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, float};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, float};
 use crate::registry::{BuildContext, Entry, SpecError};
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Bytes, Limit, Packets, Span, choice, params};
@@ -130,10 +130,10 @@ impl Entry for Step {
 }
 
 impl Aqm for Step {
-    fn judges(&self) -> Judges {
-        Judges {
-            departures: self.by == By::Sojourn,
-            ..Judges::arrivals_beyond(0)
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(self.by == By::Sojourn),
+            ..Interest::in_arrivals_from(0)
         }
     }
 

@@ -60,7 +60,7 @@ pub struct Tbf {
     child: Child,
     /// When the head conforms, if it was held back.
     ready: Time,
-    /// When the state is looked at, or was.
+    /// Time for which the state was read last.
     seen: Time,
 }
 

@@ -610,7 +610,7 @@ impl Tags {
 }
 
 impl Queue {
-    /// What a packet of so many bytes adds to the tag.
+    /// What a packet of these bytes adds to the tag.
     #[inline(always)]
     fn share(&self, size: u32) -> u128 {
         let bits = u128::from(size) << (ONE_BIT + 3);
@@ -812,7 +812,7 @@ mod tests {
 
     #[test]
     fn the_self_clocked_variant_may_be_late_where_the_fluid_server_is_followed() {
-        // The packet in transmission has the tag 8000, of which the fluid server has done nothing yet.
+        // The packet in transmission has the tag 8000, and the fluid server has done none of it yet.
         for (clock, order) in [("gps", [2, 1]), ("self", [1, 2])] {
             let mut bench = Bench::new(&format!("clock={clock}"));
             bench.offer(0, 1000);

@@ -3,7 +3,7 @@
 //! Sources: Cisco IOS, "Congestion Avoidance Overview" and "Configuring Weighted Random Early Detection" (dialect cisco, the
 //! default; the description is public, the code is not); Linux net/sched/sch_gred.c with virtual queues of one priority, which
 //! it calls WRED mode, and include/net/red.h, set up as iproute2's tc_red.c does (dialect linux). One queue with one average;
-//! each class of packets has thresholds and a greatest probability of its own.
+//! each class of packets has thresholds and a max_p of its own.
 //!
 //! Cisco: the average moves on every arrival by `weight`. Of idle times the description says nothing; without them an average
 //! above `max` would stay there, since all packets are dropped and only arrivals move it. So an idle time counts as in RED (Floyd and
@@ -24,7 +24,7 @@
 use super::red::{
     Idle, IdleTable, float, low_32, scaled_probability, tc_wlog, whole_log, within_limit,
 };
-use crate::aqm::{Aqm, Cx, Judges, Meta, Verdict, View, Waiting};
+use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
 use crate::registry::{BuildContext, Entry, SpecError};
 use crate::tc::Line;
 use sojourn_sim::{DropReason, MarkReason};
@@ -163,9 +163,11 @@ struct Core {
 
 /// Settings and state of a class.
 struct Class {
-    /// Thresholds in packets (cisco) or bytes (linux).
+    /// Lower threshold, in packets (cisco) or bytes (linux).
     min: u64,
+    /// Upper threshold, likewise.
     max: u64,
+    /// Probability at `max`, 0 to 1.
     probability: f64,
     linux: Count,
 }
@@ -173,11 +175,11 @@ struct Class {
 /// How a class spaces its drops in dialect linux.
 #[derive(Default)]
 struct Count {
-    /// Of the greatest probability for each byte between the thresholds, in units of 2^-32.
+    /// Probability at `max` divided by the bytes between the thresholds, in units of 2^-32.
     max_p_per_byte: u32,
-    /// Packets since the last draw; none where none is near.
+    /// Packets since the last draw; `None` while the average is below `min`.
     packets: Option<u64>,
-    /// The draw for the next drop.
+    /// The draw that the next drop waits for.
     drawn: u64,
 }
 
@@ -201,7 +203,7 @@ impl Entry for Wred {
     const ALIASES: &'static [&'static str] = &["gred"];
     const TITLE: &'static str = "WRED";
     const ABOUT: &'static str = "Weighted random early detection. One queue has one average; each class of packets, by IP \
-        precedence or otherwise, has thresholds and a greatest probability of its own. `min=20p:30p` gives class 0 the \
+        precedence or otherwise, has thresholds and a max_p of its own. `min=20p:30p` gives class 0 the \
         threshold 20 and all others 30.\n\n\
         Expect packets of low precedence to be dropped first: with thresholds far enough apart a higher class loses nothing \
         until the lower ones have given way. Cisco's defaults lie close together, so that classes lose in much the same \
@@ -309,12 +311,11 @@ impl Entry for Wred {
 }
 
 impl Aqm for Wred {
-    fn judges(&self) -> Judges {
-        Judges {
-            room: 0,
-            departures: matches!(self.core.average, Average::Linux { .. }),
+    fn interest(&self) -> Interest {
+        Interest {
+            departures: Departures::judged_if(matches!(self.core.average, Average::Linux { .. })),
             empty: matches!(self.core.average, Average::Cisco { .. }),
-            ticks: false,
+            ..Interest::in_arrivals_from(0)
         }
     }
 
@@ -359,7 +360,7 @@ impl Aqm for Wred {
     }
 }
 
-/// Classes whose probability is told: as many as there are precedences, those of the lowest numbers.
+/// Classes whose probability the state shows: as many as there are precedences, those of the lowest numbers.
 const MOST_CLASSES: usize = 8;
 
 /// The names of the state after that of the average.
@@ -404,9 +405,9 @@ impl Core {
             } => {
                 let ended = match (idle.end(cx.now), view.waiting) {
                     _ if view.packets > 0 => None,
-                    // A queue inside a scheduler is not asked for packets that it has not: it is idle since its last one left.
+                    // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
                     (None, Waiting::Queue(..)) => Some(cx.now.since(view.last_departure)),
-                    (told, _) => told,
+                    (reported, _) => reported,
                 };
                 let keep = 1.0 - *weight;
                 *value = match ended {

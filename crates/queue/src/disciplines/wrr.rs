@@ -56,6 +56,7 @@ pub struct Wrr {
     round: VecDeque<usize>,
     /// Those that hold packets and have sent all they may in this cycle (interleaved).
     next: VecDeque<usize>,
+    /// Number of the cycle (interleaved).
     cycle: u64,
     backlog: Backlog,
     each: Each,
@@ -66,7 +67,9 @@ struct Queue {
     weight: u32,
     /// Packets sent in its turn (plain) or in `cycle` (interleaved).
     sent: u32,
+    /// The cycle in which `sent` counts (interleaved).
     cycle: u64,
+    /// It stands in `round` or `next`.
     listed: bool,
     // Last: every packet touches the fields before and the child's first, but only an AQM that judges touches its end.
     child: Child,

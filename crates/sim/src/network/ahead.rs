@@ -27,11 +27,11 @@ use super::{Agent, Core, Key, Network, Tracer};
 use crate::fel::EventList;
 use crate::link::AT_ONCE;
 use crate::packet::NONE;
-use crate::port::Port;
+use crate::port::FastPort;
 use crate::slab::to_usize;
 use sojourn_units::Time;
 
-impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// The event of a feeder. Says whether a packet has arrived; otherwise the feeder only looks.
     #[inline(never)]
     pub(super) fn deliver_from_feeder(&mut self, link: u32) -> bool {
@@ -95,7 +95,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 }
 
-impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// A packet that has arrived at the far end of a plain link at `now` has been let through by the feeder `next`, on which
     /// nothing else is, and will be at its end at `arrival`. It may run ahead from there at once, without having been put into
     /// the flight of the feeder: as a rule through one more link to an endpoint.
@@ -158,7 +158,7 @@ enum Step {
 /// When a packet arrives at the end of a link and was launched there, and who is told of it, with what key.
 type Crossing = ((Time, Time), Option<(u32, Key)>);
 
-impl<P: Port, T: Tracer> Core<P, T> {
+impl<P: FastPort, T: Tracer> Core<P, T> {
     /// Lists the event with which a feeder looks, if it needs one and has none. The event list has its next arrival.
     pub(super) fn list_look(&mut self, feeder: usize) {
         let link = &mut self.links[feeder];

@@ -9,11 +9,11 @@ use crate::agent::Launch;
 use crate::fel::{AutoList, EventList};
 use crate::link::Link;
 use crate::packet::{NONE, Packet};
-use crate::port::Port;
+use crate::port::FastPort;
 use crate::slab::to_usize;
 use sojourn_units::Time;
 
-impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// A packet has arrived at the far end of a link with a source. When it was the last one in flight, the source goes on:
     /// as a rule it launches the next packet, which finds the link free, in the same stroke.
     #[inline(never)]
@@ -158,7 +158,7 @@ enum Launched {
 /// A source whose event is deferred to `at` sends its next packet over its link, on which nothing is and which lets it
 /// through.
 #[inline(always)]
-fn launch<P: Port, A: Agent, T: Tracer>(
+fn launch<P: FastPort, A: Agent, T: Tracer>(
     frame: &mut Frame<T>,
     fel: &mut AutoList,
     outlet: &mut Link<P>,

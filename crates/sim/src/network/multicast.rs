@@ -16,14 +16,14 @@ use super::{Agent, Core, Cx, MAX_HOPS, Network, Tracer};
 use crate::fel::EventList;
 use crate::group::TreeSpec;
 use crate::packet::{Flags, Kind, NONE, Packet};
-use crate::port::{DropReason, Port};
+use crate::port::{DropReason, FastPort};
 use crate::slab::to_usize;
 use sojourn_units::Time;
 
 /// Differentiated services codepoint of messages between nodes: CS6, network control (RFC 4594 section 3.2).
 const NETWORK_CONTROL: u8 = 48 << 2;
 
-impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
+impl<P: FastPort, A: Agent, T: Tracer> Network<P, A, T> {
     /// The event of all groups: joins and leaves that are due, then packets for members.
     #[inline(never)]
     pub(super) fn tend_groups(&mut self) {
@@ -48,7 +48,7 @@ impl<P: Port, A: Agent, T: Tracer> Network<P, A, T> {
     }
 }
 
-impl<P: Port, T: Tracer> Core<P, T> {
+impl<P: FastPort, T: Tracer> Core<P, T> {
     /// Lists the next event of the groups.
     pub(super) fn list_groups(&mut self) {
         let groups = &self.frame.groups;

@@ -10,9 +10,9 @@ use sojourn_sim::network::Census;
 use sojourn_sim::topology::{Graph, Line};
 use sojourn_sim::trace::{Event, Record, Tracer};
 use sojourn_sim::{
-    Agent, AgentSpec, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch, LinkSpec, LinkState,
-    Loss, LossAt, Network, NetworkSpec, Opportunities, Outage, Outgoing, Packet, Port, PortSink,
-    Ring, Side, Stream, Ties, TxRounding,
+    Agent, AgentSpec, Caps, FastPort, FlowSpec, Host, ImpairmentSpec, Kind, Label, Launch,
+    LinkSpec, LinkState, Loss, LossAt, Network, NetworkSpec, Opportunities, Outage, Outgoing,
+    Packet, Port, PortSink, Ring, Side, Stream, Ties, TxRounding,
 };
 use sojourn_units::{Rate, Span, Time};
 
@@ -441,7 +441,7 @@ fn without_events(census: Census) -> Census {
 }
 
 /// Runs a plan; `show` prints what is to be compared of a queue.
-pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
+pub fn run<P: FastPort>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
     let (network, census, counts) = play(plan, Keep::default(), show);
     let census = without_events(census);
     let mut records = network.into_tracer().0;
@@ -459,7 +459,7 @@ pub fn run<P: Port>(plan: Plan<P>, show: impl Fn(&P) -> String) -> Outcome {
 }
 
 /// Runs a plan to its end; the network, its census, and the counts of flows and links whenever one looks and at the end.
-pub fn play<P: Port, T: Tracer>(
+pub fn play<P: FastPort, T: Tracer>(
     plan: Plan<P>,
     tracer: T,
     show: impl Fn(&P) -> String,
@@ -505,10 +505,10 @@ pub fn play<P: Port, T: Tracer>(
 pub struct Fifo {
     pub limit: u64,
     waiting: u64,
-    /// Packets go through unseen when nothing waits.
-    pub waives: bool,
+    /// Packets bypass it when nothing waits, and wait uncopied otherwise.
+    pub fast: bool,
     released: (u64, u64),
-    /// When the transmitter found nothing, and how often; not counted where packets go through unseen.
+    /// How often the transmitter found nothing, and when it did last; not counted where packets may bypass the port.
     idle: (u64, Time),
     rate: Rate,
 }
@@ -518,7 +518,7 @@ impl Fifo {
         Fifo {
             limit,
             waiting: 0,
-            waives: false,
+            fast: false,
             released: (0, 0),
             idle: (0, Time::ZERO),
             rate: Rate::ZERO,
@@ -527,7 +527,14 @@ impl Fifo {
 }
 
 impl Port for Fifo {
-    fn enqueue<S: PortSink>(&mut self, packet: Packet, ring: &mut Ring, now: Time, sink: &mut S) {
+    fn enqueue<S: PortSink>(
+        &mut self,
+        mut packet: Packet,
+        ring: &mut Ring,
+        now: Time,
+        sink: &mut S,
+    ) {
+        packet.stamp(now);
         if self.waiting == self.limit {
             sink.dropped(packet, sojourn_sim::DropReason::Overlimit, now);
             return;
@@ -547,31 +554,6 @@ impl Port for Fifo {
         true
     }
 
-    fn waives(&self) -> bool {
-        self.waives
-    }
-
-    fn waived(&mut self, bytes: u32) {
-        assert!(self.waiting == 0 && self.waives, "not waived");
-        self.released.0 += 1;
-        self.released.1 += u64::from(bytes);
-    }
-
-    fn lets_in(&mut self, _: &Packet, _: &Ring, _: Time) -> bool {
-        let room = self.waives && self.waiting < self.limit;
-        self.waiting += u64::from(room);
-        room
-    }
-
-    fn lets_out(&mut self, packet: &Packet, _: Time) -> bool {
-        if self.waives {
-            self.waiting -= 1;
-            self.released.0 += 1;
-            self.released.1 += u64::from(packet.size);
-        }
-        self.waives
-    }
-
     fn released(&self) -> (u64, u64) {
         self.released
     }
@@ -581,7 +563,7 @@ impl Port for Fifo {
     }
 
     fn on_idle(&mut self, now: Time) {
-        if !self.waives {
+        if !self.fast {
             self.idle = (self.idle.0 + 1, now);
         }
     }
@@ -596,5 +578,35 @@ impl Port for Fifo {
 
     fn finish<S: PortSink>(&mut self, ring: &Ring, _: Time, _: &mut S) {
         assert_eq!(ring.waiting(), self.waiting, "backlog of the ring");
+    }
+}
+
+impl FastPort for Fifo {
+    fn caps(&self) -> Caps {
+        Caps {
+            bypass: self.fast,
+            ..Caps::default()
+        }
+    }
+
+    fn bypass(&mut self, bytes: u32) {
+        assert!(self.waiting == 0 && self.fast, "no bypass");
+        self.released.0 += 1;
+        self.released.1 += u64::from(bytes);
+    }
+
+    fn admit_at_tail(&mut self, _: &Packet, _: &Ring, _: Time) -> bool {
+        let room = self.fast && self.waiting < self.limit;
+        self.waiting += u64::from(room);
+        room
+    }
+
+    fn release_head(&mut self, packet: &Packet, _: Time) -> bool {
+        if self.fast {
+            self.waiting -= 1;
+            self.released.0 += 1;
+            self.released.1 += u64::from(packet.size);
+        }
+        self.fast
     }
 }

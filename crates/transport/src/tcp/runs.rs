@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sojourn_cc::registry;
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{
-    Agent, AgentSpec, DropReason, FlowSpec, Host, ImpairmentSpec, LinkSpec, Loss, MarkReason,
-    Network, NetworkSpec, Packet, Port, PortSink, Ring, Stream, Ties, TxRounding,
+    Agent, AgentSpec, DropReason, FastPort, FlowSpec, Host, ImpairmentSpec, LinkSpec, Loss,
+    MarkReason, Network, NetworkSpec, Packet, Port, PortSink, Ring, Stream, Ties, TxRounding,
 };
 use sojourn_units::{Params, Rate, Span, Time};
 
@@ -91,6 +91,8 @@ impl Port for Fifo {
         assert_eq!(self.waiting, ring.waiting());
     }
 }
+
+impl FastPort for Fifo {}
 
 #[derive(Debug)]
 enum End {
