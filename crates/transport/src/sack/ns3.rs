@@ -374,7 +374,7 @@ impl<S: Source> SackSender<S> {
         if self.phase != Phase::Disorder {
             return;
         }
-        let counted = self.cold.socket.duplicates == self.options.dupthresh
+        let counted = self.cold.socket.duplicates == self.options.initial_dupthresh
             && (self.una >= self.high || !self.cold.socket.guarded);
         if counted || self.board.front().is_some_and(Segment::is_lost) {
             self.begin_recovery(delivered, host);
@@ -393,7 +393,7 @@ impl<S: Source> SackSender<S> {
         self.high = self.nxt;
         self.cold.socket.guarded = true;
         self.cold.report.fast_recoveries += 1;
-        self.high_resent = self.una;
+        self.high_rxt = self.una;
         self.set_phase(Phase::Recovery, now);
         self.fall(CongestionKind::Loss, delivered, now);
         self.retransmit(first, host);

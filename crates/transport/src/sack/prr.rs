@@ -30,7 +30,7 @@ impl Prr {
     }
 
     /// A reduction begins, by the same rules as the one before.
-    pub(crate) fn again(&self, before: u64) -> Prr {
+    pub(crate) fn restart(&self, before: u64) -> Prr {
         Prr {
             bound: self.bound,
             ..Prr::begin(before, self.unit, self.mss)
@@ -65,7 +65,7 @@ impl Prr {
         Prr {
             before,
             window,
-            ..self.again(before)
+            ..self.restart(before)
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
     fn below_the_threshold_the_bounds_differ_by_a_segment_and_by_what_was_sent_too_much() {
         // Three have arrived for the four that were sent; two more arrive with five in flight, of ten.
         let room = |bound, progress| {
-            let mut prr = Prr::new(1, 1, bound).again(20);
+            let mut prr = Prr::new(1, 1, bound).restart(20);
             prr.on_ack(3, 5, 10, false);
             prr.on_sent(4);
             prr.on_ack(2, 5, 10, progress);

@@ -191,7 +191,7 @@ impl Scoreboard {
     }
 
     /// When the last of those retransmissions was sent that were called lost since this was last asked.
-    pub(crate) fn take_lost_again(&mut self) -> Option<Time> {
+    pub(crate) fn take_lost_retransmission(&mut self) -> Option<Time> {
         self.lost_again.take()
     }
 
