@@ -358,20 +358,13 @@ impl<S: Source> TcpSender<S> {
         if self.state == State::Closed {
             self.open(host);
         }
-        while let Some(at) = self.cold.feed.due() {
-            if at > now {
-                self.timers.set(APPLICATION, at, host);
-                break;
-            }
-            self.end += self.cold.feed.take().unwrap_or_default();
-        }
-        if self.cold.feed.unlimited() {
-            let stop = self.cold.feed.stop();
-            if stop <= now {
-                self.end = self.max.max(FIRST_BYTE);
-            } else if stop < Time::MAX {
-                self.timers.set(APPLICATION, stop, host);
-            }
+        let (end, wake) = self
+            .cold
+            .feed
+            .collect(now, self.end, self.max.max(FIRST_BYTE));
+        self.end = end;
+        if let Some(at) = wake {
+            self.timers.set(APPLICATION, at, host);
         }
         if self.state == State::Established {
             self.check_completion(now);
