@@ -82,12 +82,13 @@ impl Prr {
         }
         self.delivered += delivered;
         let mut allowed = if pipe > ssthresh {
-            // In proportion, rounded up to the unit.
+            // RFC 9937 section 6: while more is in flight than the threshold, sending falls in proportion to it. Rounded up to the unit.
             let per = u128::from(ssthresh / self.unit) * u128::from(self.delivered / self.unit);
             let before = u128::from((self.before / self.unit).max(1));
             let sent = u64::try_from(per.div_ceil(before)).unwrap_or(u64::MAX) * self.unit;
             sent.saturating_sub(self.out)
         } else {
+            // Below the threshold: what was delivered and not sent, and a segment more while that shows progress (slow start).
             let owed = self.delivered.saturating_sub(self.out);
             let most = match self.bound {
                 PrrBound::Conserve => owed,

@@ -145,6 +145,7 @@ impl Rto {
     /// The same for one of the samples that are expected in a round trip, so that the history does not shorten (RFC 7323 section 4.2 and appendix G).
     pub(crate) fn sample_of(&mut self, weight: SampleWeight, rtt: Span, una: u64, nxt: u64) {
         if self.srtt.is_zero() {
+            // RFC 6298 section 2.2: the first sample is the mean, half of it the deviation.
             self.srtt = rtt;
             self.rttvar = rtt / 2;
             if let Some(peak) = &mut self.peak {
@@ -157,6 +158,7 @@ impl Rto {
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
             peak.take(self.rttvar, self.min, una, nxt);
         } else {
+            // Section 2.3: an eighth of the mean and a quarter of the deviation are new, the deviation first.
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
             self.rttvar = self.rttvar - weight.of_span(self.rttvar / 4) + weight.of_span(error / 4);
             self.srtt = self.srtt - weight.of_span(self.srtt / 8) + weight.of_span(rtt / 8);
@@ -183,6 +185,7 @@ impl Rto {
             Some(peak) => peak.spread,
             None => 4 * self.rttvar,
         };
+        // Sections 2.3 to 2.5: the mean and four deviations, at least the granularity, between the bounds.
         let spread = spread.max(self.granularity);
         let rto = match self.floor {
             RtoFloor::Whole => (self.srtt + spread).max(self.min),
