@@ -171,11 +171,11 @@ impl<S: Source> SackSender<S> {
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,
-            app_limited: event.picked.then.app_limited,
+            app_limited: event.picked.send_state.app_limited,
             in_flight_before: pipe_before,
-            tx_in_flight: event.picked.then.in_flight,
+            tx_in_flight: event.picked.send_state.in_flight,
             lost_since: self.board.lost_total()
-                - event.picked.then.lost.min(self.board.lost_total()),
+                - event.picked.send_state.lost.min(self.board.lost_total()),
             ..self.sample_of(now)
         };
         if self.phase == Phase::Reducing && ack > self.high {

@@ -219,10 +219,10 @@ impl<S: Source> SackSender<S> {
             srtt: self.rto.srtt(),
             delivered: self.rate.delivered(),
             prior_delivered: picked.prior_delivered,
-            app_limited: picked.then.app_limited,
+            app_limited: picked.send_state.app_limited,
             in_flight_before: before.pipe,
             in_flight: self.board.pipe(),
-            tx_in_flight: picked.then.in_flight,
+            tx_in_flight: picked.send_state.in_flight,
             lost_since: self.lost_since(picked),
             newly_lost: 0,
             phase: self.phase,
@@ -235,7 +235,7 @@ impl<S: Source> SackSender<S> {
     #[inline]
     fn lost_since(&self, picked: &Picked) -> u64 {
         let lost = self.board.lost_total();
-        lost - picked.then.lost.min(lost)
+        lost - picked.send_state.lost.min(lost)
     }
 
     /// The fast path: new data, nothing is or was missing. Does what [`SackSender::on_acknowledgement`] would, without asking for the rest.
@@ -305,8 +305,9 @@ impl<S: Source> SackSender<S> {
         let mut bytes = 0;
         while let Some(segment) = self.board.pop_acked(ack) {
             if self.traits.samples {
-                let then = self.board.pop_then();
-                self.rate.on_delivered(&segment, then.as_ref(), &mut picked);
+                let state = self.board.pop_send_state();
+                self.rate
+                    .on_delivered(&segment, state.as_ref(), &mut picked);
             }
             bytes += u64::from(segment.bytes).max(self.least);
             last = segment;

@@ -7,7 +7,7 @@ use super::ack::Event;
 use super::undo::UndoState;
 use crate::app::Source;
 use crate::sack::accecn::Feedback;
-use crate::sack::scoreboard::{Segment, Then};
+use crate::sack::scoreboard::{Segment, SendState};
 use sojourn_cc::{CongestionControl, Lost};
 use sojourn_sim::{Flags, Packet, Side};
 use sojourn_units::{Span, Time};
@@ -74,8 +74,8 @@ impl<S: Source> SackSender<S> {
                 && segment.end() <= until
             {
                 if let Some(before) = self.board.sack(id) {
-                    let then = self.board.then(id).copied();
-                    self.deliver(&before, then.as_ref(), false, event);
+                    let state = self.board.send_state(id).copied();
+                    self.deliver(&before, state.as_ref(), false, event);
                 }
                 id = id.wrapping_add(1);
             }
@@ -88,18 +88,18 @@ impl<S: Source> SackSender<S> {
     fn deliver(
         &mut self,
         segment: &Segment,
-        then: Option<&Then>,
+        state: Option<&SendState>,
         cumulatively: bool,
         event: &mut Event,
     ) {
         if self.traits.keeps_samples
-            && let Some(then) = then
+            && let Some(state) = state
         {
             let prior = self.rate.delivered_before(segment);
             let sampler = &mut self.cold.socket.sampler;
-            sampler.on_delivered(segment, prior, then, event.now);
+            sampler.on_delivered(segment, prior, state, event.now);
         }
-        self.rate.on_delivered(segment, then, &mut event.picked);
+        self.rate.on_delivered(segment, state, &mut event.picked);
         // A selective acknowledgement echoes the last segment in order (RFC 7323 section 4.3) and so tells nothing of this one.
         let echo = event.stamp.filter(|_| cumulatively && !self.options.linux);
         self.rack
@@ -127,10 +127,10 @@ impl<S: Source> SackSender<S> {
         self.una = ack;
         self.bytes_acked += event.acked;
         while let Some(segment) = self.board.pop_acked(ack) {
-            let then = self.board.pop_then();
+            let state = self.board.pop_send_state();
             event.resent_acked |= segment.was_retransmitted();
             if !segment.is_sacked() {
-                self.deliver(&segment, then.as_ref(), true, event);
+                self.deliver(&segment, state.as_ref(), true, event);
             }
         }
     }
@@ -221,13 +221,13 @@ impl<S: Source> SackSender<S> {
 
     /// What was lost, where the congestion control goes by a model.
     pub(super) fn tell_losses(&mut self, now: Time) {
-        for (then, bytes, lost) in self.board.take_told() {
+        for (state, bytes, lost) in self.board.take_told() {
             self.cc.on_lost(&Lost {
                 now,
                 bytes,
-                tx_in_flight: then.in_flight,
-                lost_since: lost - then.lost,
-                app_limited: then.app_limited,
+                tx_in_flight: state.in_flight,
+                lost_since: lost - state.lost,
+                app_limited: state.app_limited,
                 delivered: self.rate.delivered(),
             });
         }

@@ -223,8 +223,8 @@ impl<S: Source> SackSender<S> {
         let delivered = self.rate.begin(self.network_is_empty(), now);
         self.board.push(seq, short(bytes), now, delivered);
         if self.traits.samples {
-            let then = self.rate.now(self.board.pipe(), self.board.lost_total());
-            self.board.push_then(then);
+            let state = self.rate.now(self.board.pipe(), self.board.lost_total());
+            self.board.push_send_state(state);
         }
         self.nxt += bytes;
         if self.is_ns3() {
@@ -265,8 +265,8 @@ impl<S: Source> SackSender<S> {
         let (seq, bytes) = (segment.seq, u64::from(segment.bytes));
         let in_flight = self.board.pipe() + bytes.max(self.least);
         let state = self.rate.now(in_flight, self.board.lost_total());
-        if let Some(then) = self.board.then_mut(id) {
-            *then = state;
+        if let Some(known) = self.board.send_state_mut(id) {
+            *known = state;
         }
         self.board.retransmit(id);
         self.high_rxt = self.high_rxt.max(seq + bytes);
