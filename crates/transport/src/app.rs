@@ -141,6 +141,24 @@ impl<S: Source> Feed<S> {
         Some(bytes)
     }
 
+    /// Takes the writes that are due by `now`. `written` is one past the last byte that the application has written, `sent` what it is if a source without end
+    /// stops. Says what the former is now, and when to look again.
+    #[inline]
+    pub(crate) fn collect(&mut self, now: Time, written: u64, sent: u64) -> (u64, Option<Time>) {
+        let mut written = written;
+        while let Some(at) = self.due() {
+            if at > now {
+                return (written, Some(at));
+            }
+            written = written.saturating_add(self.take().unwrap_or_default());
+        }
+        match self.unlimited() {
+            true if self.stop <= now => (sent, None),
+            true if self.stop < Time::MAX => (written, Some(self.stop)),
+            _ => (written, None),
+        }
+    }
+
     /// The next write, if it comes before the stop.
     #[inline(always)]
     fn expect(&mut self, write: Option<Write>) {

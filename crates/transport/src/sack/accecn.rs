@@ -32,8 +32,8 @@ const WEIGHT: u64 = 8;
 
 /// What of ECN is asked for, known or granted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Wish {
-    Nothing,
+pub(super) enum EcnMode {
+    Off,
     Classic,
     Accurate,
 }
@@ -63,41 +63,41 @@ impl Feedback {
 }
 
 /// The flags of a SYN, and its side data if there is need for it.
-pub(super) fn ask(wish: Wish) -> (Flags, Option<Side>) {
-    match wish {
-        Wish::Nothing => (Flags::NONE, None),
-        Wish::Classic => (Flags::ECE.with(Flags::CWR), None),
-        Wish::Accurate => put(7),
+pub(super) fn ask(mode: EcnMode) -> (Flags, Option<Side>) {
+    match mode {
+        EcnMode::Off => (Flags::NONE, None),
+        EcnMode::Classic => (Flags::ECE.with(Flags::CWR), None),
+        EcnMode::Accurate => put(7),
     }
 }
 
 /// What a SYN asks for; what is not known yet is taken for Accurate ECN (RFC 9768 section 3.1.3).
-pub(super) fn asked(flags: Flags, side: Option<&Side>) -> Wish {
+pub(super) fn asked(flags: Flags, side: Option<&Side>) -> EcnMode {
     match bits(flags, side) {
-        0 => Wish::Nothing,
-        3 => Wish::Classic,
-        _ => Wish::Accurate,
+        0 => EcnMode::Off,
+        3 => EcnMode::Classic,
+        _ => EcnMode::Accurate,
     }
 }
 
 /// How a server answers to a SYN: that it grants Accurate ECN, with the codepoint that the SYN had (RFC 9768 section 3.1.2, Table 2).
-pub(super) fn answer(grant: Wish, syn: Ecn) -> (Flags, Option<Side>) {
+pub(super) fn answer(grant: EcnMode, syn: Ecn) -> (Flags, Option<Side>) {
     put(match (grant, syn) {
-        (Wish::Nothing, _) => 0,
-        (Wish::Classic, _) => 1,
-        (Wish::Accurate, Ecn::NotEct) => 2,
-        (Wish::Accurate, Ecn::Ect1) => 3,
-        (Wish::Accurate, Ecn::Ect0) => 4,
-        (Wish::Accurate, Ecn::Ce) => 6,
+        (EcnMode::Off, _) => 0,
+        (EcnMode::Classic, _) => 1,
+        (EcnMode::Accurate, Ecn::NotEct) => 2,
+        (EcnMode::Accurate, Ecn::Ect1) => 3,
+        (EcnMode::Accurate, Ecn::Ect0) => 4,
+        (EcnMode::Accurate, Ecn::Ce) => 6,
     })
 }
 
 /// What the answer to a SYN that asks for Accurate ECN grants; all bits set is what a server without ECN reflects (RFC 9768 section 3.1.2).
-pub(super) fn granted(flags: Flags, side: Option<&Side>) -> Wish {
+pub(super) fn granted(flags: Flags, side: Option<&Side>) -> EcnMode {
     match bits(flags, side) {
-        0 | 7 => Wish::Nothing,
-        1 | 5 => Wish::Classic,
-        _ => Wish::Accurate,
+        0 | 7 => EcnMode::Off,
+        1 | 5 => EcnMode::Classic,
+        _ => EcnMode::Accurate,
     }
 }
 
@@ -230,29 +230,33 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_read_back_and_unknown_combinations_ask_for_accurate_ecn() {
-        for wish in [Wish::Nothing, Wish::Classic, Wish::Accurate] {
-            let (flags, side) = ask(wish);
-            assert_eq!(asked(flags, side.as_ref()), wish);
+        for mode in [EcnMode::Off, EcnMode::Classic, EcnMode::Accurate] {
+            let (flags, side) = ask(mode);
+            assert_eq!(asked(flags, side.as_ref()), mode);
         }
         for combination in [1, 2, 4, 5, 6, 7] {
             let (flags, side) = put(combination);
-            assert_eq!(asked(flags, side.as_ref()), Wish::Accurate, "{combination}");
+            assert_eq!(
+                asked(flags, side.as_ref()),
+                EcnMode::Accurate,
+                "{combination}"
+            );
         }
     }
 
     #[test]
     fn each_answer_grants_what_its_server_knows() {
         for syn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
-            for grant in [Wish::Nothing, Wish::Classic, Wish::Accurate] {
+            for grant in [EcnMode::Off, EcnMode::Classic, EcnMode::Accurate] {
                 let (flags, side) = answer(grant, syn);
                 assert_eq!(granted(flags, side.as_ref()), grant);
             }
         }
         for (answer, grant) in [
-            (0, Wish::Nothing),
-            (1, Wish::Classic),
-            (5, Wish::Classic),
-            (7, Wish::Nothing),
+            (0, EcnMode::Off),
+            (1, EcnMode::Classic),
+            (5, EcnMode::Classic),
+            (7, EcnMode::Off),
         ] {
             let (flags, side) = put(answer);
             assert_eq!(granted(flags, side.as_ref()), grant, "{answer}");

@@ -15,13 +15,13 @@
 //!   acknowledgement with the echo).
 
 mod accecn;
+mod bursts;
 mod compact;
 mod ns3;
 mod ns3_rate;
 mod offered;
 mod pacing;
 mod params;
-mod pieces;
 mod prr;
 mod rack;
 mod ranges;

@@ -171,11 +171,11 @@ impl<S: Source> SackSender<S> {
             prior_delivered: event.picked.prior_delivered,
             sampled,
             interval,
-            app_limited: event.picked.then.app_limited,
+            app_limited: event.picked.send_state.app_limited,
             in_flight_before: pipe_before,
-            tx_in_flight: event.picked.then.in_flight,
+            tx_in_flight: event.picked.send_state.in_flight,
             lost_since: self.board.lost_total()
-                - event.picked.then.lost.min(self.board.lost_total()),
+                - event.picked.send_state.lost.min(self.board.lost_total()),
             ..self.sample_of(now)
         };
         if self.phase == Phase::Reducing && ack > self.high {
@@ -374,7 +374,7 @@ impl<S: Source> SackSender<S> {
         if self.phase != Phase::Disorder {
             return;
         }
-        let counted = self.cold.socket.duplicates == self.options.dupthresh
+        let counted = self.cold.socket.duplicates == self.options.initial_dupthresh
             && (self.una >= self.high || !self.cold.socket.guarded);
         if counted || self.board.front().is_some_and(Segment::is_lost) {
             self.begin_recovery(delivered, host);
@@ -393,7 +393,7 @@ impl<S: Source> SackSender<S> {
         self.high = self.nxt;
         self.cold.socket.guarded = true;
         self.cold.report.fast_recoveries += 1;
-        self.high_resent = self.una;
+        self.high_rxt = self.una;
         self.set_phase(Phase::Recovery, now);
         self.fall(CongestionKind::Loss, delivered, now);
         self.retransmit(first, host);

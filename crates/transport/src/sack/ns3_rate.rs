@@ -4,7 +4,7 @@
 //! segments were sent when no more had been delivered than before the segment that is sampled leaves the times of the sample as they are and adds to its bytes: of two
 //! segments that left together the second one's acknowledgement tells a rate that is too high.
 
-use super::scoreboard::{Segment, Then};
+use super::scoreboard::{Segment, SendState};
 use sojourn_units::{Span, Time};
 
 /// The sample (TcpRateSample).
@@ -22,15 +22,21 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// SkbDelivered: a segment that was sent in that state, when so many bytes had been delivered.
-    pub(super) fn on_delivered(&mut self, segment: &Segment, prior: u64, then: &Then, now: Time) {
+    pub(super) fn on_delivered(
+        &mut self,
+        segment: &Segment,
+        prior: u64,
+        state: &SendState,
+        now: Time,
+    ) {
         if self.prior_delivered != 0 && prior <= self.prior_delivered {
             return;
         }
         self.prior_delivered = prior;
-        self.prior_time = Some(then.delivered_at);
-        self.acknowledging = now.saturating_since(then.delivered_at);
-        self.sending = segment.sent.saturating_since(then.first_sent);
-        self.app_limited = then.app_limited;
+        self.prior_time = Some(state.delivered_at);
+        self.acknowledging = now.saturating_since(state.delivered_at);
+        self.sending = segment.sent.saturating_since(state.first_sent);
+        self.app_limited = state.app_limited;
         self.first_sent = Some(segment.sent);
     }
 
@@ -64,33 +70,33 @@ mod tests {
 
     #[test]
     fn what_left_when_no_more_was_delivered_adds_to_the_sample_before() {
-        let then = Then {
+        let state = SendState {
             delivered_at: at(10),
             first_sent: at(10),
-            ..Then::default()
+            ..SendState::default()
         };
         let mut sampler = Sampler::default();
         let mut segment = Segment::new(0, 1000);
         segment.sent = at(20);
-        sampler.on_delivered(&segment, 5000, &then, at(60));
+        sampler.on_delivered(&segment, 5000, &state, at(60));
         let least = Some(Span::from_ms(40));
         assert_eq!(sampler.finish(8000, least), (3000, Span::from_ms(50)));
         // The second of two that left together, 20 ms later.
-        sampler.on_delivered(&segment, 5000, &then, at(80));
+        sampler.on_delivered(&segment, 5000, &state, at(80));
         assert_eq!(sampler.finish(9000, least), (4000, Span::from_ms(50)));
     }
 
     #[test]
     fn a_sample_shorter_than_a_round_trip_is_void_until_the_next_segment_is_sampled() {
         let mut sampler = Sampler::default();
-        let then = Then {
+        let state = SendState {
             delivered_at: at(10),
             first_sent: at(10),
-            ..Then::default()
+            ..SendState::default()
         };
         let mut segment = Segment::new(0, 1000);
         segment.sent = at(20);
-        sampler.on_delivered(&segment, 5000, &then, at(30));
+        sampler.on_delivered(&segment, 5000, &state, at(30));
         let least = Some(Span::from_ms(40));
         assert_eq!(sampler.finish(6000, least), (1000, Span::ZERO));
         assert_eq!(sampler.finish(7000, least), (0, Span::ZERO));

@@ -30,7 +30,7 @@ impl Prr {
     }
 
     /// A reduction begins, by the same rules as the one before.
-    pub(crate) fn again(&self, before: u64) -> Prr {
+    pub(crate) fn restart(&self, before: u64) -> Prr {
         Prr {
             bound: self.bound,
             ..Prr::begin(before, self.unit, self.mss)
@@ -65,7 +65,7 @@ impl Prr {
         Prr {
             before,
             window,
-            ..self.again(before)
+            ..self.restart(before)
         }
     }
 
@@ -82,12 +82,13 @@ impl Prr {
         }
         self.delivered += delivered;
         let mut allowed = if pipe > ssthresh {
-            // In proportion, rounded up to the unit.
+            // RFC 9937 section 6: while more is in flight than the threshold, sending falls in proportion to it. Rounded up to the unit.
             let per = u128::from(ssthresh / self.unit) * u128::from(self.delivered / self.unit);
             let before = u128::from((self.before / self.unit).max(1));
             let sent = u64::try_from(per.div_ceil(before)).unwrap_or(u64::MAX) * self.unit;
             sent.saturating_sub(self.out)
         } else {
+            // Below the threshold: what was delivered and not sent, and a segment more while that shows progress (slow start).
             let owed = self.delivered.saturating_sub(self.out);
             let most = match self.bound {
                 PrrBound::Conserve => owed,
@@ -230,7 +231,7 @@ mod tests {
     fn below_the_threshold_the_bounds_differ_by_a_segment_and_by_what_was_sent_too_much() {
         // Three have arrived for the four that were sent; two more arrive with five in flight, of ten.
         let room = |bound, progress| {
-            let mut prr = Prr::new(1, 1, bound).again(20);
+            let mut prr = Prr::new(1, 1, bound).restart(20);
             prr.on_ack(3, 5, 10, false);
             prr.on_sent(4);
             prr.on_ack(2, 5, 10, progress);

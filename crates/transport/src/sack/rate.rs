@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr-06 section 4.1 (draft-cheng-iccrg-delivery-rate-estimation-02): the bytes delivered between
 //! the sending of a segment and its acknowledgement, over the longer of the time in which they were sent and the time in which they were acknowledged.
 
-use super::scoreboard::{Segment, Then};
+use super::scoreboard::{Segment, SendState};
 use crate::num::low32;
 use sojourn_units::{Span, Time};
 
@@ -27,7 +27,7 @@ pub(crate) struct Picked {
     pub(crate) prior_delivered: u64,
     sent: Time,
     /// Its state, if samples are taken.
-    pub(crate) then: Then,
+    pub(crate) send_state: SendState,
     sampled: bool,
     set: bool,
 }
@@ -81,8 +81,8 @@ impl DeliveryRate {
     }
 
     /// What there is to note beside it where samples are taken, with so many bytes in flight and lost.
-    pub(crate) fn now(&self, in_flight: u64, lost: u64) -> Then {
-        Then {
+    pub(crate) fn now(&self, in_flight: u64, lost: u64) -> SendState {
+        SendState {
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             lost,
@@ -96,7 +96,7 @@ impl DeliveryRate {
     pub(crate) fn on_delivered(
         &mut self,
         segment: &Segment,
-        then: Option<&Then>,
+        state: Option<&SendState>,
         picked: &mut Picked,
     ) {
         let prior_delivered = self.delivered_before(segment);
@@ -108,8 +108,8 @@ impl DeliveryRate {
             picked.set = true;
             picked.prior_delivered = prior_delivered;
             picked.sent = segment.sent;
-            if let Some(then) = then {
-                picked.then = *then;
+            if let Some(state) = state {
+                picked.send_state = *state;
                 picked.sampled = true;
             }
             self.first_sent = segment.sent;
@@ -149,8 +149,8 @@ impl DeliveryRate {
             return (0, Span::ZERO);
         }
         self.delivered_at = now;
-        let sending = picked.sent.saturating_since(picked.then.first_sent);
-        let acknowledging = now.saturating_since(picked.then.delivered_at);
+        let sending = picked.sent.saturating_since(picked.send_state.first_sent);
+        let acknowledging = now.saturating_since(picked.send_state.delivered_at);
         let interval = sending.max(acknowledging);
         if min_rtt.is_none_or(|least| interval < least) {
             return (0, Span::ZERO);
@@ -194,9 +194,9 @@ mod tests {
             segments.push((segment, rate.now(0, 0)));
         }
         // One each 10 ms after a round trip of 100 ms.
-        for ((segment, then), ms) in segments.iter().zip([110, 120, 130, 140]) {
+        for ((segment, state), ms) in segments.iter().zip([110, 120, 130, 140]) {
             let mut picked = Picked::default();
-            rate.on_delivered(segment, Some(then), &mut picked);
+            rate.on_delivered(segment, Some(state), &mut picked);
             let (bytes, interval) = rate.finish(&picked, Some(Span::from_ms(100)), at(ms));
             assert_eq!(bytes, rate.delivered());
             assert_eq!(interval, Span::from_ms(ms - 10));
@@ -204,9 +204,9 @@ mod tests {
         // A segment sent at 140 ms, 130 ms after the one sampled last: itself and nothing else in that time.
         let mut segment = Segment::new(4000, 1000);
         rate.on_send(&mut segment, false, at(140));
-        let then = rate.now(0, 0);
+        let state = rate.now(0, 0);
         let mut picked = Picked::default();
-        rate.on_delivered(&segment, Some(&then), &mut picked);
+        rate.on_delivered(&segment, Some(&state), &mut picked);
         let sample = rate.finish(&picked, Some(Span::from_ms(100)), at(250));
         assert_eq!(sample, (1000, Span::from_ms(130)));
     }
@@ -221,10 +221,10 @@ mod tests {
             (segment, rate.now((n + 1) * 1000, 0))
         });
         let mut picked = Picked::default();
-        for (segment, then) in &segments {
-            rate.on_delivered(segment, Some(then), &mut picked);
+        for (segment, state) in &segments {
+            rate.on_delivered(segment, Some(state), &mut picked);
         }
-        assert_eq!(picked.then.in_flight, 2000);
+        assert_eq!(picked.send_state.in_flight, 2000);
     }
 
     #[test]
@@ -248,9 +248,9 @@ mod tests {
         let mut rate = DeliveryRate::new(Time::ZERO);
         let mut segment = Segment::new(0, 1000);
         rate.on_send(&mut segment, true, at(10));
-        let then = rate.now(0, 0);
+        let state = rate.now(0, 0);
         let mut picked = Picked::default();
-        rate.on_delivered(&segment, Some(&then), &mut picked);
+        rate.on_delivered(&segment, Some(&state), &mut picked);
         assert_eq!(
             rate.finish(&picked, Some(Span::from_ms(100)), at(20)),
             (0, Span::ZERO)
@@ -264,10 +264,10 @@ mod tests {
         for expected in [true, true, false] {
             let mut segment = Segment::new(0, 1000);
             rate.on_send(&mut segment, false, at(1));
-            let then = rate.now(0, 0);
-            assert_eq!(then.app_limited, expected);
+            let state = rate.now(0, 0);
+            assert_eq!(state.app_limited, expected);
             let mut picked = Picked::default();
-            rate.on_delivered(&segment, Some(&then), &mut picked);
+            rate.on_delivered(&segment, Some(&state), &mut picked);
             rate.finish(&picked, None, at(2));
         }
     }

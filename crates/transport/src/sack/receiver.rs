@@ -5,14 +5,14 @@
 //! In dialect linux also quick acknowledgements, one for a segment that ends a piece or lets the window grow, and acknowledgements held
 //! together behind a gap.
 
-use super::accecn::{Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, Wish, answer, asked, tell};
+use super::accecn::{EcnMode, Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, answer, asked, tell};
 use super::ns3::syn_options;
 use super::offered::Offered;
 use super::params::{Capable, Machine, ReceiverEcn, SackParams};
 use super::ranges::Held;
 use super::sender::codepoint;
 use crate::report::ReceiverReport;
-use crate::tcp::{FIRST_BYTE, TcpParams, Wheel};
+use crate::tcp::{FIRST_BYTE, TcpParams, TimerWheel};
 use sojourn_cc::EcnUse;
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Side, Timers};
 use sojourn_units::{Span, Time};
@@ -104,7 +104,7 @@ pub struct SackReceiver {
     mss: u64,
     compressed_ack: Span,
     delayed_ack_timeout: Span,
-    wheel: Wheel,
+    timer_wheel: TimerWheel,
     /// Segments and bytes that arrived marked.
     marked: [u64; 2],
     /// Of the former, those that an acknowledgement has told of, and whether the last segment was one.
@@ -112,9 +112,9 @@ pub struct SackReceiver {
     was_marked: bool,
     timers: Timers<3>,
     duplicates: u64,
-    knows: Wish,
+    knows: EcnMode,
     /// What it has agreed to, and the codepoint of the SYN.
-    grant: Wish,
+    grant: EcnMode,
     syn_ecn: Ecn,
     /// The round-trip time of the handshake, half of what the receiver knows of the path.
     asked_at: Time,
@@ -180,19 +180,19 @@ impl SackReceiver {
             mss: params.mss.get(),
             compressed_ack: sack.compressed_ack,
             delayed_ack_timeout: params.delayed_ack_timeout,
-            wheel: Wheel::new(params.jiffy),
+            timer_wheel: TimerWheel::new(params.jiffy),
             marked: [0; 2],
             told: 0,
             was_marked: false,
             timers: Timers::default(),
             duplicates: 0,
             knows: match (sack.receiver_ecn, params.ecn || ecn_use != EcnUse::Classic) {
-                (ReceiverEcn::None, _) => Wish::Nothing,
-                (ReceiverEcn::Same, _) if sack.accurate_ecn => Wish::Accurate,
-                (_, wanted) if wanted || sack.accurate_ecn => Wish::Classic,
-                _ => Wish::Nothing,
+                (ReceiverEcn::None, _) => EcnMode::Off,
+                (ReceiverEcn::Same, _) if sack.accurate_ecn => EcnMode::Accurate,
+                (_, wanted) if wanted || sack.accurate_ecn => EcnMode::Classic,
+                _ => EcnMode::Off,
             },
-            grant: Wish::Nothing,
+            grant: EcnMode::Off,
             syn_ecn: Ecn::NotEct,
             asked_at: Time::ZERO,
             rtt: None,
@@ -239,15 +239,15 @@ impl SackReceiver {
 
     /// The most that both ends know (RFC 9768 section 3.1.2, Table 2).
     fn negotiate<H: Host>(&mut self, syn: &Packet, host: &H) {
-        let wish = match self.knows {
-            Wish::Accurate => asked(syn.flags, host.side(syn).as_ref()),
-            _ if syn.flags.has(Flags::ECE.with(Flags::CWR)) => Wish::Classic,
-            _ => Wish::Nothing,
+        let mode = match self.knows {
+            EcnMode::Accurate => asked(syn.flags, host.side(syn).as_ref()),
+            _ if syn.flags.has(Flags::ECE.with(Flags::CWR)) => EcnMode::Classic,
+            _ => EcnMode::Off,
         };
-        self.grant = wish.min(self.knows);
+        self.grant = mode.min(self.knows);
         self.syn_ecn = syn.ecn();
-        self.ecn = self.grant != Wish::Nothing;
-        if self.grant == Wish::Accurate {
+        self.ecn = self.grant != EcnMode::Off;
+        if self.grant == EcnMode::Accurate {
             self.feedback = Feedback::Accurate;
         }
         if !self.ecn {
@@ -285,7 +285,7 @@ impl SackReceiver {
             (None, Some(stamps)) => host.send_stamped(self.flow, out, stamps),
             (None, None) => host.send(self.flow, out),
         }
-        let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
+        let at = self.timer_wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);
     }
 
@@ -390,7 +390,9 @@ impl SackReceiver {
             } else if gap || self.unacked >= self.delayed_ack || self.quick > 0 {
                 self.acknowledge(host);
             } else if !self.delays {
-                let at = self.wheel.expiry(host.now(), self.delayed_ack_timeout);
+                let at = self
+                    .timer_wheel
+                    .expiry(host.now(), self.delayed_ack_timeout);
                 self.timers.set(DELAYED_ACK, at, host);
                 self.delays = true;
             }

@@ -83,7 +83,7 @@ impl Segment {
 
 /// The state of the connection when a segment was last sent (draft-ietf-ccwg-bbr section 4.1.2.1).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Then {
+pub(crate) struct SendState {
     /// When the last bytes had been delivered.
     pub(crate) delivered_at: Time,
     /// When the segment had been sent that began the sample.
@@ -101,7 +101,7 @@ pub(crate) struct Then {
 pub(crate) struct Scoreboard {
     ring: Compact<Segment>,
     /// One for each segment, or none at all.
-    then: VecDeque<Then>,
+    send_states: VecDeque<SendState>,
     /// The number of the first one; numbers go on for ever.
     base: u32,
     /// The list by time is kept; otherwise it holds every segment, in order of their bytes.
@@ -133,14 +133,14 @@ pub(crate) struct Scoreboard {
     /// What a selective acknowledgement takes from the record of a segment.
     taken: u8,
     /// Losses that are to be told: the state when the segment was sent, its bytes, bytes lost by then; `None` if nobody asks.
-    told: Option<Vec<(Then, u64, u64)>>,
+    told: Option<Vec<(SendState, u64, u64)>>,
 }
 
 impl Scoreboard {
     pub(crate) fn new() -> Scoreboard {
         Scoreboard {
             ring: Compact::new(),
-            then: VecDeque::new(),
+            send_states: VecDeque::new(),
             base: 0,
             linked: false,
             oldest: NONE,
@@ -186,20 +186,20 @@ impl Scoreboard {
     }
 
     /// What was lost since this was last asked.
-    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (Then, u64, u64)> + '_ {
+    pub(crate) fn take_told(&mut self) -> impl Iterator<Item = (SendState, u64, u64)> + '_ {
         self.told.iter_mut().flat_map(|told| told.drain(..))
     }
 
     /// When the last of those retransmissions was sent that were called lost since this was last asked.
-    pub(crate) fn take_lost_again(&mut self) -> Option<Time> {
+    pub(crate) fn take_lost_retransmission(&mut self) -> Option<Time> {
         self.lost_again.take()
     }
 
     fn note_lost(&mut self, id: u32, bytes: u64) {
         self.lost_total += bytes;
         let index = self.index(id);
-        if let (Some(told), Some(then)) = (&mut self.told, self.then.get(index)) {
-            told.push((*then, bytes, self.lost_total));
+        if let (Some(told), Some(state)) = (&mut self.told, self.send_states.get(index)) {
+            told.push((*state, bytes, self.lost_total));
         }
     }
 
@@ -302,21 +302,21 @@ impl Scoreboard {
     }
 
     /// What samples ask for of the segment sent last: for each segment or for none.
-    pub(crate) fn push_then(&mut self, then: Then) {
-        self.then.push_back(then);
+    pub(crate) fn push_send_state(&mut self, state: SendState) {
+        self.send_states.push_back(state);
     }
 
     /// The state when the segment of that number was last sent, if such states are kept.
     #[inline]
-    pub(crate) fn then(&self, id: u32) -> Option<&Then> {
-        self.then.get(self.index(id))
+    pub(crate) fn send_state(&self, id: u32) -> Option<&SendState> {
+        self.send_states.get(self.index(id))
     }
 
     /// The same, to be changed.
     #[inline]
-    pub(crate) fn then_mut(&mut self, id: u32) -> Option<&mut Then> {
+    pub(crate) fn send_state_mut(&mut self, id: u32) -> Option<&mut SendState> {
         let index = self.index(id);
-        self.then.get_mut(index)
+        self.send_states.get_mut(index)
     }
 
     /// The last segment sent.
@@ -437,8 +437,8 @@ impl Scoreboard {
 
     /// The state of the connection when the segment was last sent that has just been taken out, if such states are kept.
     #[inline]
-    pub(crate) fn pop_then(&mut self) -> Option<Then> {
-        self.then.pop_front()
+    pub(crate) fn pop_send_state(&mut self) -> Option<SendState> {
+        self.send_states.pop_front()
     }
 
     /// So many bytes of a segment with these flags are not counted any more.

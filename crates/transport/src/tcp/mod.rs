@@ -15,17 +15,17 @@ mod receiver;
 mod recovery;
 mod rto;
 mod sender;
+mod timer_wheel;
 mod unused;
-mod wheel;
 
 pub(crate) use params::InitialWindow;
 pub use params::{FullAck, Guard, PartialTimer, Recovery, RtoFloor, RtoSpread, TcpParams};
 pub use receiver::TcpReceiver;
-pub(crate) use rto::{Rto, Share};
+pub(crate) use rto::{Rto, SampleWeight};
 pub(crate) use sender::FIRST_BYTE;
 pub use sender::{TcpConfig, TcpSender};
+pub(crate) use timer_wheel::TimerWheel;
 pub(crate) use unused::Unused;
-pub(crate) use wheel::Wheel;
 
 #[cfg(test)]
 pub(crate) mod double;

@@ -5,7 +5,7 @@
 
 use super::params::TcpParams;
 use super::sender::FIRST_BYTE;
-use super::wheel::Wheel;
+use super::timer_wheel::TimerWheel;
 use crate::report::ReceiverReport;
 use sojourn_sim::{Agent, Ecn, Flags, Host, Kind, Outgoing, Packet, Timers};
 use sojourn_units::{Span, Time};
@@ -49,7 +49,7 @@ pub struct TcpReceiver {
     held: VecDeque<(u64, u64)>,
     timers: Timers<2>,
     delayed_ack_timeout: Span,
-    wheel: Wheel,
+    timer_wheel: TimerWheel,
     duplicates: u64,
     wants_ecn: bool,
     syn_ack_rto: Span,
@@ -75,7 +75,7 @@ impl TcpReceiver {
             held: VecDeque::new(),
             timers: Timers::default(),
             delayed_ack_timeout: params.delayed_ack_timeout,
-            wheel: Wheel::new(params.jiffy),
+            timer_wheel: TimerWheel::new(params.jiffy),
             duplicates: 0,
             wants_ecn: params.ecn,
             syn_ack_rto: params.initial_rto,
@@ -125,7 +125,7 @@ impl TcpReceiver {
                 ..Outgoing::default()
             },
         );
-        let at = self.wheel.expiry(host.now(), self.syn_ack_rto);
+        let at = self.timer_wheel.expiry(host.now(), self.syn_ack_rto);
         self.timers.set(SYN_ACK, at, host);
     }
 
@@ -171,7 +171,9 @@ impl TcpReceiver {
             if gap || self.unacked >= self.delayed_ack {
                 self.acknowledge(host);
             } else if !self.delays {
-                let at = self.wheel.expiry(host.now(), self.delayed_ack_timeout);
+                let at = self
+                    .timer_wheel
+                    .expiry(host.now(), self.delayed_ack_timeout);
                 self.timers.set(DELAYED_ACK, at, host);
                 self.delays = true;
             }

@@ -135,22 +135,25 @@ impl LossRecovery {
     /// A duplicate acknowledgement of `una`, with a congestion window of so many bytes.
     pub(crate) fn on_duplicate(&mut self, una: u64, cwnd: u64) -> OnDuplicate {
         if self.active {
-            // RFC 5681 section 3.2 step 4.
+            // RFC 5681 section 3.2 step 4: each further duplicate tells that a segment has left the network, and makes room for one.
             self.inflation += self.mss;
             return OnDuplicate::Send;
         }
         self.duplicates = self.duplicates.saturating_add(1);
         if self.duplicates < self.dupthresh {
+            // RFC 3042: each of the first duplicates lets one new segment go.
             if self.limited_transmit {
                 let beyond = u64::from(self.duplicates) * self.mss;
                 return OnDuplicate::LimitedTransmit { beyond };
             }
+        // RFC 5681 section 3.2 step 3: the third duplicate tells of a loss.
         } else if self.duplicates == self.dupthresh && self.admits(una, cwnd) {
             return OnDuplicate::Retransmit;
         }
         OnDuplicate::Nothing
     }
 
+    /// RFC 6582 section 3.2 step 2: duplicates tell of a new loss only once everything is acknowledged that was sent before the last one was noticed.
     fn admits(&self, una: u64, cwnd: u64) -> bool {
         if self.recovery == Recovery::Reno || una > self.recover {
             return true;
@@ -164,7 +167,7 @@ impl LossRecovery {
         }
     }
 
-    /// Fast recovery begins with the retransmission; `sent` is one past the highest byte sent.
+    /// Fast recovery begins with the retransmission; `sent` is one past the highest byte sent, which `recover` keeps (RFC 6582 section 3.2 step 2).
     pub(crate) fn enter(&mut self, sent: u64) {
         self.active = true;
         self.timed_out = false;
@@ -191,7 +194,8 @@ impl LossRecovery {
     fn on_new_in_recovery(&mut self, ack: u64, bytes: u64, in_flight: u64) -> OnNew {
         let newreno = self.recovery == Recovery::NewReno;
         if newreno && ack < self.recover {
-            // RFC 6582 section 3.2 step 3: less what has left, plus one segment if at least one has.
+            // RFC 6582 section 3.2 step 3, a partial acknowledgement: the window falls by what has left, and rises by a segment if at least one has. The first
+            // one restarts the timer.
             self.deflation += bytes;
             if bytes >= self.mss {
                 self.inflation += self.mss;
@@ -200,6 +204,8 @@ impl LossRecovery {
             self.partial_seen = true;
             return OnNew::Partial { restart_timer };
         }
+        // RFC 6582 section 3.2 step 3, a full acknowledgement: the window is the threshold (option 2), or what is in flight and one segment where that is
+        // less (option 1).
         self.leave();
         let at_most = if newreno && self.full_ack == FullAck::Flight {
             in_flight.max(self.mss) + self.mss
@@ -209,7 +215,7 @@ impl LossRecovery {
         OnNew::Full(Stage::Exit { at_most })
     }
 
-    /// The retransmission timer has fired (RFC 6582 section 3.2 step 4).
+    /// The retransmission timer has fired (RFC 6582 section 3.2 step 4): `recover` is the highest byte sent, and fast recovery ends.
     pub(crate) fn on_timeout(&mut self, sent: u64) {
         self.leave();
         self.timed_out = true;

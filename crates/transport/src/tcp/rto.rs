@@ -61,17 +61,17 @@ impl Peak {
     }
 }
 
-/// One part of so many, found by a product: a window changes this number seldom, and a division by it takes long.
+/// The weight of one of several samples in a round trip. A part is found by a product: the number of samples changes seldom, and a division by it takes long.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct SampleWeight {
     expected: u64,
     /// 2^64 over that, rounded up; 0 for one part.
     inverse: u64,
 }
 
-impl Share {
-    pub(crate) fn of(expected: u64) -> Share {
-        Share {
+impl SampleWeight {
+    pub(crate) fn of(expected: u64) -> SampleWeight {
+        SampleWeight {
             expected,
             inverse: match expected {
                 0 | 1 => 0,
@@ -82,9 +82,9 @@ impl Share {
 
     /// The same for another number, found anew only where it is another.
     #[inline]
-    pub(crate) fn follow(&mut self, expected: u64) -> Share {
+    pub(crate) fn follow(&mut self, expected: u64) -> SampleWeight {
         if self.expected != expected {
-            *self = Share::of(expected);
+            *self = SampleWeight::of(expected);
         }
         *self
     }
@@ -139,12 +139,13 @@ impl Rto {
     /// Takes a sample, of a segment that was sent once (Karn's algorithm, section 3). It ends the back-off. `una` and `nxt` are the first byte that is not
     /// acknowledged, and the next to send.
     pub(crate) fn sample(&mut self, rtt: Span, una: u64, nxt: u64) {
-        self.sample_of(Share::of(1), rtt, una, nxt);
+        self.sample_of(SampleWeight::of(1), rtt, una, nxt);
     }
 
     /// The same for one of the samples that are expected in a round trip, so that the history does not shorten (RFC 7323 section 4.2 and appendix G).
-    pub(crate) fn sample_of(&mut self, share: Share, rtt: Span, una: u64, nxt: u64) {
+    pub(crate) fn sample_of(&mut self, weight: SampleWeight, rtt: Span, una: u64, nxt: u64) {
         if self.srtt.is_zero() {
+            // RFC 6298 section 2.2: the first sample is the mean, half of it the deviation.
             self.srtt = rtt;
             self.rttvar = rtt / 2;
             if let Some(peak) = &mut self.peak {
@@ -157,9 +158,10 @@ impl Rto {
             self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
             peak.take(self.rttvar, self.min, una, nxt);
         } else {
+            // Section 2.3: an eighth of the mean and a quarter of the deviation are new, the deviation first.
             let error = Span::from_ps(self.srtt.as_ps().abs_diff(rtt.as_ps()));
-            self.rttvar = self.rttvar - share.of_span(self.rttvar / 4) + share.of_span(error / 4);
-            self.srtt = self.srtt - share.of_span(self.srtt / 8) + share.of_span(rtt / 8);
+            self.rttvar = self.rttvar - weight.of_span(self.rttvar / 4) + weight.of_span(error / 4);
+            self.srtt = self.srtt - weight.of_span(self.srtt / 8) + weight.of_span(rtt / 8);
         }
         self.end_back_off();
     }
@@ -183,6 +185,7 @@ impl Rto {
             Some(peak) => peak.spread,
             None => 4 * self.rttvar,
         };
+        // Sections 2.3 to 2.5: the mean and four deviations, at least the granularity, between the bounds.
         let spread = spread.max(self.granularity);
         let rto = match self.floor {
             RtoFloor::Whole => (self.srtt + spread).max(self.min),
@@ -244,7 +247,7 @@ mod tests {
         for _ in 0..20_000 {
             let (few, long) = (rng.below(18), 1 + rng.below(46));
             let expected = 1 + rng.below(1 << few);
-            let share = Share::of(1).follow(expected);
+            let weight = SampleWeight::of(1).follow(expected);
             let any = rng.below(1 << long);
             for ps in [
                 any,
@@ -252,7 +255,7 @@ mod tests {
                 (any / expected * expected).saturating_sub(1),
             ] {
                 let span = Span::from_ps(ps);
-                assert_eq!(share.of_span(span), span / expected, "{ps} / {expected}");
+                assert_eq!(weight.of_span(span), span / expected, "{ps} / {expected}");
             }
         }
     }
@@ -262,7 +265,7 @@ mod tests {
         let after = |times, expected| {
             let mut rto = rto(&[("min_rto", "0s")]);
             rto.sample(ms(80), 1, 1);
-            (0..times).for_each(|_| rto.sample_of(Share::of(expected), ms(160), 1, 1));
+            (0..times).for_each(|_| rto.sample_of(SampleWeight::of(expected), ms(160), 1, 1));
             rto.srtt().unwrap()
         };
         assert_eq!(after(1, 1), ms(90));

@@ -10,8 +10,8 @@
 use super::params::{InitialWindow, TcpParams};
 use super::recovery::{LossRecovery, OnDuplicate, OnNew};
 use super::rto::Rto;
+use super::timer_wheel::TimerWheel;
 use super::unused::Unused;
-use super::wheel::Wheel;
 use crate::app::{Feed, Source};
 use crate::report::{Gauges, SenderReport};
 use sojourn_cc::{
@@ -98,7 +98,7 @@ pub struct TcpSender<S> {
     recovery: LossRecovery,
     cc: AnyCc,
     rto: Rto,
-    wheel: Wheel,
+    timer_wheel: TimerWheel,
     cold: Box<Cold<S>>,
 }
 
@@ -156,7 +156,7 @@ impl<S: Source> TcpSender<S> {
             cc,
             timers: Timers::default(),
             rto: Rto::new(&params),
-            wheel: Wheel::new(params.jiffy),
+            timer_wheel: TimerWheel::new(params.jiffy),
             mss: params.mss.get(),
             padding: 0,
             headers: u32::try_from(params.headers.get()).unwrap_or(u32::MAX),
@@ -275,7 +275,7 @@ impl<S: Source> TcpSender<S> {
 
     #[inline]
     fn arm_retransmit<H: Host>(&mut self, host: &mut H) {
-        let at = self.wheel.expiry(host.now(), self.rto.timeout());
+        let at = self.timer_wheel.expiry(host.now(), self.rto.timeout());
         self.timers.set(RETRANSMIT, at, host);
     }
 
@@ -358,20 +358,13 @@ impl<S: Source> TcpSender<S> {
         if self.state == State::Closed {
             self.open(host);
         }
-        while let Some(at) = self.cold.feed.due() {
-            if at > now {
-                self.timers.set(APPLICATION, at, host);
-                break;
-            }
-            self.end += self.cold.feed.take().unwrap_or_default();
-        }
-        if self.cold.feed.unlimited() {
-            let stop = self.cold.feed.stop();
-            if stop <= now {
-                self.end = self.max.max(FIRST_BYTE);
-            } else if stop < Time::MAX {
-                self.timers.set(APPLICATION, stop, host);
-            }
+        let (end, wake) = self
+            .cold
+            .feed
+            .collect(now, self.end, self.max.max(FIRST_BYTE));
+        self.end = end;
+        if let Some(at) = wake {
+            self.timers.set(APPLICATION, at, host);
         }
         if self.state == State::Established {
             self.check_completion(now);

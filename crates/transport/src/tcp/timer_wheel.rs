@@ -14,15 +14,15 @@ const LAST_LEVEL: u32 = 8;
 
 /// The clock of a host's timers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wheel {
+pub(crate) struct TimerWheel {
     /// Picoseconds; zero for timers that are exact.
     tick: u64,
 }
 
-impl Wheel {
-    pub(crate) fn new(tick: Option<Span>) -> Wheel {
+impl TimerWheel {
+    pub(crate) fn new(tick: Option<Span>) -> TimerWheel {
         let tick = tick.map_or(0, Span::as_ps);
-        Wheel { tick }
+        TimerWheel { tick }
     }
 
     /// When a timer fires that is set now for `wait` from now on.
@@ -58,13 +58,13 @@ mod tests {
 
     #[test]
     fn without_a_tick_timers_are_exact() {
-        let wheel = Wheel::new(None);
+        let wheel = TimerWheel::new(None);
         assert_eq!(wheel.expiry(at(1234), Span::from_us(777)), at(2011));
     }
 
     #[test]
     fn slots_widen_with_the_wait_and_a_timer_fires_when_its_slot_is_over() {
-        let wheel = Wheel::new(Some(Span::from_ms(1)));
+        let wheel = TimerWheel::new(Some(Span::from_ms(1)));
         let fires = |now, wait_us| wheel.expiry(at(now), Span::from_us(wait_us));
         // Waits below 63 ticks: tick 10 and 40 on; the tick after that.
         assert_eq!(fires(10_700, 40_000), at(51_000));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn no_timer_fires_early_and_none_later_than_a_seventh_of_its_wait_and_two_ticks() {
-        let wheel = Wheel::new(Some(Span::from_ms(1)));
+        let wheel = TimerWheel::new(Some(Span::from_ms(1)));
         for wait in (1..9000).map(Span::from_ms) {
             for now in [0, 999, 4_500, 63_999, 1_234_567].map(at) {
                 let late = wheel.expiry(now, wait).since(now + wait);

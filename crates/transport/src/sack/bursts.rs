@@ -1,10 +1,10 @@
-//! How many segments leave at once where they leave in pieces (dialect linux).
+//! How many segments leave at once where they leave in bursts, as with segmentation offload (`send_unit = pieces`, dialect linux).
 //!
 //! Source: tcp_output.c of Linux 6.1.192, which was read: tcp_write_xmit, tcp_tso_autosize, tcp_tso_should_defer, tcp_cwnd_test and
-//! tcp_xmit_size_goal. What an application writes lies in buffers of 64 KiB less headers there, and leaves them in pieces: as much as the
+//! tcp_xmit_size_goal. What an application writes lies in buffers of 64 KiB less headers there, and leaves them in bursts: as much as the
 //! rate (a paced one, or what the window makes) sends in 1/1024 s, more on paths below 16 ms, two segments at least, and never beyond the
-//! end of a buffer. A window that has less room than that waits for the next acknowledgement if that is expected within 1 ms, unless the last piece left
-//! more than 1 ms ago. The last segment of a piece of several has PSH, which makes the receiver acknowledge. Beside traces of Linux 6.1: what BBR has sent at
+//! end of a buffer. A window that has less room than that waits for the next acknowledgement if that is expected within 1 ms, unless the last burst left
+//! more than 1 ms ago. The last segment of a burst of several has PSH, which makes the receiver acknowledge. Beside traces of Linux 6.1: what BBR has sent at
 //! 10 Mbps is of one parity for 45 segments, then of the other; with Reno and CUBIC every second segment has PSH there.
 
 use super::params::SendUnit;
@@ -17,13 +17,13 @@ const BUFFER: u64 = 65_215;
 /// buffers follow.
 const FIRST_BUFFER: u64 = 65_160 / 2;
 const FIRST_BUFFERS: u64 = 171 * 1448;
-/// Part of a second that makes a piece (sk_pacing_shift).
+/// Part of a second that makes a burst (sk_pacing_shift).
 const PER_SECOND: u64 = 1024;
-/// Segments of a piece at least (tcp_min_tso_segs), and the rate below which a paced one may be a single segment
+/// Segments of a burst at least (tcp_min_tso_segs), and the rate below which a paced one may be a single segment
 /// (tcp_bbr.c, bbr_min_tso_rate).
 const LEAST: u64 = 2;
 const SINGLE_BELOW: Rate = Rate::bps(1_200_000);
-/// A path of so many microseconds, and of half as many more, makes pieces half as long (tcp_tso_rtt_log), 31 times at most.
+/// A path of so many microseconds, and of half as many more, makes bursts half as long (tcp_tso_rtt_log), 31 times at most.
 const NEAR_US: u64 = 512;
 const FAR: u64 = 32;
 /// What was sent so long ago was not just now, and an acknowledgement that is so far away, or half a round trip if that is less, is not waited for
@@ -32,11 +32,11 @@ const RECENT: Span = Span::from_ms(1);
 /// A third of the window is worth sending (tcp_tso_win_divisor).
 const PARTS: u64 = 3;
 
-/// The piece at hand, and the buffer it comes from.
+/// The burst at hand, and the buffer it comes from.
 #[derive(Clone, Debug)]
-pub(super) struct Pieces {
+pub(super) struct Bursts {
     on: bool,
-    /// Segments of the piece that are still to be sent, all that it has, and those that are left in the buffer.
+    /// Segments of the burst that are still to be sent, all that it has, and those that are left in the buffer.
     left: u32,
     size: u32,
     buffer: u32,
@@ -44,9 +44,9 @@ pub(super) struct Pieces {
     first: u64,
 }
 
-/// What a sender is up to when it might begin a piece. Bytes.
+/// What a sender is up to when it might begin a burst. Bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct BurstContext {
     pub(super) now: Time,
     pub(super) mss: u64,
     /// The window, and what of it is free.
@@ -66,10 +66,10 @@ pub(super) struct Standing {
     pub(super) repairs: bool,
 }
 
-impl Pieces {
+impl Bursts {
     /// Of a connection that has not sent.
-    pub(super) fn new(unit: SendUnit) -> Pieces {
-        Pieces {
+    pub(super) fn new(unit: SendUnit) -> Bursts {
+        Bursts {
             on: unit == SendUnit::Pieces,
             left: 0,
             size: 0,
@@ -78,30 +78,30 @@ impl Pieces {
         }
     }
 
-    /// Whether segments leave in pieces.
+    /// Whether segments leave in bursts.
     #[inline]
     pub(super) fn on(&self) -> bool {
         self.on
     }
 
-    /// Whether the next segment begins a piece.
+    /// Whether the next segment begins a burst.
     #[inline]
     pub(super) fn is_between(&self) -> bool {
         self.left == 0
     }
 
-    /// What is sent from now on is a piece of its own.
+    /// What is sent from now on is a burst of its own.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.left = 0;
     }
 
-    /// Begins a piece, of one segment at least. False if it is better to wait for more room.
-    pub(super) fn start(&mut self, standing: &Standing) -> bool {
-        let &Standing {
+    /// Begins a burst, of one segment at least. False if it is better to wait for more room.
+    pub(super) fn start(&mut self, context: &BurstContext) -> bool {
+        let &BurstContext {
             mss, window, room, ..
-        } = standing;
-        let unsent = standing.unsent.div_ceil(mss);
+        } = context;
+        let unsent = context.unsent.div_ceil(mss);
         if self.buffer == 0 {
             let first = self.first.min(FIRST_BUFFER) / mss.max(1);
             self.first = self.first.saturating_sub(first * mss);
@@ -111,8 +111,8 @@ impl Pieces {
             });
         }
         let buffer = u64::from(self.buffer).min(unsent).max(1);
-        let most = most(standing);
-        if buffer > 1 && defers(standing, most, buffer) {
+        let most = most(context);
+        if buffer > 1 && defers(context, most, buffer) {
             return false;
         }
         let half = (window / mss / 2).max(1);
@@ -127,7 +127,7 @@ impl Pieces {
         self.buffer = self.buffer.saturating_sub(1);
     }
 
-    /// One segment of the piece is sent. True if it is the last of several.
+    /// One segment of the burst is sent. True if it is the last of several.
     pub(super) fn step(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.buffer = self.buffer.saturating_sub(1);
@@ -135,38 +135,38 @@ impl Pieces {
     }
 }
 
-/// Segments of a piece at most.
-fn most(standing: &Standing) -> u64 {
-    let least = match standing.paced && standing.rate < SINGLE_BELOW {
+/// Segments of a burst at most.
+fn most(context: &BurstContext) -> u64 {
+    let least = match context.paced && context.rate < SINGLE_BELOW {
         true => 1,
         false => LEAST,
     };
-    let near = standing
+    let near = context
         .min_rtt
         .map_or(FAR, |rtt| rtt.as_ns() / 1000 / NEAR_US);
     let more = if near < FAR { BUFFER >> near } else { 0 };
-    let bytes = (standing.rate.as_bps() / 8 / PER_SECOND).saturating_add(more);
-    (bytes.min(BUFFER) / standing.mss.max(1)).max(least)
+    let bytes = (context.rate.as_bps() / 8 / PER_SECOND).saturating_add(more);
+    (bytes.min(BUFFER) / context.mss.max(1)).max(least)
 }
 
-/// Whether a piece of `most` segments, from a buffer that has so many more, had better wait for room.
-fn defers(standing: &Standing, most: u64, buffer: u64) -> bool {
-    let &Standing {
+/// Whether a burst of `most` segments, from a buffer that has so many more, had better wait for room.
+fn defers(context: &BurstContext, most: u64, buffer: u64) -> bool {
+    let &BurstContext {
         now,
         mss,
         window,
         room,
         unsent,
         ..
-    } = standing;
-    let soon = match (standing.oldest_sent, standing.srtt) {
+    } = context;
+    let soon = match (context.oldest_sent, context.srtt) {
         (Some(sent), Some(srtt)) => sent + srtt <= now + RECENT.min(srtt / 2),
         _ => false,
     };
     // There is nothing to wait for either where all that is written fits.
     let whole_buffer = room >= unsent.min(buffer * mss);
-    soon && !standing.repairs
-        && now.saturating_since(standing.last_sent) <= RECENT
+    soon && !context.repairs
+        && now.saturating_since(context.last_sent) <= RECENT
         && room < most * mss
         && !whole_buffer
         && room < window / PARTS
@@ -188,8 +188,8 @@ mod tests {
     }
 
     /// Far away and in the middle of a transfer without end; the window, of 100 segments, has room for `room`.
-    fn standing(room: u64) -> Standing {
-        Standing {
+    fn context(room: u64) -> BurstContext {
+        BurstContext {
             now: at(1_000_000),
             mss: MSS,
             window: 100 * MSS,
@@ -205,14 +205,14 @@ mod tests {
         }
     }
 
-    /// The sizes of `count` pieces.
-    fn sizes(standing: &Standing, count: usize) -> Vec<u32> {
-        let mut pieces = Pieces::new(SendUnit::Pieces);
+    /// The sizes of `count` bursts.
+    fn sizes(context: &BurstContext, count: usize) -> Vec<u32> {
+        let mut bursts = Bursts::new(SendUnit::Pieces);
         (0..count)
             .map(|_| {
-                assert!(pieces.start(standing));
-                let size = pieces.left;
-                let ends: Vec<bool> = (0..size).map(|_| pieces.step()).collect();
+                assert!(bursts.start(context));
+                let size = bursts.left;
+                let ends: Vec<bool> = (0..size).map(|_| bursts.step()).collect();
                 assert!(ends[..ends.len() - 1].iter().all(|end| !end));
                 assert_eq!(ends[ends.len() - 1], size > 1);
                 size
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_single_segment_ends_a_buffer_of_an_odd_number() {
-        let sizes = sizes(&standing(50), 85 + 1 + 22 + 2);
+        let sizes = sizes(&context(50), 85 + 1 + 22 + 2);
         // 171 in buffers of 22 and a rest, and then 45.
         assert_eq!(sizes[..85], [2; 85]);
         assert_eq!(sizes[85], 1);
@@ -231,35 +231,35 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_has_what_the_rate_sends_in_a_millisecond() {
+    fn a_burst_has_what_the_rate_sends_in_a_millisecond() {
         let rate = Rate::mbps(60);
         assert_eq!(
             sizes(
-                &Standing {
+                &BurstContext {
                     rate,
-                    ..standing(50)
+                    ..context(50)
                 },
                 3
             ),
             [5, 5, 5]
         );
         // Half the window at most.
-        let small = Standing {
+        let small = BurstContext {
             rate,
             window: 6 * MSS,
-            ..standing(6)
+            ..context(6)
         };
         assert_eq!(sizes(&small, 2), [3, 3]);
     }
 
     #[test]
-    fn on_a_short_path_pieces_are_longer() {
+    fn on_a_short_path_bursts_are_longer() {
         let near = |us| {
             let min_rtt = Some(Span::from_us(us));
             sizes(
-                &Standing {
+                &BurstContext {
                     min_rtt,
-                    ..standing(50)
+                    ..context(50)
                 },
                 1,
             )[0]
@@ -271,16 +271,16 @@ mod tests {
     }
 
     #[test]
-    fn below_1200_kbps_each_segment_of_a_paced_sender_is_a_piece() {
-        let slow = Standing {
+    fn below_1200_kbps_each_segment_of_a_paced_sender_is_a_burst() {
+        let slow = BurstContext {
             rate: Rate::kbps(1000),
             paced: true,
-            ..standing(50)
+            ..context(50)
         };
         assert_eq!(sizes(&slow, 2), [1, 1]);
         assert_eq!(
             sizes(
-                &Standing {
+                &BurstContext {
                     paced: false,
                     ..slow
                 },
@@ -291,34 +291,34 @@ mod tests {
     }
 
     #[test]
-    fn little_room_waits_for_more_unless_the_last_piece_is_a_millisecond_old() {
-        let starts = |standing: &Standing| Pieces::new(SendUnit::Pieces).start(standing);
-        let just_now = Standing {
+    fn little_room_waits_for_more_unless_the_last_burst_is_a_millisecond_old() {
+        let starts = |context: &BurstContext| Bursts::new(SendUnit::Pieces).start(context);
+        let just_now = BurstContext {
             last_sent: at(999_500),
-            ..standing(1)
+            ..context(1)
         };
-        assert!(starts(&standing(1)));
+        assert!(starts(&context(1)));
         assert!(!starts(&just_now));
-        assert!(starts(&Standing {
+        assert!(starts(&BurstContext {
             room: 2 * MSS,
             ..just_now
         }));
         // A third of the window is enough, and so is what the application has.
-        assert!(starts(&Standing {
+        assert!(starts(&BurstContext {
             unsent: MSS,
             ..just_now
         }));
-        assert!(starts(&Standing {
+        assert!(starts(&BurstContext {
             window: 3 * MSS,
             ..just_now
         }));
         // The oldest segment left too recently: the next acknowledgement is far off.
         let oldest_sent = Some(at(990_000));
-        assert!(starts(&Standing {
+        assert!(starts(&BurstContext {
             oldest_sent,
             ..just_now
         }));
-        assert!(starts(&Standing {
+        assert!(starts(&BurstContext {
             repairs: true,
             ..just_now
         }));

@@ -1,0 +1,314 @@
+//! What is refused, and what to write instead: names that do not exist, and parameters that cannot be had together.
+
+use super::kinds::{CC, TcpKind, flow_kinds};
+use super::pairs_of;
+use crate::registry::{usable_dialect, wrong};
+use sojourn_cc::{EcnUse, registry as cc};
+use sojourn_transport::ns2::Ns2Params;
+use sojourn_transport::sack::{Machine, ReceiverEcn};
+use sojourn_transport::tcp::Recovery;
+use sojourn_transport::{RledbatParams, SackParams, TcpParams};
+use sojourn_units::{ParamError, ParamInfo, Params, UnitErrorKind, nearest};
+
+pub(super) fn unknown(name: &str) -> ParamError {
+    let kinds = flow_kinds();
+    let names = || kinds.iter().map(|kind| kind.name);
+    let list: Vec<&str> = names().collect();
+    let list = list.join(", ");
+    let remedy = match nearest(name, names()) {
+        Some(near) => format!("did you mean {near:?}? (flows: {list})"),
+        None => format!("choose one of {list}"),
+    };
+    wrong(
+        "flow",
+        UnitErrorKind::UnknownChoice,
+        name,
+        "a kind of flow",
+        remedy,
+    )
+}
+
+impl TcpKind {
+    /// Refuses what only selective acknowledgement has, where the name of the flow fixes that losses are repaired without.
+    pub(super) fn refuse_selective(
+        &self,
+        args: &[(String, String)],
+        own: &[&[ParamInfo]],
+    ) -> Result<(), ParamError> {
+        if self.may_be_selective() {
+            return Ok(());
+        }
+        let selective = |(key, _): &&(String, String)| is_selective(key, own);
+        match args.iter().find(selective) {
+            Some((key, given)) => Err(ParamError::NoEffect {
+                key: key.clone(),
+                given: given.clone(),
+                beside: format!(
+                    "{}, which repairs losses without selective acknowledgement",
+                    self.name
+                ),
+                remedy: "leave it out, or name the flow sack".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks that ECN was not turned off for a congestion control that lives by marks.
+pub(crate) fn refuse_without_marks(
+    args: &[(String, String)],
+    control: &str,
+) -> Result<(), ParamError> {
+    match gives(args, "ecn", "false") {
+        true => Err(wrong(
+            "ecn",
+            UnitErrorKind::UnknownChoice,
+            "false",
+            &format!("allowed with {control}, which lives by marks"),
+            "leave it out, or take another congestion control",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Refuses what only selective acknowledgement has, where losses are repaired without: a value that is not the default would have no
+/// effect.
+pub(super) fn refuse_unselective(
+    args: &[(String, String)],
+    recovery: Recovery,
+    dialect: Option<&str>,
+) -> Result<(), ParamError> {
+    if recovery == Recovery::Sack {
+        return Ok(());
+    }
+    let dialect = usable_dialect::<SackParams>(dialect);
+    let of_tcp = |key: &str| TcpParams::TABLE.iter().any(|info| info.name == key);
+    let mut pairs = pairs_of(args, SackParams::TABLE);
+    pairs.retain(|(key, _)| !of_tcp(key));
+    let given: SackParams = sojourn_units::build(dialect, &pairs)?;
+    let defaults: SackParams = sojourn_units::build(dialect, &[])?;
+    let differs = |(key, _): &&(String, String)| given.get(key) != defaults.get(key);
+    match pairs.iter().find(differs) {
+        Some((key, text)) => Err(ParamError::NoEffect {
+            key: key.clone(),
+            given: text.clone(),
+            beside: format!("recovery={}", recovery.name()),
+            remedy: "leave it out, write recovery=sack, or name the flow sack".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a key is of selective acknowledgement, and not of a table that has one of that name, too.
+fn is_selective(key: &str, own: &[&[ParamInfo]]) -> bool {
+    let is_of = |table: &[ParamInfo]| table.iter().any(|info| info.name == key);
+    !own.iter().any(|table| is_of(table))
+        && (is_of(SackParams::TABLE) || is_of(RledbatParams::TABLE))
+}
+
+/// Refuses options of selective acknowledgement that ns-2's agent lacks.
+pub(super) fn refuse_in_ns2(args: &[(String, String)]) -> Result<(), ParamError> {
+    let selective = |(key, _): &&(String, String)| is_selective(key, &[Ns2Params::TABLE]);
+    match args.iter().find(selective) {
+        Some((key, given)) => Err(ParamError::NoEffect {
+            key: key.clone(),
+            given: given.clone(),
+            beside: "dialect=ns2, whose TCP is ns-2's agent".to_owned(),
+            remedy: "leave it out, or give the flow another dialect, such as dialect=rfc9293"
+                .to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that what a flow wants of Accurate ECN can be had together.
+pub(super) fn check_marks(
+    args: &[(String, String)],
+    sack: &SackParams,
+    ecn: EcnUse,
+    control: &str,
+) -> Result<(), ParamError> {
+    let refuse = |key: &str, given: &str, allowed: &str, remedy: &str| {
+        Err(wrong(
+            key,
+            UnitErrorKind::UnknownChoice,
+            given,
+            allowed,
+            remedy,
+        ))
+    };
+    if sack.accurate_ecn && sack.machine == Machine::Ns3 {
+        return refuse(
+            "accurate_ecn",
+            "true",
+            "allowed with machine=ns3, which has none",
+            "leave it out, or take another dialect",
+        );
+    }
+    if sack.accurate_ecn && gives(args, "ecn", "false") {
+        return refuse(
+            "ecn",
+            "false",
+            "allowed with accurate_ecn=true, which turns it on",
+            "leave one of them out",
+        );
+    }
+    if !sack.accurate_ecn && sack.receiver_ecn == ReceiverEcn::Classic && ecn == EcnUse::Scalable {
+        return refuse(
+            "receiver_ecn",
+            "classic",
+            &format!("allowed with {control} alone, which has to ask for more to find that out"),
+            "write accurate_ecn=true beside it",
+        );
+    }
+    Ok(())
+}
+
+/// Checks that pacing was not turned off for a congestion control that sets the pace itself.
+pub(super) fn refuse_unpaced(args: &[(String, String)], control: &str) -> Result<(), ParamError> {
+    match gives(args, "pacing", "false") {
+        true => Err(wrong(
+            "pacing",
+            UnitErrorKind::UnknownChoice,
+            "false",
+            &format!("allowed with {control}, which sets the pace itself"),
+            "leave it out, or take another congestion control",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The error of a congestion control that does not exist.
+pub(crate) fn unknown_control(error: &cc::BuildError) -> ParamError {
+    let (given, nearest) = match error {
+        cc::BuildError::Unknown { given, nearest } => (given.as_str(), *nearest),
+        cc::BuildError::Param { algorithm, .. } => (*algorithm, None),
+    };
+    let names: Vec<&str> = sojourn_cc::ALGORITHMS.iter().map(|a| a.name).collect();
+    let remedy = match nearest {
+        Some(near) => format!("did you mean {near:?}? (there are: {})", names.join(", ")),
+        None => format!("choose one of {}", names.join(", ")),
+    };
+    wrong(
+        CC,
+        UnitErrorKind::UnknownChoice,
+        given,
+        "a congestion control",
+        remedy,
+    )
+}
+
+pub(super) fn fixed_by_name(key: &str, given: &str) -> ParamError {
+    wrong(
+        key,
+        UnitErrorKind::UnknownChoice,
+        given,
+        "open to choice: the name of the flow fixes it",
+        "leave it out, or name the flow tcp",
+    )
+}
+
+/// Refuses what no part of a flow declares, and what is given twice.
+pub(crate) fn check_keys(
+    args: &[(String, String)],
+    tables: &[&'static [ParamInfo]],
+    more: &[&'static str],
+) -> Result<(), ParamError> {
+    let allowed: Vec<&'static str> = tables
+        .iter()
+        .flat_map(|table| table.iter().map(|info| info.name))
+        .chain(more.iter().copied())
+        .collect();
+    for (index, (key, text)) in args.iter().enumerate() {
+        if key != "dialect" && !allowed.contains(&key.as_str()) {
+            return Err(ParamError::UnknownKey {
+                key: key.clone(),
+                given: text.clone(),
+                nearest: nearest(key, allowed.iter().copied()),
+                allowed,
+            });
+        }
+        if let Some((_, first)) = args[..index].iter().find(|(earlier, _)| earlier == key) {
+            return Err(ParamError::Repeated {
+                key: key.clone(),
+                first: first.clone(),
+                second: text.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses `ecn=accurate`, which is how others say it.
+pub(super) fn refuse_accurate_as_value(args: &[(String, String)]) -> Result<(), ParamError> {
+    match gives(args, "ecn", "accurate") {
+        true => Err(wrong(
+            "ecn",
+            UnitErrorKind::UnknownChoice,
+            "accurate",
+            "true or false",
+            "write accurate_ecn=true, which TCP with selective acknowledgement has",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Refuses what cannot be had beside rLEDBAT, where that is on.
+pub(super) fn refuse_beside_rledbat(
+    args: &[(String, String)],
+    ecn: EcnUse,
+    control: &str,
+) -> Result<(), ParamError> {
+    if gives(args, "accurate_ecn", "true") {
+        return Err(wrong(
+            "accurate_ecn",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            "allowed with rledbat=true, whose acknowledgements carry a window in its place",
+            "leave one of them out",
+        ));
+    }
+    if ecn == EcnUse::Scalable {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with {control}, which counts marks"),
+            "leave it out, or take another congestion control",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what needs selective acknowledgement, where losses are repaired without it.
+pub(super) fn refuse_needs_of_sack(
+    recovery: Recovery,
+    rledbat: bool,
+    samples: bool,
+    control: &str,
+) -> Result<(), ParamError> {
+    if rledbat {
+        return Err(wrong(
+            "rledbat",
+            UnitErrorKind::UnknownChoice,
+            "true",
+            &format!("allowed with recovery={}", recovery.name()),
+            "write recovery=sack, or name the flow sack",
+        ));
+    }
+    if samples {
+        return Err(wrong(
+            "recovery",
+            UnitErrorKind::UnknownChoice,
+            recovery.name(),
+            &format!("what {control} can work with: it needs selective acknowledgement"),
+            "leave it out, or write recovery=sack",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether that value is given for a parameter.
+fn gives(args: &[(String, String)], key: &str, text: &str) -> bool {
+    args.iter().any(|(k, given)| k == key && given == text)
+}

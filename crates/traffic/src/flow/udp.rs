@@ -1,0 +1,60 @@
+//! UDP flows: datagrams as a source writes them, to a passive sink.
+
+use super::data::spec;
+use super::ns3::NS3_24;
+use super::refusals::check_keys;
+use super::{BuiltFlow, FlowRequest, Transport, effective_dialect, pairs_of};
+use crate::endpoint::Endpoint;
+use crate::registry::{self, CatalogueEntry, Resolved};
+use crate::timed::Timed;
+use sojourn_transport::ns3::PacketSink;
+use sojourn_transport::{UdpParams, UdpSender};
+use sojourn_units::{ParamError, Params};
+
+pub(super) fn build_udp(
+    source: &'static CatalogueEntry,
+    args: &[(String, String)],
+    request: &FlowRequest<'_>,
+) -> Result<BuiltFlow, ParamError> {
+    let known = [source.params, UdpParams::TABLE];
+    check_keys(args, &known, &[])?;
+    let own = pairs_of(args, source.params);
+    let dialect = effective_dialect(args, request);
+    let params = udp_params(args, dialect)?;
+    let mut built = registry::build_source(&spec(source.name, &own), dialect)?;
+    let resolved = (source.resolve)(dialect, &own)?;
+    let ns3_numbers = request.number(&mut built);
+    // ns-3's applications send to one of its sinks, which is an endpoint of its own.
+    let receiver = (resolved.release == NS3_24).then(|| {
+        let headers = u32::try_from(params.headers.get()).unwrap_or(u32::MAX);
+        Endpoint::PacketSink(PacketSink::new(headers))
+    });
+    let sender = UdpSender::new(
+        request.flow,
+        &params,
+        Timed::new(built, request.start),
+        request.stream("source"),
+        request.stop,
+    );
+    Ok(BuiltFlow {
+        sender: Endpoint::Udp(sender),
+        receiver,
+        transport: Transport::Udp,
+        parts: vec![(source.name, resolved), ("udp", Resolved::of(&params))],
+        ns3_numbers,
+        connections: 1,
+    })
+}
+
+/// UDP has no dialects of its own account: one that it lacks is the source's business.
+pub(crate) fn udp_params(
+    args: &[(String, String)],
+    dialect: Option<&str>,
+) -> Result<UdpParams, ParamError> {
+    let known = |d: &&str| {
+        UdpParams::DIALECTS
+            .iter()
+            .any(|info| info.name == *d || info.release == *d)
+    };
+    sojourn_units::build(dialect.filter(known), &pairs_of(args, UdpParams::TABLE))
+}
