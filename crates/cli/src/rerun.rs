@@ -8,7 +8,7 @@ use crate::make::{show, style};
 use crate::output::emit;
 use crate::run::stoppable;
 use indicatif::ProgressBar;
-use sojourn_lab::results::rerun as again;
+use sojourn_lab::rerun::rerun as again;
 use sojourn_lab::study::{Options, Progress};
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<(), Failure> {

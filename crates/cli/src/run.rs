@@ -10,6 +10,7 @@ use crate::show;
 use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::needs::Needs;
 use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
 use sojourn_lab::outcome::RunOutcome;
 use sojourn_lab::run::run_unless;
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let mut scenario = reading.scenario;
     scenario.refuse_vain_replications(&document)?;
-    let needs = reading.limits.check_run(&scenario);
+    let needs = Needs::of_allowed(&scenario, &reading.limits);
     needs.map_err(|error| document.locate(error))?;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
@@ -139,7 +140,9 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     if let Some(memory) = &args.make.limit_memory {
         given.sets.push(format!("limits.memory={memory}"));
     }
-    let (base, queues, limits) = read_dumbbell(&given)?;
+    let (base, queues, limits) = read_dumbbell(&given, &|scenario, limits| {
+        Needs::of_allowed(scenario, limits).map(drop)
+    })?;
     let mut study = Study::comparison(&base, &queues);
     study.limits = limits;
     if args.make.dry_run {

@@ -10,7 +10,7 @@
 //! among them is left out, as are `global` and `value` elements; each is told in a note. What the scenario itself says of a
 //! component goes before its attributes, as it does in an ns-3 program that sets an attribute of an object.
 
-use crate::compile::is_ns3_24;
+use crate::dialect::is_ns3_24;
 use crate::error::{LabError, LabErrorKind, Place, Result};
 use crate::model::{FlowGroup, Scenario, Topology};
 use roxmltree::{Document, Node};

@@ -5,7 +5,7 @@
 //! serialization, propagation.
 
 use crate::error::{LabError, LabErrorKind};
-use crate::run::LabNetwork;
+use crate::network::LabNetwork;
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind};
 use sojourn_sim::trace::NoTrace;
 use sojourn_sim::{

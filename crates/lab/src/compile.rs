@@ -1,9 +1,12 @@
 //! From a scenario to a network that can run: hosts are attached, flows placed, queues and endpoints built.
 
 mod groups;
+mod parts;
 
-pub(crate) use self::groups::resolve_group;
-pub use self::groups::{GroupInfo, MemberInfo};
+pub use self::parts::{Compiled, FlowInfo, GroupInfo, LinkChange, LinkInfo, MemberInfo};
+
+use self::parts::{Place, bad, unknown};
+use crate::dialect::{Conventions, access_rate};
 
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{
@@ -11,127 +14,20 @@ use crate::model::{
     Rounding, Scenario, Streams, TieRule, Topology, WhileDown,
 };
 use crate::opportunities;
+use crate::scenario::with_buffer;
+use sojourn_queue::CatalogueEntry;
 use sojourn_queue::registry::{self, BuildContext, Resolved};
-use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_sim::routing::Routes;
 use sojourn_sim::topology::{Graph, Line, Role};
 use sojourn_sim::{
     AgentSpec, FlowSpec, ImpairmentSpec, LinkSpec, LinkState, Loss, LossAt, Mrg32k3a, NetworkSpec,
-    Opportunities, Outage, Stream, Ties, TxRounding,
+    Outage, Stream, Ties, TxRounding,
 };
 use sojourn_traffic::Endpoint;
 use sojourn_traffic::flow::{FlowBuilder, FlowRequest};
 use sojourn_traffic::media::RTP;
-use sojourn_units::{Limit, Rate, Span, Spec, SpecValue, Specs, Time};
+use sojourn_units::{Limit, Rate, Span, Spec, Time};
 use std::sync::Arc;
-
-/// A network and what a run needs to know of it.
-pub struct Compiled {
-    /// The network, to be built.
-    pub network: NetworkSpec<QueuePort, Endpoint>,
-    /// Link directions, in the order of their index.
-    pub links: Vec<LinkInfo>,
-    /// Flows, in the order of their index.
-    pub flows: Vec<FlowInfo>,
-    /// Multicast groups, in the order of their index.
-    pub groups: Vec<GroupInfo>,
-    /// Timed changes, in the order of time.
-    pub changes: Vec<LinkChange>,
-}
-
-/// A timed change of a link direction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkChange {
-    /// When.
-    pub at: Time,
-    /// The index of the link direction.
-    pub link: usize,
-    /// Its new rate.
-    pub rate: Option<Rate>,
-    /// Its new propagation.
-    pub delay: Option<Span>,
-    /// Whether it is up or down.
-    pub state: Option<LinkState>,
-}
-
-impl Compiled {
-    /// The longest time by which a lazy link's events may reach a tracer late: propagation, whatever the timed changes make
-    /// of it, and jitter.
-    pub fn lag(&self) -> Span {
-        let planned = self.changes.iter().filter_map(|change| change.delay);
-        let delays = self.links.iter().map(|link| link.delay).chain(planned);
-        let jitter = self
-            .network
-            .links
-            .iter()
-            .map(|link| link.impairments.jitter);
-        delays.max().unwrap_or(Span::ZERO) + jitter.max().unwrap_or(Span::ZERO)
-    }
-}
-
-/// A link direction.
-#[derive(Clone, Debug)]
-pub struct LinkInfo {
-    /// Bytes that it adds to each packet while it transmits it; its queue counts packets without them.
-    pub link_header: u32,
-    /// Name in results, such as `left-right`.
-    pub name: String,
-    /// What it is for.
-    pub role: Role,
-    /// Its queue is reported.
-    pub observed: bool,
-    /// Rate at the start; the mean where it sends at opportunities.
-    pub rate: Rate,
-    /// When it may send, in place of the rate.
-    pub opportunities: Option<Opportunities>,
-    /// Propagation delay at the start.
-    pub delay: Span,
-    /// The discipline.
-    pub discipline: &'static CatalogueEntry,
-    /// Its parameters, resolved.
-    pub resolved: Arc<Resolved>,
-}
-
-/// A flow.
-#[derive(Clone, Debug)]
-pub struct FlowInfo {
-    /// Bytes of its headers on the wire that the links add; its packets, and the `headers` of its parts, are without them.
-    pub link_header: u32,
-    /// Unique name in results, such as `reno-1`.
-    pub name: String,
-    /// Name of the group.
-    pub label: String,
-    /// What runs.
-    pub kind: String,
-    /// Its dialect in full.
-    pub release: String,
-    /// What runs, part by part, with parameters resolved.
-    pub parts: Vec<(&'static str, sojourn_traffic::registry::Resolved)>,
-    /// In the direction under study.
-    pub forward: bool,
-    /// Index of the sending agent.
-    pub sender: usize,
-    /// Index of the receiving agent.
-    pub receiver: Option<usize>,
-    /// Indices of the agents of its group's members, where they have some.
-    pub members: Vec<usize>,
-    /// Node of the sender.
-    pub source: u32,
-    /// Node of the receiver; of a flow to a group as the network has it.
-    pub sink: u32,
-    /// Index of the multicast group that it is sent to.
-    pub group: Option<usize>,
-    /// Base round trip: propagation over its path, both ways; of a flow to a group, over the longest.
-    pub base_rtt: Span,
-    /// When it starts.
-    pub start: Time,
-    /// Its flows in the network: one, the connections of a workload, or those of the members of its group, too.
-    pub network: std::ops::Range<usize>,
-    /// Those of them that carry what it is about: all but the reports of a group's members on media.
-    pub own: std::ops::Range<usize>,
-    /// Rate of the slowest link of its path at the start.
-    pub slowest: Rate,
-}
 
 /// Compiles replication `replication` of a scenario.
 ///
@@ -152,6 +48,13 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         .flat_map(|(at, place)| (0..width((at, place))).map(|_| (place.source, place.sink)))
         .collect();
     let conventions = Conventions::of(scenario);
+    let link_header = narrow(conventions.link_header);
+    let rounding = match conventions.tx_rounding {
+        Rounding::Carry => TxRounding::Carry,
+        Rounding::TruncateNs => TxRounding::TruncateNs,
+        Rounding::NearestNs => TxRounding::NearestNs,
+        Rounding::DoubleNs => TxRounding::DoubleNs,
+    };
     let mut compiled = Compiled {
         network: NetworkSpec {
             nodes: graph.nodes.clone(),
@@ -159,7 +62,11 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             agents: Vec::new(),
             flows: Vec::with_capacity(places.len()),
             groups: group_specs,
-            ties: conventions.ties,
+            ties: match conventions.ties {
+                TieRule::Birth => Ties::Birth,
+                TieRule::Ns2Clock => Ties::Ns2Clock,
+                TieRule::DeparturesFirst => Ties::DeparturesFirst,
+            },
             eager: scenario.run.eager,
             seed: scenario.run.seed,
             replication,
@@ -169,7 +76,7 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
         groups,
         changes: Vec::new(),
     };
-    let mut numbers = conventions.numbers;
+    let mut numbers = (conventions.streams == Streams::Ns3).then_some(Ns3Numbers(0));
     if numbers.is_some() && !Mrg32k3a::SEEDS.contains(&scenario.run.seed) {
         return Err(bad(
             scenario,
@@ -213,16 +120,16 @@ pub fn compile(scenario: &Scenario, replication: u64) -> Result<Compiled, LabErr
             to: edge.to,
             rate: edge.rate,
             delay: edge.delay,
-            rounding: conventions.rounding,
-            device_queue: conventions.device_queue,
-            header: conventions.link_header,
+            rounding,
+            device_queue: narrow(conventions.device_queue),
+            header: link_header,
             opportunities: None,
             impairments: ImpairmentSpec::default(),
             port,
         });
         compiled.links.push(LinkInfo {
             name,
-            link_header: conventions.link_header,
+            link_header,
             role: edge.role,
             observed: queue.observed,
             rate: edge.rate,
@@ -396,99 +303,6 @@ impl Ns3Numbers {
 
     fn take_nodes(&mut self, nodes: usize) {
         self.0 += Ns3Numbers::OF_NODE * u64::try_from(nodes).unwrap_or(u64::MAX);
-    }
-}
-
-/// Conventions that follow from the scenario's dialect unless they are given.
-struct Conventions {
-    ties: Ties,
-    rounding: TxRounding,
-    device_queue: u32,
-    link_header: u32,
-    numbers: Option<Ns3Numbers>,
-}
-
-/// Bytes of the header of ns-3's point-to-point devices (ppp-header.cc).
-const PPP_HEADER: u64 = 2;
-
-/// Whether a dialect is ns-3.24's, in which the device queue is all the queue there is.
-pub(crate) fn is_ns3_24(dialect: &str) -> bool {
-    matches!(dialect, "ns3_24" | "ns3-3.24")
-}
-
-/// Bytes that links add to packets.
-pub(crate) fn link_header(scenario: &Scenario) -> u32 {
-    let dialect = scenario.dialect.as_deref().unwrap_or("");
-    let usual = match dialect.starts_with("ns3") && !is_ns3_24(dialect) {
-        true => PPP_HEADER,
-        false => 0,
-    };
-    let bytes = scenario.wire.link_header.unwrap_or(usual);
-    u32::try_from(bytes).unwrap_or(u32::MAX)
-}
-
-impl Conventions {
-    fn of(scenario: &Scenario) -> Conventions {
-        let dialect = scenario.dialect.as_deref().unwrap_or("");
-        let ns2 = dialect.starts_with("ns2");
-        let ns3 = dialect.starts_with("ns3");
-        let old_ns3 = is_ns3_24(dialect);
-        let ties = match scenario.run.ties {
-            Some(TieRule::Birth) => Ties::Birth,
-            Some(TieRule::Ns2Clock) => Ties::Ns2Clock,
-            Some(TieRule::DeparturesFirst) => Ties::DeparturesFirst,
-            None if ns2 => Ties::Ns2Clock,
-            None if ns3 => Ties::Birth,
-            None => Ties::DeparturesFirst,
-        };
-        let rounding = match scenario.wire.tx_rounding {
-            Some(Rounding::Carry) => TxRounding::Carry,
-            Some(Rounding::TruncateNs) => TxRounding::TruncateNs,
-            Some(Rounding::NearestNs) => TxRounding::NearestNs,
-            Some(Rounding::DoubleNs) => TxRounding::DoubleNs,
-            None if old_ns3 => TxRounding::DoubleNs,
-            None if ns3 => TxRounding::NearestNs,
-            None => TxRounding::Carry,
-        };
-        let device_queue = scenario
-            .wire
-            .device_queue
-            .unwrap_or(u64::from(ns3 && !old_ns3));
-        let numbered = match scenario.run.streams {
-            Some(streams) => streams == Streams::Ns3,
-            None => old_ns3,
-        };
-        Conventions {
-            ties,
-            rounding,
-            device_queue: u32::try_from(device_queue).unwrap_or(u32::MAX),
-            link_header: link_header(scenario),
-            numbers: numbered.then_some(Ns3Numbers(0)),
-        }
-    }
-}
-
-/// A flow that has its nodes.
-struct Place {
-    group: usize,
-    name: String,
-    label: String,
-    forward: bool,
-    source: u32,
-    sink: u32,
-    /// Index of the multicast group that it is sent to.
-    to_group: Option<usize>,
-    /// Position within its group, for staggered starts.
-    position: u64,
-}
-
-impl Place {
-    /// Nodes of its receivers.
-    fn sinks(&self, groups: &[GroupInfo]) -> Vec<u32> {
-        match self.to_group.and_then(|group| groups.get(group)) {
-            Some(group) => group.members.iter().map(|member| member.index).collect(),
-            None => vec![self.sink],
-        }
     }
 }
 
@@ -812,30 +626,16 @@ impl Hosts {
                 let (bottleneck, access) = d.delays();
                 let delay = rtt.map_or(access, |rtt| (rtt / 2).saturating_sub(bottleneck) / 2);
                 Line {
-                    rate: d.access_rate.unwrap_or(d.rate * 10),
+                    rate: access_rate(d.access_rate, d.rate),
                     delay,
                 }
             }
             Topology::ParkingLot(p) => Line {
-                rate: p.access_rate.unwrap_or(p.rate * 10),
+                rate: access_rate(p.access_rate, p.rate),
                 delay: p.access_delay,
             },
             Topology::Chain(_) | Topology::Graph(_) => unreachable!("these have no hosts"),
         }
-    }
-}
-
-impl crate::model::DumbbellParams {
-    /// One-way propagation of the bottleneck and of each access link: a quarter of the base round trip lies on the
-    /// bottleneck and the rest on the two access links, unless one of them is given.
-    pub fn delays(&self) -> (Span, Span) {
-        let bottleneck = match (self.bottleneck_delay, self.access_delay) {
-            (Some(bottleneck), _) => bottleneck,
-            (None, Some(access)) => (self.rtt / 2).saturating_sub(access * 2),
-            (None, None) => self.rtt / 4,
-        };
-        let rest = (self.rtt / 2).saturating_sub(bottleneck) / 2;
-        (bottleneck, self.access_delay.unwrap_or(rest))
     }
 }
 
@@ -849,39 +649,6 @@ impl Names {
         *count += 1;
         format!("{label}-{count}")
     }
-}
-
-/// A queue's specification with the limit that the topology sets, unless the specification sets one. A scheduler without a
-/// limit over all its queues passes it on to each of them.
-pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
-    let mut spec = spec.clone();
-    let Some(limit) = buffer else {
-        return spec;
-    };
-    let has = |name: &str| {
-        // An unknown discipline is told of later.
-        registry::find(&spec.name).is_ok_and(|entry| entry.params.iter().any(|p| p.name == name))
-    };
-    if !has("limit") && has("each") {
-        let text = registry::resolve(&spec, None)
-            .ok()
-            .and_then(|(_, resolved)| resolved.pairs.into_iter().find(|(key, _)| *key == "each"));
-        if let Some(each) = text.and_then(|(_, text)| text.parse::<Specs>().ok()) {
-            // A limit that was written stays; that of the default gives way.
-            let is_default = spec.get("each").is_none();
-            let each = each.map(|inner| {
-                let mut inner = inner.clone();
-                inner.args.retain(|(key, _)| !is_default || key != "limit");
-                with_buffer(&inner, buffer)
-            });
-            spec.args.retain(|(key, _)| key != "each");
-            spec.args.push(("each".to_owned(), SpecValue::Specs(each)));
-        }
-    } else if has("limit") && spec.get("limit").is_none() {
-        spec.args
-            .push(("limit".to_owned(), SpecValue::Text(limit.to_string())));
-    }
-    spec
 }
 
 fn link_index(
@@ -1087,7 +854,7 @@ fn add_flow(
         capacity: slowest,
         shares: group.place.count,
     };
-    let link_header = link_header(scenario);
+    let link_header = narrow(Conventions::of(scenario).link_header);
     let (built, endpoints) =
         groups::build(group, compiled, place, &request, (builder, link_header)).map_err(
             |error| {
@@ -1175,33 +942,6 @@ fn add_flow(
     Ok(built.ns3_numbers)
 }
 
-/// A value that cannot be.
-fn bad(scenario: &Scenario, key: &str, problem: &str, remedy: &str) -> LabError {
-    LabError::new(LabErrorKind::BadValue, problem)
-        .in_file(&scenario.name)
-        .key(key)
-        .remedy(remedy)
-}
-
-/// A name that refers to nothing.
-fn unknown<'a>(
-    scenario: &Scenario,
-    key: &str,
-    what: &str,
-    given: &str,
-    names: impl Iterator<Item = &'a str>,
-) -> LabError {
-    let names: Vec<&str> = names.collect();
-    LabError::new(
-        LabErrorKind::UnknownName,
-        format!("unknown {what} {given:?}"),
-    )
-    .in_file(&scenario.name)
-    .key(key)
-    .nearest(sojourn_units::nearest(given, names.iter().copied()))
-    .allowed(&format!("{what}s"), names.join(", "))
-}
-
 /// When a flow starts: as given, at zero in a deterministic run, or at random within the spread.
 fn start_of(
     scenario: &Scenario,
@@ -1263,4 +1003,9 @@ impl Paths {
             slowest.unwrap_or(Rate::bps(u64::MAX)),
         )
     }
+}
+
+/// A number of a scenario as the network has it.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

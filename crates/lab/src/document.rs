@@ -13,7 +13,6 @@ use std::path::Path;
 use sojourn_units::{FlowSpec, Kind, ParamError, Params, Spec, SpecValue, Specs, build, nearest};
 
 use crate::error::{LabError, LabErrorKind, Place, Result};
-use crate::results::directory::refuse_results;
 
 /// A document: a table of named values.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,6 +122,33 @@ fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
             ),
         )),
     }
+}
+
+/// Name of the manifest.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// The error for results, as their directory or manifest, given where a scenario or a study is read; `None` for anything
+/// else.
+pub fn refuse_results(path: &Path) -> Option<LabError> {
+    let dir = match path.file_name() {
+        Some(name) if name == MANIFEST_FILE && path.is_file() => path.parent()?,
+        _ => path,
+    };
+    let dir = match dir.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => dir,
+    };
+    dir.join(MANIFEST_FILE).is_file().then(|| {
+        LabError::new(
+            LabErrorKind::BadValue,
+            "these are results, and no scenario or study",
+        )
+        .in_file(&path.display().to_string())
+        .remedy(format!(
+            "run them again with: sojourn rerun {}",
+            dir.display()
+        ))
+    })
 }
 
 /// The text of a regular file; where it is not UTF-8 the error tells the line.

@@ -1,26 +1,33 @@
 //! From a scenario to a network, a run and its results: studies, replications, statistics, result files.
 
+pub mod asked;
 pub mod attributes;
 pub mod auditor;
 pub mod bench;
 pub mod catalogue;
 pub mod compile;
+pub mod dialect;
 pub mod document;
 mod elsewhere;
 pub mod error;
 pub mod expect;
-pub mod limits;
 pub mod model;
+pub mod needs;
+mod network;
 pub mod oneline;
 pub mod opportunities;
 pub mod outcome;
+pub mod quantities;
 pub mod reference;
 pub mod replay;
+pub mod rerun;
 pub mod results;
 pub mod run;
 pub mod scenario;
 pub mod schema;
 pub mod series;
+pub mod size_statistics;
+pub mod specs;
 pub mod starter;
 pub mod stats;
 pub mod study;
@@ -29,5 +36,6 @@ pub mod trace;
 pub mod traces;
 pub mod validate;
 pub mod vectors;
+pub mod words;
 
 pub use error::{LabError, LabErrorKind};

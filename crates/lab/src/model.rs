@@ -390,6 +390,34 @@ params! {
     }
 }
 
+params! {
+    /// How much a scenario or study may ask for: table `[limits]`. What asks for more is refused before it begins. Results do not
+    /// depend on the limits.
+    pub struct LimitParams {
+        /// Memory that the runs under way and the results of all runs may need together, by an estimate. Where runs side by side would need
+        /// more, fewer are made at a time.
+        memory: Bytes = "4GB", range "10MB".., source "Sojourn's choice";
+        /// Points of a study.
+        points: u64 = "100000", range "1".., source "Sojourn's choice";
+        /// Runs: those of all points in all replications.
+        runs: u64 = "1000000", range "1".., source "Sojourn's choice";
+    }
+}
+
+impl DumbbellParams {
+    /// One-way propagation of the bottleneck and of each access link: a quarter of the base round trip lies on the
+    /// bottleneck and the rest on the two access links, unless one of them is given.
+    pub fn delays(&self) -> (Span, Span) {
+        let bottleneck = match (self.bottleneck_delay, self.access_delay) {
+            (Some(bottleneck), _) => bottleneck,
+            (None, Some(access)) => (self.rtt / 2).saturating_sub(access * 2),
+            (None, None) => self.rtt / 4,
+        };
+        let rest = (self.rtt / 2).saturating_sub(bottleneck) / 2;
+        (bottleneck, self.access_delay.unwrap_or(rest))
+    }
+}
+
 /// The shape of the network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Topology {

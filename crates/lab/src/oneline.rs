@@ -5,14 +5,15 @@
 //! use sojourn_lab::oneline::{Dumbbell, dumbbell};
 //!
 //! let text = |text: &str| Some(text.to_owned());
-//! let (base, queues, _) = dumbbell(&Dumbbell {
+//! let options = Dumbbell {
 //!     rate: text("10Mbps"),
 //!     rtt: text("40ms"),
 //!     buffer: text("100p"),
 //!     queues: vec!["codel".to_owned(), "drr".to_owned()],
 //!     flows: vec!["4*reno".to_owned(), "cbr 2Mbps".to_owned()],
 //!     ..Dumbbell::default()
-//! })?;
+//! };
+//! let (base, queues, _) = dumbbell(&options, &|_, _| Ok(()))?;
 //! assert_eq!(queues.len(), 2);
 //! assert_eq!(base.flows.len(), 2);
 //! # Ok::<(), sojourn_lab::LabError>(())
@@ -22,8 +23,7 @@ use sojourn_units::{ParamInfo, Params, Spec};
 
 use crate::document::{Document, Node, Value};
 use crate::error::{LabError, LabErrorKind, Place, Result};
-use crate::limits::LimitParams;
-use crate::model::{DumbbellParams, RunParams, Scenario, SeriesParams, Topology};
+use crate::model::{DumbbellParams, LimitParams, RunParams, Scenario, SeriesParams, Topology};
 use crate::scenario::Reading;
 
 /// Declares the options that are one value: field, option, and path in a scenario.
@@ -103,11 +103,17 @@ pub fn parameter(option: &str) -> Option<&'static ParamInfo> {
     table.iter().find(|info| info.name == key)
 }
 
+/// Refuses a scenario that asks for more than its limits allow.
+pub type Allowed<'a> = &'a dyn Fn(&Scenario, &LimitParams) -> Result<()>;
+
 /// The scenario that the options describe, with the first of the queues at its bottleneck, and all queues to compare.
 ///
 /// # Errors
-/// As [`Scenario::from_document`]; every message names the option.
-pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)> {
+/// As [`Scenario::from_document`], and where it is not `allowed`; every message names the option.
+pub fn dumbbell(
+    options: &Dumbbell,
+    allowed: Allowed<'_>,
+) -> Result<(Scenario, Vec<Spec>, LimitParams)> {
     let mut document = Document::new("sojourn dumbbell");
     document.set_node("name", unplaced("dumbbell"))?;
     for ((option, path), value) in OPTIONS.iter().zip(options.values()) {
@@ -154,7 +160,7 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)
             "topology.queue",
             argument("--queue", text, "topology.queue"),
         )?;
-        let (scenario, limits) = read(&document)?;
+        let (scenario, limits) = read(&document, allowed)?;
         let Topology::Dumbbell(params) = &scenario.topology else {
             return Err(no_dumbbell());
         };
@@ -171,7 +177,7 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)
     match base {
         Some((base, limits)) => Ok((base, queues, limits)),
         None => {
-            let (base, limits) = read(&document)?;
+            let (base, limits) = read(&document, allowed)?;
             match &base.topology {
                 Topology::Dumbbell(params) => {
                     let queue = params.queue.clone();
@@ -183,15 +189,13 @@ pub fn dumbbell(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)
     }
 }
 
-fn read(document: &Document) -> Result<(Scenario, LimitParams)> {
+fn read(document: &Document, allowed: Allowed<'_>) -> Result<(Scenario, LimitParams)> {
     let read = || {
         let Reading {
             scenario, limits, ..
         } = Scenario::read(document, &[])?;
         scenario.refuse_vain_replications(document)?;
-        limits
-            .check_run(&scenario)
-            .map_err(|error| document.locate(error))?;
+        allowed(&scenario, &limits).map_err(|error| document.locate(error))?;
         Ok((scenario, limits))
     };
     read().map_err(|error: LabError| error.reworded(in_options))
@@ -253,6 +257,10 @@ fn typed(option: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn read(options: &Dumbbell) -> Result<(Scenario, Vec<Spec>, LimitParams)> {
+        dumbbell(options, &|_, _| Ok(()))
+    }
+
     fn options() -> Dumbbell {
         Dumbbell {
             flows: vec!["4*reno".to_owned()],
@@ -272,7 +280,7 @@ mod tests {
 
     #[test]
     fn options_set_what_they_name() {
-        let (base, queues, _) = dumbbell(&with(|o| {
+        let (base, queues, _) = read(&with(|o| {
             o.rate = text("2Mbps");
             o.reverse_rate = text("1Mbps");
             o.buffer = text("50p");
@@ -301,7 +309,7 @@ mod tests {
 
     #[test]
     fn without_a_queue_the_default_runs() {
-        let (_, queues, _) = dumbbell(&options()).unwrap();
+        let (_, queues, _) = read(&options()).unwrap();
         assert_eq!(queues, [Spec::new("droptail")]);
     }
 
@@ -382,7 +390,7 @@ mod tests {
         for (options, expected) in cases {
             let expected = expected.replace("{queues}", &queues);
             let expected = expected.replace("{kinds}", &kinds.join(", "));
-            assert_eq!(dumbbell(&options).unwrap_err().to_string(), expected);
+            assert_eq!(read(&options).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -10,6 +10,9 @@ use sojourn_transport::rtp::{PlayoutCounts, RtpAccount, emodel};
 use sojourn_transport::{ExchangeCounts, SrmCounts};
 use sojourn_units::{Rate, Span, Time};
 
+/// What a link's own losses are.
+pub const LOST_ON_THE_WIRE: &str = "Packets that the link's impairments lost, on the wire or before the queue; no other count of the queue has them.";
+
 /// One run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunOutcome {

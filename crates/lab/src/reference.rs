@@ -1,16 +1,21 @@
 //! Reference pages, generated from the declarations: what scenario files may say.
 
 mod flows;
+mod markdown;
+
+pub use markdown::params_markdown;
+
+use markdown::cell;
 
 use sojourn_queue::registry::{self, CatalogueEntry, DisciplineKind};
-use sojourn_units::{ParamInfo, Spec};
+use sojourn_units::Spec;
 
 use crate::error::LabError;
 use crate::expect::expectation;
+use crate::quantities::QUANTITIES;
 use crate::results::reference::{metrics_markdown, results_markdown};
 use crate::scenario::{TOP_KEYS, TOPOLOGY_KINDS, flow_kinds, tables};
 use crate::schema::Tables;
-use crate::series::QUANTITIES;
 use crate::validate::trajectories;
 
 /// Every generated page: its file in `docs`, and its text in Markdown.
@@ -179,37 +184,6 @@ pub fn study_markdown(tables: &Tables) -> String {
     page
 }
 
-/// A table of parameters, in Markdown: key, value, default, range, meaning, source.
-pub fn params_markdown(params: &[ParamInfo]) -> String {
-    let mut table = String::from(
-        "| key | value | default | allowed | meaning | source of the default |\n|---|---|---|---|---|---|\n",
-    );
-    for info in params {
-        let kind = (info.kind)();
-        let default = match info.default {
-            "" => String::new(),
-            text => format!("`{text}`"),
-        };
-        let mut meaning = info.doc.to_owned();
-        for (word, what) in kind.choices() {
-            meaning.push_str(&format!(" `{word}`: {what}"));
-        }
-        let effect = info.effect_text();
-        if !effect.is_empty() {
-            meaning.push_str(&format!(" {effect}"));
-        }
-        table.push_str(&format!(
-            "| `{}` | {} | {default} | {} | {} | {} |\n",
-            info.name,
-            cell(&kind.unit_text()),
-            cell(&info.range_text()),
-            cell(&meaning),
-            cell(info.source)
-        ));
-    }
-    table
-}
-
 const FLOWS: &str = "\nAn entry says what runs with `kind`, or with `spec` on one line (`spec = \"4*reno\"`); an entry that is \
     a text is a `spec` (`flows = [\"4*reno\", \"cbr 2Mbps size=1000B\"]`). Every other key is a parameter of the kind, which \
     `sojourn show` lists.\n\n| kind | meaning |\n|---|---|\n";
@@ -220,11 +194,6 @@ const PATHS: &str = "\n## Paths\n\n\
     with a dot or a space stands in quotes. A path goes into a specification on one line as if it were a table: \
     `topology.queue.target` is the target of `queue = \"codel target=5ms\"`. A value is TOML (`3`, `true`, \
     `[\"4*reno\"]`), or else a text.\n";
-
-/// A text that fits into a cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
 
 #[cfg(test)]
 mod tests {

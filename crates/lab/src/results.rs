@@ -17,7 +17,7 @@
 //!
 //! [`RunOutcome`]: crate::outcome::RunOutcome
 
-pub mod again;
+mod checksum;
 pub mod columns;
 pub mod directory;
 pub mod hold;
@@ -26,7 +26,6 @@ pub mod metrics;
 pub mod record;
 pub mod reference;
 
-pub use again::{Rerun, rerun};
 pub use columns::{Kind, outcome_batches};
 pub use directory::{ResultDir, ResultSet, Run, tables_arrow};
 pub use hold::Hold;

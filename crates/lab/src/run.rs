@@ -5,16 +5,13 @@ mod media;
 use crate::compile::{Compiled, FlowInfo, GroupInfo, LinkInfo, compile};
 use crate::error::{LabError, LabErrorKind};
 use crate::model::Scenario;
+use crate::network::{Capacity, LabNetwork};
 use crate::outcome::{FlowOutcome, QueueOutcome, Reception, RunOutcome, TransferOutcome};
 use crate::series::Recorder;
-use sojourn_queue::QueuePort;
 use sojourn_queue::account::FlowAccount;
 use sojourn_sim::topology::Role;
 use sojourn_sim::trace::{NoTrace, Tracer};
-use sojourn_sim::{
-    BuildError, DropReason, FlowCounts, LinkSpec, LinkState, Network, Opportunities, Outage,
-};
-use sojourn_traffic::Endpoint;
+use sojourn_sim::{BuildError, DropReason, FlowCounts, Network};
 use sojourn_traffic::udp_rr::UDP_RR;
 use sojourn_traffic::workload::{self, Transfer, TransferKind};
 use sojourn_units::{Rate, Span, Time};
@@ -22,9 +19,6 @@ use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A network of the lab.
-pub(crate) type LabNetwork<T> = Network<QueuePort, Endpoint, T>;
 
 /// Runs one replication of a scenario.
 ///
@@ -258,84 +252,6 @@ fn build_error(scenario: &Scenario, error: &BuildError) -> LabError {
     LabError::new(kind, error.to_string()).in_file(&scenario.name)
 }
 
-/// What each link could have carried: its rate integrated over time, since the start or since measuring began. While it is down and
-/// packets wait, that is nothing; where they are lost, they use what it could have carried.
-pub(crate) struct Capacity {
-    links: Vec<LinkCapacity>,
-}
-
-struct LinkCapacity {
-    /// Its rate now, and the schedule that it has in place of one.
-    rate: Rate,
-    schedule: Option<Opportunities>,
-    /// Down, and packets wait.
-    stopped: bool,
-    /// What it could have carried before `since`, in bit-picoseconds.
-    since: Time,
-    sum: u128,
-}
-
-impl LinkCapacity {
-    /// What it could have carried until `end`, in bit-picoseconds.
-    fn until(&self, end: Time) -> u128 {
-        let last = match &self.schedule {
-            _ if self.stopped => 0,
-            Some(schedule) => schedule.bits(self.since, end) * PS_PER_S,
-            None => product(self.rate, end.since(self.since)),
-        };
-        self.sum + last
-    }
-
-    fn go_on(&mut self, now: Time) {
-        (self.sum, self.since) = (self.until(now), now);
-    }
-}
-
-const PS_PER_S: u128 = 1_000_000_000_000;
-
-const STOPPED: LinkState = LinkState::Down(Outage::Wait);
-
-impl Capacity {
-    fn new(links: &[LinkInfo], network: &[LinkSpec<QueuePort>]) -> Capacity {
-        let links = links.iter().zip(network).map(|(link, spec)| LinkCapacity {
-            rate: link.rate,
-            schedule: link.opportunities.clone(),
-            stopped: spec.impairments.outages == Some(STOPPED),
-            since: Time::ZERO,
-            sum: 0,
-        });
-        Capacity {
-            links: links.collect(),
-        }
-    }
-
-    fn set_rate(&mut self, link: usize, now: Time, rate: Rate) {
-        let link = &mut self.links[link];
-        link.go_on(now);
-        link.rate = rate;
-    }
-
-    fn set_state(&mut self, link: usize, now: Time, state: LinkState) {
-        let link = &mut self.links[link];
-        link.go_on(now);
-        link.stopped = state == STOPPED;
-    }
-
-    fn start_measuring(&mut self, now: Time) {
-        for link in &mut self.links {
-            (link.sum, link.since) = (0, now);
-        }
-    }
-
-    pub(crate) fn bits(&self, link: usize, end: Time) -> u128 {
-        self.links[link].until(end) / PS_PER_S
-    }
-}
-
-fn product(rate: Rate, time: Span) -> u128 {
-    u128::from(rate.as_bps()) * u128::from(time.as_ps())
-}
-
 fn queues<T: Tracer>(
     network: &LabNetwork<T>,
     links: &[LinkInfo],
@@ -358,7 +274,7 @@ fn queues<T: Tracer>(
             bottleneck: link.role == Role::Bottleneck,
             discipline: link.discipline.name,
             release: link.resolved.release,
-            rate: rates.links[index].rate,
+            rate: rates.rate(index),
             totals: account.measured(),
             sent_bytes,
             sent_packets,

@@ -33,21 +33,20 @@ use sojourn_units::{
 };
 
 use crate::attributes;
+use crate::dialect::fallback;
 use crate::document::{Document, Extra, Table, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Place, Result};
-use crate::limits::LimitParams;
 use crate::model::{
     ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
-    LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
-    Scenario, SeriesParams, Topology, WireParams,
+    LimitParams, LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams,
+    RunParams, Scenario, SeriesParams, Topology, WireParams,
 };
 use crate::opportunities;
-use crate::study::ask;
+use crate::quantities::wanted;
+use crate::words::{OVER, reserved};
 
-pub use crate::compile::with_buffer;
 pub use kinds::{FlowKindInfo, FlowPart, flow_kinds, known_flow_kind};
-pub use queues::{dialect_notes, resolve_queue};
-pub(crate) use resolve::is_dialect;
+pub use queues::{dialect_notes, resolve_queue, with_buffer};
 
 /// Revision of the form of scenario files that this version reads and writes.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -1214,7 +1213,7 @@ impl<'a> Reader<'a> {
         let Some(table) = self.root.table("series")? else {
             return Ok(series);
         };
-        let wanted = crate::series::wanted(&series.record).map_err(|error| {
+        let wanted = wanted(&series.record).map_err(|error| {
             table
                 .error_on("record", error.kind(), "")
                 .with_text_of(&error)
@@ -1234,11 +1233,6 @@ impl<'a> Reader<'a> {
         }
         Ok(series)
     }
-}
-
-/// That a component runs in another dialect than `paper`.
-pub(crate) fn fallback(name: &str, release: &str) -> String {
-    format!("{name} has no dialect \"paper\"; it runs in its default, {release}")
 }
 
 /// What a flow's entry gives, from a text, a table, or a table with a text in it.
@@ -1380,7 +1374,7 @@ fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
     let (problem, remedy) = if label.trim() != label || label.is_empty() {
         let problem = format!("{label:?} is not a label");
         (problem, "write it without spaces around, and not empty")
-    } else if ask::reserved().any(|word| word == label) || label.contains(ask::OVER) {
+    } else if reserved().any(|word| word == label) || label.contains(OVER) {
         let problem =
             format!("{label:?} means something else where a study says of what a metric is");
         (problem, "give the flows another label")
@@ -1388,9 +1382,9 @@ fn label(given: &Given<'_>, place: &PlaceParams) -> Result<()> {
         return Ok(());
     };
     let error = LabError::new(LabErrorKind::BadValue, problem).remedy(remedy);
-    let mut reserved: Vec<&str> = ask::reserved().collect();
-    reserved.push("what has \" over \" in it");
-    let error = error.allowed("any text but", reserved.join(", "));
+    let mut taken: Vec<&str> = reserved().collect();
+    taken.push("what has \" over \" in it");
+    let error = error.allowed("any text but", taken.join(", "));
     Err(given.error_on("label", &error))
 }
 

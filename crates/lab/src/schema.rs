@@ -12,8 +12,8 @@ use crate::model::{
     MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams, SeriesParams,
     WireParams,
 };
+use crate::quantities::QUANTITIES;
 use crate::scenario::{FlowKindInfo, SCHEMA_VERSION, TOP_KEYS, TOPOLOGY_KINDS, flow_kinds};
-use crate::series::QUANTITIES;
 
 /// A table that a file may have beside those of a scenario: `[key]`, or `[[key]]` several times.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@
 //! experiments is a study of one point.
 
 mod again;
-pub(crate) mod ask;
+mod algorithms;
 mod execute;
 mod keys;
 mod points;
@@ -45,108 +45,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use sojourn_report::{Algorithm, ID_RULE, Param, is_id};
-use sojourn_units::{ParamInfo, Params, Spec, nearest};
+use sojourn_report::{ID_RULE, is_id};
+use sojourn_units::{Spec, nearest};
 
-use crate::compile::{Compiled, compile};
+use crate::asked::{Asked, Names};
+use crate::compile::compile;
 use crate::document::{Document, Extra, TableRef, Value, ValueRef, read_text};
 use crate::error::{LabError, LabErrorKind, Result};
-use crate::limits::{LimitParams, Needs};
-use crate::model::Scenario;
+use crate::model::{LimitParams, Scenario};
+use crate::needs::{self, Needs};
 use crate::results::manifest::{
     ExperimentInfo, FactorInfo, Manifest, PointInfo, SCHEMA_VERSION, ScenarioText, VERSION,
 };
-use crate::scenario::resolve_queue;
+use crate::size_statistics;
+use crate::specs::{FigureSpec, Published, TableSpec, id};
 
-pub use ask::{Asked, Names, Of};
 pub use execute::{Executed, Failure, Options, Progress, Shard, execute};
 pub use keys::{
-    AxisScale, ExperimentParams, FactorParams, FigureKind, FigureParams, StudyParams, TableParams,
-    tables,
+    AxisScale, ExperimentParams, FactorParams, FigureKind, FigureParams, STUDY_KEYS, StudyParams,
+    TableParams, tables,
 };
 pub use points::Point;
-pub use published::Published;
 
+use algorithms::add_algorithms;
 use points::{Edit, Experiment, Facts, Files, Gathering, Levels};
-
-/// Top-level keys that a study has beside those of a scenario.
-pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
 
 /// The longest name of an experiment: with what tables and figures add to it, it is still an id.
 const MOST_LETTERS: usize = 64;
 
 /// What a figure of kind cdf can be the distribution of.
 const DISTRIBUTIONS: [&str; 5] = ["sojourn_s", "delay_s", "fct_s", "slowdown", "page_load_s"];
-
-/// A table that a study asks for.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableSpec {
-    /// Name of its files.
-    pub id: String,
-    /// Heading.
-    pub title: String,
-    /// What it shows, in Markdown.
-    pub caption: String,
-    /// The experiment.
-    pub experiment: String,
-    /// Factors down the side.
-    pub rows: Vec<String>,
-    /// Factors across.
-    pub columns: Vec<String>,
-    /// Metrics: `sojourn_s_p95`, `goodput_bps_sum of reno`.
-    pub metrics: Vec<String>,
-    /// What metrics are of that do not say so themselves.
-    pub of: Option<String>,
-    /// Levels to which it is narrowed.
-    #[serde(rename = "where")]
-    pub only: BTreeMap<String, String>,
-    /// Published values stand beside.
-    pub published: bool,
-    /// Significant digits to which published values and ours are compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exact: Option<u64>,
-}
-
-/// A figure that a study asks for.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FigureSpec {
-    /// Name of its files.
-    pub id: String,
-    /// Heading.
-    pub title: String,
-    /// What it shows, in Markdown.
-    pub caption: String,
-    /// How it is drawn: a [`FigureKind`].
-    pub kind: String,
-    /// The experiment.
-    pub experiment: String,
-    /// The factor, or of a scatter or an ellipse the metric, on the x axis.
-    pub x: Option<String>,
-    /// The metric or quantity on the y axis.
-    pub y: Option<String>,
-    /// The metric at the low end of a range.
-    pub y_low: Option<String>,
-    /// The metric at the high end of a range.
-    pub y_high: Option<String>,
-    /// The factor that colours tell apart.
-    pub series: Option<String>,
-    /// The factor with a panel for each level.
-    pub facet: Option<String>,
-    /// What metrics are of that do not say so themselves.
-    pub of: Option<String>,
-    /// Levels to which it is narrowed.
-    #[serde(rename = "where")]
-    pub only: BTreeMap<String, String>,
-    /// Published values are drawn, too.
-    pub published: bool,
-    /// Scale of the x axis: an [`AxisScale`].
-    pub x_scale: String,
-    /// Scale of the y axis: an [`AxisScale`].
-    pub y_scale: String,
-}
 
 /// A study, read and checked.
 #[derive(Clone, Debug)]
@@ -264,10 +192,10 @@ impl Study {
                     let own = gathering.take(&reading, &document)?;
                     needs.add(&own);
                     // A study in a directory needs less; whether it has one is not known here.
-                    if study.limits.check(&needs, true).is_err() {
+                    if needs.check(&study.limits, true).is_err() {
                         // Most often the points ahead need as much.
                         needs.add(&own.times(total.saturating_sub(needs.points)));
-                        let checked = study.limits.check(&needs, true);
+                        let checked = needs.check(&study.limits, true);
                         checked.map_err(|error| document.locate(error))?;
                     }
                     for note in &reading.notes {
@@ -317,7 +245,11 @@ impl Study {
         )?;
         if let (Some(file), Some(table)) = (&about.published, root.table("study")?) {
             let path = Path::new(document.file()).with_file_name(file);
-            study.published = published::read(&path, read, &study).map_err(|error| {
+            let known = published::Known {
+                experiments: &study.experiments,
+                names: &|experiment| study.names(experiment),
+            };
+            study.published = published::read(&path, read, known).map_err(|error| {
                 match error.kind() == LabErrorKind::Io {
                     true => table.error_on("published", LabErrorKind::Io, error.to_string()),
                     false => error,
@@ -474,7 +406,7 @@ impl Study {
         let sizes = || experiments.iter().map(|experiment| experiment.size());
         let total = sizes().try_fold(0_u64, |sum, size| sum.checked_add(size?));
         let total = total.unwrap_or(u64::MAX);
-        self.limits.check_points(total).map_err(|error| {
+        needs::check_points(&self.limits, total).map_err(|error| {
             let largest = (0_usize..)
                 .zip(sizes())
                 .max_by_key(|(_, size)| size.unwrap_or(u64::MAX));
@@ -725,12 +657,12 @@ impl Study {
             }
             FigureKind::Sizes => {
                 let y = y.get_or_insert_with(|| "slowdown_p99".to_owned());
-                if !crate::summary::size_statistics().any(|name| name == y) {
+                if !size_statistics::statistics().any(|name| name == y) {
                     return Err(unknown(
                         &table.error_on("y", LabErrorKind::UnknownName, ""),
                         "statistic by size",
                         y,
-                        crate::summary::size_statistics(),
+                        size_statistics::statistics(),
                     ));
                 }
             }
@@ -869,7 +801,7 @@ fn experiments(root: &TableRef<'_>) -> Result<Vec<Experiment>> {
                     "write at most {MOST_LETTERS} letters; what readers see goes into title"
                 )));
         }
-        let of_files = |name: &str| crate::summary::id(&[name]);
+        let of_files = |name: &str| id(&[name]);
         if let Some(other) = names().find(|other| of_files(other) == of_files(&name)) {
             let problem = format!("{name:?} and {other:?} give files of the same names");
             return Err(table
@@ -1259,142 +1191,4 @@ fn unknown<'a>(
     .nearest(nearest(given, names))
     .allowed("there are", list.join(", "));
     error.clone().with_text_of(&text)
-}
-
-/// Tells what runs in a scenario, each with dialect and parameters; what runs several times may be told several times.
-fn add_algorithms(add: &mut dyn FnMut(Algorithm), scenario: &Scenario, compiled: &Compiled) {
-    for link in compiled.links.iter().filter(|link| link.observed) {
-        let entry = link.discipline;
-        let params = link.resolved.pairs.iter().map(|(name, value)| {
-            let info = entry.params.iter().find(|info| info.name == *name);
-            let dialect = entry
-                .dialects
-                .iter()
-                .find(|d| d.release == link.resolved.release);
-            param(name, value, info, dialect)
-        });
-        add(Algorithm {
-            name: entry.name.to_owned(),
-            label: entry.title.to_owned(),
-            dialect: link.resolved.release.to_owned(),
-            release: dialect_doc(entry.dialects, link.resolved.release),
-            params: params.collect(),
-        });
-        for (_, value) in &link.resolved.pairs {
-            add_nested(add, value, scenario.dialect.as_deref());
-        }
-    }
-    for flow in &compiled.flows {
-        for (name, resolved) in &flow.parts {
-            let (table, dialects, title) = declaration(name, resolved.release);
-            let dialect = dialects.iter().find(|d| d.release == resolved.release);
-            let params = resolved.pairs.iter().map(|(key, value)| {
-                param(
-                    key,
-                    value,
-                    table.iter().find(|info| info.name == *key),
-                    dialect,
-                )
-            });
-            add(Algorithm {
-                name: (*name).to_owned(),
-                label: title.to_owned(),
-                dialect: resolved.release.to_owned(),
-                release: dialect_doc(dialects, resolved.release),
-                params: params.collect(),
-            });
-        }
-    }
-}
-
-/// The discipline inside a scheduler, if a value is the specification of one.
-fn add_nested(add: &mut dyn FnMut(Algorithm), value: &str, dialect: Option<&str>) {
-    let Ok(spec) = value
-        .trim_start_matches('(')
-        .trim_end_matches(')')
-        .parse::<Spec>()
-    else {
-        return;
-    };
-    let known = sojourn_queue::registry::find(&spec.name).is_ok();
-    let Ok((entry, resolved)) = sojourn_queue::registry::resolve(&spec, dialect) else {
-        return;
-    };
-    if !known || resolve_queue(&spec, dialect).is_err() {
-        return;
-    }
-    let dialect = entry
-        .dialects
-        .iter()
-        .find(|d| d.release == resolved.release);
-    let params = resolved.pairs.iter().map(|(name, value)| {
-        let info = entry.params.iter().find(|info| info.name == *name);
-        param(name, value, info, dialect)
-    });
-    add(Algorithm {
-        name: entry.name.to_owned(),
-        label: entry.title.to_owned(),
-        dialect: resolved.release.to_owned(),
-        release: dialect_doc(entry.dialects, resolved.release),
-        params: params.collect(),
-    });
-}
-
-fn param(
-    name: &str,
-    value: &str,
-    info: Option<&ParamInfo>,
-    dialect: Option<&sojourn_units::DialectInfo>,
-) -> Param {
-    let declared = info.map(|info| match dialect {
-        Some(dialect) => dialect.default_of(info),
-        None => (info.default, info.source),
-    });
-    let default = declared.is_some_and(|(text, _)| same_value(text, value));
-    Param {
-        name: name.to_owned(),
-        value: value.to_owned(),
-        default,
-        source: declared
-            .filter(|_| default)
-            .map(|(_, source)| source.to_owned()),
-    }
-}
-
-/// Whether a declared default and a printed value are the same, whatever parentheses and spaces they are written with.
-fn same_value(declared: &str, value: &str) -> bool {
-    let bare = |text: &str| {
-        let text = text.trim();
-        let inner = text
-            .strip_prefix('(')
-            .and_then(|text| text.strip_suffix(')'));
-        inner.unwrap_or(text).replace(' ', "")
-    };
-    bare(declared) == bare(value)
-}
-
-type Declaration = (
-    &'static [ParamInfo],
-    &'static [sojourn_units::DialectInfo],
-    &'static str,
-);
-
-/// What a part of a flow declares: its parameters, its dialects, its title.
-fn declaration(name: &str, release: &str) -> Declaration {
-    use sojourn_transport::UdpParams;
-    use sojourn_transport::ns2::Ns2Params;
-    use sojourn_transport::tcp::TcpParams;
-    let has =
-        |dialects: &[sojourn_units::DialectInfo]| dialects.iter().any(|d| d.release == release);
-    match sojourn_traffic::registry::find(name) {
-        Some(entry) => (entry.params, entry.dialects, entry.title),
-        None if name == "udp" => (UdpParams::TABLE, UdpParams::DIALECTS, "UDP"),
-        None if has(Ns2Params::DIALECTS) => (Ns2Params::TABLE, Ns2Params::DIALECTS, "TCP"),
-        None => (TcpParams::TABLE, TcpParams::DIALECTS, "TCP"),
-    }
-}
-
-fn dialect_doc(dialects: &[sojourn_units::DialectInfo], release: &str) -> Option<String> {
-    let dialect = dialects.iter().find(|dialect| dialect.release == release)?;
-    Some(dialect.doc.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -8,8 +8,10 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use sojourn_lab::document::Document;
 use sojourn_lab::model::Scenario;
+use sojourn_lab::needs::Needs;
+use sojourn_lab::rerun::rerun as run_again;
 use sojourn_lab::results::directory::{hold_for_report, write_whole};
-use sojourn_lab::results::{Damage, Hold, Kind, ResultSet, Run, rerun as run_again};
+use sojourn_lab::results::{Damage, Hold, Kind, ResultSet, Run};
 use sojourn_lab::run::run_unless;
 use sojourn_lab::scenario::Reading;
 use sojourn_lab::study::{Options, Progress, Study, execute};
@@ -145,7 +147,7 @@ pub(crate) fn run(
             scenario, limits, ..
         } = Scenario::read(&document, &[])?;
         scenario.refuse_vain_replications(&document)?;
-        let needs = limits.check_run(&scenario);
+        let needs = Needs::of_allowed(&scenario, &limits);
         needs.map_err(|error| document.locate(error))?;
         let queues: Vec<Spec> = queues
             .iter()

@@ -7,64 +7,12 @@ use sojourn_traffic::media::{self, RTP};
 use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::srm::{self, SRM};
 use sojourn_traffic::{BuiltFlow, Endpoint, FlowBuilder, FlowRequest};
-use sojourn_units::{Bytes, ParamError, Span, Time};
+use sojourn_units::{Bytes, ParamError, Time};
 
-use super::{Compiled, FlowInfo, Place, unknown};
+use super::parts::{Compiled, FlowInfo, GroupInfo, MemberInfo, Place, unknown};
+use crate::dialect::resolve_group;
 use crate::error::{LabError, LabErrorKind};
 use crate::model::{FlowGroup, GroupParams, MemberParams, Scenario, TreeKind};
-use crate::scenario::is_dialect;
-
-/// A multicast group.
-#[derive(Clone, Debug)]
-pub struct GroupInfo {
-    /// Its name.
-    pub name: String,
-    /// Its members, in the order in which the network counts them.
-    pub members: Vec<MemberInfo>,
-    /// Delays are measured from a node of the network on, too.
-    pub delay_from: bool,
-}
-
-/// A member of a multicast group.
-#[derive(Clone, Debug)]
-pub struct MemberInfo {
-    /// Name of its node.
-    pub node: String,
-    /// Index of its node.
-    pub index: u32,
-    /// When it belongs to the group.
-    pub stays: Vec<Stay>,
-}
-
-impl MemberInfo {
-    /// How long it belongs to the group between two times.
-    pub fn present(&self, from: Time, until: Time) -> Span {
-        let stays = self.stays.iter();
-        stays
-            .map(|stay| stay.until.min(until).saturating_since(stay.from.max(from)))
-            .sum()
-    }
-}
-
-/// Fills in what a group leaves to defaults that depend on its tree and the dialect.
-pub(crate) fn resolve_group(group: &mut GroupParams, dialect: Option<&str>) {
-    let ns2 = is_dialect(dialect, "ns2");
-    match group.tree {
-        TreeKind::Shared => {
-            let bytes = if ns2 { 20 } else { 28 };
-            group.encapsulation.get_or_insert(Bytes::new(bytes));
-        }
-        TreeKind::Dense => {
-            let time = if ns2 {
-                Span::from_ms(500)
-            } else {
-                Span::from_ms(210_000)
-            };
-            group.prune_time.get_or_insert(time);
-        }
-        TreeKind::Source | TreeKind::Static => {}
-    }
-}
 
 /// The groups of a scenario.
 pub(super) fn compile(

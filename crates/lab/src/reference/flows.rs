@@ -1,6 +1,6 @@
 //! Reference pages of what sends: congestion controls, kinds of flow, the parts that these are made of, traffic sources.
 
-use super::{cell, params_markdown};
+use super::markdown::{cell, params_markdown};
 use crate::catalogue::{Entry, Family, Part, entries};
 use crate::error::LabError;
 use crate::expect::controls::{ControlExpectation, control_expectation};

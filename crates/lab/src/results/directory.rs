@@ -17,18 +17,18 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use sojourn_report::Note;
 
+use super::checksum::ALTERED;
 use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
 use super::hold::{Claim, Hold, host, not_alone};
 use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
 use super::record::{
-    ALTERED, CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
+    CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
     record_file,
 };
+pub use crate::document::MANIFEST_FILE;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::{RunOutcome, SeriesOutcome};
 
-/// Name of the manifest.
-pub const MANIFEST_FILE: &str = "manifest.json";
 /// Name of the file with everything that depends on when and where runs were made.
 pub const TIMING_FILE: &str = "timing.json";
 
@@ -395,7 +395,7 @@ impl ResultDir {
     }
 
     /// Whether a run was made, whatever happened to it since.
-    pub(super) fn was_made(&self, point: u64, replication: u64) -> bool {
+    pub fn was_made(&self, point: u64, replication: u64) -> bool {
         !matches!(self.record(point, replication), Ok(None))
     }
 
@@ -725,30 +725,6 @@ fn make(path: &Path) -> Result<bool> {
     }
 }
 
-/// The error for results, as their directory or manifest, given where a scenario or a study is read; `None` for anything
-/// else.
-pub fn refuse_results(path: &Path) -> Option<LabError> {
-    let dir = match path.file_name() {
-        Some(name) if name == MANIFEST_FILE && path.is_file() => path.parent()?,
-        _ => path,
-    };
-    let dir = match dir.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => dir,
-    };
-    dir.join(MANIFEST_FILE).is_file().then(|| {
-        LabError::new(
-            LabErrorKind::BadValue,
-            "these are results, and no scenario or study",
-        )
-        .in_file(&path.display().to_string())
-        .remedy(format!(
-            "run them again with: sojourn rerun {}",
-            dir.display()
-        ))
-    })
-}
-
 /// Holds a result directory while a report is written into it.
 ///
 /// # Errors
@@ -981,7 +957,7 @@ fn not_made(path: &Path) -> LabError {
 
 /// The files of a run, by their paths in a result directory, the one of the run itself last. Each is made when it is asked
 /// for.
-pub(super) fn run_files(
+pub fn run_files(
     point: u64,
     run: &RunOutcome,
 ) -> impl Iterator<Item = Result<(String, Vec<u8>)>> + '_ {

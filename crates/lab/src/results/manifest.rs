@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sojourn_report::{Algorithm, Note, shell_word};
 
-use super::record::{ALTERED, checksum};
+use super::checksum::{ALTERED, checksum};
 use crate::document::Document;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
-use crate::study::{FigureSpec, Published, TableSpec};
+use crate::specs::{FigureSpec, Published, TableSpec};
 
 /// Revision of the form of result directories: of the manifest, and of names and meanings of columns.
 pub const SCHEMA_VERSION: u64 = 2;

@@ -7,344 +7,29 @@
 
 mod exchanges;
 mod media;
+mod metric;
 mod playback;
 mod range;
+mod terms;
 
 use std::sync::LazyLock;
 
-use sojourn_sim::histogram::Histogram;
 use sojourn_sim::{DropReason, MarkReason};
 use sojourn_units::{Span, nearest};
 
+pub use metric::{Measure, Metric, Statistic, of_one_size};
 pub use range::Range;
+pub use terms::{Level, Subject, Unit};
 
-use super::columns::LOST_ON_THE_WIRE;
-use crate::outcome::{FlowOutcome, QueueOutcome, RunOutcome, TransferOutcome};
-use crate::stats::{jain_index, mean, merged, min_share, ratio, to_f64, wide_to_f64};
+use metric::{Declared, Read, declared, sum};
+
+use crate::outcome::{FlowOutcome, LOST_ON_THE_WIRE, QueueOutcome, RunOutcome, TransferOutcome};
+use crate::stats::{jain_index, mean, min_share, ratio, to_f64, wide_to_f64};
 use sojourn_traffic::workload::TransferKind;
 use sojourn_transport::SrmCounts;
 
-/// What a metric is of.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Level {
-    /// A queue.
-    Queue,
-    /// A flow, or flows of a group together.
-    Flow,
-    /// Flows of a group, compared with each other.
-    Group,
-    /// The whole run.
-    Run,
-}
-
-/// Unit of a metric's value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
-    /// Seconds; shown in milliseconds.
-    Seconds,
-    /// Seconds; shown in seconds.
-    LongSeconds,
-    /// Bits per second; shown in Mbps.
-    BitsPerSecond,
-    /// A share of 1; shown in percent.
-    Ratio,
-    /// A number without a unit.
-    Index,
-    /// Packets.
-    Packets,
-    /// Bytes.
-    Bytes,
-    /// Packets per second.
-    PacketsPerSecond,
-    /// Bytes per second.
-    BytesPerSecond,
-    /// A number of events.
-    Count,
-}
-
-/// One metric.
-pub struct Metric {
-    /// Its name, noun, unit, statistic: `sojourn_s_p99`.
-    pub name: String,
-    /// Heading in tables.
-    pub title: String,
-    /// Unit of its value.
-    pub unit: Unit,
-    /// The values that it can have.
-    pub range: Range,
-    /// What it is of.
-    pub level: Level,
-    /// What it is.
-    pub doc: String,
-    /// How it is computed.
-    pub formula: String,
-    /// It exists over the packets of all replications together, too, as `..._pooled`.
-    pub pooled: bool,
-    read: Read,
-}
-
-/// What a metric is taken of.
-#[derive(Clone, Debug)]
-pub enum Subject<'a> {
-    /// Queues, over the measured time.
-    Queues(Vec<&'a QueueOutcome>, Span),
-    /// Flows, over the measured time, and over the time in which anything happened in the run.
-    Flows(Vec<&'a FlowOutcome>, Span, Span),
-    /// A run.
-    Run(&'a RunOutcome),
-}
-
-enum Read {
-    Queues(fn(&[&QueueOutcome], f64) -> Option<f64>),
-    SojournQuantile(f64),
-    Drops(DropReason),
-    Marks(MarkReason),
-    Flows(fn(&[&FlowOutcome], f64) -> Option<f64>),
-    FlowsWhileActive(fn(&[&FlowOutcome], f64) -> Option<f64>),
-    DelayQuantile(f64),
-    VariationQuantile(f64),
-    Transfers(Measure, Statistic),
-    Run(fn(&RunOutcome) -> f64),
-}
-
-/// What is measured of a transfer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
-    /// The time that a flow or response took.
-    Completion,
-    /// That time over the least possible.
-    Slowdown,
-    /// The time that a page took.
-    PageLoad,
-}
-
-/// What is said of many values.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Statistic {
-    /// Their mean.
-    Mean,
-    /// The value at this share of them in order of size (nearest rank).
-    Quantile(f64),
-}
-
-impl Measure {
-    /// The value of a transfer, if it has one.
-    pub fn of(self, transfer: &TransferOutcome) -> Option<f64> {
-        let is_page = transfer.kind == TransferKind::Page;
-        match self {
-            Measure::Completion if !is_page => transfer.took().map(Span::as_secs_f64),
-            Measure::Slowdown if !is_page => transfer.slowdown(),
-            Measure::PageLoad if is_page => transfer.took().map(Span::as_secs_f64),
-            _ => None,
-        }
-    }
-}
-
-impl Statistic {
-    /// What it says of values in any order.
-    pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
-        match self {
-            Statistic::Mean => mean(&values),
-            Statistic::Quantile(share) => {
-                values.sort_by(f64::total_cmp);
-                let count = u64::try_from(values.len()).ok()?;
-                let rank = (1..=count).find(|rank| to_f64(*rank) >= share * to_f64(count))?;
-                values.get(usize::try_from(rank - 1).ok()?).copied()
-            }
-        }
-    }
-}
-
-/// Transfers that are told of by their own size: pages are not.
-pub fn of_one_size(transfer: &TransferOutcome) -> bool {
-    transfer.kind != TransferKind::Page
-}
-
 /// Suffix of metrics over the packets of all replications together.
 pub const POOLED: &str = "_pooled";
-
-impl Unit {
-    /// The unit of the value as it is stored.
-    pub fn stored(self) -> &'static str {
-        match self {
-            Unit::Seconds | Unit::LongSeconds => "s",
-            Unit::BitsPerSecond => "bit/s",
-            Unit::Ratio | Unit::Index | Unit::Count => "1",
-            Unit::Packets => "packets",
-            Unit::Bytes => "bytes",
-            Unit::PacketsPerSecond => "packets/s",
-            Unit::BytesPerSecond => "B/s",
-        }
-    }
-
-    /// The unit of the value as it is shown; empty where there is none.
-    pub fn shown(self) -> &'static str {
-        match self {
-            Unit::Seconds => "ms",
-            Unit::LongSeconds => "s",
-            Unit::BitsPerSecond => "Mbps",
-            Unit::Ratio => "%",
-            Unit::Index | Unit::Count => "",
-            Unit::Packets => "packets",
-            Unit::Bytes => "bytes",
-            Unit::PacketsPerSecond => "packets/s",
-            Unit::BytesPerSecond => "B/s",
-        }
-    }
-
-    /// The value as it is shown, from the value as it is stored.
-    pub fn show(self, value: f64) -> f64 {
-        match self {
-            Unit::Seconds => value * 1e3,
-            Unit::BitsPerSecond => value / 1e6,
-            Unit::Ratio => value * 100.0,
-            _ => value,
-        }
-    }
-
-    /// The factor that takes a value in the unit called `name` to the unit of storage; `None` if it is no unit of this
-    /// quantity. No name is the unit of storage.
-    pub fn factor(self, name: &str) -> Option<f64> {
-        let factors: &[(&str, f64)] = match self {
-            Unit::Seconds | Unit::LongSeconds => &[
-                ("s", 1.0),
-                ("ms", 1e-3),
-                ("us", 1e-6),
-                ("µs", 1e-6),
-                ("ns", 1e-9),
-                ("min", 60.0),
-            ],
-            Unit::BitsPerSecond => &[
-                ("bps", 1.0),
-                ("bit/s", 1.0),
-                ("kbps", 1e3),
-                ("Mbps", 1e6),
-                ("Gbps", 1e9),
-                ("B/s", 8.0),
-                ("kB/s", 8e3),
-                ("MB/s", 8e6),
-            ],
-            Unit::Ratio => &[("1", 1.0), ("ratio", 1.0), ("%", 0.01)],
-            Unit::Index | Unit::Count => &[("1", 1.0)],
-            Unit::Packets => &[("packets", 1.0), ("p", 1.0), ("pkt", 1.0)],
-            Unit::Bytes => &[("bytes", 1.0), ("B", 1.0), ("kB", 1e3), ("MB", 1e6)],
-            Unit::PacketsPerSecond => &[("packets/s", 1.0), ("pps", 1.0)],
-            Unit::BytesPerSecond => &[("B/s", 1.0), ("kB/s", 1e3), ("bps", 0.125)],
-        };
-        match name {
-            "" => Some(1.0),
-            name => factors
-                .iter()
-                .find(|(unit, _)| *unit == name)
-                .map(|(_, f)| *f),
-        }
-    }
-
-    /// The names that [`Unit::factor`] knows, for a message.
-    pub fn names(self) -> &'static str {
-        match self {
-            Unit::Seconds | Unit::LongSeconds => "s, ms, us, ns, min",
-            Unit::BitsPerSecond => "bps, kbps, Mbps, Gbps, B/s, kB/s, MB/s",
-            Unit::Ratio => "1, %",
-            Unit::Index | Unit::Count => "1",
-            Unit::Packets => "packets",
-            Unit::Bytes => "bytes, kB, MB",
-            Unit::PacketsPerSecond => "packets/s",
-            Unit::BytesPerSecond => "B/s, kB/s, bps",
-        }
-    }
-}
-
-impl Level {
-    /// What it is called in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Queue => "queue",
-            Level::Flow => "flow",
-            Level::Group => "group of flows",
-            Level::Run => "run",
-        }
-    }
-}
-
-/// Metrics of flows that only receivers of multicast groups have.
-const OF_RECEIVERS: [&str; 9] = [
-    "passed_delay_s_mean",
-    "requests_packets",
-    "repairs_packets",
-    "duplicate_requests_packets",
-    "duplicate_repairs_packets",
-    "recovered_packets",
-    "missing_packets",
-    "recovery_s_mean",
-    "recovery_rtts_mean",
-];
-
-impl Metric {
-    /// Whether only receivers of multicast groups have it.
-    pub fn is_of_receivers(&self) -> bool {
-        self.level == Level::Flow && OF_RECEIVERS.contains(&self.name.as_str())
-    }
-
-    /// Its value; `None` where there is none, such as a delay when nothing arrived, and where the subject is of another
-    /// level.
-    pub fn value(&self, subject: &Subject<'_>) -> Option<f64> {
-        let value = match (subject, &self.read) {
-            // A run without the flows that are asked for.
-            (Subject::Flows(flows, ..), _) if flows.is_empty() => None,
-            // Of no queue there is nothing to say, not even that it was empty.
-            (Subject::Queues(queues, _), _) if queues.is_empty() => None,
-            (Subject::Queues(queues, span), Read::Queues(read)) => read(queues, span.as_secs_f64()),
-            (Subject::Queues(queues, _), Read::SojournQuantile(q)) => {
-                let range = range(queues, |queue| (queue.sojourn_min, queue.sojourn_max));
-                quantile(queues.iter().map(|queue| &queue.sojourn), range, *q)
-            }
-            (Subject::Queues(queues, _), Read::Drops(reason)) => {
-                Some(sum(queues, |queue| queue.drops_by_reason[reason.index()]))
-            }
-            (Subject::Queues(queues, _), Read::Marks(reason)) => {
-                Some(sum(queues, |queue| queue.marks_by_reason[reason.index()]))
-            }
-            (Subject::Flows(flows, span, _), Read::Flows(read)) => read(flows, span.as_secs_f64()),
-            (Subject::Flows(flows, _, active), Read::FlowsWhileActive(read)) => {
-                read(flows, active.as_secs_f64())
-            }
-            (Subject::Flows(flows, ..), Read::DelayQuantile(q)) => {
-                let range = range(flows, |flow| (flow.delay_min, flow.delay_max));
-                quantile(flows.iter().map(|flow| &flow.delay), range, *q)
-            }
-            (Subject::Flows(flows, ..), Read::VariationQuantile(q)) => variation(flows, *q),
-            (Subject::Flows(flows, ..), Read::Transfers(measure, statistic)) => {
-                let all = flows.iter().flat_map(|flow| &flow.transfers);
-                statistic.of(all.filter_map(|transfer| measure.of(transfer)).collect())
-            }
-            (Subject::Run(run), Read::Run(read)) => Some(read(run)),
-            _ => None,
-        };
-        // No zero has a sign; the sum of no floats has.
-        value.filter(|value| value.is_finite()).map(|v| v + 0.0)
-    }
-
-    /// How far its value may be off because a histogram knows values only to within a step, as a share of the value.
-    pub fn resolution(&self) -> f64 {
-        match self.read {
-            Read::SojournQuantile(_) | Read::DelayQuantile(_) | Read::VariationQuantile(_) => {
-                1.0 / 64.0
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// The column of a table in which its values are shown: `sojourn_ms_mean`.
-    pub fn shown_name(&self) -> String {
-        match self.unit {
-            Unit::Seconds => self.name.replacen("_s_", "_ms_", 1),
-            Unit::BitsPerSecond => self.name.replacen("_bps", "_mbps", 1),
-            Unit::Ratio => self.name.replacen("_ratio", "_percent", 1),
-            _ => self.name.clone(),
-        }
-    }
-}
 
 /// Every metric: queues first, then flows, groups and runs.
 pub fn metrics() -> &'static [Metric] {
@@ -389,53 +74,6 @@ pub fn nearest_name(given: &str) -> Option<&'static str> {
 
 fn of_kind(asked: Level, level: Level) -> bool {
     asked == level || (asked == Level::Flow && level == Level::Group)
-}
-
-struct Declared {
-    name: &'static str,
-    title: &'static str,
-    unit: Unit,
-    range: Range,
-    doc: &'static str,
-    formula: &'static str,
-}
-
-impl Declared {
-    /// A range that does not follow from the unit.
-    fn within(self, range: Range) -> Declared {
-        Declared { range, ..self }
-    }
-
-    fn metric(self, level: Level, pooled: bool, read: Read) -> Metric {
-        Metric {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            unit: self.unit,
-            range: self.range,
-            level,
-            doc: self.doc.to_owned(),
-            formula: self.formula.to_owned(),
-            pooled,
-            read,
-        }
-    }
-}
-
-fn declared(
-    name: &'static str,
-    title: &'static str,
-    unit: Unit,
-    doc: &'static str,
-    formula: &'static str,
-) -> Declared {
-    Declared {
-        name,
-        title,
-        unit,
-        range: Range::of(unit),
-        doc,
-        formula,
-    }
 }
 
 /// Percentiles in tables, as shares of 1 with their names.
@@ -1385,46 +1023,11 @@ fn run_metrics() -> Vec<Metric> {
     ]
 }
 
-/// A quantile of many histograms together, within the range of what they counted.
-fn quantile<'a>(
-    histograms: impl Iterator<Item = &'a Histogram>,
-    (min, max): (Span, Span),
-    q: f64,
-) -> Option<f64> {
-    let picoseconds = merged(histograms).quantile_within(q, min.as_ps(), max.as_ps())?;
-    // A product by 1e-12 and a quotient by 1e12 may differ in the last bit.
-    let seconds = to_f64(picoseconds) * 1e-12;
-    Some(seconds.max(min.as_secs_f64()).min(max.as_secs_f64()))
-}
-
-/// From the least to the greatest of all.
-fn range<T>(items: &[&T], each: fn(&T) -> (Option<Span>, Span)) -> (Span, Span) {
-    let least = items.iter().filter_map(|item| each(item).0).min();
-    let greatest = items.iter().map(|item| each(item).1).max();
-    (least.unwrap_or(Span::ZERO), greatest.unwrap_or(Span::ZERO))
-}
-
-fn variation(flows: &[&FlowOutcome], q: f64) -> Option<f64> {
-    let each: Vec<f64> = flows
-        .iter()
-        .filter_map(|flow| {
-            let least = flow.delay_min?;
-            let delay = quantile([&flow.delay].into_iter(), (least, flow.delay_max), q)?;
-            Some(delay - least.as_secs_f64())
-        })
-        .collect();
-    mean(&each)
-}
-
 fn goodputs(flows: &[&FlowOutcome]) -> Vec<f64> {
     flows
         .iter()
         .map(|flow| to_f64(flow.goodput_bytes))
         .collect()
-}
-
-fn sum<T>(items: &[&T], count: impl Fn(&T) -> u64) -> f64 {
-    wide_to_f64(items.iter().map(|item| u128::from(count(item))).sum())
 }
 
 fn size<T>(items: &[T]) -> f64 {

@@ -14,22 +14,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
+use super::checksum::{ALTERED, checksum};
 use super::columns::{Kind, run_id};
-use super::directory::MANIFEST_FILE;
 use super::manifest::{Manifest, PointInfo};
+use crate::document::MANIFEST_FILE;
 use crate::error::{LabError, LabErrorKind, Result};
 
 /// Folder of the records in a result directory.
 pub const CHECKSUM_FOLDER: &str = "checksums";
-
-/// What is wrong with a file that has another content.
-pub(super) const ALTERED: &str =
-    "the file was altered after it was written: its checksum is another";
-
-/// The checksum of some bytes, 16 hexadecimal digits.
-pub(super) fn checksum(bytes: &[u8]) -> String {
-    format!("{:016x}", XxHash64::oneshot(0, bytes))
-}
 
 /// The record of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -200,7 +192,7 @@ fn compare<T>(
 }
 
 /// The path of a file of a run in its directory.
-pub(super) fn file_name(kind: Kind, point: u64, replication: u64) -> String {
+pub fn file_name(kind: Kind, point: u64, replication: u64) -> String {
     format!("{}/{}.parquet", kind.name(), run_id(point, replication))
 }
 

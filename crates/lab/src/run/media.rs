@@ -5,8 +5,8 @@ use sojourn_traffic::Endpoint;
 use sojourn_transport::ReceiverReport;
 use sojourn_transport::rtp::PlayoutCounts;
 
-use super::LabNetwork;
 use crate::compile::FlowInfo;
+use crate::network::LabNetwork;
 use crate::outcome::{MediaOutcome, VoiceOutcome};
 
 /// What the members of a flow's group have got of its media, together; `None` if they get none as participants of a session.

@@ -1,8 +1,9 @@
 //! Queues in scenarios: checked, given a buffer, resolved, down through what is nested in them.
 
 use sojourn_queue::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, SpecError};
-use sojourn_units::{Kind, ParamError, Spec, SpecValue, Specs};
+use sojourn_units::{Kind, Limit, ParamError, Spec, SpecValue, Specs};
 
+use crate::dialect::fallback;
 use crate::document::ValueRef;
 
 /// The specification with every parameter and its value, the dialect in full first, down through what is nested in it.
@@ -11,6 +12,39 @@ use crate::document::ValueRef;
 /// As [`registry::resolve`]; also when a scheduler stands where an AQM is wanted.
 pub fn resolve_queue(spec: &Spec, dialect: Option<&str>) -> Result<Spec, SpecError> {
     resolve(spec, dialect, true)
+}
+
+/// A queue's specification with the limit that the topology sets, unless the specification sets one. A scheduler without a
+/// limit over all its queues passes it on to each of them.
+pub fn with_buffer(spec: &Spec, buffer: Option<Limit>) -> Spec {
+    let mut spec = spec.clone();
+    let Some(limit) = buffer else {
+        return spec;
+    };
+    let has = |name: &str| {
+        // An unknown discipline is told of later.
+        registry::find(&spec.name).is_ok_and(|entry| entry.params.iter().any(|p| p.name == name))
+    };
+    if !has("limit") && has("each") {
+        let text = registry::resolve(&spec, None)
+            .ok()
+            .and_then(|(_, resolved)| resolved.pairs.into_iter().find(|(key, _)| *key == "each"));
+        if let Some(each) = text.and_then(|(_, text)| text.parse::<Specs>().ok()) {
+            // A limit that was written stays; that of the default gives way.
+            let is_default = spec.get("each").is_none();
+            let each = each.map(|inner| {
+                let mut inner = inner.clone();
+                inner.args.retain(|(key, _)| !is_default || key != "limit");
+                with_buffer(&inner, buffer)
+            });
+            spec.args.retain(|(key, _)| key != "each");
+            spec.args.push(("each".to_owned(), SpecValue::Specs(each)));
+        }
+    } else if has("limit") && spec.get("limit").is_none() {
+        spec.args
+            .push(("limit".to_owned(), SpecValue::Text(limit.to_string())));
+    }
+    spec
 }
 
 /// What runs in another dialect than the scenario's `paper`, which it does not have.
@@ -147,7 +181,7 @@ fn collect_notes(spec: &Spec, notes: &mut Vec<String>) {
     };
     let has = entry.dialects.iter().any(|info| info.name == "paper");
     if !has && spec.get("dialect").is_none() && !entry.dialects.is_empty() {
-        notes.push(super::fallback(entry.name, resolved.release));
+        notes.push(fallback(entry.name, resolved.release));
     }
     for (key, text) in &resolved.pairs {
         for inner in nested_specs(entry, key, text).iter().flat_map(Specs::all) {

@@ -1,14 +1,11 @@
 //! Fills in what a scenario leaves to defaults that depend on other values.
 
-use sojourn_units::{Limit, Rate, Span, Spec};
+use sojourn_units::{Limit, Span, Spec};
 
 use super::kinds::resolve_flow;
-use super::queues::resolve_queue;
-use crate::compile::{is_ns3_24, with_buffer};
-use crate::model::{DumbbellParams, Rounding, Scenario, Streams, TieRule, Topology};
-
-/// Access links are this many times as fast as the bottleneck, unless given.
-const ACCESS_SPEED_UP: u64 = 10;
+use super::queues::{resolve_queue, with_buffer};
+use crate::dialect::{Conventions, access_rate, resolve_group};
+use crate::model::{DumbbellParams, Scenario, Topology};
 
 /// Whether the delays of a dumbbell leave each other room in its round trip.
 pub(super) fn delays_fit(params: &DumbbellParams) -> bool {
@@ -48,14 +45,14 @@ impl Scenario {
                     params.rtt = rtt;
                 }
                 params.reverse_rate.get_or_insert(params.rate);
-                params.access_rate.get_or_insert(access_rate(params.rate));
+                params.access_rate = Some(access_rate(params.access_rate, params.rate));
                 let reverse = params.reverse_queue.as_ref().unwrap_or(&params.queue);
                 params.reverse_queue = Some(queue(reverse, params.buffer));
                 params.queue = queue(&params.queue, params.buffer);
                 params.access_queue = queue(&params.access_queue, None);
             }
             Topology::ParkingLot(params) => {
-                params.access_rate.get_or_insert(access_rate(params.rate));
+                params.access_rate = Some(access_rate(params.access_rate, params.rate));
                 let reverse = params.reverse_queue.as_ref().unwrap_or(&params.queue);
                 params.reverse_queue = Some(queue(reverse, params.buffer));
                 params.queue = queue(&params.queue, params.buffer);
@@ -75,33 +72,14 @@ impl Scenario {
                 }
             }
         }
-        let (ns2, ns3) = (
-            is_dialect(dialect, "ns2"),
-            is_dialect(dialect, "ns3") || dialect.is_some_and(is_ns3_24),
-        );
-        full.run.ties.get_or_insert(match (ns2, ns3) {
-            (true, _) => TieRule::Ns2Clock,
-            (false, true) => TieRule::Birth,
-            (false, false) => TieRule::DeparturesFirst,
-        });
-        let old_ns3 = dialect.is_some_and(is_ns3_24);
-        full.wire.tx_rounding.get_or_insert(match (ns3, old_ns3) {
-            (_, true) => Rounding::DoubleNs,
-            (true, false) => Rounding::NearestNs,
-            (false, false) => Rounding::Carry,
-        });
-        full.wire
-            .device_queue
-            .get_or_insert(u64::from(ns3 && !old_ns3));
-        full.wire
-            .link_header
-            .get_or_insert(crate::compile::link_header(self).into());
-        full.run.streams.get_or_insert(match old_ns3 {
-            true => Streams::Ns3,
-            false => Streams::Names,
-        });
+        let conventions = Conventions::of(self);
+        full.run.ties = Some(conventions.ties);
+        full.run.streams = Some(conventions.streams);
+        full.wire.tx_rounding = Some(conventions.tx_rounding);
+        full.wire.device_queue = Some(conventions.device_queue);
+        full.wire.link_header = Some(conventions.link_header);
         for group in &mut full.groups {
-            crate::compile::resolve_group(group, dialect);
+            resolve_group(group, dialect);
         }
         for group in &mut full.flows {
             group.place.label.get_or_insert_with(|| group.kind.clone());
@@ -109,15 +87,4 @@ impl Scenario {
         }
         full
     }
-}
-
-/// Whether a dialect is `family` or one of its releases: `ns3`, `ns3-3.44`.
-pub(crate) fn is_dialect(dialect: Option<&str>, family: &str) -> bool {
-    dialect
-        .and_then(|dialect| dialect.strip_prefix(family))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-fn access_rate(rate: Rate) -> Rate {
-    Rate::bps(rate.as_bps().saturating_mul(ACCESS_SPEED_UP))
 }

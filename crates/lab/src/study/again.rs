@@ -3,7 +3,7 @@
 use super::{Point, Study};
 use crate::auditor::DIALECT_FALLBACK;
 use crate::error::Result;
-use crate::limits::LimitParams;
+use crate::model::LimitParams;
 use crate::results::manifest::Manifest;
 use std::collections::BTreeMap;
 use std::sync::Arc;

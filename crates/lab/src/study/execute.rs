@@ -140,8 +140,8 @@ where
 {
     let clock = Clock::start();
     let needs = study.needs()?;
-    study.limits.check(&needs, dir.is_some())?;
-    let at_a_time = study.limits.at_a_time(&needs, dir.is_some());
+    needs.check(&study.limits, dir.is_some())?;
+    let at_a_time = needs.at_a_time(&study.limits, dir.is_some());
     let manifest = study.manifest(&options.command)?;
     let taking = Taking {
         fresh: options.fresh,

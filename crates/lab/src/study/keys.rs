@@ -2,6 +2,9 @@
 
 use sojourn_units::{ParamInfo, Params, choice, params};
 
+/// Top-level keys that a study has beside those of a scenario.
+pub const STUDY_KEYS: [&str; 4] = ["study", "experiment", "table", "figure"];
+
 params! {
     /// What the study is: table `[study]`.
     pub struct StudyParams {

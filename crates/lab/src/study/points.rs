@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_report::Algorithm;
 
-use super::STUDY_KEYS;
-use super::ask::{JoinedNames, Names};
+use super::algorithms::add_algorithms;
+use super::keys::STUDY_KEYS;
+use crate::asked::{JoinedNames, Names};
 use crate::compile::compile;
 use crate::document::{Document, Node};
 use crate::error::Result;
-use crate::limits::Needs;
 use crate::model::Scenario;
+use crate::needs::Needs;
 use crate::results::manifest::ExperimentInfo;
 use crate::scenario::Reading;
 
@@ -236,12 +237,12 @@ impl Gathering {
     /// Takes up a point, which has to keep to the limits and to compile.
     pub(super) fn take(&mut self, reading: &Reading, document: &Document) -> Result<Needs> {
         let scenario = &reading.scenario;
-        let needs = reading.limits.check_run(scenario);
+        let needs = Needs::of_allowed(scenario, &reading.limits);
         let needs = needs.map_err(|error| document.locate(error))?;
         self.needs.add(&needs);
         let compiled = compile(scenario, 0).map_err(|error| document.locate(error))?;
-        super::add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
-        self.names.join(Names::of_compiled(&compiled));
+        add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
+        self.names.join(compiled.names());
         Ok(needs)
     }
 

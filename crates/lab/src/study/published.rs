@@ -7,47 +7,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use sojourn_units::nearest;
 
-use super::{Asked, Study};
+use crate::asked::{Asked, Names};
 use crate::error::{LabError, LabErrorKind, Place, Result};
-
-/// One published value. Numbers are in the unit in which the metric is stored.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// The experiment; `None` for all that have its factors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub experiment: Option<String>,
-    /// Level of each factor that it tells.
-    pub levels: BTreeMap<String, String>,
-    /// The metric, in the form of tables: `goodput_bps_sum of reno`.
-    pub metric: String,
-    /// The value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// The low end of a range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// The high end of a range.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    /// What to know of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-impl Published {
-    /// Whether it is of an experiment at these levels: of each factor that it tells, the same.
-    pub fn is_at(&self, experiment: &str, levels: &BTreeMap<String, String>) -> bool {
-        self.experiment.as_ref().is_none_or(|own| own == experiment)
-            && self
-                .levels
-                .iter()
-                .all(|(factor, label)| levels.get(factor) == Some(label))
-    }
-}
+use crate::results::manifest::ExperimentInfo;
+use crate::specs::Published;
 
 /// Columns that are no factors.
 const COLUMNS: [&str; 7] = [
@@ -60,6 +25,15 @@ const COLUMNS: [&str; 7] = [
     "note",
 ];
 
+/// What the values can be of.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// The experiments of the study.
+    pub(super) experiments: &'a [ExperimentInfo],
+    /// What metrics can be of in an experiment.
+    pub(super) names: &'a dyn Fn(&str) -> &'a Names,
+}
+
 /// The published values of a file.
 ///
 /// # Errors
@@ -67,13 +41,13 @@ const COLUMNS: [&str; 7] = [
 pub(super) fn read(
     path: &Path,
     read: &dyn Fn(&Path) -> std::io::Result<String>,
-    study: &Study,
+    known: Known<'_>,
 ) -> Result<Vec<Published>> {
     let text = read(path).map_err(|error| LabError::io(path, "read the file", &error))?;
-    parse(&text, &path.display().to_string(), study)
+    parse(&text, &path.display().to_string(), known)
 }
 
-fn parse(text: &str, file: &str, study: &Study) -> Result<Vec<Published>> {
+fn parse(text: &str, file: &str, known: Known<'_>) -> Result<Vec<Published>> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .comment(Some(b'#'))
@@ -86,7 +60,7 @@ fn parse(text: &str, file: &str, study: &Study) -> Result<Vec<Published>> {
             .remedy("write one row per line, with as many values as there are columns")
     };
     let headers = reader.headers().map_err(|error| broken(&error))?.clone();
-    let factors: Vec<&str> = study
+    let factors: Vec<&str> = known
         .experiments
         .iter()
         .flat_map(|experiment| experiment.factors.iter().map(|factor| factor.name.as_str()))
@@ -114,7 +88,7 @@ fn parse(text: &str, file: &str, study: &Study) -> Result<Vec<Published>> {
                 .map_or(Place::Unplaced, |p| line(p.line())),
             cells: headers.iter().zip(record.iter()).collect(),
         };
-        all.push(row.published(study)?);
+        all.push(row.published(known)?);
     }
     Ok(all)
 }
@@ -157,16 +131,16 @@ impl Row<'_> {
         }
     }
 
-    fn published(&self, study: &Study) -> Result<Published> {
+    fn published(&self, known: Known<'_>) -> Result<Published> {
         let experiment = self.get("experiment").map(str::to_owned);
         let names = || {
-            study
+            known
                 .experiments
                 .iter()
                 .map(|experiment| experiment.name.as_str())
         };
         if let Some(name) = &experiment
-            && !names().any(|known| known == name)
+            && !names().any(|other| other == name)
         {
             return Err(self
                 .error(
@@ -183,7 +157,7 @@ impl Row<'_> {
             if COLUMNS.contains(column) || text.is_empty() {
                 continue;
             }
-            let labels: Vec<&str> = study
+            let labels: Vec<&str> = known
                 .experiments
                 .iter()
                 .filter(|experiment| fits(&experiment.name))
@@ -211,12 +185,12 @@ impl Row<'_> {
             )
             .remedy("name the metric, such as sojourn_s_p95")
         })?;
-        let first = study
+        let first = known
             .experiments
             .iter()
             .find(|experiment| fits(&experiment.name));
-        let known = study.names(first.map_or("", |experiment| &experiment.name));
-        let asked = Asked::parse(metric, None, known)
+        let names = (known.names)(first.map_or("", |experiment| &experiment.name));
+        let asked = Asked::parse(metric, None, names)
             .map_err(|error| self.error("metric", error.kind(), "").with_text_of(&error))?;
         let unit = self.get("unit").unwrap_or_default();
         let factor = asked.unit().factor(unit).ok_or_else(|| {
@@ -259,6 +233,7 @@ fn line(number: u64) -> Place {
 mod tests {
     use super::*;
     use crate::document::Document;
+    use crate::study::Study;
 
     const STUDY: &str = r#"
         flows = ["2*cbr 1Mbps"]
@@ -275,11 +250,12 @@ mod tests {
 
     fn published(csv: &str) -> Result<Vec<Published>> {
         let document = Document::parse(STUDY, "study.toml").expect("TOML");
-        parse(
-            csv,
-            "published.csv",
-            &Study::from_document(&document).expect("a study"),
-        )
+        let study = Study::from_document(&document).expect("a study");
+        let known = Known {
+            experiments: &study.experiments,
+            names: &|experiment| study.names(experiment),
+        };
+        parse(csv, "published.csv", known)
     }
 
     #[test]

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sojourn_report::{Axis, Facet, Figure, Kind, Scale, Series};
 
-use super::{Band, Wanted, id, transfers};
+use super::transfers;
+use super::wanted::{Band, Wanted};
+use crate::asked::{Asked, Of};
 use crate::error::Result;
 use crate::outcome::{RunOutcome, SeriesOutcome};
 use crate::results::manifest::{FactorInfo, PointInfo};
 use crate::results::metrics::{Measure, Subject, Unit};
+use crate::specs::{FigureSpec, id};
 use crate::stats::{self, merged, to_f64};
-use crate::study::{Asked, FigureKind, FigureSpec, Of};
+use crate::study::FigureKind;
 use sojourn_sim::histogram::{Histogram, middle};
 
 /// Buckets into which a longer time series is thinned; each keeps its least and greatest value.

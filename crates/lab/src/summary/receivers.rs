@@ -2,10 +2,11 @@
 
 use sojourn_report::{Cell, Table};
 
-use super::tables::{factor_column, meaning, number_column, text_column};
-use super::{Record, Wanted, id};
+use super::columns::{factor_column, meaning, number_column, text_column};
+use super::wanted::{Record, Wanted};
+use crate::asked::Asked;
 use crate::results::manifest::PointInfo;
-use crate::study::Asked;
+use crate::specs::id;
 
 /// What is said of a receiver, and the heading where it is another than the metric's.
 const COLUMNS: [(&str, Option<&str>); 18] = [

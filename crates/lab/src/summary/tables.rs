@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_report::{Align, Cell, Column, Estimate as Shown, Table};
+use sojourn_report::{Cell, Column, Estimate as Shown, Table};
 
-use super::{Record, Wanted, id};
+use super::columns::{factor_column, meaning, number_column, text_column};
+use super::wanted::{Record, Wanted};
+use super::{receivers, transfers};
+use crate::asked::Asked;
 use crate::results::manifest::{Comparison, FactorInfo, PointInfo};
 use crate::results::metrics::Unit;
+use crate::specs::{Published, TableSpec, id};
 use crate::stats::{Estimate, significant};
-use crate::study::{Asked, Published, TableSpec};
 
 /// The tables of an experiment, in order.
 pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
@@ -28,9 +31,9 @@ pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
         }
         (false, _) => tables.extend(differences(wanted, &comparisons)),
     }
-    tables.extend(super::transfers::table(wanted));
+    tables.extend(transfers::table(wanted));
     // A study says of which receivers it speaks.
-    tables.extend(super::receivers::table(wanted).filter(|_| !chosen));
+    tables.extend(receivers::table(wanted).filter(|_| !chosen));
     tables
 }
 
@@ -473,54 +476,6 @@ fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
     match points {
         [first, others @ ..] => others.iter().map(|other| (*first, *other)).collect(),
         [] => Vec::new(),
-    }
-}
-
-/// What the numbers of a table are; nothing where no point has an interval, which a table says by itself.
-pub(super) fn meaning(wanted: &Wanted<'_>, points: &[&PointInfo]) -> Vec<String> {
-    let random = points.iter().filter(|point| !wanted.is_exact(point));
-    let counts: Vec<u64> = random
-        .map(|point| point.replications)
-        .filter(|n| *n > 1)
-        .collect();
-    let over = match (counts.iter().min(), counts.iter().max()) {
-        (Some(least), Some(most)) if least == most => format!("{most}"),
-        (Some(least), Some(most)) => format!("{least} to {most}"),
-        _ => return Vec::new(),
-    };
-    vec![format!(
-        "Means over {over} replications; ± is the half width of the 95 % interval."
-    )]
-}
-
-pub(super) fn text_column(key: &str, title: &str) -> Column {
-    Column {
-        key: key.to_owned(),
-        title: title.to_owned(),
-        unit: None,
-        align: Some(Align::Left),
-    }
-}
-
-pub(super) fn factor_column(factor: &FactorInfo) -> Column {
-    let numbers = factor
-        .labels
-        .iter()
-        .all(|label| label.parse::<f64>().is_ok());
-    Column {
-        key: factor.name.clone(),
-        title: factor.title.clone(),
-        unit: factor.unit.clone(),
-        align: Some(if numbers { Align::Right } else { Align::Left }),
-    }
-}
-
-pub(super) fn number_column(key: &str, title: &str, unit: Unit) -> Column {
-    Column {
-        key: key.to_owned(),
-        title: title.to_owned(),
-        unit: Some(unit.shown().to_owned()).filter(|unit| !unit.is_empty()),
-        align: Some(Align::Right),
     }
 }
 

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use sojourn_report::{Cell, Table};
 
-use super::tables::{factor_column, meaning, number_column, text_column};
-use super::{Band, Record, Wanted, id, shown};
+use super::columns::{factor_column, meaning, number_column, text_column};
+use super::wanted::{Band, Record, Wanted, shown};
 use crate::outcome::{RunOutcome, TransferOutcome};
 use crate::results::manifest::PointInfo;
 use crate::results::metrics::{Level, Measure, Statistic, Subject, Unit, find, of_one_size};
+use crate::size_statistics::SIZE_STATISTICS;
+use crate::specs::id;
 use crate::stats::{Estimate, to_f64};
 use sojourn_units::Span;
 
@@ -21,59 +23,6 @@ const BINS: [(u64, &str); 6] = [
     (1_000_000, "100 kB to 1 MB"),
     (10_000_000, "1 to 10 MB"),
     (u64::MAX, "above 10 MB"),
-];
-
-/// What is said of the transfers of a bin: name in records, heading, unit.
-const COLUMNS: [(&str, &str, Unit, Measure, Statistic); 7] = [
-    (
-        "fct_s_mean",
-        "FCT, mean",
-        Unit::Seconds,
-        Measure::Completion,
-        Statistic::Mean,
-    ),
-    (
-        "fct_s_p50",
-        "FCT, median",
-        Unit::Seconds,
-        Measure::Completion,
-        Statistic::Quantile(0.5),
-    ),
-    (
-        "fct_s_p95",
-        "FCT, p95",
-        Unit::Seconds,
-        Measure::Completion,
-        Statistic::Quantile(0.95),
-    ),
-    (
-        "fct_s_p99",
-        "FCT, p99",
-        Unit::Seconds,
-        Measure::Completion,
-        Statistic::Quantile(0.99),
-    ),
-    (
-        "slowdown_mean",
-        "Slowdown, mean",
-        Unit::Index,
-        Measure::Slowdown,
-        Statistic::Mean,
-    ),
-    (
-        "slowdown_p50",
-        "Slowdown, median",
-        Unit::Index,
-        Measure::Slowdown,
-        Statistic::Quantile(0.5),
-    ),
-    (
-        "slowdown_p99",
-        "Slowdown, p99",
-        Unit::Index,
-        Measure::Slowdown,
-        Statistic::Quantile(0.99),
-    ),
 ];
 
 /// Transfers of a label in a bin, replication by replication.
@@ -161,7 +110,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
     columns.push(text_column("size", "Size"));
     columns.push(number_column("count", "Transfers", Unit::Count));
     columns.push(number_column("unfinished", "Unfinished", Unit::Count));
-    for (name, title, unit, ..) in COLUMNS {
+    for (name, title, unit, ..) in SIZE_STATISTICS {
         columns.push(number_column(name, title, unit));
     }
     let mut rows = Vec::new();
@@ -173,7 +122,7 @@ pub(super) fn table(wanted: &Wanted<'_>) -> Option<Table> {
             row.push(Cell::Text(bin.name.to_owned()));
             let counts = bin.counts(wanted, point);
             row.extend(counts.map(|count| shown(count, Unit::Count)));
-            for (_, _, unit, measure, statistic) in COLUMNS {
+            for (_, _, unit, measure, statistic) in SIZE_STATISTICS {
                 row.push(shown(bin.estimate(measure, statistic, wanted, point), unit));
             }
             rows.push(row);
@@ -213,17 +162,12 @@ pub(super) fn records(wanted: &Wanted<'_>) -> Vec<Record> {
             let [arrived, unfinished] = bin.counts(wanted, point);
             add("transfers_count", Unit::Count, arrived);
             add("unfinished_count", Unit::Count, unfinished);
-            for (name, _, unit, measure, statistic) in COLUMNS {
+            for (name, _, unit, measure, statistic) in SIZE_STATISTICS {
                 add(name, unit, bin.estimate(measure, statistic, wanted, point));
             }
         }
     }
     all
-}
-
-/// The names of the statistics that a figure over sizes can show.
-pub(crate) fn statistics() -> impl Iterator<Item = &'static str> + Clone {
-    COLUMNS.iter().map(|column| column.0)
 }
 
 /// The names of the bins, in order.
@@ -238,7 +182,8 @@ pub(super) fn over_sizes(
     name: &str,
     of: Option<&str>,
 ) -> Vec<(String, BTreeMap<String, Value>, bool)> {
-    let Some((_, _, unit, measure, statistic)) = COLUMNS.iter().find(|column| column.0 == name)
+    let Some((_, _, unit, measure, statistic)) =
+        SIZE_STATISTICS.iter().find(|column| column.0 == name)
     else {
         return Vec::new();
     };
@@ -273,6 +218,6 @@ fn range(name: &str) -> (f64, f64) {
 
 /// Title and unit of a statistic over sizes.
 pub(super) fn title_of(name: &str) -> (&'static str, Unit) {
-    let found = COLUMNS.iter().find(|column| column.0 == name);
+    let found = SIZE_STATISTICS.iter().find(|column| column.0 == name);
     found.map_or(("", Unit::Index), |column| (column.1, column.2))
 }

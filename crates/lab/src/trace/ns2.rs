@@ -1,7 +1,7 @@
 //! ns-2's lines.
 
 use super::scene::{Scene, Transport, item};
-use super::{Sink, TraceFormat};
+use super::sink::{Sink, TraceFormat};
 use sojourn_sim::packet::Kind;
 use sojourn_sim::trace::Record;
 use sojourn_sim::trace_ns2::{exact_line, line};

@@ -1,7 +1,7 @@
 //! A Parquet table with a row per event.
 
-use super::Sink;
 use super::scene::{Scene, item};
+use super::sink::Sink;
 use crate::traces::table::{About, Column, ColumnInfo, TraceTable, Value, integer, text};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;

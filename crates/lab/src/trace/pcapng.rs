@@ -20,8 +20,8 @@
 //! flow's headers leave: what a simulation has in place of timestamps is no option of RFC 7323, and that of Accurate ECN has but one of its counts (RFC 9768).
 //! The window is as large as can be.
 
-use super::Sink;
 use super::scene::{Flow, Scene, Transport, UDP_HEADERS, item};
+use super::sink::Sink;
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader, ip_number};
 use sojourn_sim::packet::{Flags, Kind};
 use sojourn_sim::trace::{Event, Record};

@@ -1,8 +1,9 @@
 //! What `sojourn bench` measures of reading traces: lines of a run, in memory, parsed and analysed.
 
+use super::analysis::Options;
+use super::events;
 use super::format::Format;
 use super::input::Input;
-use super::{Options, events};
 use crate::document::Document;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;

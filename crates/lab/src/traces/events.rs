@@ -7,12 +7,12 @@ mod tables;
 
 pub use tables::documented;
 
+use super::analysis::{Analysis, Options, nothing};
 use super::event::{Events, Grammar};
 use super::format::Format;
 use super::input::{At, Fault, Input};
 use super::ns2::Ns2;
 use super::ns3::Ns3;
-use super::{Analysis, Options, nothing};
 use crate::error::Result;
 use ledger::Ledger;
 

@@ -44,6 +44,12 @@ pub struct Key {
 }
 
 impl Key {
+    /// Protocol and both ends, such as `TCP 10.0.0.1:7 > 10.0.0.2:80`.
+    pub fn name(&self) -> String {
+        let (source, destination) = (end_text(self.source), end_text(self.destination));
+        format!("{} {source} > {destination}", self.protocol_name())
+    }
+
     /// The other direction.
     #[must_use]
     pub fn reversed(self) -> Key {

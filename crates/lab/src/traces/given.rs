@@ -1,6 +1,6 @@
 //! Options of an analysis as they are typed, for the command and for Python.
 
-use super::Options;
+use super::analysis::Options;
 use super::format::Format;
 use super::frame::Tunnels;
 use crate::error::{LabError, LabErrorKind, Result};

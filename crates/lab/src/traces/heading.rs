@@ -1,7 +1,7 @@
 //! Headings of the columns of trace tables: words with the unit that readers see, made from the names that files have, as the
 //! other reports have them: `delay_s_p50` is "Delay, median (ms)", `sent_packets` "Sent (packets)", `loss_ratio` "Loss (%)".
 
-use super::table::ColumnInfo;
+use super::column::ColumnInfo;
 
 /// Words that are written in another way than with a capital at the beginning.
 const WRITTEN: [(&str, &str); 7] = [

@@ -1,9 +1,10 @@
 //! Tables of an analysis: columns declared once, with name, unit and meaning; as text, CSV, JSON, Arrow and Parquet.
 
+pub use super::column::{ColumnInfo, Type};
 use super::heading;
 use crate::error::{LabError, LabErrorKind, Result};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, Field, Schema};
 use serde_json::{Map, Number, Value as Json};
 use sojourn_report::{Cell, Column as ShownColumn, Table as ShownTable, csv_cell, text_table};
 use std::sync::Arc;
@@ -41,49 +42,6 @@ impl From<Option<f64>> for Value {
     fn from(number: Option<f64>) -> Value {
         Value::Number(number.filter(|value| value.is_finite()))
     }
-}
-
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Type {
-    /// Text.
-    Text,
-    /// A whole number, or null.
-    Integer,
-    /// A number, or null.
-    Number,
-}
-
-impl Type {
-    /// The name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Type::Text => "text",
-            Type::Integer => "uint64",
-            Type::Number => "double",
-        }
-    }
-
-    fn arrow(self) -> DataType {
-        match self {
-            Type::Text => DataType::Utf8,
-            Type::Integer => DataType::UInt64,
-            Type::Number => DataType::Float64,
-        }
-    }
-}
-
-/// A column, as documents show it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ColumnInfo {
-    /// The name: noun, unit, statistic.
-    pub name: &'static str,
-    /// What it holds.
-    pub kind: Type,
-    /// The unit; empty where there is none.
-    pub unit: &'static str,
-    /// What it is.
-    pub doc: &'static str,
 }
 
 /// A column of tables with a row per `T`.

@@ -5,8 +5,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use sojourn_lab::compile::compile;
 use sojourn_lab::document::Document;
-use sojourn_lab::limits::{LimitParams, Needs};
-use sojourn_lab::model::Scenario;
+use sojourn_lab::model::{LimitParams, Scenario};
+use sojourn_lab::needs::Needs;
 use sojourn_lab::study::Study;
 
 fn files() -> Vec<String> {
@@ -41,7 +41,7 @@ fn read(text: &str) {
     let resolved = Scenario::from_document(&resolved).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(resolved, scenario.resolved());
     // What is counted neither wraps nor panics, and what is allowed can be compiled.
-    let allowed = LimitParams::default().check_run(&scenario);
+    let allowed = Needs::of_allowed(&scenario, &LimitParams::default());
     if let Err(error) = &allowed {
         assert_eq!(error.exit_status(), 2);
     }

@@ -1,6 +1,7 @@
 //! What became of requests over UDP: columns of flows that are null for all others.
 
-use super::{Columns, Reader};
+use super::column::Columns;
+use super::reader::Reader;
 use crate::outcome::FlowOutcome;
 use sojourn_transport::ExchangeCounts;
 

@@ -1,7 +1,8 @@
 //! The table of media: a row per flow of RTP, with what its reports say and what its receiver made of the packets; of a flow to a
 //! group also a row per member.
 
-use super::{Columns, Reader};
+use super::column::Columns;
+use super::reader::Reader;
 use crate::outcome::{FlowOutcome, MediaOutcome, VoiceOutcome};
 use sojourn_transport::rtp::{PlayoutCounts, RtpAccount, Tripped};
 use sojourn_units::{Span, Time};

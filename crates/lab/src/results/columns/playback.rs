@@ -1,6 +1,7 @@
 //! What the viewer of a video got: columns of flows that are null for all others.
 
-use super::{Columns, Reader};
+use super::column::Columns;
+use super::reader::Reader;
 use crate::outcome::FlowOutcome;
 use sojourn_traffic::workload::player::Playback;
 use sojourn_units::Span;

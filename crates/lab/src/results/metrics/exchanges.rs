@@ -1,6 +1,7 @@
 //! Metrics of requests and responses over UDP: how many there were, and how many were lost. Their round trips are transfers.
 
-use super::{Level, Metric, Read, Unit, declared};
+use super::metric::{Metric, Read, declared};
+use super::terms::{Level, Unit};
 use crate::outcome::FlowOutcome;
 use crate::stats::{ratio, to_f64};
 use sojourn_transport::ExchangeCounts;

@@ -1,6 +1,8 @@
 //! Metrics of media: what RTCP reports say beside the true loss, jitter and round trip, and what people would say.
 
-use super::{Declared, Level, Metric, Range, Read, Unit, declared};
+use super::metric::{Declared, Metric, Read, declared};
+use super::range::Range;
+use super::terms::{Level, Unit};
 use crate::outcome::{FlowOutcome, MediaOutcome};
 use crate::stats::{mean, ratio, to_f64, wide_to_f64};
 use sojourn_transport::rtp::emodel::mean_opinion_score;

@@ -1,6 +1,7 @@
 //! Metrics of adaptive streaming: what its viewers got.
 
-use super::{Level, Metric, Read, Unit, declared};
+use super::metric::{Metric, Read, declared};
+use super::terms::{Level, Unit};
 use crate::outcome::FlowOutcome;
 use crate::stats::{mean, ratio, to_f64};
 use sojourn_traffic::workload::player::Playback;

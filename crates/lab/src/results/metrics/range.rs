@@ -1,6 +1,6 @@
 //! The values that a metric can have.
 
-use super::{Subject, Unit};
+use super::terms::{Subject, Unit};
 use crate::stats::to_f64;
 
 /// From the least to the greatest value, in the unit of storage.

@@ -13,7 +13,6 @@
 
 use super::digest::Digest;
 use super::pairing::{Order, Pair, Run, Waiting, take};
-use super::tables::key_name;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::traces::event::{Lookup, place};
 use crate::traces::frame::{Key, Packet};
@@ -366,7 +365,7 @@ impl Paths {
             let example = ways
                 .clone()
                 .next()
-                .map_or_else(String::new, |way| key_name(&way.key));
+                .map_or_else(String::new, |way| way.key.name());
             format!(
                 "{} packets in {} directions, such as {example}",
                 self.packets[side],

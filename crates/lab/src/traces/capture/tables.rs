@@ -1,9 +1,9 @@
 //! The tables of a capture.
 
+use super::book::{Book, Seen};
 use super::paths::{Paths, Way};
-use super::{Book, Seen, interface_name};
 use crate::stats::to_f64;
-use crate::traces::Options;
+use crate::traces::analysis::Options;
 use crate::traces::dialogue::Direction;
 use crate::traces::event::place;
 use crate::traces::frame::{Key, end_text};
@@ -135,7 +135,7 @@ pub(super) fn tables(
         .iter()
         .map(|(interface, key, way)| {
             let interface = interface_name(whole.interfaces, *interface);
-            let mut name = key_name(key);
+            let mut name = key.name();
             if several {
                 name = format!("{interface}: {name}");
             }
@@ -190,7 +190,7 @@ pub(super) fn tables(
     let paths: Option<Vec<PathRow>> = paths.map(|paths| {
         let ways = paths.ways.iter();
         ways.map(|way| PathRow {
-            name: key_name(&way.key),
+            name: way.key.name(),
             way: way.clone(),
         })
         .collect()
@@ -211,16 +211,6 @@ pub(super) fn tables(
     tables.push(TraceTable::new(SERIES, &series_columns(), series));
     tables.push(distribution::table(distributions));
     tables
-}
-
-/// What a direction of a conversation is called.
-pub(super) fn key_name(key: &Key) -> String {
-    format!(
-        "{} {} > {}",
-        key.protocol_name(),
-        end_text(key.source),
-        end_text(key.destination)
-    )
 }
 
 fn series_rows(
@@ -608,4 +598,15 @@ fn series_columns() -> Vec<Column<SeriesRow>> {
 fn per_second(count: u64, step: Span) -> Option<f64> {
     let seconds = step.as_secs_f64();
     (seconds > 0.0).then(|| to_f64(count) / seconds)
+}
+
+/// The name of an interface: its own, or its number.
+fn interface_name(interfaces: &[Interface], number: u32) -> String {
+    let name = interfaces
+        .get(place(number))
+        .map_or("", |interface| interface.name.as_str());
+    match name {
+        "" => number.to_string(),
+        name => name.to_owned(),
+    }
 }

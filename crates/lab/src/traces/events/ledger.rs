@@ -11,7 +11,7 @@
 
 use super::stats::{FlowStats, LinkStats, NodeStats};
 use crate::error::{LabError, LabErrorKind, Result};
-use crate::traces::Options;
+use crate::traces::analysis::Options;
 use crate::traces::event::{Event, Lookup, NONE, Names, What, place};
 use crate::traces::moments::signed;
 use crate::traces::series::{Bin, Series, Subject};

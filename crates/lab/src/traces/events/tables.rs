@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use super::stats::{FlowStats, LinkStats, NodeStats};
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::stats::{to_f64, wide_to_f64};
-use crate::traces::Options;
+use crate::traces::analysis::Options;
 use crate::traces::event::{Flow, Names, place};
 use crate::traces::moments::{Counts, Spans, rate};
 use crate::traces::output::distribution::{self, Distribution};

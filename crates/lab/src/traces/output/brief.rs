@@ -1,6 +1,6 @@
 //! What a terminal shows of the tables: the columns that are asked for most.
 
-use crate::traces::Analysis;
+use crate::traces::analysis::Analysis;
 use crate::traces::table::TraceTable;
 
 /// Tables with the columns that are shown.

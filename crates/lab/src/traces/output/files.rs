@@ -3,7 +3,7 @@
 use super::report::summary;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::results::directory::{write_json, write_whole};
-use crate::traces::Analysis;
+use crate::traces::analysis::Analysis;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;

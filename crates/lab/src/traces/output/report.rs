@@ -1,6 +1,6 @@
 //! The report of an analysis: its tables, and figures of throughput, delay, queueing, sizes and sequence numbers.
 
-use crate::traces::Analysis;
+use crate::traces::analysis::Analysis;
 use crate::traces::heading;
 use crate::traces::table::{TraceTable, Value};
 use serde_json::{Value as Json, json};

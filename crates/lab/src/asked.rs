@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use sojourn_units::nearest;
 
-use crate::compile::Compiled;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::outcome::RunOutcome;
-use crate::results::metrics::{Level, Metric, POOLED, Subject, Unit, find, of_level};
+use crate::results::metrics::{Level, Metric, POOLED, Subject, Unit, find, metrics, of_level};
+use crate::words::{BOTTLENECK, OVER, QUEUES, RUN, WORDS};
 
 /// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
 #[derive(Clone)]
@@ -65,25 +65,6 @@ impl Names {
         receivers: Vec::new(),
     };
 
-    /// The names of a compiled scenario.
-    pub fn of_compiled(compiled: &Compiled) -> Names {
-        let mut names = Names::default();
-        let observed = compiled.links.iter().filter(|link| link.observed);
-        names.links = observed.map(|link| link.name.clone()).collect();
-        for flow in &compiled.flows {
-            names.add(&flow.label, &flow.name);
-        }
-        for flow in &compiled.flows {
-            let group = flow.group.and_then(|group| compiled.groups.get(group));
-            for member in group.iter().flat_map(|group| &group.members) {
-                names.receivers.extend(
-                    [&flow.label, &flow.name].map(|name| format!("{name} at {}", member.node)),
-                );
-            }
-        }
-        names
-    }
-
     /// The names of an outcome.
     pub fn of_outcome(run: &RunOutcome) -> Names {
         let mut names = Names {
@@ -100,7 +81,8 @@ impl Names {
         names
     }
 
-    fn add(&mut self, label: &str, name: &str) {
+    /// Adds a flow.
+    pub fn add(&mut self, label: &str, name: &str) {
         if self.labels.last().is_none_or(|last| last != label)
             && self.labels.iter().all(|known| known != label)
         {
@@ -138,15 +120,6 @@ impl JoinedNames {
     }
 }
 
-/// Words for several flows.
-const WORDS: [&str; 3] = ["forward", "reverse", "all"];
-const BOTTLENECK: &str = "bottleneck";
-const QUEUES: &str = "queues";
-const RUN: &str = "run";
-
-/// Stands between what a metric is of and what it is divided by.
-pub(crate) const OVER: &str = " over ";
-
 impl Of {
     /// The word that [`Asked::parse`] reads.
     pub(crate) fn word(&self) -> &str {
@@ -160,11 +133,6 @@ impl Of {
             Of::Run => RUN,
         }
     }
-}
-
-/// Words that say of what a metric is, and that no flows can have as their label.
-pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
-    WORDS.into_iter().chain([BOTTLENECK, QUEUES, RUN])
 }
 
 impl Asked {
@@ -271,6 +239,29 @@ impl Asked {
             Of::Bottleneck | Of::Forward | Of::Run => String::new(),
         };
         format!("{}{pooled}{of}", self.metric.shown_name())
+    }
+
+    /// The text that asks for it, whatever the table's default.
+    pub fn text(&self) -> String {
+        let name = self.name();
+        if let Some(over) = &self.over {
+            return format!("{name} of {} over {}", self.of.word(), over.word());
+        }
+        match (&self.of, self.metric.level) {
+            (Of::Bottleneck, Level::Queue) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of bottleneck"),
+                false => name,
+            },
+            (Of::Forward, _) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of forward"),
+                false => name,
+            },
+            (Of::Link(of) | Of::Flows(of), _) => format!("{name} of {of}"),
+            (Of::Queues, _) => format!("{name} of queues"),
+            (Of::Reverse, _) => format!("{name} of reverse"),
+            (Of::All, _) => format!("{name} of all"),
+            _ => name,
+        }
     }
 
     pub(crate) fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
@@ -387,6 +378,12 @@ impl Names {
             name => Of::Flows(name.to_owned()),
         })
     }
+}
+
+/// Whether queues and flows both have a metric of that name.
+fn is_ambiguous(name: &str) -> bool {
+    let metrics = metrics();
+    metrics.iter().filter(|metric| metric.name == name).count() > 1
 }
 
 fn default_of(metric: &Metric) -> Of {

@@ -7,26 +7,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use sojourn_traffic::workload;
-use sojourn_units::{Bytes, Spec, SpecValue, Time, params};
+use sojourn_units::{Spec, SpecValue, Time};
 
 use crate::compile::compile;
 use crate::error::{LabError, LabErrorKind, Result};
-use crate::model::{FlowGroup, LinkParams, Scenario, Topology};
+use crate::model::{FlowGroup, LimitParams, LinkParams, Scenario, Topology};
 use crate::series;
-
-params! {
-    /// How much a scenario or study may ask for: table `[limits]`. What asks for more is refused before it begins. Results do not
-    /// depend on the limits.
-    pub struct LimitParams {
-        /// Memory that the runs under way and the results of all runs may need together, by an estimate. Where runs side by side would need
-        /// more, fewer are made at a time.
-        memory: Bytes = "4GB", range "10MB".., source "Sojourn's choice";
-        /// Points of a study.
-        points: u64 = "100000", range "1".., source "Sojourn's choice";
-        /// Runs: those of all points in all replications.
-        runs: u64 = "1000000", range "1".., source "Sojourn's choice";
-    }
-}
 
 /// Bytes of a flow with its hosts, their links and what is counted of it.
 const PER_FLOW: u64 = 25_000;
@@ -263,6 +249,70 @@ impl Needs {
         }
     }
 
+    /// What a scenario needs; refuses one a run of which needs too much. The error names the path of the greatest part.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn of_allowed(scenario: &Scenario, limits: &LimitParams) -> Result<Needs> {
+        let (needs, parts) = Needs::with_transfers(scenario, limits);
+        if needs.run_bytes <= limits.memory.get() {
+            return Ok(needs);
+        }
+        let greatest = parts.into_iter().max_by_key(|part| part.bytes);
+        let (key, what) = greatest.map_or_else(Default::default, |part| (part.key, part.what));
+        let problem = format!("with {what} a run needs about {}", size(needs.run_bytes));
+        Err(too_much_memory(limits, &problem, needs.run_bytes).key(key))
+    }
+
+    /// Refuses a study with too many points or runs, or the results of which need too much memory.
+    ///
+    /// # Errors
+    /// When it has.
+    pub fn check(&self, limits: &LimitParams, in_directory: bool) -> Result<()> {
+        check_points(limits, self.points)?;
+        if self.runs > limits.runs {
+            let problem = format!(
+                "{} are {} runs, allowed are {} (limits.runs)",
+                replications(self),
+                self.runs,
+                limits.runs
+            );
+            return Err(LabError::new(LabErrorKind::BadValue, problem)
+                .key("run.replications")
+                .remedy(format!(
+                    "make them fewer, or allow more: --set limits.runs={}",
+                    self.runs
+                )));
+        }
+        let kept = self.kept(in_directory);
+        let all = kept.saturating_add(self.run_bytes);
+        if all <= limits.memory.get() {
+            return Ok(());
+        }
+        let in_files = self.series_bytes.max(self.transfer_bytes);
+        let most = match in_files > self.result_bytes && !in_directory {
+            true if self.transfer_bytes > self.series_bytes => {
+                ", most of it for transfers, which --out keeps in files"
+            }
+            true => ", most of it for time series, which --out keeps in files",
+            false => "",
+        };
+        let problem = format!(
+            "the results of {} need about {}{most}",
+            replications(self),
+            size(kept)
+        );
+        Err(too_much_memory(limits, &problem, all).key("run.replications"))
+    }
+
+    /// How many runs fit side by side.
+    pub fn at_a_time(&self, limits: &LimitParams, in_directory: bool) -> usize {
+        let free = limits.memory.get().saturating_sub(self.kept(in_directory));
+        usize::try_from(free / self.run_bytes.max(1))
+            .unwrap_or(usize::MAX)
+            .max(1)
+    }
+
     /// Bytes of what is kept of all runs, in a directory or in memory alone.
     pub(crate) fn kept(&self, in_directory: bool) -> u64 {
         match in_directory {
@@ -301,109 +351,41 @@ impl fmt::Display for Needs {
     }
 }
 
-impl LimitParams {
-    /// Refuses a scenario one run of which needs too much. The error names the path of the greatest part.
-    ///
-    /// # Errors
-    /// When it does.
-    pub fn check_run(&self, scenario: &Scenario) -> Result<Needs> {
-        let (needs, parts) = Needs::with_transfers(scenario, self);
-        if needs.run_bytes <= self.memory.get() {
-            return Ok(needs);
-        }
-        let greatest = parts.into_iter().max_by_key(|part| part.bytes);
-        let (key, what) = greatest.map_or_else(Default::default, |part| (part.key, part.what));
-        let problem = format!("with {what} a run needs about {}", size(needs.run_bytes));
-        Err(self.too_much_memory(&problem, needs.run_bytes).key(key))
+/// Refuses too many points; `u64::MAX` stands for more than can be counted.
+///
+/// # Errors
+/// When there are.
+pub fn check_points(limits: &LimitParams, points: u64) -> Result<()> {
+    if points <= limits.points {
+        return Ok(());
     }
+    let count = match points {
+        u64::MAX => "more than 18 million million million".to_owned(),
+        _ => points.to_string(),
+    };
+    let problem = format!(
+        "{count} points, allowed are {} (limits.points)",
+        limits.points
+    );
+    let remedy = match points {
+        u64::MAX => "give the factors fewer values".to_owned(),
+        _ => format!("give the factors fewer values, or allow more: --set limits.points={points}"),
+    };
+    Err(LabError::new(LabErrorKind::BadValue, problem)
+        .key("experiment")
+        .remedy(remedy))
+}
 
-    /// Refuses a study with too many points or runs, or the results of which need too much memory.
-    ///
-    /// # Errors
-    /// When it has.
-    pub fn check(&self, needs: &Needs, in_directory: bool) -> Result<()> {
-        self.check_points(needs.points)?;
-        if needs.runs > self.runs {
-            let problem = format!(
-                "{} are {} runs, allowed are {} (limits.runs)",
-                replications(needs),
-                needs.runs,
-                self.runs
-            );
-            return Err(LabError::new(LabErrorKind::BadValue, problem)
-                .key("run.replications")
-                .remedy(format!(
-                    "make them fewer, or allow more: --set limits.runs={}",
-                    needs.runs
-                )));
-        }
-        let kept = needs.kept(in_directory);
-        let all = kept.saturating_add(needs.run_bytes);
-        if all <= self.memory.get() {
-            return Ok(());
-        }
-        let in_files = needs.series_bytes.max(needs.transfer_bytes);
-        let most = match in_files > needs.result_bytes && !in_directory {
-            true if needs.transfer_bytes > needs.series_bytes => {
-                ", most of it for transfers, which --out keeps in files"
-            }
-            true => ", most of it for time series, which --out keeps in files",
-            false => "",
-        };
-        let problem = format!(
-            "the results of {} need about {}{most}",
-            replications(needs),
-            size(kept)
-        );
-        Err(self.too_much_memory(&problem, all).key("run.replications"))
-    }
-
-    /// Refuses too many points; `u64::MAX` stands for more than can be counted.
-    ///
-    /// # Errors
-    /// When there are.
-    pub fn check_points(&self, points: u64) -> Result<()> {
-        if points <= self.points {
-            return Ok(());
-        }
-        let count = match points {
-            u64::MAX => "more than 18 million million million".to_owned(),
-            _ => points.to_string(),
-        };
-        let problem = format!(
-            "{count} points, allowed are {} (limits.points)",
-            self.points
-        );
-        let remedy = match points {
-            u64::MAX => "give the factors fewer values".to_owned(),
-            _ => format!(
-                "give the factors fewer values, or allow more: --set limits.points={points}"
-            ),
-        };
-        Err(LabError::new(LabErrorKind::BadValue, problem)
-            .key("experiment")
-            .remedy(remedy))
-    }
-
-    /// How many runs fit side by side.
-    pub fn at_a_time(&self, needs: &Needs, in_directory: bool) -> usize {
-        let free = self.memory.get().saturating_sub(needs.kept(in_directory));
-        usize::try_from(free / needs.run_bytes.max(1))
-            .unwrap_or(usize::MAX)
-            .max(1)
-    }
-
-    fn too_much_memory(&self, problem: &str, bytes: u64) -> LabError {
-        let allowed = size(self.memory.get());
-        LabError::new(
-            LabErrorKind::BadValue,
-            format!("{problem} of memory, allowed is {allowed} (limits.memory)"),
-        )
-        .remedy(format!(
-            "ask for less, or allow more: --limit-memory {}",
-            size(bytes.saturating_add(bytes / 10))
-        ))
-    }
+fn too_much_memory(limits: &LimitParams, problem: &str, bytes: u64) -> LabError {
+    let allowed = size(limits.memory.get());
+    LabError::new(
+        LabErrorKind::BadValue,
+        format!("{problem} of memory, allowed is {allowed} (limits.memory)"),
+    )
+    .remedy(format!(
+        "ask for less, or allow more: --limit-memory {}",
+        size(bytes.saturating_add(bytes / 10))
+    ))
 }
 
 /// `100 points in 10 replications`.
@@ -554,9 +536,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> LabError {
-        LimitParams::default()
-            .check_run(&scenario(text))
-            .unwrap_err()
+        Needs::of_allowed(&scenario(text), &LimitParams::default()).unwrap_err()
     }
 
     #[test]
@@ -597,7 +577,7 @@ mod tests {
                 memory: allowed.parse().unwrap(),
                 ..LimitParams::default()
             };
-            limits.check_run(&scenario(text)).unwrap();
+            Needs::of_allowed(&scenario(text), &limits).unwrap();
         }
     }
 
@@ -613,8 +593,7 @@ mod tests {
         let sized = "sizes=(fixed bytes=1000B)";
         let count = |flows: &str| {
             let scenario = scenario(&text(flows));
-            LimitParams::default()
-                .check_run(&scenario)
+            Needs::of_allowed(&scenario, &LimitParams::default())
                 .unwrap()
                 .transfers
         };
@@ -638,14 +617,13 @@ mod tests {
         scenario.run.replications = u64::MAX;
         let needs = Needs::of(&scenario);
         assert_eq!((needs.run_bytes, needs.result_bytes), (u64::MAX, u64::MAX));
-        assert!(limits.check(&needs, true).is_err());
-        assert!(limits.check_run(&scenario).is_err());
+        assert!(needs.check(&limits, true).is_err());
+        assert!(Needs::of_allowed(&scenario, &limits).is_err());
         let mut twice = needs.clone();
         twice.add(&needs);
         assert_eq!(twice.runs, u64::MAX);
         assert!(
-            limits
-                .check_points(u64::MAX)
+            check_points(&limits, u64::MAX)
                 .unwrap_err()
                 .to_string()
                 .contains("more than")
@@ -658,6 +636,6 @@ mod tests {
             run_bytes: 1_000_000_000,
             ..Needs::of(&scenario("flows = [\"reno\"]"))
         };
-        assert_eq!(LimitParams::default().at_a_time(&needs, true), 3);
+        assert_eq!(needs.at_a_time(&LimitParams::default(), true), 3);
     }
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::columns::Kind;
-use super::directory::{ResultDir, run_files};
-use super::manifest::VERSION;
-use super::record::file_name;
 use crate::error::{LabError, LabErrorKind, Result};
 use crate::model::Scenario;
 use crate::outcome::RunOutcome;
+use crate::results::columns::Kind;
+use crate::results::directory::{ResultDir, run_files};
+use crate::results::manifest::VERSION;
+use crate::results::record::file_name;
 use crate::study::{Options, Study, execute};
 
 /// What came of results that were made again.
