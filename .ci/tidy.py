@@ -54,11 +54,16 @@ MAY_USE = {
     "transport": {"units", "sim", "cc"},
     "traffic": {"units", "sim", "cc", "transport"},
     "report": {"units"},
-    "lab": {"units", "sim", "queue", "cc", "transport", "traffic", "report"},
-    "cli": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report"},
-    "python": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report", "cli"},
 }
 SIMULATION = ("units", "sim", "queue", "cc", "transport", "traffic")
+MAY_USE["scenario"] = {*SIMULATION}
+MAY_USE["results"] = {*SIMULATION, "report", "scenario"}
+MAY_USE["run"] = {*SIMULATION, "scenario", "results"}
+MAY_USE["traces"] = {*SIMULATION, "report", "scenario", "results", "run"}
+MAY_USE["conform"] = {*SIMULATION, "report", "scenario", "results", "run"}
+MAY_USE["study"] = {*SIMULATION, "report", "scenario", "results", "run", "conform"}
+MAY_USE["cli"] = {*MAY_USE["study"], "study", "traces"}
+MAY_USE["python"] = {*MAY_USE["cli"], "cli"}
 # Time, randomness, files and threads come in as arguments or not at all.
 ABSENT = re.compile(
     r"std::(?:time|thread|fs|env|net|process)\b|\bthread_local!|\bstatic mut\b|\bprintln!|\beprintln!"

@@ -1,14 +1,14 @@
 //! A text is a scenario that survives being written and read again, or an error that names the file.
 //!
-//! `cargo +nightly fuzz run scenario fuzz/corpus/scenario crates/lab/tests/data/scenarios`
+//! `cargo +nightly fuzz run scenario fuzz/corpus/scenario crates/study/tests/data/scenarios`
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_lab::compile::compile;
-use sojourn_lab::document::Document;
-use sojourn_lab::model::{LimitParams, Scenario};
-use sojourn_lab::needs::Needs;
+use sojourn_run::compile::compile;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::{LimitParams, Scenario};
+use sojourn_run::needs::Needs;
 
 /// Scenarios of more flows are read, but not compiled: that is slow, and finds nothing.
 const MOST_FLOWS: u64 = 100;
