@@ -6,9 +6,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use sojourn_run::compile::compile;
+use sojourn_run::needs::Needs;
 use sojourn_scenario::document::Document;
 use sojourn_scenario::model::{LimitParams, Scenario};
-use sojourn_run::needs::Needs;
 
 /// Scenarios of more flows are read, but not compiled: that is slow, and finds nothing.
 const MOST_FLOWS: u64 = 100;
