@@ -1,4 +1,4 @@
-//! Errors of the lab as exceptions of `sojourn.errors`: one class per kind.
+//! Errors of Sojourn as exceptions of `sojourn.errors`: one class per kind.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ fn class_of(kind: LabErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The exception that tells of an error of the lab.
+/// The exception that tells of an error.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     let message = error.to_string();
     let Some(class) = class_of(error.kind()) else {

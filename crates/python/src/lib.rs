@@ -1,7 +1,7 @@
 //! Python bindings of Sojourn: conversion only.
 //!
 //! The module is `sojourn._core`; the package `sojourn` in `python/` wraps it, and `_core.pyi` there is its type. Scenarios
-//! come in as JSON, tables go out as Arrow, and everything between is done by `sojourn-study` and what that stands on.
+//! come in as JSON, tables go out as Arrow, and everything between is done by the crates below.
 
 #![allow(
     clippy::needless_pass_by_value,
