@@ -16,8 +16,9 @@ BIN := $(VENV)/bin
 STUDY := codel-drr-bandwidth-mtu
 RESULTS := results/$(STUDY)
 MINUTES ?= 60
-# The crates of the simulation, which have to compile to WebAssembly as well.
+# The crates of the simulation, which have to compile to WebAssembly as well, as does what checks a scenario.
 SIMULATION := units sim queue cc transport traffic
+WASM := $(SIMULATION) scenario
 
 FUZZED := units scenario trace opportunities
 
@@ -83,8 +84,8 @@ check-generated: dev-tools develop
 .PHONY: check-wasm
 check-wasm:
 	@if [ -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null)" ]; then \
-		echo "$(CARGO) check --target wasm32-unknown-unknown: $(SIMULATION)"; \
-		$(CARGO) check --target wasm32-unknown-unknown $(addprefix -p sojourn-,$(SIMULATION)); \
+		echo "$(CARGO) check --target wasm32-unknown-unknown: $(WASM)"; \
+		$(CARGO) check --target wasm32-unknown-unknown $(addprefix -p sojourn-,$(WASM)); \
 	else \
 		echo "check-wasm: skipped, the target wasm32-unknown-unknown is not installed"; \
 	fi

@@ -1,7 +1,7 @@
 """Checks what neither compiler nor linter sees: `make check-tidy`.
 
 - No file names a machine's directories, and none has a to-do left in it.
-- The crates depend one way, and the simulation touches no clock, thread, file or global.
+- The crates depend one way, and so do the modules of each; the simulation touches no clock, thread, file or global.
 - The version is the same everywhere; CHANGELOG.md has a section for it, with entries of one short line.
 - Links between the documents lead somewhere.
 - Text ends its lines plainly; no large file slips in.
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import lengths
 import prose
+from circles import Crate
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -61,11 +62,18 @@ MAY_USE = {
     "transport": {"units", "sim", "cc"},
     "traffic": {"units", "sim", "cc", "transport"},
     "report": {"units"},
-    "lab": {"units", "sim", "queue", "cc", "transport", "traffic", "report"},
-    "cli": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report"},
-    "python": {"units", "sim", "queue", "cc", "transport", "traffic", "lab", "report", "cli"},
 }
 SIMULATION = ("units", "sim", "queue", "cc", "transport", "traffic")
+MAY_USE["scenario"] = {*SIMULATION}
+MAY_USE["results"] = {*SIMULATION, "report", "scenario"}
+MAY_USE["run"] = {*SIMULATION, "scenario", "results"}
+MAY_USE["traces"] = {*SIMULATION, "report", "scenario", "results", "run"}
+MAY_USE["conform"] = {*SIMULATION, "report", "scenario", "results", "run"}
+MAY_USE["study"] = {*SIMULATION, "report", "scenario", "results", "run", "conform"}
+MAY_USE["cli"] = {*MAY_USE["study"], "study", "traces"}
+MAY_USE["python"] = {*MAY_USE["cli"], "cli"}
+# So many modules of a crate are in circles still (.ci/circles.py says what one is). None may be added.
+IN_CIRCLES = {"cc": 10, "queue": 43, "sim": 7, "traffic": 22, "transport": 8}
 # Time, randomness, files and threads come in as arguments or not at all.
 ABSENT = re.compile(
     r"std::(?:time|thread|fs|env|net|process)\b|\bthread_local!|\bstatic mut\b|\bprintln!|\beprintln!"
@@ -147,6 +155,19 @@ def absence_problems() -> Iterator[str]:
                     yield f"{where}: {match[0]} in the simulation (ARCHITECTURE.md)"
 
 
+def circle_problems() -> Iterator[str]:
+    for crate in sorted(MAY_USE):
+        modules = Crate(ROOT / "crates" / crate / "src")
+        circles = modules.circles()
+        if sum(map(len, circles)) <= IN_CIRCLES.get(crate, 0):
+            continue
+        for circle in circles:
+            for module in circle:
+                onward = ", ".join(map(modules.name, sorted(modules.edges[module] & {*circle})))
+                path = name_of(modules.files[module])
+                yield f"{path}: {modules.name(module)} is in a circle: it refers to {onward}"
+
+
 def changelog_problems(changelog: str, version: str) -> Iterator[str]:
     """Headings: Unreleased, which may be missing, then the version. Entries: one short line each."""
     headings = re.findall(r"^## (.+)$", changelog, re.M)
@@ -199,6 +220,7 @@ def main() -> int:
         *text_problems(paths),
         *crate_problems(),
         *absence_problems(),
+        *circle_problems(),
         *version_problems(),
         *link_problems(paths),
         *lengths.problems(lengths.measured(lengths.sources(paths)), lengths.read_exceptions()),

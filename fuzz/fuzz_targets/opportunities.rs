@@ -5,9 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_lab::document::Document;
-use sojourn_lab::model::Scenario;
-use sojourn_lab::opportunities::gaps_of_file;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::opportunities::gaps_of_file;
 
 fuzz_target!(|text: &str| {
     match gaps_of_file(text) {

@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_lab::LabError;
-use sojourn_lab::traces::format::{Family, Format, choose};
-use sojourn_lab::traces::input::Input;
-use sojourn_lab::traces::{Analysis, Options, capture, events};
+use sojourn_scenario::LabError;
+use sojourn_traces::read::format::{Family, Format, choose};
+use sojourn_traces::read::input::Input;
+use sojourn_traces::read::{Analysis, Options, capture, events};
 use std::io::Cursor;
 
 fn analyse(bytes: &[u8], format: Option<Format>, lenient: bool) -> Result<Analysis, LabError> {

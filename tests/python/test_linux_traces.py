@@ -89,7 +89,7 @@ def test_cobalt_parts_from_cake_for_one_signal_that_is_due_within_the_clocks_ste
 
 
 def test_cobalt_decides_as_cake_until_the_buffer_overflows(sojourn: Path, tmp_path: Path) -> None:
-    # 2304 bytes of memory a packet against 4 MiB; then BLUE draws, see crates/lab/tests/lab/linux_spread.rs.
+    # 2304 bytes of memory a packet against 4 MiB; then BLUE draws, see crates/study/tests/lab/linux_spread.rs.
     trace = linux_traces.load("udp_cake_cbr2.0_s1")
     queue = f"{COBALT} limit=1820p"
     rows = sojourn_binary.replay(sojourn, trace.arrivals, queue, linux_traces.RATE, tmp_path)

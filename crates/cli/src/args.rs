@@ -1,7 +1,7 @@
 //! What the command line looks like.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
-use sojourn_lab::oneline::{Dumbbell, OPTIONS, parameter};
+use sojourn_scenario::oneline::{Dumbbell, OPTIONS, parameter};
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -119,7 +119,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long = "queue", value_name = "NAME")]
     pub(crate) queues: Vec<String>,
     /// Runs per row where a random draw decides.
-    #[arg(long, default_value_t = sojourn_lab::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    #[arg(long, default_value_t = sojourn_study::validate::SEEDS, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub(crate) seeds: u64,
     /// Rows at a time; one per core unless given. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]

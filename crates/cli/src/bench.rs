@@ -2,17 +2,17 @@
 //! through one ring, measured in the same process. Times of a shared machine mean little; the ratio means more. And lines per second of
 //! CPU time, of reading a trace.
 
-use crate::Failure;
 use crate::args::BenchArgs;
+use crate::failure::Failure;
 use crate::output::{emit, table};
 use cpu_time::ThreadTime;
-use sojourn_lab::bench::{
+use sojourn_queue::registry::{self, CatalogueEntry};
+use sojourn_run::bench::{
     Case, Counted, Prepared, RingLoop, bounds, cases, find, prepare, queue_entry,
 };
-use sojourn_lab::traces::bench as trace;
-use sojourn_lab::{LabError, LabErrorKind};
-use sojourn_queue::registry::{self, CatalogueEntry};
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_sim::fel::{AutoList, EventList, Hold, Increments};
+use sojourn_traces::bench as trace;
 use sojourn_units::{Span, Time};
 use std::hint::black_box;
 

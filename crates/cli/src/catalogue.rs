@@ -1,10 +1,10 @@
 //! `sojourn list` and `sojourn show`: everything printed here comes from the declarations of the algorithms.
 
-use crate::Failure;
 use crate::args::{Format, ListArgs, ListWhat, ShowArgs};
+use crate::failure::Failure;
 use crate::output::{csv, emit, emit_data, table};
 use serde_json::Value;
-use sojourn_lab::catalogue::{Entry, Family, Part, entries, find};
+use sojourn_scenario::catalogue::{Entry, Family, Part, entries, find};
 use sojourn_units::{DialectInfo, ParamInfo};
 use std::fmt::Write;
 

@@ -1,10 +1,12 @@
 //! `sojourn init`, `sojourn schema` and `sojourn docs`: files that follow from the declarations of all parameters.
 
-use crate::Failure;
 use crate::args::{DocsArgs, InitArgs, SchemaArgs, SchemaWhat};
+use crate::docs::{figures, pages};
+use crate::failure::Failure;
 use crate::output::{emit, emit_data};
-use sojourn_lab::schema::schema as schema_of;
-use sojourn_lab::{LabError, LabErrorKind, reference, schema, starter, study};
+use sojourn_scenario::schema::schema as schema_of;
+use sojourn_scenario::{LabError, LabErrorKind, schema};
+use sojourn_study::{starter, study};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -51,7 +53,7 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn docs(args: &DocsArgs) -> Result<(), Failure> {
-    for (name, text) in reference::pages().into_iter().chain(reference::figures()?) {
+    for (name, text) in pages().into_iter().chain(figures()?) {
         let path = args.dir.join(name);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)

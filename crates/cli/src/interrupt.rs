@@ -3,7 +3,7 @@
 //! Runs look at a flag and end, and the command says what is kept. Whatever does not come to an end in time, such as a file that
 //! blocks, is cut off: result files are written under temporary names and renamed, so that none is left in part.
 
-use sojourn_lab::LabError;
+use sojourn_scenario::LabError;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -129,7 +129,7 @@ fn cut_off() -> ! {
 /// The exit status of a command that ends with an error.
 pub(crate) fn status_of(error: &LabError) -> u8 {
     match error.kind() {
-        sojourn_lab::LabErrorKind::Interrupted => status(),
+        sojourn_scenario::LabErrorKind::Interrupted => status(),
         _ => error.exit_status(),
     }
 }

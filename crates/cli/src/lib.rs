@@ -1,6 +1,6 @@
 //! The `sojourn` command: one function, called by the plain binary and by the console script of the Python package.
 //!
-//! This is the only crate that prints. Everything it does is done by `sojourn-lab` and `sojourn-report`.
+//! This is the only crate that prints. Everything it does is done by the crates below it, but for the reference pages in `docs`.
 
 #![allow(
     clippy::print_stdout,
@@ -12,6 +12,8 @@ mod args;
 mod bench;
 mod catalogue;
 mod command;
+mod docs;
+mod failure;
 mod files;
 mod interrupt;
 mod make;
@@ -27,42 +29,12 @@ mod trace;
 mod validate;
 mod vectors;
 
+pub use report::Draw;
+
 use args::{Cli, Command};
 use clap::Parser;
-use sojourn_lab::LabError;
+use failure::Failure;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
-/// Draws the figures of a result directory as files: takes the directory and the formats (`svg`, `png`, `pdf`), gives the
-/// files, or what went wrong.
-pub type Draw<'a> = dyn Fn(&Path, &[&str]) -> Result<Vec<PathBuf>, String> + 'a;
-
-/// What a command can end with, other than success.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// A mistake of the user, or a mishap: said on standard error.
-    Lab(LabError),
-    /// Standard output is gone (a closed pipe): nothing to say.
-    Closed,
-    /// What was checked differs from what it has to be, as has been printed.
-    Differs,
-}
-
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Failure {
-        Failure::Lab(error)
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            return Failure::Closed;
-        }
-        let path = std::path::Path::new("standard output");
-        Failure::Lab(LabError::io(path, "write", &error))
-    }
-}
 
 /// Runs the command with the given arguments (the program's name first) and returns its exit status: 0 for success, 1 for
 /// a check that found a difference, 2 for a mistake of the user, 130 for Ctrl-C, 143 for SIGTERM, 101 for a bug. It cannot draw image

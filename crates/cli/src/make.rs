@@ -1,15 +1,15 @@
 //! Runs a study and shows what came of it: what `sojourn run`, `sojourn dumbbell` and `sojourn study` share.
 
-use crate::Failure;
 use crate::args::MakeArgs;
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::say;
 use indicatif::{ProgressBar, ProgressStyle};
-use sojourn_lab::model::Scenario;
-use sojourn_lab::outcome::RunOutcome;
-use sojourn_lab::results::{Hold, ResultSet};
-use sojourn_lab::study::{Executed, Options, Progress, Shard, Study, execute};
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_results::outcome::RunOutcome;
+use sojourn_results::{Hold, ResultSet};
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::study::{Executed, Options, Progress, Shard, Study, execute};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Standard output and standard error, and aligned text tables. What was read from files reaches a terminal only through here.
 
-use crate::Failure;
-use sojourn_report::{csv_cell, printable};
+use crate::failure::Failure;
+use sojourn_report::csv_cell;
+use sojourn_scenario::printable;
 use std::io::{IsTerminal, Write};
 
 /// Writes a text for readers to standard output, all of it.

@@ -1,11 +1,11 @@
 //! `sojourn replay`.
 
-use crate::Failure;
 use crate::args::ReplayArgs;
-use sojourn_lab::replay::{
+use crate::failure::Failure;
+use sojourn_conform::replay::{
     read_arrivals, replay as run, replay_sampled, write_decisions, write_series,
 };
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Rate, Span, Spec};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};

@@ -1,12 +1,20 @@
 //! `sojourn report`.
 
+use std::path::{Path, PathBuf};
+
+use sojourn_results::ResultSet;
+use sojourn_results::directory::hold_for_report;
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::summary::write_summary;
+
 use crate::args::{Format, ReportArgs};
+use crate::failure::Failure;
 use crate::output::emit;
-use crate::{Draw, Failure, show};
-use sojourn_lab::results::ResultSet;
-use sojourn_lab::results::directory::hold_for_report;
-use sojourn_lab::summary::write_summary;
-use sojourn_lab::{LabError, LabErrorKind};
+use crate::show;
+
+/// Draws the figures of a result directory as files: takes the directory and the formats (`svg`, `png`, `pdf`), gives the
+/// files, or what went wrong.
+pub type Draw<'a> = dyn Fn(&Path, &[&str]) -> Result<Vec<PathBuf>, String> + 'a;
 
 pub(crate) fn report(args: &ReportArgs, draw: Option<&Draw<'_>>) -> Result<(), Failure> {
     let mut formats = Vec::new();

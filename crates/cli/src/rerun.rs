@@ -1,15 +1,15 @@
 //! `sojourn rerun`.
 
-use crate::Failure;
 use crate::args::RerunArgs;
 use crate::command::Words;
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::make::{show, style};
 use crate::output::emit;
 use crate::run::stoppable;
 use indicatif::ProgressBar;
-use sojourn_lab::results::rerun as again;
-use sojourn_lab::study::{Options, Progress};
+use sojourn_study::rerun::rerun as again;
+use sojourn_study::study::{Options, Progress};
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<(), Failure> {
     let bar = ProgressBar::new(0).with_style(style());

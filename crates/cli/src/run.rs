@@ -1,21 +1,22 @@
 //! `sojourn run` and `sojourn dumbbell`.
 
-use crate::Failure;
 use crate::args::{DumbbellArgs, MakeArgs, RunArgs};
 use crate::command::Words;
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::make::make;
 use crate::output::{emit, say};
 use crate::show;
-use sojourn_lab::compile::compile;
-use sojourn_lab::document::Document;
-use sojourn_lab::model::Scenario;
-use sojourn_lab::oneline::{OPTIONS, dumbbell as read_dumbbell};
-use sojourn_lab::outcome::RunOutcome;
-use sojourn_lab::run::run_unless;
-use sojourn_lab::study::{STUDY_KEYS, Study};
-use sojourn_lab::trace::{TraceError, TraceFormat, run_written_unless};
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_results::outcome::RunOutcome;
+use sojourn_run::compile::compile;
+use sojourn_run::needs::Needs;
+use sojourn_run::run::run_unless;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::oneline::{OPTIONS, dumbbell as read_dumbbell};
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::study::{STUDY_KEYS, Study};
+use sojourn_traces::write::{TraceError, TraceFormat, run_written_unless};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let mut scenario = reading.scenario;
     scenario.refuse_vain_replications(&document)?;
-    let needs = reading.limits.check_run(&scenario);
+    let needs = Needs::of_allowed(&scenario, &reading.limits);
     needs.map_err(|error| document.locate(error))?;
     compile(&scenario, 0).map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
@@ -114,7 +115,7 @@ fn traced(
     if file == STANDARD_OUTPUT || !is_plain(Path::new(file)) {
         // Standard output is the trace's, or may be, as that of a pipe's other end.
         let text = show::text(&results, args.make.format);
-        eprint!("{}", sojourn_report::printable(&text));
+        eprint!("{}", sojourn_scenario::printable(&text));
         return Ok(());
     }
     show::results(&results, args.make.format)?;
@@ -139,7 +140,9 @@ pub(crate) fn dumbbell(args: &DumbbellArgs) -> Result<(), Failure> {
     if let Some(memory) = &args.make.limit_memory {
         given.sets.push(format!("limits.memory={memory}"));
     }
-    let (base, queues, limits) = read_dumbbell(&given)?;
+    let (base, queues, limits) = read_dumbbell(&given, &|scenario, limits| {
+        Needs::of_allowed(scenario, limits).map(drop)
+    })?;
     let mut study = Study::comparison(&base, &queues);
     study.limits = limits;
     if args.make.dry_run {

@@ -1,10 +1,10 @@
 //! Prints what came of runs: tables, and what the auditor has to say.
 
-use crate::Failure;
 use crate::args::Format;
+use crate::failure::Failure;
 use crate::output::{emit, emit_data};
-use sojourn_lab::results::ResultSet;
-use sojourn_lab::summary::comparison;
+use sojourn_results::ResultSet;
+use sojourn_study::summary::comparison;
 
 /// Prints results in the format asked for.
 pub(crate) fn results(results: &ResultSet, format: Format) -> Result<(), Failure> {

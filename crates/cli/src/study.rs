@@ -1,17 +1,16 @@
 //! `sojourn study`.
 
-use crate::Failure;
 use crate::args::{Format, StudyArgs};
 use crate::command::Words;
+use crate::failure::Failure;
 use crate::make::make;
 use crate::output::emit;
 use crate::run::{LIMIT_MEMORY, apply_sets, stoppable};
 use crate::show;
-use sojourn_lab::document::Document;
-use sojourn_lab::results::directory::refuse_results;
-use sojourn_lab::study::{Shard, Study};
-use sojourn_lab::summary::write_summary;
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_scenario::document::{Document, refuse_results};
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::study::{Shard, Study};
+use sojourn_study::summary::write_summary;
 use std::path::{Path, PathBuf};
 
 /// A study that Sojourn brings along.

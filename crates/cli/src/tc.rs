@@ -1,10 +1,10 @@
 //! `sojourn tc`.
 
-use crate::Failure;
 use crate::args::TcArgs;
+use crate::failure::Failure;
 use crate::output::emit;
-use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_queue::registry;
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::Spec;
 
 pub(crate) fn tc(args: &TcArgs) -> Result<(), Failure> {

@@ -1,15 +1,15 @@
 //! `sojourn trace analyse`.
 
-use crate::Failure;
 use crate::args::{AnalyseArgs, Format, TraceCommand};
 use crate::command::Words;
+use crate::failure::Failure;
 use crate::output::{emit, emit_data, say};
-use sojourn_lab::traces::input::STANDARD_INPUT;
-use sojourn_lab::traces::output::brief::brief;
-use sojourn_lab::traces::output::{files, report};
-use sojourn_lab::traces::table::TraceTable;
-use sojourn_lab::traces::{Analysis, Options, analyse as read};
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_traces::read::input::STANDARD_INPUT;
+use sojourn_traces::read::output::brief::brief;
+use sojourn_traces::read::output::{files, report};
+use sojourn_traces::read::table::TraceTable;
+use sojourn_traces::read::{Analysis, Options, analyse as read};
 
 /// Rows of a table that a terminal shows.
 const ROWS: usize = 40;
@@ -21,7 +21,7 @@ pub(crate) fn trace(command: &TraceCommand) -> Result<(), Failure> {
 }
 
 fn analyse(args: &AnalyseArgs) -> Result<(), Failure> {
-    let texts = sojourn_lab::traces::given::Given {
+    let texts = sojourn_traces::read::given::Given {
         format: args.trace_format.as_deref(),
         lenient: args.lenient,
         step: Some(&args.step),

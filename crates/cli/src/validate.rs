@@ -1,11 +1,11 @@
 //! `sojourn validate`: our disciplines beside those of ns-2, ns-3 and Linux.
 
-use crate::Failure;
 use crate::args::{Format, ValidateArgs};
+use crate::failure::Failure;
 use crate::output::{self, emit, emit_data, table};
 use serde_json::json;
-use sojourn_lab::LabError;
-use sojourn_lab::validate::{self, Checked, Verdict, trajectories};
+use sojourn_scenario::LabError;
+use sojourn_study::validate::{self, Checked, Verdict, trajectories};
 use std::fmt::Write;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! `sojourn vectors`: conformance vectors, and the check of an implementation against them.
 
-use crate::Failure;
 use crate::args::{VectorsCheckArgs, VectorsCommand, VectorsWriteArgs};
+use crate::failure::Failure;
 use crate::output::{emit, emit_data};
-use sojourn_lab::vectors::{self, Outcome, Vector};
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_conform::vectors::{self, Outcome, Vector};
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Spec, nearest};
 use std::ffi::OsStr;
 use std::fs;

@@ -1,10 +1,10 @@
-//! Errors of the lab as exceptions of `sojourn.errors`: one class per kind.
+//! Errors of Sojourn as exceptions of `sojourn.errors`: one class per kind.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_report::ReportError;
+use sojourn_scenario::{LabError, LabErrorKind};
 
 /// The class of a kind, or `None` for the interrupt, which is Python's own.
 fn class_of(kind: LabErrorKind) -> Option<&'static str> {
@@ -25,7 +25,7 @@ fn class_of(kind: LabErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The exception that tells of an error of the lab.
+/// The exception that tells of an error.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     let message = error.to_string();
     let Some(class) = class_of(error.kind()) else {
@@ -42,7 +42,7 @@ pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
 
 /// The exception that tells of a report that could not be written or read.
 pub(crate) fn report(py: Python<'_>, error: &ReportError) -> PyErr {
-    let message = sojourn_report::printable(&error.to_string()).into_owned();
+    let message = sojourn_scenario::printable(&error.to_string()).into_owned();
     exception(py, "ResultsIOError", &message, |_| Ok(()))
 }
 

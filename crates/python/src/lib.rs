@@ -1,13 +1,14 @@
 //! Python bindings of Sojourn: conversion only.
 //!
 //! The module is `sojourn._core`; the package `sojourn` in `python/` wraps it, and `_core.pyi` there is its type. Scenarios
-//! come in as JSON, tables go out as Arrow, and everything between is done by `sojourn-lab`.
+//! come in as JSON, tables go out as Arrow, and everything between is done by the crates below.
 
 #![allow(
     clippy::needless_pass_by_value,
     reason = "PyO3 extracts the arguments of a Python call by value"
 )]
 
+mod document;
 mod errors;
 mod replay;
 mod results;
@@ -15,13 +16,13 @@ mod supervise;
 mod table;
 mod traces;
 
+use document::document;
 use pyo3::prelude::*;
 use serde_json::Value;
-use sojourn_lab::LabError;
-use sojourn_lab::catalogue::{Entry, entries, find};
-use sojourn_lab::document::Document;
-use sojourn_lab::model::Scenario;
-use sojourn_lab::schema::study_sections;
+use sojourn_scenario::catalogue::{Entry, entries, find};
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::schema::study_sections;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -68,14 +69,6 @@ fn main(py: Python<'_>, arguments: Vec<OsString>, images: Py<PyAny>) -> u8 {
     py.detach(|| sojourn_cli::main_with_images(arguments, &draw))
 }
 
-/// The document of a scenario given as JSON.
-fn document(json: &str, name: &str) -> Result<Document, LabError> {
-    let value: Value = serde_json::from_str(json).map_err(|error| {
-        LabError::new(sojourn_lab::LabErrorKind::Syntax, error.to_string()).in_file(name)
-    })?;
-    Document::from_json(&value, name)
-}
-
 /// The scenario with the value at `path` replaced, all as JSON.
 #[pyfunction]
 fn set_value(py: Python<'_>, json: &str, name: &str, path: &str, value: &str) -> PyResult<String> {
@@ -119,8 +112,8 @@ fn read_toml(py: Python<'_>, path: PathBuf) -> PyResult<String> {
 /// The JSON Schema of scenario and study files: what `sojourn schema` prints.
 #[pyfunction]
 fn schema() -> String {
-    let sections = study_sections(&sojourn_lab::study::tables());
-    sojourn_lab::schema::schema(&sections).to_string()
+    let sections = study_sections(&sojourn_study::study::tables());
+    sojourn_scenario::schema::schema(&sections).to_string()
 }
 
 /// Everything that a scenario can name, as JSON: what `sojourn list --format json` prints.

@@ -6,9 +6,9 @@ use crate::table::Table;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::ArrowError;
 use pyo3::prelude::*;
-use sojourn_lab::replay::{Arrival, Decision, read_arrivals};
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_conform::replay::{Arrival, Decision, read_arrivals};
 use sojourn_queue::registry;
+use sojourn_scenario::{LabError, LabErrorKind};
 use sojourn_units::{Rate, Spec, Time};
 use std::fs::File;
 use std::io::BufReader;
@@ -49,7 +49,7 @@ pub(crate) fn replay(
             None => read_arrivals(text.as_bytes(), "arrivals")?,
         };
         let dialect = dialect.as_deref();
-        let decisions = sojourn_lab::replay::replay(&arrivals, &queue, parsed, dialect, seed)?;
+        let decisions = sojourn_conform::replay::replay(&arrivals, &queue, parsed, dialect, seed)?;
         table(&arrivals, &decisions)
             .map_err(|error| LabError::new(LabErrorKind::Bug, error.to_string()))
     };

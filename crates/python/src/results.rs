@@ -1,21 +1,24 @@
 //! Results: what a study, a comparison or a single scenario yields.
 
+use crate::document::document;
+use crate::errors;
 use crate::supervise::{Control, supervise};
 use crate::table::Table;
-use crate::{document, errors};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use serde::Serialize;
-use sojourn_lab::document::Document;
-use sojourn_lab::model::Scenario;
-use sojourn_lab::results::directory::{hold_for_report, write_whole};
-use sojourn_lab::results::{Damage, Hold, Kind, ResultSet, Run, rerun as run_again};
-use sojourn_lab::run::run_unless;
-use sojourn_lab::scenario::Reading;
-use sojourn_lab::study::{Options, Progress, Study, execute};
-use sojourn_lab::summary::{SUMMARY_FILE, comparison, summarize};
-use sojourn_lab::{LabError, LabErrorKind};
 use sojourn_report as report;
+use sojourn_results::directory::{hold_for_report, write_whole};
+use sojourn_results::{Damage, Hold, Kind, ResultSet, Run};
+use sojourn_run::needs::Needs;
+use sojourn_run::run::run_unless;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::reader::Reading;
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_study::rerun::rerun as run_again;
+use sojourn_study::study::{Options, Progress, Study, execute};
+use sojourn_study::summary::{SUMMARY_FILE, comparison, summarize};
 use sojourn_units::Spec;
 use std::ffi::CString;
 use std::num::NonZero;
@@ -72,7 +75,7 @@ impl Results {
 
     /// What the command prints: the tables and the auditor's notes.
     fn text(&self, py: Python<'_>) -> String {
-        py.detach(|| report::printable(&comparison(&self.set).text()).into_owned())
+        py.detach(|| sojourn_scenario::printable(&comparison(&self.set).text()).into_owned())
     }
 
     /// Writes the report into a directory and returns its path.
@@ -145,7 +148,7 @@ pub(crate) fn run(
             scenario, limits, ..
         } = Scenario::read(&document, &[])?;
         scenario.refuse_vain_replications(&document)?;
-        let needs = limits.check_run(&scenario);
+        let needs = Needs::of_allowed(&scenario, &limits);
         needs.map_err(|error| document.locate(error))?;
         let queues: Vec<Spec> = queues
             .iter()
@@ -291,7 +294,7 @@ fn finish(
 
 /// Says that a file was made again, since something had happened to it.
 fn warn(py: Python<'_>, damage: &Damage) -> PyResult<()> {
-    let text = CString::new(report::printable(&damage.to_string()).into_owned())?;
+    let text = CString::new(sojourn_scenario::printable(&damage.to_string()).into_owned())?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
 }
 

@@ -4,8 +4,8 @@ use crate::errors;
 use crate::supervise::supervise;
 use crate::table::Table;
 use pyo3::prelude::*;
-use sojourn_lab::traces::given::Given;
-use sojourn_lab::{LabError, LabErrorKind};
+use sojourn_scenario::{LabError, LabErrorKind};
+use sojourn_traces::read::given::Given;
 use std::path::PathBuf;
 
 /// Tables by name, how many lines or packets were skipped, and remarks.
@@ -47,7 +47,7 @@ pub(crate) fn trace_analyse(
             receiver: receiver.as_deref(),
             tunnels: Some(&tunnels),
         };
-        let analysis = sojourn_lab::traces::analyse(&path, &given.options(called)?)?;
+        let analysis = sojourn_traces::read::analyse(&path, &given.options(called)?)?;
         let mut tables = Vec::new();
         for table in &analysis.tables {
             let batch = table

@@ -82,7 +82,7 @@ pub use figure::{vega_lite, vega_lite_with};
 pub use load::{ID_RULE, SUMMARY_FILE, is_id, load};
 pub use palette::{Palette, Theme};
 pub use picture::{Drawn, Panel, Picture, svg};
-pub use plain::{csv_cell, printable, shell_word};
+pub use plain::{csv_cell, shell_word};
 pub use render::{Rendered, render};
 pub use summary::{
     Algorithm, Align, Axis, Block, Cell, Column, Estimate, Facet, Figure, Heading, Kind, Note,

@@ -13,7 +13,7 @@ use crate::summary::{
     Block, Cell, Figure, Heading, Kind, SCHEMA_VERSION, Scale, Summary, Table, Text, label_of,
 };
 
-/// Name of the file that `lab` writes into a result directory.
+/// Name of the file that `study` writes into a result directory.
 pub const SUMMARY_FILE: &str = "summary.json";
 
 /// Reads and checks `summary.json` of the result directory `dir`.

@@ -56,7 +56,7 @@ pub fn render(dir: &Path) -> Result<Rendered, ReportError> {
     })
 }
 
-/// Writes beside the target and renames, so that no reader ever sees half a file. The name is that of what `sojourn-lab`
+/// Writes beside the target and renames, so that no reader ever sees half a file. The name is that of what `sojourn-results`
 /// writes, which removes what a process left that was killed.
 fn write_whole(path: &Path, text: &str) -> Result<(), ReportError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

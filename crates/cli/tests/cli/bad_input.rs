@@ -56,7 +56,7 @@ fn kinds() -> String {
 /// Every algorithm, once.
 fn known() -> String {
     let mut names: Vec<&str> = Vec::new();
-    for entry in sojourn_lab::catalogue::entries() {
+    for entry in sojourn_scenario::catalogue::entries() {
         if !names.contains(&entry.name) {
             names.push(entry.name);
         }

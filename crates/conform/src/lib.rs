@@ -1,0 +1,4 @@
+//! Whether other implementations do the same: conformance vectors, and arrivals replayed into a queue.
+
+pub mod replay;
+pub mod vectors;

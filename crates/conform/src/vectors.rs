@@ -1,0 +1,1123 @@
+//! Conformance vectors: arrivals, random draws, expected decisions and internal states of a discipline, in a text file that
+//! an implementation in any language can be checked against. `docs/vectors.md` describes the format and the protocol.
+//!
+//! A vector drives one queue in front of one link, without a network: packets arrive at given times, the transmitter asks
+//! for a packet when it has sent one, or when a packet comes while it is free. What a random discipline draws is part of
+//! the vector, so that an implementation decides on the same draws.
+
+use sojourn_queue::QueuePort;
+use sojourn_queue::registry::{self, BuildContext, CatalogueEntry};
+use sojourn_scenario::error::{LabError, LabErrorKind, Place};
+use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring, Stream};
+use sojourn_units::{Rate, Span, Spec, Time};
+use std::fmt::{self, Write};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The first line of every vector.
+pub const MAGIC: &str = "sojourn-vectors 1";
+
+/// How far a state may be from the expected one, relative to the larger of the two, and absolutely below 1.
+const TOLERANCE: f64 = 1e-9;
+
+/// Rate of the link: 500 bytes take a millisecond, and a packet of 1500 bytes less than the
+/// targets of delay that are common.
+const RATE_BPS: u64 = 4_000_000;
+
+/// Draws that one event may take before the search for their number is given up.
+const MOST_DRAWS: usize = 100_000;
+
+/// One vector: a discipline in a dialect, what happens to it, and what is to come of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Vector {
+    /// Name, as of the file: `codel-rfc8289`.
+    pub name: String,
+    /// What stands before the events: keys and values, in order.
+    pub header: Vec<(String, String)>,
+    /// The events.
+    pub steps: Vec<Step>,
+}
+
+/// An event and what is to come of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// The event.
+    pub event: Event,
+    /// The answer.
+    pub answer: Answer,
+    /// Line of the event in the file, counted from 1.
+    pub line: usize,
+}
+
+/// What happens to the queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// When, in nanoseconds.
+    pub time_ns: u64,
+    /// The packet that arrives; none if the transmitter asks for one.
+    pub arrival: Option<Arriving>,
+    /// The 64 random bits of each draw that the discipline takes.
+    pub draws: Vec<u64>,
+}
+
+/// A packet that arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arriving {
+    /// Its number, from 0.
+    pub packet: u32,
+    /// Bytes on the wire.
+    pub bytes: u32,
+    /// Number of its flow; each flow has a source node of its own.
+    pub flow: u32,
+    /// ECN codepoint, 0 to 3.
+    pub ecn: u8,
+    /// DSCP, 0 to 63.
+    pub dscp: u8,
+}
+
+/// What came of an event.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Answer {
+    /// The packet that was sent, where the transmitter asked and there was one.
+    pub sent: Option<u32>,
+    /// Packets dropped, in order, with the reason where it is told.
+    pub drops: Vec<(u32, Option<String>)>,
+    /// Packets marked with CE, in order, with the reason where it is told.
+    pub marks: Vec<(u32, Option<String>)>,
+    /// The internal state afterwards; none where it is not told.
+    pub state: Option<Vec<f64>>,
+}
+
+/// The vector of a discipline as it is specified.
+///
+/// # Errors
+/// If the discipline cannot be built.
+pub fn generate(name: &str, spec: &Spec, seed: u64) -> Result<Vector, LabError> {
+    let cx = BuildContext {
+        flow_nodes: (0..FLOWS).map(|flow| (2 + flow, 1)).collect::<Arc<[_]>>(),
+        per_flow: false,
+        ..BuildContext::plain(seed, "link/replay/queue")
+    };
+    let (entry, resolved) = registry::resolve(spec, None).map_err(|e| LabError::from_queue(&e))?;
+    let mut port = registry::build_port(spec, &cx).map_err(|e| LabError::from_queue(&e))?;
+    let rate = Rate::bps(RATE_BPS);
+    port.on_rate(rate);
+    let mut header = vec![
+        ("discipline".to_owned(), entry.name.to_owned()),
+        ("dialect".to_owned(), resolved.release.to_owned()),
+        (
+            "generator".to_owned(),
+            concat!("sojourn ", env!("CARGO_PKG_VERSION")).to_owned(),
+        ),
+        ("rate_bps".to_owned(), RATE_BPS.to_string()),
+        ("seed".to_owned(), seed.to_string()),
+    ];
+    header.extend(hash_keys(entry, &cx).map(|keys| ("hash_keys".to_owned(), keys)));
+    header.extend(
+        resolved
+            .pairs
+            .iter()
+            .map(|(key, value)| (format!("parameter {key}"), value.clone())),
+    );
+    header.push(("state".to_owned(), port.state_names().join(" ")));
+    let steps = Driver {
+        port,
+        ring: Ring::new(),
+        sink: Happened::default(),
+        rate,
+        asks_at: None,
+        busy: false,
+        steps: Vec::new(),
+    }
+    .run(&arrivals(seed));
+    let mut vector = Vector {
+        name: name.to_owned(),
+        header,
+        steps,
+    };
+    // Steps know their lines only from the text.
+    vector = parse(name, &vector.to_string())?;
+    Ok(vector)
+}
+
+/// The keys of the hash of a discipline that has one, in hexadecimal and in the order in which they are taken.
+fn hash_keys(entry: &CatalogueEntry, cx: &BuildContext) -> Option<String> {
+    let has = |name: &str| entry.params.iter().any(|info| info.name == name);
+    let (purpose, number) = if has("rehash") {
+        // Two sets of bins, and one more with each change.
+        ("keys", 8)
+    } else if has("perturb") {
+        ("hash", 1)
+    } else {
+        return None;
+    };
+    let mut stream = cx.stream(purpose);
+    let keys: Vec<String> = (0..number)
+        .map(|_| format!("{:016x}", stream.bits()))
+        .collect();
+    Some(keys.join(" "))
+}
+
+/// Name and specification of every vector of the catalogue: each discipline in each dialect, with a limit that is reached,
+/// and again with ECN where that is an option.
+pub fn catalogue() -> Vec<(String, Spec)> {
+    registry::catalogue().iter().flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &CatalogueEntry) -> Vec<(String, Spec)> {
+    let has = |name: &str| entry.params.iter().any(|info| info.name == name);
+    let mut all = Vec::new();
+    for dialect in entry.dialects {
+        let plain = format!("{} dialect={}", entry.name, dialect.name);
+        let usable = |texts: &[String]| {
+            texts.iter().find_map(|text| {
+                let spec: Spec = text.parse().ok()?;
+                let cx = BuildContext::plain(1, "link/replay/queue");
+                registry::build_port(&spec, &cx).ok().map(|_| spec)
+            })
+        };
+        // A dialect may lack a limit over all queues.
+        let limits: &[&str] = match (has("limit"), has("each")) {
+            (true, _) => &[" limit=60p", " limit=60kB", ""],
+            (false, true) => &[" each=(droptail limit=15p)"],
+            (false, false) => &[""],
+        };
+        let name = format!("{}-{}", entry.name, dialect.name);
+        let with = |rest: &str| -> Vec<String> {
+            let text = |limit: &&str| format!("{plain}{limit}{rest}");
+            limits.iter().map(text).collect()
+        };
+        let Some(spec) = usable(&with("")) else {
+            continue;
+        };
+        let pairs = |spec: &Spec| {
+            registry::resolve(spec, None)
+                .ok()
+                .map(|found| found.1.pairs)
+        };
+        let own = pairs(&spec);
+        all.push((name.clone(), spec));
+        if has("ecn")
+            && let Some(spec) = usable(&with(" ecn=true"))
+            && pairs(&spec) != own
+        {
+            all.push((format!("{name}-ecn"), spec));
+        }
+    }
+    all
+}
+
+/// Flows of the arrivals.
+const FLOWS: u32 = 4;
+
+/// What arrives for some time.
+enum Phase {
+    /// Nothing.
+    Silence { ms: u64 },
+    /// Packets at random times, of all flows and several sizes, with this load.
+    Random { ms: u64, load: f64 },
+    /// Packets of one flow and size: some at once, then one for each that is sent, `offset_ms` after it, so that those that wait
+    /// stay as many.
+    Standing {
+        ms: u64,
+        bytes: u32,
+        flow: u32,
+        at_once: u32,
+        offset_ms: u64,
+    },
+}
+
+/// The phases of a vector. The random ones show light load, overload, silence, heavy overload and light load again. In the
+/// standing ones departures fall on the very instants that a discipline compares, interval after interval, and the queue
+/// shrinks with each drop through waits that equal common targets; the silences between them let a memory of ten intervals
+/// of 100 ms live and one of twenty pass. In the last one exactly an MTU waits behind each packet that is sent.
+const PHASES: [Phase; 14] = [
+    Phase::Random { ms: 100, load: 0.7 },
+    Phase::Random { ms: 600, load: 1.6 },
+    Phase::Silence { ms: 200 },
+    Phase::Random { ms: 200, load: 2.5 },
+    Phase::Random { ms: 100, load: 0.8 },
+    Phase::Silence { ms: 200 },
+    standing(500, 0, 8),
+    Phase::Silence { ms: 1000 },
+    standing(300, 0, 5),
+    Phase::Silence { ms: 300 },
+    standing(300, 0, 5),
+    Phase::Silence { ms: 2000 },
+    standing(300, 1, 5),
+    Phase::Standing {
+        ms: 180,
+        bytes: 1500,
+        flow: 0,
+        at_once: 3,
+        offset_ms: 3,
+    },
+];
+
+/// Packets of 1000 bytes, which take 2 ms: one comes in the middle of each one's sending.
+const fn standing(ms: u64, flow: u32, at_once: u32) -> Phase {
+    Phase::Standing {
+        ms,
+        bytes: 1000,
+        flow,
+        at_once,
+        offset_ms: 1,
+    }
+}
+
+/// The arrivals of all phases.
+fn arrivals(seed: u64) -> Vec<(Time, Packet)> {
+    const SIZES: [u32; 4] = [500, 1000, 1500, 1500];
+    /// Arrivals fall on whole milliseconds, as departures then do: times that a discipline compares are often equal, so that
+    /// a wrong comparison shows.
+    const GRID_PS: u64 = 1_000_000_000;
+    /// Mean time that a packet takes on the link, microseconds.
+    const MEAN_US: f64 = 2250.0;
+    let mut rng = Stream::derive(seed, 0, "vectors");
+    let mut all = Vec::new();
+    let mut arrive = |now: Time, size: u32, flow: u32| {
+        let mut packet = Packet::test(size, flow, u32::try_from(all.len()).unwrap_or(u32::MAX));
+        packet.tos = match flow {
+            1 => 2,
+            2 => 46 << 2,
+            3 => 1,
+            _ => 0,
+        };
+        packet.stamp(now);
+        all.push((now, packet));
+    };
+    let mut start = Time::ZERO;
+    for phase in PHASES {
+        start += match phase {
+            Phase::Silence { ms } => Span::from_ms(ms),
+            Phase::Random { ms, load } => {
+                let end = start + Span::from_ms(ms);
+                let mut now = start;
+                loop {
+                    let gap = Span::round_from_secs(rng.exponential(MEAN_US / load) * 1e-6);
+                    now += Span::from_ps((gap.as_ps() + GRID_PS / 2) / GRID_PS * GRID_PS);
+                    if now >= end {
+                        break;
+                    }
+                    // Flow 0 sends half of all, flow 3 a twelfth.
+                    let flow = match rng.below(12) {
+                        0..6 => 0,
+                        6..9 => 1,
+                        9..11 => 2,
+                        _ => 3,
+                    };
+                    let size = SIZES[usize::try_from(rng.below(4)).unwrap_or(0)];
+                    arrive(now, size, flow);
+                }
+                Span::from_ms(ms)
+            }
+            Phase::Standing {
+                ms,
+                bytes,
+                flow,
+                at_once,
+                offset_ms,
+            } => {
+                for _ in 0..at_once {
+                    arrive(start, bytes, flow);
+                }
+                let sending = u64::from(bytes) * 8000 / RATE_BPS;
+                for sent in 0..ms / sending {
+                    let at = start + Span::from_ms(offset_ms + sent * sending);
+                    arrive(at, bytes, flow);
+                }
+                // What waits at the end is sent before the next phase.
+                Span::from_ms(ms + 20)
+            }
+        };
+    }
+    all
+}
+
+/// A queue and a link, without a network.
+struct Driver {
+    port: QueuePort,
+    ring: Ring,
+    sink: Happened,
+    rate: Rate,
+    /// When the transmitter asks next: when it has sent the packet that it sends or, of a shaper that holds packets back, when
+    /// one may go. None while nothing waits.
+    asks_at: Option<Time>,
+    /// It sends a packet.
+    busy: bool,
+    steps: Vec<Step>,
+}
+
+/// What the port reported since the last event.
+#[derive(Default)]
+struct Happened {
+    drops: Vec<(u32, Option<String>)>,
+    marks: Vec<(u32, Option<String>)>,
+}
+
+impl PortSink for Happened {
+    fn dropped(&mut self, packet: Packet, reason: DropReason, _: Time) {
+        self.drops
+            .push((packet.uid, Some(reason.name().to_owned())));
+    }
+    fn marked(&mut self, label: &Label, reason: MarkReason, _: Time) {
+        self.marks.push((label.uid, Some(reason.name().to_owned())));
+    }
+}
+
+impl Driver {
+    fn run(mut self, arrivals: &[(Time, Packet)]) -> Vec<Step> {
+        for (now, packet) in arrivals {
+            while let Some(at) = self.asks_at.filter(|at| at <= now) {
+                self.ask(at);
+            }
+            let arriving = Arriving {
+                packet: packet.uid,
+                bytes: packet.size,
+                flow: packet.flow,
+                ecn: packet.tos & 3,
+                dscp: packet.tos >> 2,
+            };
+            let mut copy = Packet::test(packet.size, packet.flow, packet.uid);
+            copy.tos = packet.tos;
+            copy.stamp(*now);
+            self.step(*now, Some(arriving), |driver| {
+                driver
+                    .port
+                    .enqueue(copy, &mut driver.ring, *now, &mut driver.sink);
+                None
+            });
+            if !self.busy && self.port.backlog_packets() > 0 {
+                self.ask(*now);
+            }
+        }
+        while let Some(at) = self.asks_at {
+            self.ask(at);
+        }
+        let end = arrivals.last().map_or(Time::ZERO, |(at, _)| *at) + Span::from_secs(3600);
+        self.port.finish(&self.ring, end, &mut self.sink);
+        self.steps
+    }
+
+    /// The transmitter asks for a packet.
+    fn ask(&mut self, now: Time) {
+        self.step(now, None, |driver| {
+            if !driver.port.dequeue(&mut driver.ring, now, &mut driver.sink) {
+                driver.busy = false;
+                driver.asks_at = match driver.port.backlog_packets() {
+                    0 => {
+                        driver.port.on_idle(now);
+                        None
+                    }
+                    _ => Some(driver.port.ready_at(now)).filter(|at| *at < Time::MAX),
+                };
+                return None;
+            }
+            let packet = driver.ring.withdraw()?;
+            let bits = u64::from(packet.size) * 8;
+            let sending = Span::from_ns(bits * 1_000_000_000 / driver.rate.as_bps());
+            driver.busy = true;
+            driver.asks_at = Some(now + sending);
+            Some(packet.uid)
+        });
+    }
+
+    fn step(
+        &mut self,
+        now: Time,
+        arrival: Option<Arriving>,
+        work: impl FnOnce(&mut Driver) -> Option<u32>,
+    ) {
+        let mut before = self.port.stream().clone();
+        let sent = work(self);
+        let mut draws = Vec::new();
+        while before != *self.port.stream() && draws.len() < MOST_DRAWS {
+            draws.push(before.bits());
+        }
+        let mut state = Vec::new();
+        self.port.state(&mut state);
+        let happened = std::mem::take(&mut self.sink);
+        self.steps.push(Step {
+            event: Event {
+                time_ns: now.as_ps() / 1000,
+                arrival,
+                draws,
+            },
+            answer: Answer {
+                sent,
+                drops: happened.drops,
+                marks: happened.marks,
+                state: Some(state),
+            },
+            line: 0,
+        });
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.arrival {
+            Some(a) => write!(
+                f,
+                "arrive {} {} {} {} {} {}",
+                self.time_ns, a.packet, a.bytes, a.flow, a.ecn, a.dscp
+            )?,
+            None => write!(f, "depart {}", self.time_ns)?,
+        }
+        for draw in &self.draws {
+            write!(f, " {draw:016x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut items = Vec::new();
+        let with_reason = |word: &str, (packet, reason): &(u32, Option<String>)| match reason {
+            Some(reason) => format!("{word} {packet} {reason}"),
+            None => format!("{word} {packet}"),
+        };
+        items.extend(self.drops.iter().map(|drop| with_reason("drop", drop)));
+        items.extend(self.marks.iter().map(|mark| with_reason("mark", mark)));
+        items.extend(self.sent.map(|packet| format!("sent {packet}")));
+        if let Some(state) = &self.state
+            && !state.is_empty()
+        {
+            let values: Vec<String> = state.iter().map(|value| number(*value)).collect();
+            items.push(format!("state {}", values.join(" ")));
+        }
+        match items.is_empty() {
+            true => f.write_str("none"),
+            false => f.write_str(&items.join("; ")),
+        }
+    }
+}
+
+/// The shortest text that reads back to the same number.
+fn number(value: f64) -> String {
+    if value.is_nan() {
+        "nan".to_owned()
+    } else {
+        format!("{value}")
+    }
+}
+
+impl fmt::Display for Vector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{MAGIC}")?;
+        for (key, value) in &self.header {
+            writeln!(f, "{key} {value}")?;
+        }
+        writeln!(f, "events {}", self.steps.len())?;
+        for step in &self.steps {
+            writeln!(f, "{}", step.event)?;
+            writeln!(f, "> {}", step.answer)?;
+        }
+        Ok(())
+    }
+}
+
+impl Vector {
+    /// What an implementation is given: everything but the answers.
+    pub fn questions(&self) -> String {
+        let mut text = format!("{MAGIC}\n");
+        for (key, value) in &self.header {
+            let _ = writeln!(text, "{key} {value}");
+        }
+        let _ = writeln!(text, "events {}", self.steps.len());
+        for step in &self.steps {
+            let _ = writeln!(text, "{}", step.event);
+        }
+        text
+    }
+
+    /// The names of the state, in order.
+    pub fn state_names(&self) -> Vec<&str> {
+        self.value("state")
+            .map(|names| names.split_whitespace().collect())
+            .unwrap_or_default()
+    }
+
+    /// The value of a key of the header.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        let found = self.header.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// How many packets arrived, were sent, dropped and marked.
+    pub fn counts(&self) -> [usize; 4] {
+        let of = |count: &dyn Fn(&Step) -> usize| self.steps.iter().map(count).sum();
+        [
+            of(&|step| usize::from(step.event.arrival.is_some())),
+            of(&|step| usize::from(step.answer.sent.is_some())),
+            of(&|step| step.answer.drops.len()),
+            of(&|step| step.answer.marks.len()),
+        ]
+    }
+}
+
+/// Reads a vector.
+///
+/// # Errors
+/// Names file and line of what is not in the format.
+pub fn parse(name: &str, text: &str) -> Result<Vector, LabError> {
+    let bad = |line: usize, problem: String| {
+        LabError::new(LabErrorKind::Syntax, problem)
+            .in_file(name)
+            .at(&Place::Line(line))
+            .remedy("docs/vectors.md describes the format")
+    };
+    let mut lines = text
+        .lines()
+        .zip(1..)
+        .map(|(line, number)| (line.trim(), number))
+        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
+    match lines.next() {
+        Some((MAGIC, _)) => {}
+        first => {
+            let (given, line) = first.unwrap_or(("", 1));
+            return Err(bad(line, format!("{given:?} is not {MAGIC:?}")));
+        }
+    }
+    let mut header = Vec::new();
+    let mut expected = None;
+    for (line, number) in lines.by_ref() {
+        // A parameter's key is two words.
+        let parts = match line.strip_prefix("parameter ") {
+            Some(rest) => rest
+                .split_once(' ')
+                .map(|(key, value)| (format!("parameter {key}"), value)),
+            None => match line.split_once(' ') {
+                None => Some((line.to_owned(), "")),
+                Some((key, value)) => Some((key.to_owned(), value)),
+            },
+        };
+        let (key, value) = parts.ok_or_else(|| bad(number, format!("{line:?} has no value")))?;
+        if key == "events" {
+            let count = value.parse::<usize>();
+            expected = Some(count.map_err(|_| bad(number, format!("{value:?} is no number")))?);
+            break;
+        }
+        header.push((key, value.to_owned()));
+    }
+    let Some(expected) = expected else {
+        return Err(bad(text.lines().count(), "no line \"events N\"".to_owned()));
+    };
+    let mut steps = Vec::new();
+    while let Some((line, number)) = lines.next() {
+        let event = line.parse::<Event>().map_err(|e| bad(number, e))?;
+        let answer = match lines.next() {
+            Some((answer, number)) => {
+                let answer = answer
+                    .strip_prefix('>')
+                    .ok_or_else(|| bad(number, "an answer begins with \">\"".to_owned()))?;
+                answer.parse::<Answer>().map_err(|e| bad(number, e))?
+            }
+            None => return Err(bad(number, "an event without an answer".to_owned())),
+        };
+        steps.push(Step {
+            event,
+            answer,
+            line: number,
+        });
+    }
+    if steps.len() != expected {
+        let problem = format!("{} events, but {expected} are announced", steps.len());
+        return Err(bad(text.lines().count(), problem));
+    }
+    Ok(Vector {
+        name: name.to_owned(),
+        header,
+        steps,
+    })
+}
+
+impl FromStr for Event {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Event, String> {
+        let mut words = line.split_whitespace();
+        let kind = words.next().unwrap_or("");
+        let mut next = |what: &str| -> Result<u64, String> {
+            let word = words.next().ok_or_else(|| format!("{kind}: no {what}"))?;
+            word.parse()
+                .map_err(|_| format!("{kind}: {what}: {word:?} is not a whole number"))
+        };
+        let time_ns = next("time")?;
+        let small = |value: u64, what: &str| {
+            u32::try_from(value).map_err(|_| format!("{kind}: {what}: {value} is too large"))
+        };
+        let arrival = match kind {
+            "depart" => None,
+            "arrive" => Some(Arriving {
+                packet: small(next("packet")?, "packet")?,
+                bytes: small(next("bytes")?, "bytes")?,
+                flow: small(next("flow")?, "flow")?,
+                ecn: u8::try_from(next("ecn")?).map_err(|_| "arrive: ecn: 0 to 3".to_owned())?,
+                dscp: u8::try_from(next("dscp")?)
+                    .map_err(|_| "arrive: dscp: 0 to 63".to_owned())?,
+            }),
+            other => return Err(format!("{other:?} is neither \"arrive\" nor \"depart\"")),
+        };
+        let draw = |word: &str| {
+            u64::from_str_radix(word, 16).map_err(|_| format!("{word:?} is no draw in hexadecimal"))
+        };
+        let draws: Result<Vec<u64>, String> = words.map(draw).collect();
+        Ok(Event {
+            time_ns,
+            arrival,
+            draws: draws?,
+        })
+    }
+}
+
+impl FromStr for Answer {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Answer, String> {
+        let mut answer = Answer::default();
+        if line.trim() == "none" {
+            return Ok(answer);
+        }
+        for item in line.split(';') {
+            let words: Vec<&str> = item.split_whitespace().collect();
+            let packet = |word: &str| {
+                word.parse::<u32>()
+                    .map_err(|_| format!("{word:?} is not the number of a packet"))
+            };
+            match words.as_slice() {
+                ["sent", number] if answer.sent.is_none() => answer.sent = Some(packet(number)?),
+                ["drop", number] => answer.drops.push((packet(number)?, None)),
+                ["drop", number, why] => {
+                    answer
+                        .drops
+                        .push((packet(number)?, Some((*why).to_owned())));
+                }
+                ["mark", number] => answer.marks.push((packet(number)?, None)),
+                ["mark", number, why] => {
+                    answer
+                        .marks
+                        .push((packet(number)?, Some((*why).to_owned())));
+                }
+                ["state", values @ ..] if answer.state.is_none() => {
+                    let value = |word: &&str| match *word {
+                        "-" => Ok(f64::NAN),
+                        word => word
+                            .parse::<f64>()
+                            .map_err(|_| format!("state: {word:?} is not a number")),
+                    };
+                    answer.state = Some(values.iter().map(value).collect::<Result<_, String>>()?);
+                }
+                _ => {
+                    return Err(format!(
+                        "{:?} is none of \"none\", \"sent PACKET\", \"drop PACKET [REASON]\", \"mark PACKET [REASON]\", \"state NUMBER...\"",
+                        item.trim()
+                    ));
+                }
+            }
+        }
+        Ok(answer)
+    }
+}
+
+/// What an implementation made of a vector.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// Every answer was right; `states` of them told the internal state.
+    Agrees {
+        /// Answers that told the state.
+        states: usize,
+    },
+    /// It says that it does not implement the discipline or dialect.
+    Unsupported,
+    /// It answered otherwise.
+    Differs(Box<Difference>),
+}
+
+/// The first answer that differs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// Position of the event, from 0.
+    pub step: usize,
+    /// What was answered; none if the answers ended before.
+    pub given: Option<String>,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Compares the answers of an implementation, one line per event, with a vector.
+pub fn compare(vector: &Vector, answers: &str) -> Outcome {
+    let mut lines = answers
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.strip_prefix('>').unwrap_or(line).trim());
+    let mut states = 0;
+    for (step, index) in vector.steps.iter().zip(0..) {
+        let line = lines.next();
+        if index == 0 && line == Some("unsupported") {
+            return Outcome::Unsupported;
+        }
+        let differs = |what: String| {
+            Outcome::Differs(Box::new(Difference {
+                step: index,
+                given: line.map(str::to_owned),
+                what,
+            }))
+        };
+        let Some(text) = line else {
+            return differs(format!(
+                "the answers end here, {} are missing",
+                vector.steps.len() - index
+            ));
+        };
+        let answer: Answer = match text.parse() {
+            Ok(answer) => answer,
+            Err(problem) => return differs(format!("the answer cannot be read: {problem}")),
+        };
+        if let Some(what) = difference(vector, &step.answer, &answer) {
+            return differs(what);
+        }
+        states += usize::from(answer.state.is_some());
+    }
+    match lines.next() {
+        None => Outcome::Agrees { states },
+        Some(line) => Outcome::Differs(Box::new(Difference {
+            step: vector.steps.len(),
+            given: Some(line.to_owned()),
+            what: "an answer to no event".to_owned(),
+        })),
+    }
+}
+
+/// What is wrong with an answer. Reasons and states that it leaves out, or gives as `-` or `nan`, are not compared.
+fn difference(vector: &Vector, expected: &Answer, given: &Answer) -> Option<String> {
+    let list = |packets: &[(u32, Option<String>)]| match packets {
+        [] => "nothing".to_owned(),
+        packets => packets
+            .iter()
+            .map(|(packet, reason)| match reason {
+                Some(reason) => format!("{packet} ({reason})"),
+                None => packet.to_string(),
+            })
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let same = |expected: &[(u32, Option<String>)], given: &[(u32, Option<String>)]| {
+        expected.len() == given.len()
+            && expected
+                .iter()
+                .zip(given)
+                .all(|(e, g)| e.0 == g.0 && (g.1.is_none() || e.1 == g.1))
+    };
+    for (word, expected, given) in [
+        ("dropped", &expected.drops, &given.drops),
+        ("marked", &expected.marks, &given.marks),
+    ] {
+        if !same(expected, given) {
+            return Some(format!(
+                "{word}: expected {}, got {}",
+                list(expected),
+                list(given)
+            ));
+        }
+    }
+    if expected.sent != given.sent {
+        let packet = |sent: Option<u32>| sent.map_or("nothing".to_owned(), |p| p.to_string());
+        return Some(format!(
+            "sent: expected {}, got {}",
+            packet(expected.sent),
+            packet(given.sent)
+        ));
+    }
+    let (Some(wanted), Some(got)) = (&expected.state, &given.state) else {
+        return None;
+    };
+    let names = vector.state_names();
+    if wanted.len() != got.len() {
+        return Some(format!(
+            "state: expected {} numbers ({}), got {}",
+            wanted.len(),
+            names.join(", "),
+            got.len()
+        ));
+    }
+    let far = |wanted: f64, got: f64| {
+        let scale = wanted.abs().max(got.abs()).max(1.0);
+        !wanted.is_nan()
+            && !got.is_nan()
+            && wanted != got
+            && (wanted - got).abs() > TOLERANCE * scale
+    };
+    let at = wanted.iter().zip(got).position(|(w, g)| far(*w, *g))?;
+    Some(format!(
+        "state: {}: expected {}, got {}",
+        names.get(at).unwrap_or(&"?"),
+        number(wanted[at]),
+        number(got[at])
+    ))
+}
+
+/// Events shown before the one that differs.
+const SHOWN: usize = 5;
+
+/// Explains a difference: the event, what was expected and given, the packet's story and the events before.
+pub fn explain(vector: &Vector, difference: &Difference) -> String {
+    let mut text = String::new();
+    let Some(step) = vector.steps.get(difference.step) else {
+        let _ = writeln!(
+            text,
+            "{}: after the last of {} events: {}",
+            vector.name,
+            vector.steps.len(),
+            difference.what
+        );
+        return text;
+    };
+    let _ = writeln!(
+        text,
+        "{}:{}: event {} of {}: {}",
+        vector.name,
+        step.line,
+        difference.step + 1,
+        vector.steps.len(),
+        difference.what
+    );
+    let _ = writeln!(text, "  event     {}", describe(step));
+    let _ = writeln!(text, "  expected  {}", step.answer);
+    let given = difference.given.as_deref().unwrap_or("(nothing)");
+    let _ = writeln!(text, "  got       {given}");
+    let names = vector.state_names();
+    let state_before = difference
+        .step
+        .checked_sub(1)
+        .and_then(|before| vector.steps[before].answer.state.as_ref());
+    if let Some(state) = state_before.filter(|state| !state.is_empty()) {
+        let pairs: Vec<String> = names
+            .iter()
+            .zip(state)
+            .map(|(name, value)| format!("{name} {}", number(*value)))
+            .collect();
+        let _ = writeln!(text, "  state before it: {}", pairs.join(", "));
+    }
+    let waiting = waiting(vector, difference.step);
+    let _ = writeln!(
+        text,
+        "  waiting before it: {} packets, {} bytes{}",
+        waiting.len(),
+        waiting.iter().map(|a| u64::from(a.1.bytes)).sum::<u64>(),
+        waiting.first().map_or(String::new(), |(since, first)| {
+            let waited = step.event.time_ns.saturating_sub(*since);
+            format!("; the oldest, {}, for {}", first.packet, seconds(waited))
+        })
+    );
+    let from = difference.step.saturating_sub(SHOWN);
+    if from < difference.step {
+        let _ = writeln!(text, "  events before it, answered rightly:");
+        for step in &vector.steps[from..difference.step] {
+            let _ = writeln!(text, "    {}  > {}", step.event, step.answer);
+        }
+    }
+    text
+}
+
+fn describe(step: &Step) -> String {
+    let at = seconds(step.event.time_ns);
+    let what = match &step.event.arrival {
+        None => format!("at {at} the transmitter asks for a packet"),
+        Some(a) => format!(
+            "at {at} packet {} arrives: {} bytes, flow {}, ECN {}, DSCP {}",
+            a.packet, a.bytes, a.flow, a.ecn, a.dscp
+        ),
+    };
+    match step.event.draws.len() {
+        0 => what,
+        1 => format!("{what}; one random draw"),
+        n => format!("{what}; {n} random draws"),
+    }
+}
+
+/// The packets that wait before a step, in order of arrival, with their times.
+fn waiting(vector: &Vector, before: usize) -> Vec<(u64, Arriving)> {
+    let mut waiting: Vec<(u64, Arriving)> = Vec::new();
+    for step in &vector.steps[..before] {
+        if let Some(arriving) = step.event.arrival {
+            waiting.push((step.event.time_ns, arriving));
+        }
+        let gone = |packet: u32| {
+            step.answer.sent == Some(packet) || step.answer.drops.iter().any(|d| d.0 == packet)
+        };
+        waiting.retain(|(_, a)| !gone(a.packet));
+    }
+    waiting
+}
+
+fn seconds(ns: u64) -> String {
+    let whole = ns / 1_000_000_000;
+    let text = format!("{whole}.{:09}", ns % 1_000_000_000);
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codel() -> Vector {
+        let spec = "codel limit=60p".parse().expect("a spec");
+        generate("codel-rfc8289", &spec, 1).expect("a vector")
+    }
+
+    /// Answers as an implementation that is right would give them.
+    fn answers(vector: &Vector) -> Vec<String> {
+        let text = |step: &Step| step.answer.to_string();
+        vector.steps.iter().map(text).collect()
+    }
+
+    #[test]
+    fn every_vector_reads_back_and_agrees_with_itself() {
+        for (name, spec) in catalogue() {
+            let vector = generate(&name, &spec, 1).expect(&name);
+            assert_eq!(parse(&name, &vector.to_string()).expect(&name), vector);
+            let states = vector.steps.iter().filter(|s| s.answer.state.is_some());
+            let expected = Outcome::Agrees {
+                states: states.count(),
+            };
+            assert_eq!(compare(&vector, &answers(&vector).join("\n")), expected);
+        }
+    }
+
+    #[test]
+    fn every_vector_makes_its_discipline_act() {
+        for (name, spec) in catalogue() {
+            let [arrived, sent, dropped, marked] = generate(&name, &spec, 1).expect(&name).counts();
+            assert_eq!(arrived, sent + dropped, "{name}");
+            assert!(sent > 100, "{name}: {sent} sent");
+            assert!(dropped + marked > 0, "{name}: nothing dropped or marked");
+        }
+    }
+
+    #[test]
+    fn a_random_discipline_shows_its_draws() {
+        let vector = generate("red", &"red".parse().expect("a spec"), 1).expect("a vector");
+        let draws: usize = vector.steps.iter().map(|s| s.event.draws.len()).sum();
+        assert!(draws > 50, "{draws}");
+        let none = codel().steps.iter().all(|s| s.event.draws.is_empty());
+        assert!(none, "CoDel draws nothing");
+    }
+
+    #[test]
+    fn what_an_answer_leaves_out_is_not_compared() {
+        let vector = codel();
+        let bare = |step: &Step| {
+            let strip = |all: &[(u32, Option<String>)]| all.iter().map(|d| (d.0, None)).collect();
+            let answer = Answer {
+                sent: step.answer.sent,
+                drops: strip(&step.answer.drops),
+                marks: strip(&step.answer.marks),
+                state: None,
+            };
+            answer.to_string()
+        };
+        let answers: Vec<String> = vector.steps.iter().map(bare).collect();
+        assert_eq!(
+            compare(&vector, &answers.join("\n")),
+            Outcome::Agrees { states: 0 }
+        );
+    }
+
+    #[test]
+    fn the_first_wrong_answer_is_found_and_explained() {
+        let vector = codel();
+        let first = vector
+            .steps
+            .iter()
+            .position(|s| {
+                s.answer
+                    .drops
+                    .iter()
+                    .any(|d| d.1.as_deref() == Some("target_exceeded"))
+            })
+            .expect("a drop");
+        let mut answers = answers(&vector);
+        // The drop did not happen: the head was sent instead.
+        let dropped = vector.steps[first].answer.drops[0].0;
+        answers[first] = format!("sent {dropped}");
+        let Outcome::Differs(difference) = compare(&vector, &answers.join("\n")) else {
+            panic!("a drop less goes unseen");
+        };
+        assert_eq!(difference.step, first);
+        let text = explain(&vector, &difference);
+        let line = vector.steps[first].line;
+        assert!(
+            text.starts_with(&format!("codel-rfc8289:{line}: event {} of", first + 1)),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!(
+                "dropped: expected {dropped} (target_exceeded), got nothing"
+            )),
+            "{text}"
+        );
+        assert!(text.contains("state before it: "), "{text}");
+    }
+
+    #[test]
+    fn each_part_of_an_answer_is_compared() {
+        let vector = codel();
+        let sent = vector.steps.iter().position(|s| s.answer.sent.is_some());
+        let at = sent.expect("a packet is sent");
+        let right = answers(&vector);
+        let wrong = |line: &str| {
+            let mut answers = right.clone();
+            line.clone_into(&mut answers[at]);
+            match compare(&vector, &answers.join("\n")) {
+                Outcome::Differs(difference) => (difference.step, difference.what),
+                other => panic!("{line:?}: {other:?}"),
+            }
+        };
+        for (line, what) in [
+            ("none", "sent: expected 0, got nothing"),
+            ("sent 1", "sent: expected 0, got 1"),
+            ("sent 0; drop 1", "dropped: expected nothing, got 1"),
+            (
+                "sent 0; mark 0 early",
+                "marked: expected nothing, got 0 (early)",
+            ),
+            ("sent 0; state 1", "state: expected "),
+            (
+                "sent zero",
+                "the answer cannot be read: \"zero\" is not the number of a packet",
+            ),
+            ("gone", "the answer cannot be read: \"gone\" is none of"),
+        ] {
+            let (step, said) = wrong(line);
+            assert_eq!(step, at, "{line}");
+            assert!(said.starts_with(what), "{line}: {said}");
+        }
+        let short = right[..at].join("\n");
+        let Outcome::Differs(difference) = compare(&vector, &short) else {
+            panic!("missing answers go unseen");
+        };
+        assert_eq!(difference.step, at);
+        let long = format!("{}\nnone", right.join("\n"));
+        assert!(matches!(compare(&vector, &long), Outcome::Differs(_)));
+        assert_eq!(compare(&vector, "unsupported\n"), Outcome::Unsupported);
+    }
+
+    #[test]
+    fn what_is_no_vector_names_the_line() {
+        let error = |text: &str| parse("x.txt", text).expect_err(text).to_string();
+        assert!(error("codel").starts_with("x.txt:1: \"codel\" is not \"sojourn-vectors 1\""));
+        assert!(error("sojourn-vectors 1\nseed 1").starts_with("x.txt:2: no line \"events N\""));
+        let one = "sojourn-vectors 1\nevents 1\n";
+        assert!(
+            error(&format!("{one}leave 3\n> none")).starts_with("x.txt:3: \"leave\" is neither")
+        );
+        assert!(error(&format!("{one}depart 3\nnone")).starts_with("x.txt:4: an answer begins"));
+        assert!(
+            error(&format!("{one}arrive 3 0\n> none")).starts_with("x.txt:3: arrive: no bytes")
+        );
+        assert!(error(one).contains("0 events, but 1 are announced"));
+    }
+}

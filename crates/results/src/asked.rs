@@ -1,0 +1,535 @@
+//! What a table or figure asks for: a metric, and of what.
+
+use std::collections::BTreeSet;
+
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_scenario::words::{BOTTLENECK, OVER, QUEUES, RUN, WORDS};
+use sojourn_units::nearest;
+
+use crate::metrics::{Level, Metric, POOLED, Subject, Unit, find, metrics, of_level};
+use crate::outcome::RunOutcome;
+
+/// A metric and what it is of: `goodput_bps_sum of reno`; or how often it is that of another: `goodput_bps_sum of reno over cubic`.
+#[derive(Clone)]
+pub struct Asked {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// Over the packets of all replications together.
+    pub pooled: bool,
+    /// What it is of.
+    pub of: Of,
+    /// What it is divided by: the same metric of this, in the same run.
+    pub over: Option<Of>,
+}
+
+/// What a metric is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Of {
+    /// The queues of all bottlenecks in the direction under study.
+    Bottleneck,
+    /// All observed queues together.
+    Queues,
+    /// The queue of a link direction.
+    Link(String),
+    /// Flows in the direction under study.
+    Forward,
+    /// Flows against it.
+    Reverse,
+    /// All flows.
+    All,
+    /// The flows of a label, or the flow of a name.
+    Flows(String),
+    /// The run.
+    Run,
+}
+
+/// What metrics can be of in a scenario.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Names {
+    /// Observed link directions.
+    pub links: Vec<String>,
+    /// Labels of flows.
+    pub labels: Vec<String>,
+    /// Names of flows.
+    pub flows: Vec<String>,
+    /// Labels and names of flows at each of their receivers, where these are a multicast group: `cbr at n5`.
+    pub receivers: Vec<String>,
+}
+
+impl Names {
+    /// No names.
+    pub const NONE: Names = Names {
+        links: Vec::new(),
+        labels: Vec::new(),
+        flows: Vec::new(),
+        receivers: Vec::new(),
+    };
+
+    /// The names of an outcome.
+    pub fn of_outcome(run: &RunOutcome) -> Names {
+        let mut names = Names {
+            links: run.queues.iter().map(|queue| queue.link.clone()).collect(),
+            ..Names::default()
+        };
+        for flow in &run.flows {
+            names.add(&flow.label, &flow.name);
+        }
+        for receiver in &run.receivers {
+            names.receivers.push(receiver.label.clone());
+            names.receivers.push(receiver.name.clone());
+        }
+        names
+    }
+
+    /// Adds a flow.
+    pub fn add(&mut self, label: &str, name: &str) {
+        if self.labels.last().is_none_or(|last| last != label)
+            && self.labels.iter().all(|known| known != label)
+        {
+            self.labels.push(label.to_owned());
+        }
+        self.flows.push(name.to_owned());
+    }
+}
+
+/// The names of several runs of one experiment, each once.
+#[derive(Default)]
+pub struct JoinedNames {
+    names: Names,
+    /// The names that are in each of the lists.
+    known: [BTreeSet<String>; 4],
+}
+
+impl JoinedNames {
+    /// Takes up the names of another run.
+    pub fn join(&mut self, other: Names) {
+        let all = &mut self.names;
+        let lists = [
+            (&mut all.links, other.links),
+            (&mut all.labels, other.labels),
+            (&mut all.flows, other.flows),
+            (&mut all.receivers, other.receivers),
+        ];
+        for ((all, new), known) in lists.into_iter().zip(&mut self.known) {
+            all.extend(new.into_iter().filter(|name| known.insert(name.clone())));
+        }
+    }
+
+    /// All of them.
+    pub fn into_names(self) -> Names {
+        self.names
+    }
+}
+
+impl Of {
+    /// The word that [`Asked::parse`] reads.
+    pub fn word(&self) -> &str {
+        match self {
+            Of::Bottleneck => BOTTLENECK,
+            Of::Queues => QUEUES,
+            Of::Link(name) | Of::Flows(name) => name,
+            Of::Forward => "forward",
+            Of::Reverse => "reverse",
+            Of::All => "all",
+            Of::Run => RUN,
+        }
+    }
+}
+
+impl Asked {
+    /// What a text asks for: `sojourn_s_p95`, or `goodput_bps_sum of reno`; without "of", it is of `default`, or else of
+    /// the bottleneck, the forward flows or the run. `goodput_bps_sum of reno over cubic` is that of reno divided by that of cubic.
+    ///
+    /// # Errors
+    /// When there is no such metric, or it cannot be of that.
+    pub fn parse(text: &str, default: Option<&str>, names: &Names) -> Result<Asked> {
+        let (text, over) = match text.split_once(OVER) {
+            Some((text, over)) => (text, Some(over.trim())),
+            None => (text, None),
+        };
+        let (name, own) = match text.split_once(" of ") {
+            Some((name, of)) => (name.trim(), Some(of.trim())),
+            None => (text.trim(), None),
+        };
+        let of = own.or(default);
+        let level = of.map(|of| names.level(of)).transpose()?;
+        let (metric, pooled) = find(name, level).ok_or_else(|| unknown_metric(name, level))?;
+        let of = match (of, own.is_some()) {
+            (None, _) => default_of(metric),
+            // A default for flows says nothing to a metric of queues, and the other way round.
+            (Some(of), false) if !names.suits(metric, of) => default_of(metric),
+            (Some(of), _) => names.resolve(metric, of)?,
+        };
+        let over = over.map(|over| names.resolve(metric, over)).transpose()?;
+        Ok(Asked {
+            metric,
+            pooled,
+            of,
+            over,
+        })
+    }
+
+    /// Its value in one run.
+    pub fn value(&self, run: &RunOutcome) -> Option<f64> {
+        self.value_pooled(std::slice::from_ref(&run))
+    }
+
+    /// Its value over the packets of several runs together.
+    pub fn value_pooled(&self, runs: &[&RunOutcome]) -> Option<f64> {
+        let value = self.metric.value(&subject(&self.of, runs))?;
+        let Some(over) = &self.over else {
+            return Some(value);
+        };
+        let base = self.metric.value(&subject(over, runs))?;
+        (base != 0.0).then(|| value / base)
+    }
+
+    /// Unit of its value: the metric's, or none where it is divided by another.
+    pub fn unit(&self) -> Unit {
+        match self.over {
+            Some(_) => Unit::Index,
+            None => self.metric.unit,
+        }
+    }
+
+    /// The least and the greatest value that it can have in a run.
+    pub fn bounds(&self, run: Option<&RunOutcome>) -> (f64, f64) {
+        let runs: Vec<&RunOutcome> = run.into_iter().collect();
+        let (low, high) = self.metric.range.bounds(&self.subject(&runs));
+        match self.over {
+            // A quotient of two that are not negative.
+            Some(_) if low >= 0.0 => (0.0, f64::INFINITY),
+            Some(_) => (f64::NEG_INFINITY, f64::INFINITY),
+            None => (low, high),
+        }
+    }
+
+    /// Its name, in the form that [`Asked::parse`] reads.
+    pub fn name(&self) -> String {
+        let pooled = if self.pooled { POOLED } else { "" };
+        format!("{}{pooled}", self.metric.name)
+    }
+
+    /// Heading of its column.
+    pub fn title(&self) -> String {
+        let title = &self.metric.title;
+        let pooled = if self.pooled { ", pooled" } else { "" };
+        if let Some(over) = &self.over {
+            return format!("{title}{pooled}, {}{OVER}{}", self.of.word(), over.word());
+        }
+        match &self.of {
+            Of::Link(name) | Of::Flows(name) => format!("{title}{pooled}, {name}"),
+            Of::Queues => format!("{title}{pooled}, all queues"),
+            Of::Reverse => format!("{title}{pooled}, reverse"),
+            Of::All => format!("{title}{pooled}, all flows"),
+            Of::Bottleneck | Of::Forward | Of::Run => format!("{title}{pooled}"),
+        }
+    }
+
+    /// Key of its column, in units as they are shown.
+    pub fn key(&self) -> String {
+        let pooled = if self.pooled { POOLED } else { "" };
+        if let Some(over) = &self.over {
+            return format!("{} {}{OVER}{}", self.name(), self.of.word(), over.word());
+        }
+        let of = match &self.of {
+            Of::Link(name) | Of::Flows(name) => format!(" {name}"),
+            Of::Queues => " queues".to_owned(),
+            Of::Reverse => " reverse".to_owned(),
+            Of::All => " all".to_owned(),
+            Of::Bottleneck | Of::Forward | Of::Run => String::new(),
+        };
+        format!("{}{pooled}{of}", self.metric.shown_name())
+    }
+
+    /// The text that asks for it, whatever the table's default.
+    pub fn text(&self) -> String {
+        let name = self.name();
+        if let Some(over) = &self.over {
+            return format!("{name} of {} over {}", self.of.word(), over.word());
+        }
+        match (&self.of, self.metric.level) {
+            (Of::Bottleneck, Level::Queue) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of bottleneck"),
+                false => name,
+            },
+            (Of::Forward, _) => match is_ambiguous(&self.metric.name) {
+                true => format!("{name} of forward"),
+                false => name,
+            },
+            (Of::Link(of) | Of::Flows(of), _) => format!("{name} of {of}"),
+            (Of::Queues, _) => format!("{name} of queues"),
+            (Of::Reverse, _) => format!("{name} of reverse"),
+            (Of::All, _) => format!("{name} of all"),
+            _ => name,
+        }
+    }
+
+    /// What it is taken of in these runs.
+    pub fn subject<'a>(&self, runs: &[&'a RunOutcome]) -> Subject<'a> {
+        subject(&self.of, runs)
+    }
+}
+
+/// What a metric of that is taken of in these runs.
+fn subject<'a>(of: &Of, runs: &[&'a RunOutcome]) -> Subject<'a> {
+    let measured = runs
+        .first()
+        .map_or_else(Default::default, |run| run.measured);
+    let active = runs.first().map_or(measured, |run| run.active());
+    let queues = |keep: &dyn Fn(&crate::outcome::QueueOutcome) -> bool| {
+        let all = runs.iter().flat_map(|run| &run.queues);
+        Subject::Queues(all.filter(|queue| keep(queue)).collect(), measured)
+    };
+    let flows = |keep: &dyn Fn(&crate::outcome::FlowOutcome) -> bool| {
+        let all = runs.iter().flat_map(|run| &run.flows);
+        Subject::Flows(all.filter(|flow| keep(flow)).collect(), measured, active)
+    };
+    match (of, runs) {
+        (Of::Bottleneck, _) => queues(&|queue| queue.bottleneck),
+        (Of::Queues, _) => queues(&|_| true),
+        (Of::Link(name), _) => queues(&|queue| queue.link == *name),
+        (Of::Forward, _) => flows(&|flow| flow.forward),
+        (Of::Reverse, _) => flows(&|flow| !flow.forward),
+        (Of::All, _) => flows(&|_| true),
+        (Of::Flows(name), _) => {
+            let all = runs
+                .iter()
+                .flat_map(|run| run.flows.iter().chain(&run.receivers));
+            let own = all.filter(|flow| flow.label == *name || flow.name == *name);
+            Subject::Flows(own.collect(), measured, active)
+        }
+        (Of::Run, [run, ..]) => Subject::Run(run),
+        (Of::Run, []) => Subject::Flows(Vec::new(), measured, active),
+    }
+}
+
+impl Names {
+    /// The level of metrics that can be of what is called so.
+    fn level(&self, of: &str) -> Result<Level> {
+        let is = |names: &[String]| names.iter().any(|name| name == of);
+        let label = is(&self.labels);
+        let other = match (is(&self.links), label && is(&self.flows)) {
+            (true, _) => Some("a link direction"),
+            (_, true) => Some("the name of a flow"),
+            _ => None,
+        };
+        if let Some(other) = other.filter(|_| label) {
+            let problem = format!("{of:?} is the label of flows and {other}");
+            return Err(LabError::new(LabErrorKind::Contradiction, problem)
+                .remedy("give the flows another label"));
+        }
+        if of == BOTTLENECK || of == QUEUES || is(&self.links) {
+            Ok(Level::Queue)
+        } else if WORDS.contains(&of) || label || is(&self.flows) || is(&self.receivers) {
+            Ok(Level::Flow)
+        } else if of == RUN {
+            Ok(Level::Run)
+        } else {
+            let mut all = vec![BOTTLENECK, QUEUES];
+            all.extend(self.links.iter().map(String::as_str));
+            all.extend(WORDS);
+            all.extend(self.labels.iter().map(String::as_str));
+            let flows = self.flows.iter().chain(&self.receivers).map(String::as_str);
+            let near = nearest(of, all.iter().copied().chain(flows)).map(str::to_owned);
+            Err(LabError::new(
+                LabErrorKind::UnknownName,
+                format!("there is no queue and no flow {of:?}"),
+            )
+            .nearest(near)
+            .allowed("there are", all.join(", ")))
+        }
+    }
+
+    fn suits(&self, metric: &Metric, of: &str) -> bool {
+        self.level(of)
+            .is_ok_and(|level| kind(level) == kind(metric.level))
+    }
+
+    fn resolve(&self, metric: &Metric, of: &str) -> Result<Of> {
+        let level = self.level(of)?;
+        if kind(level) != kind(metric.level) {
+            let article = |level: Level| match level {
+                Level::Queue => "a queue",
+                Level::Flow | Level::Group => "flows",
+                Level::Run => "the run",
+            };
+            return Err(LabError::new(
+                LabErrorKind::Contradiction,
+                format!(
+                    "{} is of {}, and {of:?} is {}",
+                    metric.name,
+                    article(metric.level),
+                    article(level)
+                ),
+            )
+            .remedy(match metric.level {
+                Level::Queue => "write \"of bottleneck\", or name a link direction",
+                Level::Flow | Level::Group => "write \"of forward\", or name a flow or its label",
+                Level::Run => "leave out \"of\"",
+            }));
+        }
+        Ok(match of {
+            BOTTLENECK => Of::Bottleneck,
+            QUEUES => Of::Queues,
+            "forward" => Of::Forward,
+            "reverse" => Of::Reverse,
+            "all" => Of::All,
+            RUN => Of::Run,
+            name if level == Level::Queue => Of::Link(name.to_owned()),
+            name => Of::Flows(name.to_owned()),
+        })
+    }
+}
+
+/// Whether queues and flows both have a metric of that name.
+fn is_ambiguous(name: &str) -> bool {
+    let metrics = metrics();
+    metrics.iter().filter(|metric| metric.name == name).count() > 1
+}
+
+fn default_of(metric: &Metric) -> Of {
+    match metric.level {
+        Level::Queue => Of::Bottleneck,
+        Level::Flow | Level::Group => Of::Forward,
+        Level::Run => Of::Run,
+    }
+}
+
+/// Flows and groups of flows are the same to a subject.
+fn kind(level: Level) -> Level {
+    match level {
+        Level::Group => Level::Flow,
+        level => level,
+    }
+}
+
+fn unknown_metric(name: &str, level: Option<Level>) -> LabError {
+    let levels: &[Level] = match level.map(kind) {
+        Some(Level::Flow) => &[Level::Flow, Level::Group],
+        Some(Level::Run) => &[Level::Run],
+        Some(_) => &[Level::Queue],
+        None => &[Level::Queue, Level::Flow, Level::Group, Level::Run],
+    };
+    let names: Vec<&str> = levels
+        .iter()
+        .flat_map(|level| of_level(*level))
+        .map(|metric| metric.name.as_str())
+        .collect();
+    let plain = name.strip_suffix(POOLED).unwrap_or(name);
+    let problem = match names.contains(&plain) {
+        true => format!("{plain} has no pooled form"),
+        false => format!("there is no metric {name:?}"),
+    };
+    LabError::new(LabErrorKind::UnknownName, problem)
+        .nearest(nearest(plain, names.iter().copied()).filter(|near| *near != plain))
+        .remedy("docs/metrics.md lists all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        Names {
+            links: vec!["left-right".to_owned(), "right-left".to_owned()],
+            labels: vec!["reno".to_owned(), "cbr".to_owned()],
+            flows: vec!["reno-1".to_owned(), "reno-2".to_owned(), "cbr-1".to_owned()],
+            receivers: vec!["cbr at n5".to_owned(), "cbr-1 at n5".to_owned()],
+        }
+    }
+
+    fn of(text: &str, default: Option<&str>) -> Of {
+        Asked::parse(text, default, &names()).expect(text).of
+    }
+
+    fn error(text: &str) -> String {
+        match Asked::parse(text, None, &names()) {
+            Err(error) => error.to_string(),
+            Ok(asked) => panic!("{text} is {}", asked.title()),
+        }
+    }
+
+    #[test]
+    fn a_metric_is_of_what_it_says_or_the_table_says_or_the_usual() {
+        assert_eq!(of("sojourn_s_p95", None), Of::Bottleneck);
+        assert_eq!(
+            of("sojourn_s_p95 of right-left", None),
+            Of::Link("right-left".to_owned())
+        );
+        assert_eq!(of("drop_rate_pps of queues", None), Of::Queues);
+        assert_eq!(of("goodput_bps_sum", None), Of::Forward);
+        assert_eq!(
+            of("goodput_bps_sum", Some("reno")),
+            Of::Flows("reno".to_owned())
+        );
+        assert_eq!(
+            of("delay_s_mean of cbr at n5", None),
+            Of::Flows("cbr at n5".to_owned())
+        );
+        assert_eq!(of("sojourn_s_p95", Some("reno")), Of::Bottleneck);
+        assert_eq!(of("created_packets", None), Of::Run);
+    }
+
+    #[test]
+    fn a_metric_over_that_of_another_has_no_unit() {
+        let ratio = Asked::parse("goodput_bps_sum of reno over cbr", None, &names()).unwrap();
+        assert_eq!(ratio.of, Of::Flows("reno".to_owned()));
+        assert_eq!(ratio.over, Some(Of::Flows("cbr".to_owned())));
+        assert_eq!(ratio.unit(), Unit::Index);
+        assert_eq!(ratio.title(), "Goodput, reno over cbr");
+        assert_eq!(ratio.text(), "goodput_bps_sum of reno over cbr");
+        assert_eq!(
+            error("goodput_bps_sum of reno over left-right"),
+            "goodput_bps_sum is of flows, and \"left-right\" is a queue; write \"of forward\", or name a flow or its label"
+        );
+    }
+
+    #[test]
+    fn the_level_tells_metrics_of_one_name_apart() {
+        let level = |text| Asked::parse(text, None, &names()).expect(text).metric.level;
+        assert_eq!(level("loss_ratio of left-right"), Level::Queue);
+        assert_eq!(level("loss_ratio of reno-2"), Level::Flow);
+    }
+
+    #[test]
+    fn a_name_that_means_two_things_is_refused() {
+        let mut names = names();
+        names
+            .labels
+            .extend(["right-left", "reno-2"].map(str::to_owned));
+        let error = |text: &str| {
+            let asked = Asked::parse(text, None, &names);
+            asked.map(|asked| asked.title()).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error("loss_ratio of right-left"),
+            "\"right-left\" is the label of flows and a link direction; give the flows another label"
+        );
+        assert_eq!(
+            error("goodput_bps_sum of reno-2"),
+            "\"reno-2\" is the label of flows and the name of a flow; give the flows another label"
+        );
+    }
+
+    #[test]
+    fn mistakes_name_the_nearest_and_the_remedy() {
+        assert_eq!(
+            error("sojurn_s_p95"),
+            "there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists all"
+        );
+        assert_eq!(
+            error("sojourn_s_p95 of renoo"),
+            "there is no queue and no flow \"renoo\", did you mean \"reno\"? (there are: bottleneck, queues, left-right, right-left, \
+             forward, reverse, all, reno, cbr)"
+        );
+        assert_eq!(
+            error("utilization_ratio of run"),
+            "utilization_ratio is of a queue, and \"run\" is the run; write \"of bottleneck\", or name a link direction"
+        );
+        assert_eq!(
+            error("dropped_packets_pooled"),
+            "dropped_packets has no pooled form; docs/metrics.md lists all"
+        );
+    }
+}

@@ -1,0 +1,982 @@
+//! Result directories on disk: made, continued, read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use bytes::Bytes;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use sojourn_report::Note;
+
+use super::checksum::ALTERED;
+use super::columns::{Kind, OptionalTables, batch, read_run, read_series, run_id, schema};
+use super::hold::{Claim, Hold, host, not_alone};
+use super::manifest::{Manifest, PointInfo, SCHEMA_VERSION, VERSION, parse};
+use super::record::{
+    CHECKSUM_FOLDER, Damage, Record, RunState, check, file_name, identities, read_checked,
+    record_file,
+};
+use crate::outcome::{RunOutcome, SeriesOutcome};
+pub use sojourn_scenario::document::MANIFEST_FILE;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+
+/// Name of the file with everything that depends on when and where runs were made.
+pub const TIMING_FILE: &str = "timing.json";
+
+/// What Sojourn writes into a result directory, beside the folders of [`Kind`]: `--fresh` removes these and nothing else.
+const FILES: [&str; 4] = [MANIFEST_FILE, TIMING_FILE, "summary.json", "report.html"];
+/// Folders of runs come first.
+const FOLDERS: [&str; 3] = [CHECKSUM_FOLDER, "figures", "tables"];
+
+/// Key of the schema version in the metadata of Parquet files.
+const VERSION_KEY: &str = "sojourn.schema_version";
+
+/// Both ends of a whole Parquet file.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// A result directory.
+#[derive(Clone, Debug)]
+pub struct ResultDir {
+    path: PathBuf,
+    manifest: Manifest,
+    /// What the runs of each point follow from.
+    identities: BTreeMap<u64, String>,
+    /// What was not there before.
+    new: New,
+    /// Keeps others out while this process writes runs.
+    hold: Option<Arc<Hold>>,
+    /// What had happened to the manifest that was found.
+    damage: Option<Damage>,
+}
+
+/// What [`ResultDir::create`] made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum New {
+    /// Nothing: there are results in it.
+    Nothing,
+    /// What is in the directory.
+    Content,
+    /// The directory and what is in it.
+    Directory,
+}
+
+/// How to take a directory that is there already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Taking {
+    /// Results in it are removed.
+    pub fresh: bool,
+    /// Which part of the runs is made, and of how many, if other processes make the others at the same time.
+    pub part: Option<(u64, u64)>,
+}
+
+/// A run and the point it belongs to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// Number of the point.
+    pub point: u64,
+    /// What came out.
+    pub outcome: RunOutcome,
+}
+
+/// The results of a study or of a single scenario, in memory. Time series of a directory are read when asked for.
+#[derive(Clone, Debug)]
+pub struct ResultSet {
+    /// What ran.
+    pub manifest: Manifest,
+    /// The runs, by point and replication.
+    pub runs: Vec<Run>,
+    dir: Option<ResultDir>,
+}
+
+impl ResultDir {
+    /// The directory for a study: a new one, or one that holds runs of the same study, which are kept. Until the value is
+    /// dropped, or [released](ResultDir::release), no other process writes into the directory, but other parts.
+    ///
+    /// # Errors
+    /// When the directory holds something else, or results of another study or version, cannot be written, or others
+    /// write into it.
+    pub fn create(path: &Path, manifest: Manifest, taking: Taking) -> Result<ResultDir> {
+        // Nothing is written into a directory of something else, not even a lock.
+        look(path)?;
+        let (hold, made) = enter(path, taking)?;
+        let mut found = look(path)?;
+        if taking.fresh && !hold.is_locked() && found == Found::Results {
+            remove_results(path)?;
+            found = Found::Nothing;
+        }
+        let mut damage = None;
+        let new = match (found, made) {
+            (Found::Results, _) => {
+                damage = check_same(path, &manifest)?;
+                New::Nothing
+            }
+            (Found::Nothing, false) => New::Content,
+            (Found::Nothing, true) => New::Directory,
+        };
+        let dir = ResultDir {
+            path: path.to_owned(),
+            identities: identities(&manifest)?,
+            manifest,
+            new,
+            hold: Some(Arc::new(hold)),
+            damage,
+        };
+        match dir.furnish() {
+            Ok(()) => Ok(dir),
+            Err(error) => {
+                dir.abandon();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the folders and the manifest.
+    fn furnish(&self) -> Result<()> {
+        for folder in run_folders() {
+            let folder = self.path.join(folder);
+            fs::create_dir_all(&folder)
+                .map_err(|error| LabError::io(&folder, "make the directory", &error))?;
+        }
+        self.write_manifest()
+    }
+
+    /// A directory with results.
+    ///
+    /// # Errors
+    /// When there is none, or one of another version, or its manifest was altered.
+    pub fn open(path: &Path) -> Result<ResultDir> {
+        let mut manifest = read_manifest(path)?;
+        manifest.check(&path.join(MANIFEST_FILE))?;
+        manifest.checksum = None;
+        Ok(ResultDir {
+            path: path.to_owned(),
+            identities: identities(&manifest)?,
+            manifest,
+            new: New::Nothing,
+            hold: None,
+            damage: None,
+        })
+    }
+
+    /// What keeps others out of the directory; once it is dropped, they may write.
+    pub fn release(&mut self) -> Option<Arc<Hold>> {
+        self.hold.take()
+    }
+
+    /// Takes back what [`ResultDir::create`] made, for a study that cannot run: nothing but what it made itself, and nothing
+    /// where a run is, or where others write.
+    pub fn abandon(mut self) {
+        let hold = self.hold.take().and_then(Arc::into_inner);
+        let Some(mut hold) = hold else {
+            return;
+        };
+        if self.new == New::Nothing || !hold.make_exclusive() {
+            return;
+        }
+        // A folder with something in it is not removed. What stays is found to be the same study's when it is put right.
+        let emptied = run_folders().all(|folder| match fs::remove_dir(self.path.join(folder)) {
+            Ok(()) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        });
+        if !emptied {
+            return;
+        }
+        let _ = remove_timings(&self.path);
+        let _ = fs::remove_file(self.path.join(MANIFEST_FILE));
+        if self.new == New::Directory {
+            drop(hold);
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What ran.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Replaces the manifest, such as by one with the auditor's notes.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_manifest(&mut self, manifest: Manifest) -> Result<()> {
+        self.identities = identities(&manifest)?;
+        self.manifest = manifest;
+        self.write_manifest()
+    }
+
+    fn write_manifest(&self) -> Result<()> {
+        self.write_json(MANIFEST_FILE, &self.manifest.sealed()?)
+    }
+
+    /// Writes a file of JSON into the directory.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing half-written stays.
+    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
+        write_json(&self.path.join(name), value)
+    }
+
+    /// What had happened to the manifest, which is written again.
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
+    /// Whether a run is there, with all its files as they were written.
+    pub fn state(&self, point: u64, replication: u64) -> RunState {
+        match self.record(point, replication) {
+            Err(damage) => RunState::Damaged(damage),
+            Ok(None) => RunState::Absent,
+            Ok(Some(record)) => match record.damage(&self.path) {
+                Some(damage) => RunState::Damaged(damage),
+                None => RunState::Whole,
+            },
+        }
+    }
+
+    /// Whether a run is there, whole.
+    pub fn has_run(&self, point: u64, replication: u64) -> bool {
+        self.state(point, replication) == RunState::Whole
+    }
+
+    fn record(&self, point: u64, replication: u64) -> std::result::Result<Option<Record>, Damage> {
+        match self.identities.get(&point) {
+            Some(of) => Record::read(&self.path, point, replication, of),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes a run; the record that says that it is whole comes last.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the run then does not count as there, and no file of it stays.
+    pub fn write_run(&self, point: u64, run: &RunOutcome) -> Result<()> {
+        if self.has_run(point, run.replication) {
+            // Parts of another division may have made it meanwhile, to the same bits.
+            return Ok(());
+        }
+        let record = record_file(&self.path, point, run.replication);
+        // A run that is made again is not whole until it is.
+        remove_file(&record)?;
+        let mut of = Record::new(self.identities.get(&point).map_or("", String::as_str));
+        let mut written = Vec::new();
+        let mut write = || -> Result<()> {
+            for file in run_files(point, run) {
+                let (name, bytes) = file?;
+                let path = self.path.join(&name);
+                written.push(path.clone());
+                write_whole(&path, &bytes)?;
+                of.add(name, &bytes);
+            }
+            write_json(&record, &of)
+        };
+        write().inspect_err(|_| {
+            for path in &written {
+                // The first error is the one to tell; without its record, a file counts for nothing.
+                let _ = fs::remove_file(path);
+            }
+        })
+    }
+
+    /// The outcome of a run, without its time series.
+    ///
+    /// # Errors
+    /// When the run is not there, a file is missing or was altered, or does not hold what it should.
+    pub fn read_run(&self, point: u64, replication: u64) -> Result<RunOutcome> {
+        let record = self.record_of(point, replication)?;
+        let optional = |kind| self.read_table(&record, kind, point, replication);
+        let read = |kind| {
+            let table = optional(kind)?;
+            table.ok_or_else(|| not_made(&self.file(kind, point, replication)))
+        };
+        let (runs, flows, queues) = (read(Kind::Runs)?, read(Kind::Flows)?, read(Kind::Queues)?);
+        let optional = OptionalTables {
+            receivers: optional(Kind::Receivers)?,
+            transfers: optional(Kind::Transfers)?,
+            media: optional(Kind::Media)?,
+        };
+        read_run(&runs, &flows, &queues, &optional).map_err(|problem| {
+            self.unreadable(&self.file(Kind::Runs, point, replication), &problem)
+        })
+    }
+
+    fn record_of(&self, point: u64, replication: u64) -> Result<Record> {
+        let record = self.record(point, replication);
+        record
+            .map_err(|damage| self.damaged(&damage))?
+            .ok_or_else(|| not_made(&record_file(&self.path, point, replication)))
+    }
+
+    /// The table of one kind of a run; `None` where the run has none.
+    fn read_table(
+        &self,
+        record: &Record,
+        kind: Kind,
+        point: u64,
+        replication: u64,
+    ) -> Result<Option<RecordBatch>> {
+        let Some(sum) = record.checksum(kind, point, replication) else {
+            return Ok(None);
+        };
+        let path = self.file(kind, point, replication);
+        let bytes = read_checked(&path, sum).map_err(|damage| self.damaged(&damage))?;
+        let table = parse_table(bytes, kind);
+        table
+            .map(Some)
+            .map_err(|problem| self.unreadable(&path, &problem))
+    }
+
+    /// The error of a file that is not as it was written.
+    pub fn damaged(&self, damage: &Damage) -> LabError {
+        LabError::new(LabErrorKind::ForeignResults, damage.problem.clone())
+            .in_file(&damage.file.display().to_string())
+            .remedy(self.put_right())
+    }
+
+    fn unreadable(&self, path: &Path, problem: &str) -> LabError {
+        LabError::new(
+            LabErrorKind::ForeignResults,
+            format!("these are no results of Sojourn that can be read: {problem}"),
+        )
+        .in_file(&path.display().to_string())
+        .remedy(self.put_right())
+    }
+
+    fn put_right(&self) -> String {
+        format!(
+            "make its run again with: {}; the other runs are kept",
+            self.manifest.command_into(&self.path)
+        )
+    }
+
+    fn read_runs(&self, wanted: &[(u64, u64)]) -> Result<Vec<Run>> {
+        let read = |&(point, replication): &(u64, u64)| {
+            let outcome = self.read_run(point, replication)?;
+            // Time series are read when they are asked for, but what is wrong with them is said at once.
+            let record = self.record_of(point, replication)?;
+            if let Some(sum) = record.checksum(Kind::Series, point, replication) {
+                check(&self.file(Kind::Series, point, replication), sum)
+                    .map_err(|damage| self.damaged(&damage))?;
+            }
+            Ok(Run { point, outcome })
+        };
+        wanted.iter().map(read).collect()
+    }
+
+    /// The time series of a run; empty where none were recorded.
+    ///
+    /// # Errors
+    /// As [`ResultDir::read_run`].
+    pub fn read_series(&self, point: u64, replication: u64) -> Result<Vec<SeriesOutcome>> {
+        match self.series_table(point, replication)? {
+            None => Ok(Vec::new()),
+            Some(table) => read_series(&table).map_err(|problem| {
+                self.unreadable(&self.file(Kind::Series, point, replication), &problem)
+            }),
+        }
+    }
+
+    fn series_table(&self, point: u64, replication: u64) -> Result<Option<RecordBatch>> {
+        let record = self.record_of(point, replication)?;
+        self.read_table(&record, Kind::Series, point, replication)
+    }
+
+    /// Whether a run was made, whatever happened to it since.
+    pub fn was_made(&self, point: u64, replication: u64) -> bool {
+        !matches!(self.record(point, replication), Ok(None))
+    }
+
+    /// The file of one kind of a run.
+    pub fn file(&self, kind: Kind, point: u64, replication: u64) -> PathBuf {
+        self.path.join(file_name(kind, point, replication))
+    }
+
+    /// Whole runs that are there and not wanted: of more replications than there are now. They stay, since the same command
+    /// with as many as before wants them again; whoever reads the folders as a whole reads them, too.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn beyond(&self) -> Result<u64> {
+        let wanted: BTreeSet<PathBuf> = self
+            .manifest
+            .runs()
+            .map(|(point, replication)| self.file(Kind::Runs, point, replication))
+            .collect();
+        let folder = self.path.join(Kind::Runs.name());
+        let failed = |error| LabError::io(&folder, "read the directory", &error);
+        let mut beyond = 0;
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if !wanted.contains(&path) && is_whole(&path) {
+                beyond += 1;
+            }
+        }
+        Ok(beyond)
+    }
+
+    /// Runs that are wanted and were not made. Whether what was made is still as it was shows when it is read.
+    pub fn missing(&self) -> Vec<(u64, u64)> {
+        let missing = |&(point, replication): &(u64, u64)| !self.was_made(point, replication);
+        self.manifest.runs().filter(missing).collect()
+    }
+}
+
+impl ResultSet {
+    /// Results that are in memory.
+    pub fn new(manifest: Manifest, mut runs: Vec<Run>) -> ResultSet {
+        runs.sort_by_key(|run| (run.point, run.outcome.replication));
+        ResultSet {
+            manifest,
+            runs,
+            dir: None,
+        }
+    }
+
+    /// The results of a directory.
+    ///
+    /// # Errors
+    /// When there are none, runs are missing, or a file does not hold what it should.
+    pub fn load(path: &Path) -> Result<ResultSet> {
+        ResultSet::of(ResultDir::open(path)?)
+    }
+
+    /// The results of a directory that is open.
+    ///
+    /// # Errors
+    /// As [`ResultSet::load`].
+    pub fn of(dir: ResultDir) -> Result<ResultSet> {
+        let missing = dir.missing();
+        if let Some((point, replication)) = missing.first() {
+            return Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                format!(
+                    "{} of {} runs are missing, the first is {}",
+                    missing.len(),
+                    dir.manifest.runs().count(),
+                    run_id(*point, *replication)
+                ),
+            )
+            .in_file(&dir.path.display().to_string())
+            .remedy(format!(
+                "finish it with: {}",
+                dir.manifest.command_into(&dir.path)
+            )));
+        }
+        let wanted: Vec<(u64, u64)> = dir.manifest.runs().collect();
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let size = wanted.len().div_ceil(threads).max(1);
+        let dir_ref = &dir;
+        let parts: Vec<Result<Vec<Run>>> = std::thread::scope(|scope| {
+            let begin = |part: &'_ [(u64, u64)]| {
+                let part = part.to_vec();
+                scope.spawn(move || dir_ref.read_runs(&part))
+            };
+            let readers: Vec<_> = wanted.chunks(size).map(begin).collect();
+            let join = |reader: std::thread::ScopedJoinHandle<'_, _>| match reader.join() {
+                Ok(part) => part,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            readers.into_iter().map(join).collect()
+        });
+        let runs: Result<Vec<Vec<Run>>> = parts.into_iter().collect();
+        let runs: Result<Vec<Run>> = runs.map(|parts| parts.into_iter().flatten().collect());
+        Ok(ResultSet {
+            manifest: dir.manifest.clone(),
+            runs: runs?,
+            dir: Some(dir),
+        })
+    }
+
+    /// Replaces the auditor's notes, in the directory, too.
+    ///
+    /// # Errors
+    /// When the manifest cannot be written.
+    pub fn set_notes(&mut self, notes: Vec<Note>) -> Result<()> {
+        self.manifest.notes = notes;
+        match &mut self.dir {
+            Some(dir) => dir.set_manifest(self.manifest.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// The runs of a point, in order.
+    pub fn of_point(&self, point: u64) -> impl Iterator<Item = &RunOutcome> {
+        // The runs are in the order of their points.
+        let first = self.runs.partition_point(|run| run.point < point);
+        let runs = self.runs[first..].iter();
+        runs.take_while(move |run| run.point == point)
+            .map(|run| &run.outcome)
+    }
+
+    /// Whether a point has nothing to estimate: it was told that nothing is random, or all its replications came out the same.
+    pub fn is_exact(&self, point: &PointInfo) -> bool {
+        let mut runs = self.of_point(point.point);
+        let first = runs.next();
+        let others: Vec<&RunOutcome> = runs.collect();
+        let same = |first: &RunOutcome| others.iter().all(|other| first.is_as(other));
+        point.deterministic || (!others.is_empty() && first.is_some_and(same))
+    }
+
+    /// The time series of a run.
+    ///
+    /// # Errors
+    /// When the file of a directory cannot be read.
+    pub fn series(&self, point: u64, replication: u64) -> Result<Vec<SeriesOutcome>> {
+        match &self.dir {
+            Some(dir) => dir.read_series(point, replication),
+            None => Ok(self
+                .of_point(point)
+                .filter(|run| run.replication == replication)
+                .flat_map(|run| run.series.iter().cloned())
+                .collect()),
+        }
+    }
+
+    /// The table of one kind over all runs, with columns for the experiment and each factor.
+    ///
+    /// # Errors
+    /// When a file of a directory cannot be read.
+    pub fn table(&self, kind: Kind) -> Result<RecordBatch> {
+        let parts: Result<Vec<RecordBatch>> = self
+            .runs
+            .iter()
+            .map(|run| {
+                let table = match &self.dir {
+                    Some(dir) if kind == Kind::Series => dir
+                        .series_table(run.point, run.outcome.replication)?
+                        .unwrap_or_else(|| RecordBatch::new_empty(schema(kind))),
+                    _ => batch(kind, run.point, &run.outcome).map_err(|error| arrow(&error))?,
+                };
+                let index = usize::try_from(run.point).unwrap_or(usize::MAX);
+                let point = self.manifest.points.get(index);
+                self.with_levels(&table, point)
+                    .map_err(|error| arrow(&error))
+            })
+            .collect();
+        let parts = parts?;
+        let whole = match parts.first() {
+            Some(first) => arrow_select::concat::concat_batches(&first.schema(), &parts),
+            None => Ok(RecordBatch::new_empty(schema(kind))),
+        };
+        whole.map_err(|error| arrow(&error))
+    }
+
+    /// A table with columns `experiment` and `factor_NAME` behind its own.
+    fn with_levels(
+        &self,
+        table: &RecordBatch,
+        point: Option<&PointInfo>,
+    ) -> std::result::Result<RecordBatch, ArrowError> {
+        let rows = table.num_rows();
+        let mut fields: Vec<Arc<Field>> = table.schema().fields().iter().cloned().collect();
+        let mut arrays: Vec<ArrayRef> = table.columns().to_vec();
+        let mut add = |name: String, value: Option<&str>| {
+            if fields.iter().any(|field| *field.name() == name) {
+                return;
+            }
+            fields.push(Arc::new(Field::new(name, DataType::Utf8, true)));
+            arrays.push(Arc::new(StringArray::from(vec![value; rows])));
+        };
+        add(
+            "experiment".to_owned(),
+            point.map(|p| p.experiment.as_str()),
+        );
+        for experiment in &self.manifest.experiments {
+            for factor in &experiment.factors {
+                let level = point.and_then(|p| p.levels.get(&factor.name));
+                add(format!("factor_{}", factor.name), level.map(String::as_str));
+            }
+        }
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    }
+}
+
+/// The tables of a result directory, one per kind, over all runs.
+///
+/// # Errors
+/// As [`ResultSet::load`].
+pub fn tables_arrow(path: &Path) -> Result<Vec<(Kind, RecordBatch)>> {
+    let results = ResultSet::load(path)?;
+    let table = |kind| results.table(kind).map(|table| (kind, table));
+    Kind::ALL.into_iter().map(table).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Results,
+}
+
+/// Folders that hold a file for each run.
+fn run_folders() -> impl Iterator<Item = &'static str> {
+    Kind::ALL
+        .into_iter()
+        .map(Kind::name)
+        .chain([CHECKSUM_FOLDER])
+}
+
+/// What is in a directory.
+///
+/// # Errors
+/// When it holds something else than results, or cannot be read.
+fn look(path: &Path) -> Result<Found> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(LabError::io(path, "read the directory", &error)),
+    };
+    if path.join(MANIFEST_FILE).exists() {
+        return Ok(Found::Results);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| LabError::io(path, "read the directory", &error))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    // Results that lost their manifest are told by their checksums; each run has its own proof of what it is of.
+    let lost = names.iter().any(|name| name == CHECKSUM_FOLDER);
+    let ours = |name: &str| {
+        is_temporary(name)
+            || Hold::is_lock(name)
+            || run_folders().any(|folder| folder == name)
+            || (lost && (FILES.contains(&name) || FOLDERS.contains(&name) || is_timing(name)))
+    };
+    match names.into_iter().find(|name| !ours(name)) {
+        None => Ok(Found::Nothing),
+        Some(name) => Err(LabError::new(
+            LabErrorKind::ForeignResults,
+            format!("the directory holds something else than results, such as {name:?}"),
+        )
+        .in_file(&path.display().to_string())
+        .remedy("name an empty or a new directory")),
+    }
+}
+
+/// Takes the directory, and makes it if there is none: whether it did.
+fn enter(path: &Path, taking: Taking) -> Result<(Hold, bool)> {
+    let claim = match taking.part {
+        Some((number, of)) => Claim::Part(format!("{number}of{of}")),
+        None => Claim::Alone,
+    };
+    let mut attempts = 0;
+    loop {
+        let made = make(path)?;
+        match take(path, &claim, taking.fresh) {
+            Ok(hold) => return Ok((hold, made)),
+            // Whoever made a directory and cannot use it removes it again, which may be just now.
+            Err(_) if attempts < ATTEMPTS && !path.exists() => attempts += 1,
+            Err(error) => {
+                if made {
+                    // It stays if others are in it.
+                    let _ = fs::remove_dir(path);
+                }
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// How often a directory is made that others remove.
+const ATTEMPTS: u32 = 10;
+
+fn take(path: &Path, claim: &Claim, fresh: bool) -> Result<Hold> {
+    let mut alone = false;
+    let hold = Hold::take(path, claim, || {
+        alone = true;
+        remove_leftovers(path)?;
+        match fresh && look(path)? == Found::Results {
+            true => remove_results(path),
+            false => Ok(()),
+        }
+    })?;
+    match fresh && !alone && hold.is_locked() {
+        true => {
+            drop(hold);
+            Err(not_alone(path))
+        }
+        false => Ok(hold),
+    }
+}
+
+/// Makes a directory: whether there was none.
+fn make(path: &Path) -> Result<bool> {
+    let failed = |error: &std::io::Error| LabError::io(path, "make the directory", error);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|error| failed(&error))?;
+    }
+    match fs::create_dir(path) {
+        Ok(()) => Ok(true),
+        Err(_) if path.is_dir() => Ok(false),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Holds a result directory while a report is written into it.
+///
+/// # Errors
+/// When a study is writing its runs there.
+pub fn hold_for_report(path: &Path) -> Result<Hold> {
+    Hold::take(path, &Claim::Report, || remove_leftovers(path))
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest> {
+    let file = path.join(MANIFEST_FILE);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                "no manifest.json here, so this is no result directory",
+            )
+            .in_file(&path.display().to_string())
+            .remedy("name the directory that sojourn run or sojourn study wrote"));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(LabError::new(
+                LabErrorKind::ForeignResults,
+                "this is a file and no result directory",
+            )
+            .in_file(&path.display().to_string())
+            .remedy("name the directory that sojourn run or sojourn study wrote"));
+        }
+        Err(error) => return Err(LabError::io(&file, "read the file", &error)),
+    };
+    parse(&text, &file.display().to_string())
+}
+
+fn check_same(path: &Path, manifest: &Manifest) -> Result<Option<Damage>> {
+    let found = read_manifest(path)?;
+    let problem = if found.sojourn != manifest.sojourn {
+        format!(
+            "these results are of Sojourn {}, this is {VERSION}",
+            found.sojourn
+        )
+    } else if let Some(difference) = manifest.difference(&found) {
+        format!(
+            "these are the results of another study, {:?}: {difference}",
+            found.name
+        )
+    } else if found.is_as_written()? {
+        return Ok(None);
+    } else {
+        return Ok(Some(Damage {
+            file: path.join(MANIFEST_FILE),
+            problem: ALTERED.to_owned(),
+        }));
+    };
+    Err(LabError::new(LabErrorKind::ForeignResults, problem)
+        .in_file(&path.display().to_string())
+        .remedy("name another directory, or replace these results with --fresh"))
+}
+
+/// Removes a file, if there is one.
+fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::io(path, "remove the old results", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn remove_results(path: &Path) -> Result<()> {
+    // The manifest goes last: until then the directory is known for what it is. Records go first: what is half removed is
+    // not whole.
+    for folder in FOLDERS.into_iter().chain(run_folders()) {
+        let folder = path.join(folder);
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LabError::io(&folder, "remove the old results", &error));
+            }
+            _ => {}
+        }
+    }
+    remove_timings(path)?;
+    for file in FILES.iter().rev() {
+        remove_file(&path.join(file))?;
+    }
+    Ok(())
+}
+
+/// Removes what says when and where runs were made.
+fn remove_timings(path: &Path) -> Result<()> {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if is_timing(&entry.file_name().to_string_lossy()) {
+            remove_file(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is the timing of a study or of a part.
+fn is_timing(name: &str) -> bool {
+    name == TIMING_FILE || (name.starts_with("timing-") && name.ends_with(".json"))
+}
+
+/// Removes what writers left that were stopped in the middle of a file. Only who is alone in a directory may: what others
+/// are writing has the same names.
+fn remove_leftovers(path: &Path) -> Result<()> {
+    let folders = run_folders().chain(FOLDERS).map(|folder| path.join(folder));
+    for folder in std::iter::once(path.to_owned()).chain(folders) {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(LabError::io(&folder, "read the directory", &error)),
+        };
+        for entry in entries {
+            let entry =
+                entry.map_err(|error| LabError::io(&folder, "read the directory", &error))?;
+            if is_temporary(&entry.file_name().to_string_lossy()) {
+                let path = entry.path();
+                fs::remove_file(&path)
+                    .map_err(|error| LabError::io(&path, "remove the unfinished file", &error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Extension of files that are being written.
+const TEMPORARY: &str = "part";
+
+fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(&format!(".{TEMPORARY}"))
+}
+
+/// The name under which this process writes a file: no other does, on no machine.
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let host = host().unwrap_or_default().replace(['/', '\\'], "-");
+    let process = std::process::id();
+    path.with_file_name(format!(".{name}.{host}.{process}.{TEMPORARY}"))
+}
+
+/// Writes a file of JSON, whole or not at all.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+        LabError::new(
+            LabErrorKind::Bug,
+            format!("cannot be put into JSON: {error}"),
+        )
+        .in_file(&path.display().to_string())
+    })?;
+    text.push('\n');
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file under a temporary name and renames it, so that under its own name it is whole.
+///
+/// # Errors
+/// When it cannot be written; what was written of it is removed.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = temporary(path);
+    let written = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+        LabError::io(path, "write the file", &error)
+    })
+}
+
+fn is_whole(path: &Path) -> bool {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let tail = || -> std::io::Result<[u8; 4]> {
+        let mut file = fs::File::open(path)?;
+        let mut bytes = [0; 4];
+        file.seek(SeekFrom::End(-4))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    };
+    tail().is_ok_and(|bytes| bytes == PARQUET_MAGIC)
+}
+
+fn to_parquet(table: &RecordBatch) -> std::result::Result<Vec<u8>, parquet::errors::ParquetError> {
+    let version = KeyValue::new(VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
+    let properties = WriterProperties::builder()
+        .set_created_by(format!("sojourn {VERSION}"))
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_key_value_metadata(Some(vec![version]))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), table.schema(), Some(properties))?;
+    writer.write(table)?;
+    writer.into_inner()
+}
+
+/// The table that a file holds.
+fn parse_table(bytes: Vec<u8>, kind: Kind) -> std::result::Result<RecordBatch, String> {
+    let read = || -> std::result::Result<(Option<String>, Vec<RecordBatch>), ArrowError> {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))?;
+        let metadata = builder.metadata().file_metadata().key_value_metadata();
+        let version = metadata
+            .into_iter()
+            .flatten()
+            .find(|pair| pair.key == VERSION_KEY)
+            .and_then(|pair| pair.value.clone());
+        let batches: std::result::Result<Vec<_>, _> = builder.build()?.collect();
+        Ok((version, batches?))
+    };
+    let (version, batches) = read().map_err(|error| error.to_string())?;
+    if version.as_deref() != Some(&SCHEMA_VERSION.to_string()) {
+        let found = version.as_deref().unwrap_or("none");
+        return Err(format!(
+            "it has schema_version {found}, this version reads {SCHEMA_VERSION}"
+        ));
+    }
+    let schema = batches
+        .first()
+        .map_or_else(|| schema(kind), RecordBatch::schema);
+    arrow_select::concat::concat_batches(&schema, &batches).map_err(|error| error.to_string())
+}
+
+/// The error of a run that was not made.
+fn not_made(path: &Path) -> LabError {
+    LabError::new(LabErrorKind::ForeignResults, "the run was not made")
+        .in_file(&path.display().to_string())
+        .remedy("run the study again: the other runs are kept")
+}
+
+/// The files of a run, by their paths in a result directory, the one of the run itself last. Each is made when it is asked
+/// for.
+pub fn run_files(
+    point: u64,
+    run: &RunOutcome,
+) -> impl Iterator<Item = Result<(String, Vec<u8>)>> + '_ {
+    let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_in(run));
+    kinds.map(move |kind| {
+        let name = file_name(kind, point, run.replication);
+        let bytes = batch(kind, point, run)
+            .map_err(Into::into)
+            .and_then(|table| to_parquet(&table))
+            .map_err(|error| {
+                let problem = format!("cannot be put into Parquet: {error}");
+                LabError::new(LabErrorKind::Bug, problem).in_file(&name)
+            })?;
+        Ok((name, bytes))
+    })
+}
+
+fn arrow(error: &ArrowError) -> LabError {
+    LabError::new(
+        LabErrorKind::Bug,
+        format!("cannot be put into a table: {error}"),
+    )
+}

@@ -1,0 +1,491 @@
+//! What a result directory says of itself: `manifest.json`.
+//!
+//! Nothing in it depends on when, where or how fast the runs went, so that two machines write the same manifest.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sojourn_report::{Algorithm, Note, shell_word};
+use sojourn_scenario::document::Document;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_scenario::model::Scenario;
+
+use super::checksum::{ALTERED, checksum};
+use crate::specs::{FigureSpec, Published, TableSpec};
+
+/// Revision of the form of result directories: of the manifest, and of names and meanings of columns.
+pub const SCHEMA_VERSION: u64 = 2;
+
+/// The version of Sojourn that this is.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// `manifest.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u64,
+    /// Version of Sojourn that ran it.
+    pub sojourn: String,
+    /// Name of the study or scenario.
+    pub name: String,
+    /// Heading of the report.
+    pub title: String,
+    /// What it is for, in Markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The publication that it reproduces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<String>,
+    /// The command that repeats it.
+    pub command: String,
+    /// Experiments and their factors.
+    pub experiments: Vec<ExperimentInfo>,
+    /// Every point, in the order of its number.
+    pub points: Vec<PointInfo>,
+    /// Everything that ran, with dialect and parameters.
+    pub algorithms: Vec<Algorithm>,
+    /// Tables that the study asks for.
+    #[serde(default)]
+    pub tables: Vec<TableSpec>,
+    /// Figures that the study asks for.
+    #[serde(default)]
+    pub figures: Vec<FigureSpec>,
+    /// Published values to stand beside.
+    #[serde(default)]
+    pub published: Vec<Published>,
+    /// What the auditor says; written when all runs are there.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+    /// Checksum of all the above as compact JSON; only files have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+}
+
+/// An experiment: factors whose levels, each with each, make its points.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentInfo {
+    /// Its name.
+    pub name: String,
+    /// Heading.
+    pub title: String,
+    /// Its factors, the slowest first.
+    pub factors: Vec<FactorInfo>,
+}
+
+/// A factor of an experiment.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FactorInfo {
+    /// Its name.
+    pub name: String,
+    /// Heading of its column or axis.
+    pub title: String,
+    /// Unit of its labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Its levels are compared with each other, replication by replication.
+    pub compare: bool,
+    /// Its levels, by label.
+    pub labels: Vec<String>,
+}
+
+/// A point: one scenario, run in replications.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointInfo {
+    /// Its number, from 0.
+    pub point: u64,
+    /// The experiment that it belongs to.
+    pub experiment: String,
+    /// Its level of each factor.
+    pub levels: BTreeMap<String, String>,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Replications that are wanted.
+    pub replications: u64,
+    /// Nothing in it is random; it runs once.
+    pub deterministic: bool,
+    /// The scenario with every default filled in.
+    pub scenario: ScenarioText,
+}
+
+/// A scenario in JSON, kept as text: a tenth of the memory of its values. Copies share the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioText(Arc<str>);
+
+impl ScenarioText {
+    /// The text of a value.
+    pub fn new(value: &serde_json::Value) -> ScenarioText {
+        ScenarioText(value.to_string().into())
+    }
+
+    /// The value.
+    pub fn value(&self) -> serde_json::Value {
+        // It was made from a value.
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl Serialize for ScenarioText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ScenarioText {
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<ScenarioText, D::Error> {
+        serde_json::Value::deserialize(deserializer).map(|value| ScenarioText::new(&value))
+    }
+}
+
+/// Points that differ in one factor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison<'a> {
+    /// Their experiment.
+    pub experiment: &'a ExperimentInfo,
+    /// The factor under comparison.
+    pub factor: &'a FactorInfo,
+    /// The levels that they share.
+    pub levels: BTreeMap<String, String>,
+    /// The points, by level of the factor.
+    pub points: Vec<&'a PointInfo>,
+}
+
+impl Comparison<'_> {
+    /// What messages call it: the experiment and the levels that its points share; empty where there are none.
+    pub fn name(&self) -> String {
+        place(&self.experiment.name, &self.levels)
+    }
+}
+
+fn place(experiment: &str, levels: &BTreeMap<String, String>) -> String {
+    let levels: Vec<String> = levels
+        .iter()
+        .map(|(factor, label)| format!("{factor}={label}"))
+        .collect();
+    match (experiment, levels.join(", ").as_str()) {
+        ("", levels) => levels.to_owned(),
+        (experiment, "") => experiment.to_owned(),
+        (experiment, levels) => format!("{experiment}: {levels}"),
+    }
+}
+
+impl Manifest {
+    /// Every run that is wanted: point and replication, in order.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let of_point = |point: &PointInfo| {
+            let number = point.point;
+            (0..point.replications).map(move |replication| (number, replication))
+        };
+        self.points.iter().flat_map(of_point)
+    }
+
+    /// The manifest with its checksum, as it is written.
+    pub(super) fn sealed(&self) -> Result<Manifest> {
+        let mut sealed = self.clone();
+        sealed.checksum = Some(self.sum()?);
+        Ok(sealed)
+    }
+
+    fn sum(&self) -> Result<String> {
+        let mut plain = self.clone();
+        plain.checksum = None;
+        let text = serde_json::to_vec(&plain).map_err(|error| {
+            LabError::new(
+                LabErrorKind::Bug,
+                format!("the manifest cannot be put into JSON: {error}"),
+            )
+        })?;
+        Ok(checksum(&text))
+    }
+
+    /// The command that writes these results into `dir`, which may have been copied or moved since.
+    pub(super) fn command_into(&self, dir: &Path) -> String {
+        const OUT: &str = " --out ";
+        let Some((before, rest)) = self.command.split_once(OUT) else {
+            return self.command.clone();
+        };
+        let after = rest.find(" --").map_or("", |at| &rest[at..]);
+        format!("{before}{OUT}{}{after}", shell_word(&dir.to_string_lossy()))
+    }
+
+    /// Whether its content is what was written.
+    ///
+    /// # Errors
+    /// When it cannot be put into JSON.
+    pub(super) fn is_as_written(&self) -> Result<bool> {
+        Ok(self.checksum == Some(self.sum()?))
+    }
+
+    /// Refuses a manifest that was altered after it was written.
+    ///
+    /// # Errors
+    /// When its checksum is missing or another.
+    pub(super) fn check(&self, file: &Path) -> Result<()> {
+        match self.is_as_written()? {
+            true => Ok(()),
+            false => Err(LabError::new(LabErrorKind::ForeignResults, ALTERED)
+                .in_file(&file.display().to_string())
+                .remedy(format!(
+                    "put it back, or write it again with: {}; finished runs are kept",
+                    self.command_into(file.parent().unwrap_or(file))
+                ))),
+        }
+    }
+
+    /// The experiment of that name.
+    pub fn experiment(&self, name: &str) -> Option<&ExperimentInfo> {
+        self.experiments
+            .iter()
+            .find(|experiment| experiment.name == name)
+    }
+
+    /// The points of an experiment, in order.
+    pub fn points_of<'a>(&'a self, experiment: &'a str) -> impl Iterator<Item = &'a PointInfo> {
+        self.points
+            .iter()
+            .filter(move |point| point.experiment == experiment)
+    }
+
+    /// Points that are compared with each other: for each factor under comparison, the points that differ in it alone, in
+    /// the order of its levels.
+    pub fn comparisons(&self) -> Vec<Comparison<'_>> {
+        let mut all: Vec<Comparison<'_>> = Vec::new();
+        for experiment in &self.experiments {
+            for factor in experiment.factors.iter().filter(|factor| factor.compare) {
+                let others = |point: &PointInfo| {
+                    let mut levels = point.levels.clone();
+                    levels.remove(&factor.name);
+                    levels
+                };
+                let mut found: BTreeMap<BTreeMap<String, String>, usize> = BTreeMap::new();
+                for point in self.points_of(&experiment.name) {
+                    let levels = others(point);
+                    match found.get(&levels) {
+                        Some(index) => all[*index].points.push(point),
+                        None => {
+                            found.insert(levels.clone(), all.len());
+                            all.push(Comparison {
+                                experiment,
+                                factor,
+                                levels,
+                                points: vec![point],
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// What makes the runs of another manifest unfit for this one; `None` where they are the same runs. Texts, tables and
+    /// figures may differ, and so may the number of replications: those that there are count.
+    pub fn difference(&self, other: &Manifest) -> Option<String> {
+        if self.points.len() != other.points.len() {
+            let (theirs, ours) = (other.points.len(), self.points.len());
+            return Some(format!("it has {theirs} points, this study {ours}"));
+        }
+        let pairs = self.points.iter().zip(&other.points);
+        pairs
+            .into_iter()
+            .find_map(|(ours, theirs)| ours.difference(theirs))
+    }
+}
+
+impl PointInfo {
+    /// The scenario of the point.
+    ///
+    /// # Errors
+    /// When it is not one that this version reads.
+    pub fn scenario(&self) -> Result<Scenario> {
+        let document = Document::from_json(&self.scenario.value(), &self.name())?;
+        Scenario::from_document(&document)
+    }
+
+    /// What messages call the point: `queue=CoDel, rate=2Mbps`.
+    pub fn name(&self) -> String {
+        match place(&self.experiment, &self.levels).as_str() {
+            "" => format!("point {}", self.point),
+            name => name.to_owned(),
+        }
+    }
+
+    /// What its runs follow from, but for seed and version: the scenario without what changes no run.
+    pub(super) fn made_from(&self) -> serde_json::Value {
+        let mut scenario = self.scenario.value();
+        for pointer in NOT_COMPARED {
+            let (table, key) = pointer.rsplit_once('/').unwrap_or_default();
+            let table = scenario.pointer_mut(table);
+            if let Some(table) = table.and_then(serde_json::Value::as_object_mut) {
+                table.remove(key);
+            }
+        }
+        scenario
+    }
+
+    fn difference(&self, other: &PointInfo) -> Option<String> {
+        let (ours, theirs) = (self.name(), other.name());
+        if ours != theirs {
+            return Some(format!(
+                "its point {} is {theirs:?}, here {ours:?}",
+                self.point
+            ));
+        }
+        if self.scenario == other.scenario {
+            return None;
+        }
+        let (our_scenario, their_scenario) = (self.scenario.value(), other.scenario.value());
+        let mut paths = Vec::new();
+        differences(&our_scenario, &their_scenario, "", &mut paths);
+        let show = |value: &serde_json::Value, path: &str| match value.pointer(path) {
+            Some(value) => value.to_string(),
+            None => "not given".to_owned(),
+        };
+        let told: Vec<String> = paths
+            .iter()
+            .take(MOST_DIFFERENCES)
+            .map(|path| {
+                format!(
+                    "{} is {} there and {} here",
+                    path.trim_start_matches('/').replace('/', "."),
+                    show(&their_scenario, path),
+                    show(&our_scenario, path)
+                )
+            })
+            .collect();
+        let more = match paths.len().saturating_sub(MOST_DIFFERENCES) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        (!told.is_empty()).then(|| format!("at {ours:?}, {}{more}", told.join(", ")))
+    }
+}
+
+/// Differences of two scenarios that are told.
+const MOST_DIFFERENCES: usize = 4;
+
+/// What a scenario is called and how often it runs does not change a run.
+const NOT_COMPARED: [&str; 2] = ["/name", "/run/replications"];
+
+/// Where two values differ: JSON pointers, in the order of keys.
+fn differences(
+    a: &serde_json::Value,
+    b: &serde_json::Value,
+    pointer: &str,
+    found: &mut Vec<String>,
+) {
+    use serde_json::Value;
+    if a == b || NOT_COMPARED.contains(&pointer) {
+        return;
+    }
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for key in keys {
+                let of = |map: &serde_json::Map<String, Value>| {
+                    map.get(key).cloned().unwrap_or(Value::Null)
+                };
+                differences(&of(a), &of(b), &format!("{pointer}/{key}"), found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(a, b, &format!("{pointer}/{index}"), found);
+            }
+        }
+        _ => found.push(pointer.to_owned()),
+    }
+}
+
+/// Reads a manifest, refusing other revisions of the form before anything else in it.
+pub(super) fn parse(text: &str, file: &str) -> Result<Manifest> {
+    let damaged = |problem: String| {
+        LabError::new(LabErrorKind::ForeignResults, problem)
+            .in_file(file)
+            .remedy("name another directory, or start anew with --fresh")
+    };
+    let no_manifest = |error: serde_json::Error| {
+        damaged(format!("this is no manifest of Sojourn: {error}"))
+            .remedy("put it back, or remove it and run the study again: finished runs are kept")
+    };
+    // What else is in it is passed over, not kept.
+    #[derive(Deserialize)]
+    struct Head {
+        schema_version: Option<serde_json::Value>,
+    }
+    let head: Head = serde_json::from_str(text).map_err(no_manifest)?;
+    let version = head
+        .schema_version
+        .as_ref()
+        .and_then(serde_json::Value::as_u64);
+    match version {
+        Some(SCHEMA_VERSION) => serde_json::from_str(text).map_err(no_manifest),
+        Some(version) => Err(damaged(format!(
+            "these results have schema_version {version}, this version of Sojourn ({VERSION}) reads {SCHEMA_VERSION}"
+        ))),
+        None => Err(damaged(
+            "this is no manifest of Sojourn: it has no schema_version".to_owned(),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn point(scenario: &serde_json::Value) -> PointInfo {
+        PointInfo {
+            point: 0,
+            experiment: String::new(),
+            levels: BTreeMap::new(),
+            seed: 1,
+            replications: 3,
+            deterministic: false,
+            scenario: ScenarioText::new(scenario),
+        }
+    }
+
+    #[test]
+    fn differences_are_named_with_both_values() {
+        let ours = point(&json!({"topology": {"rate": "4Mbps"}, "run": {"replications": 5}}));
+        let theirs = point(&json!({"topology": {"rate": "2Mbps"}, "run": {"replications": 9}}));
+        assert_eq!(
+            ours.difference(&theirs).as_deref(),
+            Some("at \"point 0\", topology.rate is \"2Mbps\" there and \"4Mbps\" here")
+        );
+    }
+
+    #[test]
+    fn what_a_run_follows_from_has_neither_name_nor_replications() {
+        let ours = point(
+            &json!({"name": "a", "run": {"replications": 5, "seed": 1}, "topology": {"name": "t"}}),
+        );
+        assert_eq!(
+            ours.made_from(),
+            json!({"run": {"seed": 1}, "topology": {"name": "t"}})
+        );
+    }
+
+    #[test]
+    fn more_replications_are_the_same_study() {
+        let ours = point(&json!({"run": {"replications": 5}}));
+        let theirs = point(&json!({"run": {"replications": 9}}));
+        assert_eq!(ours.difference(&theirs), None);
+    }
+
+    #[test]
+    fn a_manifest_of_another_form_is_refused_with_both_numbers() {
+        let error = parse("{\"schema_version\": 7}", "out/manifest.json").unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("schema_version 7"), "{text}");
+        assert!(text.contains("--fresh"), "{text}");
+    }
+}

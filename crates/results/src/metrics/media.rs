@@ -1,0 +1,284 @@
+//! Metrics of media: what RTCP reports say beside the true loss, jitter and round trip, and what people would say.
+
+use super::metric::{Declared, Metric, Read, declared};
+use super::range::Range;
+use super::terms::{Level, Unit};
+use crate::outcome::{FlowOutcome, MediaOutcome};
+use crate::stats::{mean, ratio, to_f64, wide_to_f64};
+use sojourn_transport::rtp::emodel::mean_opinion_score;
+
+fn all_of<'a>(flows: &'a [&FlowOutcome]) -> impl Iterator<Item = &'a MediaOutcome> {
+    flows.iter().filter_map(|flow| flow.media.as_ref())
+}
+
+/// A sum over the media of flows; `None` if none of them is of RTP.
+fn sum(flows: &[&FlowOutcome], read: fn(&MediaOutcome) -> f64) -> Option<f64> {
+    let mut all = all_of(flows).peekable();
+    all.peek()?;
+    Some(all.map(read).sum())
+}
+
+/// One sum over another.
+fn share(
+    flows: &[&FlowOutcome],
+    of: fn(&MediaOutcome) -> f64,
+    whole: fn(&MediaOutcome) -> f64,
+) -> Option<f64> {
+    ratio(sum(flows, of)?, sum(flows, whole)?)
+}
+
+fn frames(flows: &[&FlowOutcome], read: fn(&MediaOutcome) -> f64) -> Option<f64> {
+    let mut video = all_of(flows).filter(|media| media.frames).peekable();
+    video.peek()?;
+    Some(video.map(read).sum())
+}
+
+/// The metrics of media.
+pub(super) fn metrics() -> Vec<Metric> {
+    let mut all = reported();
+    all.extend(played());
+    all
+}
+
+fn flow(declared: Declared, read: fn(&[&FlowOutcome], f64) -> Option<f64>) -> Metric {
+    declared.metric(Level::Flow, false, Read::Flows(read))
+}
+
+/// What reports say.
+fn reported() -> Vec<Metric> {
+    vec![
+        flow(
+            declared(
+                "reported_loss_ratio",
+                "Reported loss",
+                Unit::Ratio,
+                "Share of the packets of media that were lost, as RTCP receiver reports say (RFC 3550 section 6.4.1); `loss_ratio` \
+                 is the true one.",
+                "Σ packets reported lost / Σ packets reported expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.reported.reported_lost),
+                    |media| to_f64(media.reported.reported_expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "reported_jitter_s_mean",
+                "Reported jitter",
+                Unit::Seconds,
+                "Interarrival jitter, as RTCP receiver reports say (RFC 3550 appendix A.8): mean over reports.",
+                "Σ jitter / reports",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| wide_to_f64(media.reported.reported_jitter_sum) * 1e-12,
+                    |media| to_f64(media.reported.receiver_reports),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "reported_rtt_s_mean",
+                "Reported RTT",
+                Unit::Seconds,
+                "Round trip, as it follows from RTCP reports: arrival less LSR less DLSR (RFC 3550 section 6.4.1); mean over reports.",
+                "Σ round trip / reports that tell one",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| wide_to_f64(media.reported.reported_rtt_sum) * 1e-12,
+                    |media| to_f64(media.reported.reported_rtt_count),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "rtcp_bps_mean",
+                "RTCP",
+                Unit::BitsPerSecond,
+                "RTCP of both ends, bits on the wire per second.",
+                "8 × bytes of RTCP / measured time",
+            ),
+            |flows, seconds| {
+                let bits = sum(flows, |media| 8.0 * to_f64(media.reported.rtcp_bytes))?;
+                ratio(bits, seconds)
+            },
+        ),
+    ]
+}
+
+/// What receivers made of the packets.
+fn played() -> Vec<Metric> {
+    vec![
+        flow(
+            declared(
+                "playout_delay_s_mean",
+                "Playout delay",
+                Unit::Seconds,
+                "Time from the making of a packet of media until it is played: the network's delay and what the playout buffer adds.",
+                "Σ delay / packets played in time",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| wide_to_f64(media.played.delay_sum) * 1e-12,
+                    |media| to_f64(media.played.played),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "playout_loss_ratio",
+                "Lost or late",
+                Unit::Ratio,
+                "Share of the packets of media that did not arrive, or arrived after they should have been played.",
+                "Σ packets lost or late / Σ packets expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.played.lost + media.played.late),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "late_ratio",
+                "Late",
+                Unit::Ratio,
+                "Share of the packets of media that arrived after they should have been played.",
+                "Σ packets late / Σ packets expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.played.late),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "rtx_ratio",
+                "Sent again",
+                Unit::Ratio,
+                "Packets of media that were sent again because the receiver had asked for them (RFC 4585 section 6.2.1, RFC 4588), over \
+                 the packets that should have arrived.",
+                "Σ packets sent again / Σ packets expected",
+            )
+            // A packet can be sent again more than once.
+            .within(Range::NOT_NEGATIVE),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.reported.retransmissions),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "repaired_ratio",
+                "Repaired",
+                Unit::Ratio,
+                "Share of the packets of media that were lost on their first way, and sent again in time to be played.",
+                "Σ packets repaired / Σ packets expected",
+            ),
+            |flows, _| {
+                share(
+                    flows,
+                    |media| to_f64(media.played.repaired),
+                    |media| to_f64(media.played.expected),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "r_factor",
+                "R",
+                Unit::Index,
+                "Rating of voice by the E-model (ITU-T G.107) from playout delay, losses with lateness, their burstiness, and the codec: \
+                 93.2 without impairment, below 60 poor; of several flows, the mean.",
+                "Ro − Is − Id − Ie,eff",
+            )
+            .within(Range::Between(f64::NEG_INFINITY, 100.0)),
+            |flows, _| {
+                mean(
+                    &all_of(flows)
+                        .filter_map(MediaOutcome::rating)
+                        .collect::<Vec<_>>(),
+                )
+            },
+        ),
+        flow(
+            declared(
+                "mos",
+                "MOS",
+                Unit::Index,
+                "Mean opinion score of voice that the rating stands for (ITU-T G.107 annex B): 4.41 without impairment, 1 at worst; of \
+                 several flows, the mean.",
+                "1 + 0.035 R + R (R − 60) (100 − R) 7e-6",
+            )
+            .within(Range::Between(1.0, 4.5)),
+            |flows, _| {
+                let scores = all_of(flows).filter_map(MediaOutcome::rating);
+                mean(&scores.map(mean_opinion_score).collect::<Vec<_>>())
+            },
+        ),
+        flow(
+            declared(
+                "frames_lost_ratio",
+                "Frames lost",
+                Unit::Ratio,
+                "Share of the frames of video that could not be shown, because a packet of theirs or a frame that they need is missing.",
+                "Σ frames lost / Σ frames",
+            ),
+            |flows, _| {
+                let lost = frames(flows, |media| to_f64(media.played.frames_lost))?;
+                let shown = frames(flows, |media| to_f64(media.played.frames_shown))?;
+                ratio(lost, lost + shown)
+            },
+        ),
+        flow(
+            declared(
+                "freezes_count",
+                "Freezes",
+                Unit::Count,
+                "Freezes of the picture: it stays for three times the mean time between pictures and 150 ms more than it, while there \
+                 are frames to be shown.",
+                "count",
+            ),
+            |flows, _| frames(flows, |media| to_f64(media.played.freezes)),
+        ),
+        flow(
+            declared(
+                "frozen_ratio",
+                "Frozen",
+                Unit::Ratio,
+                "Share of the time in which the picture is frozen; of several flows or receivers, the mean.",
+                "Σ length of freezes / (measured time × receivers)",
+            ),
+            |flows, seconds| {
+                let frozen = frames(flows, |media| media.played.frozen.as_secs_f64())?;
+                let receivers = frames(flows, |media| to_f64(media.receivers))?;
+                ratio(frozen, seconds * receivers)
+            },
+        ),
+        flow(
+            declared(
+                "level_switches_count",
+                "Level switches",
+                Unit::Count,
+                "Of video with a ladder: pictures of another quality level than the one before.",
+                "count",
+            ),
+            |flows, _| frames(flows, |media| to_f64(media.played.switches)),
+        ),
+    ]
+}

@@ -1,0 +1,127 @@
+//! Tables, figures and published values that a study asks for, as its manifest keeps them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A table that a study asks for.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSpec {
+    /// Name of its files.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What it shows, in Markdown.
+    pub caption: String,
+    /// The experiment.
+    pub experiment: String,
+    /// Factors down the side.
+    pub rows: Vec<String>,
+    /// Factors across.
+    pub columns: Vec<String>,
+    /// Metrics: `sojourn_s_p95`, `goodput_bps_sum of reno`.
+    pub metrics: Vec<String>,
+    /// What metrics are of that do not say so themselves.
+    pub of: Option<String>,
+    /// Levels to which it is narrowed.
+    #[serde(rename = "where")]
+    pub only: BTreeMap<String, String>,
+    /// Published values stand beside.
+    pub published: bool,
+    /// Significant digits to which published values and ours are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<u64>,
+}
+
+/// A figure that a study asks for.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    /// Name of its files.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What it shows, in Markdown.
+    pub caption: String,
+    /// How it is drawn: the name of a kind of figure.
+    pub kind: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The factor, or of a scatter or an ellipse the metric, on the x axis.
+    pub x: Option<String>,
+    /// The metric or quantity on the y axis.
+    pub y: Option<String>,
+    /// The metric at the low end of a range.
+    pub y_low: Option<String>,
+    /// The metric at the high end of a range.
+    pub y_high: Option<String>,
+    /// The factor that colours tell apart.
+    pub series: Option<String>,
+    /// The factor with a panel for each level.
+    pub facet: Option<String>,
+    /// What metrics are of that do not say so themselves.
+    pub of: Option<String>,
+    /// Levels to which it is narrowed.
+    #[serde(rename = "where")]
+    pub only: BTreeMap<String, String>,
+    /// Published values are drawn, too.
+    pub published: bool,
+    /// Scale of the x axis: `linear` or `log`, say.
+    pub x_scale: String,
+    /// Scale of the y axis: `linear` or `log`, say.
+    pub y_scale: String,
+}
+
+/// One published value. Numbers are in the unit in which the metric is stored.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The experiment; `None` for all that have its factors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// Level of each factor that it tells.
+    pub levels: BTreeMap<String, String>,
+    /// The metric, in the form of tables: `goodput_bps_sum of reno`.
+    pub metric: String,
+    /// The value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The low end of a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The high end of a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// What to know of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Published {
+    /// Whether it is of an experiment at these levels: of each factor that it tells, the same.
+    pub fn is_at(&self, experiment: &str, levels: &BTreeMap<String, String>) -> bool {
+        self.experiment.as_ref().is_none_or(|own| own == experiment)
+            && self
+                .levels
+                .iter()
+                .all(|(factor, label)| levels.get(factor) == Some(label))
+    }
+}
+
+/// Letters, digits, - and _ of a name, for the id of a table or figure.
+pub fn id(parts: &[&str]) -> String {
+    let joined = parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join("-");
+    let plain = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_alphanumeric() || c == '_' => c,
+        _ => '-',
+    };
+    let id: String = joined.chars().map(plain).collect();
+    // An id begins with a letter or digit.
+    id.trim_start_matches(['-', '_']).to_owned()
+}

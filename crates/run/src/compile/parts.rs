@@ -1,0 +1,223 @@
+//! What compiling makes: a network, what a run needs to know of it, and what flows have before they are built.
+
+use std::sync::Arc;
+
+use sojourn_queue::registry::Resolved;
+use sojourn_queue::{CatalogueEntry, QueuePort};
+use sojourn_results::asked::Names;
+use sojourn_scenario::error::{LabError, LabErrorKind};
+use sojourn_scenario::model::Scenario;
+use sojourn_sim::topology::Role;
+use sojourn_sim::{LinkState, NetworkSpec, Opportunities, Stay};
+use sojourn_traffic::Endpoint;
+use sojourn_units::{Rate, Span, Time};
+
+/// A network and what a run needs to know of it.
+pub struct Compiled {
+    /// The network, to be built.
+    pub network: NetworkSpec<QueuePort, Endpoint>,
+    /// Link directions, in the order of their index.
+    pub links: Vec<LinkInfo>,
+    /// Flows, in the order of their index.
+    pub flows: Vec<FlowInfo>,
+    /// Multicast groups, in the order of their index.
+    pub groups: Vec<GroupInfo>,
+    /// Timed changes, in the order of time.
+    pub changes: Vec<LinkChange>,
+}
+
+impl Compiled {
+    /// What metrics can be of in it.
+    pub fn names(&self) -> Names {
+        let mut names = Names::default();
+        let observed = self.links.iter().filter(|link| link.observed);
+        names.links = observed.map(|link| link.name.clone()).collect();
+        for flow in &self.flows {
+            names.add(&flow.label, &flow.name);
+        }
+        for flow in &self.flows {
+            let group = flow.group.and_then(|group| self.groups.get(group));
+            for member in group.iter().flat_map(|group| &group.members) {
+                names.receivers.extend(
+                    [&flow.label, &flow.name].map(|name| format!("{name} at {}", member.node)),
+                );
+            }
+        }
+        names
+    }
+
+    /// The longest time by which a lazy link's events may reach a tracer late: propagation, whatever the timed changes make
+    /// of it, and jitter.
+    pub fn lag(&self) -> Span {
+        let planned = self.changes.iter().filter_map(|change| change.delay);
+        let delays = self.links.iter().map(|link| link.delay).chain(planned);
+        let jitter = self
+            .network
+            .links
+            .iter()
+            .map(|link| link.impairments.jitter);
+        delays.max().unwrap_or(Span::ZERO) + jitter.max().unwrap_or(Span::ZERO)
+    }
+}
+
+/// A timed change of a link direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkChange {
+    /// When.
+    pub at: Time,
+    /// The index of the link direction.
+    pub link: usize,
+    /// Its new rate.
+    pub rate: Option<Rate>,
+    /// Its new propagation.
+    pub delay: Option<Span>,
+    /// Whether it is up or down.
+    pub state: Option<LinkState>,
+}
+
+/// A link direction.
+#[derive(Clone, Debug)]
+pub struct LinkInfo {
+    /// Bytes that it adds to each packet while it transmits it; its queue counts packets without them.
+    pub link_header: u32,
+    /// Name in results, such as `left-right`.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Its queue is reported.
+    pub observed: bool,
+    /// Rate at the start; the mean where it sends at opportunities.
+    pub rate: Rate,
+    /// When it may send, in place of the rate.
+    pub opportunities: Option<Opportunities>,
+    /// Propagation delay at the start.
+    pub delay: Span,
+    /// The discipline.
+    pub discipline: &'static CatalogueEntry,
+    /// Its parameters, resolved.
+    pub resolved: Arc<Resolved>,
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct FlowInfo {
+    /// Bytes of its headers on the wire that the links add; its packets, and the `headers` of its parts, are without them.
+    pub link_header: u32,
+    /// Unique name in results, such as `reno-1`.
+    pub name: String,
+    /// Name of the group.
+    pub label: String,
+    /// What runs.
+    pub kind: String,
+    /// Its dialect in full.
+    pub release: String,
+    /// What runs, part by part, with parameters resolved.
+    pub parts: Vec<(&'static str, sojourn_traffic::registry::Resolved)>,
+    /// In the direction under study.
+    pub forward: bool,
+    /// Index of the sending agent.
+    pub sender: usize,
+    /// Index of the receiving agent.
+    pub receiver: Option<usize>,
+    /// Indices of the agents of its group's members, where they have some.
+    pub members: Vec<usize>,
+    /// Node of the sender.
+    pub source: u32,
+    /// Node of the receiver; of a flow to a group as the network has it.
+    pub sink: u32,
+    /// Index of the multicast group that it is sent to.
+    pub group: Option<usize>,
+    /// Base round trip: propagation over its path, both ways; of a flow to a group, over the longest.
+    pub base_rtt: Span,
+    /// When it starts.
+    pub start: Time,
+    /// Its flows in the network: one, the connections of a workload, or those of the members of its group, too.
+    pub network: std::ops::Range<usize>,
+    /// Those of them that carry what it is about: all but the reports of a group's members on media.
+    pub own: std::ops::Range<usize>,
+    /// Rate of the slowest link of its path at the start.
+    pub slowest: Rate,
+}
+
+/// A multicast group.
+#[derive(Clone, Debug)]
+pub struct GroupInfo {
+    /// Its name.
+    pub name: String,
+    /// Its members, in the order in which the network counts them.
+    pub members: Vec<MemberInfo>,
+    /// Delays are measured from a node of the network on, too.
+    pub delay_from: bool,
+}
+
+/// A member of a multicast group.
+#[derive(Clone, Debug)]
+pub struct MemberInfo {
+    /// Name of its node.
+    pub node: String,
+    /// Index of its node.
+    pub index: u32,
+    /// When it belongs to the group.
+    pub stays: Vec<Stay>,
+}
+
+impl MemberInfo {
+    /// How long it belongs to the group between two times.
+    pub fn present(&self, from: Time, until: Time) -> Span {
+        let stays = self.stays.iter();
+        stays
+            .map(|stay| stay.until.min(until).saturating_since(stay.from.max(from)))
+            .sum()
+    }
+}
+
+/// A flow that has its nodes.
+pub(super) struct Place {
+    pub(super) group: usize,
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) forward: bool,
+    pub(super) source: u32,
+    pub(super) sink: u32,
+    /// Index of the multicast group that it is sent to.
+    pub(super) to_group: Option<usize>,
+    /// Position within its group, for staggered starts.
+    pub(super) position: u64,
+}
+
+impl Place {
+    /// Nodes of its receivers.
+    pub(super) fn sinks(&self, groups: &[GroupInfo]) -> Vec<u32> {
+        match self.to_group.and_then(|group| groups.get(group)) {
+            Some(group) => group.members.iter().map(|member| member.index).collect(),
+            None => vec![self.sink],
+        }
+    }
+}
+
+/// A value that cannot be.
+pub(super) fn bad(scenario: &Scenario, key: &str, problem: &str, remedy: &str) -> LabError {
+    LabError::new(LabErrorKind::BadValue, problem)
+        .in_file(&scenario.name)
+        .key(key)
+        .remedy(remedy)
+}
+
+/// A name that refers to nothing.
+pub(super) fn unknown<'a>(
+    scenario: &Scenario,
+    key: &str,
+    what: &str,
+    given: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> LabError {
+    let names: Vec<&str> = names.collect();
+    LabError::new(
+        LabErrorKind::UnknownName,
+        format!("unknown {what} {given:?}"),
+    )
+    .in_file(&scenario.name)
+    .key(key)
+    .nearest(sojourn_units::nearest(given, names.iter().copied()))
+    .allowed(&format!("{what}s"), names.join(", "))
+}

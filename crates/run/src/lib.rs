@@ -1,0 +1,8 @@
+//! From a scenario to a network, a run and its outcome.
+
+pub mod bench;
+pub mod compile;
+pub mod needs;
+mod network;
+pub mod run;
+pub mod series;

@@ -1,0 +1,9 @@
+//! Studies: scenarios with factors, carried out, audited, summarized, and compared with what was published.
+
+pub mod auditor;
+pub mod expect;
+pub mod rerun;
+pub mod starter;
+pub mod study;
+pub mod summary;
+pub mod validate;

@@ -1,0 +1,273 @@
+//! Results made again from their manifest, and compared with what they were, bit by bit.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use sojourn_results::columns::Kind;
+use sojourn_results::directory::{ResultDir, run_files};
+use sojourn_results::manifest::VERSION;
+use sojourn_results::outcome::RunOutcome;
+use sojourn_results::record::file_name;
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_scenario::model::Scenario;
+
+use crate::study::{Options, Study, execute};
+
+/// What came of results that were made again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rerun {
+    /// Runs that were compared.
+    pub runs: u64,
+    /// Files that were compared.
+    pub files: u64,
+    /// Files that differ, in the order of the runs.
+    pub differing: Vec<PathBuf>,
+    /// Runs that the directory does not have, so that there is nothing to compare with.
+    pub absent: u64,
+    /// The version that wrote the directory, if it is another one than this.
+    pub version: Option<String>,
+}
+
+impl Rerun {
+    /// Whether there was something to compare, and all of it is the same.
+    pub fn is_same(&self) -> bool {
+        self.runs > 0 && self.differing.is_empty()
+    }
+
+    /// What came of it, a line each.
+    pub fn lines(&self, dir: &Path) -> Vec<String> {
+        let dir = dir.display();
+        let count = |n: u64, what: &str| match n {
+            1 => format!("1 {what}"),
+            n => format!("{n} {what}s"),
+        };
+        let mut lines = Vec::new();
+        if let Some(first) = self.differing.first() {
+            let what = match first.exists() {
+                true => "other bits",
+                false => "missing",
+            };
+            lines.push(format!(
+                "{}: {what}; {} of {} differ, this is the first",
+                first.display(),
+                self.differing.len(),
+                count(self.files, "file")
+            ));
+        } else if self.runs > 0 {
+            lines.push(format!(
+                "{}, {}: the same bits as in {dir}",
+                count(self.runs, "run"),
+                count(self.files, "file")
+            ));
+        }
+        if self.absent > 0 {
+            let are = match self.absent {
+                1 => "is",
+                _ => "are",
+            };
+            lines.push(format!(
+                "{} of this study {are} not in {dir}: not compared",
+                count(self.absent, "run")
+            ));
+        }
+        if let Some(version) = &self.version {
+            lines.push(format!(
+                "{dir} was written by Sojourn {version}, this is {VERSION}: another version may give other bits"
+            ));
+        }
+        lines
+    }
+}
+
+/// Runs the results of a directory again with `runner`, and compares the files of every run with those that are there. With
+/// `out`, the new results are kept.
+///
+/// # Errors
+/// When there are no results, their manifest was altered, or they are of a version that this one does not read; as
+/// [`execute`].
+pub fn rerun<R>(dir: &Path, runner: R, out: Option<&Path>, options: Options<'_>) -> Result<Rerun>
+where
+    R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync,
+{
+    let before = ResultDir::open(dir)?;
+    refuse_same(dir, out)?;
+    let study = Study::of_manifest(before.manifest())?;
+    let comparison = Comparison {
+        before: &before,
+        found: Mutex::default(),
+    };
+    let compared = |scenario: &Scenario, replication: u64| {
+        let mut outcome = runner(scenario, replication)?;
+        let point = study
+            .points
+            .iter()
+            .zip(0..)
+            .find(|(point, _)| point.is_of(scenario));
+        if let (None, Some((_, number))) = (out, point) {
+            comparison.compare(number, replication, run_files(number, &outcome))?;
+            // Nothing asks for it any more.
+            outcome.series.clear();
+        }
+        Ok(outcome)
+    };
+    let executed = execute(&study, compared, out, options)?;
+    if let Some(failure) = executed.failures.into_iter().next() {
+        return Err(failure.error);
+    }
+    if let Some(out) = out {
+        let after = ResultDir::open(out)?;
+        for (point, replication) in after.manifest().runs() {
+            let kinds = Kind::ALL.into_iter();
+            let there = kinds.filter(|kind| after.file(*kind, point, replication).exists());
+            let files = there.map(|kind| {
+                let path = after.file(kind, point, replication);
+                let bytes = std::fs::read(&path)
+                    .map_err(|error| LabError::io(&path, "read the file", &error))?;
+                Ok((file_name(kind, point, replication), bytes))
+            });
+            comparison.compare(point, replication, files)?;
+        }
+    }
+    Ok(comparison.verdict())
+}
+
+/// Results cannot be compared with themselves.
+fn refuse_same(dir: &Path, out: Option<&Path>) -> Result<()> {
+    let Some(out) = out else {
+        return Ok(());
+    };
+    let same = match (dir.canonicalize(), out.canonicalize()) {
+        (Ok(dir), Ok(out)) => dir == out,
+        _ => false,
+    };
+    match same {
+        true => Err(LabError::new(
+            LabErrorKind::Contradiction,
+            "the new results would replace those that they are compared with",
+        )
+        .in_file(&out.display().to_string())
+        .remedy("name another directory, or none")),
+        false => Ok(()),
+    }
+}
+
+struct Comparison<'a> {
+    before: &'a ResultDir,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    runs: u64,
+    files: u64,
+    absent: u64,
+    /// By point, replication and place of the kind.
+    differing: BTreeSet<(u64, u64, usize)>,
+}
+
+impl Comparison<'_> {
+    /// Compares the files of a run with those that the directory has of it.
+    fn compare(
+        &self,
+        point: u64,
+        replication: u64,
+        files: impl Iterator<Item = Result<(String, Vec<u8>)>>,
+    ) -> Result<()> {
+        if !self.before.was_made(point, replication) {
+            self.lock().absent += 1;
+            return Ok(());
+        }
+        let there = |kind: &Kind| self.before.file(*kind, point, replication).exists();
+        let mut left: Vec<Kind> = Kind::ALL.into_iter().filter(there).collect();
+        let mut compared = 0;
+        let mut differing = Vec::new();
+        for file in files {
+            let (name, bytes) = file?;
+            let kind = Kind::ALL
+                .into_iter()
+                .find(|kind| file_name(*kind, point, replication) == name);
+            let Some(kind) = kind else {
+                continue;
+            };
+            left.retain(|other| *other != kind);
+            compared += 1;
+            let path = self.before.file(kind, point, replication);
+            if std::fs::read(&path).ok().is_none_or(|old| old != bytes) {
+                differing.push(kind);
+            }
+        }
+        for kind in left {
+            compared += 1;
+            differing.push(kind);
+        }
+        let mut found = self.lock();
+        found.runs += 1;
+        found.files += compared;
+        for kind in differing {
+            let place = Kind::ALL.iter().position(|other| *other == kind);
+            found
+                .differing
+                .insert((point, replication, place.unwrap_or(0)));
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn verdict(&self) -> Rerun {
+        let found = self.lock();
+        let path = |&(point, replication, place): &(u64, u64, usize)| {
+            self.before.file(Kind::ALL[place], point, replication)
+        };
+        let theirs = &self.before.manifest().sojourn;
+        Rerun {
+            runs: found.runs,
+            files: found.files,
+            differing: found.differing.iter().map(path).collect(),
+            absent: found.absent,
+            version: (theirs != VERSION).then(|| theirs.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(differing: &[&str], absent: u64, version: Option<&str>) -> Rerun {
+        Rerun {
+            runs: 2,
+            files: 8,
+            differing: differing.iter().map(PathBuf::from).collect(),
+            absent,
+            version: version.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn what_differs_and_another_version_are_said() {
+        let dir = Path::new("out");
+        let same = again(&[], 0, None);
+        assert!(same.is_same());
+        assert_eq!(
+            same.lines(dir),
+            ["2 runs, 8 files: the same bits as in out"]
+        );
+        let other = again(&["out/a", "out/b"], 3, Some("0.0.1"));
+        assert!(!other.is_same());
+        let version = format!(
+            "out was written by Sojourn 0.0.1, this is {VERSION}: another version may give other bits"
+        );
+        assert_eq!(
+            other.lines(dir),
+            [
+                "out/a: missing; 2 of 8 files differ, this is the first",
+                "3 runs of this study are not in out: not compared",
+                &version
+            ]
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! What `sojourn init` writes: a study to start from, with a comment on everything in it.
+
+/// The text of the starter study.
+pub fn study() -> &'static str {
+    STUDY
+}
+
+const STUDY: &str = r#"# A study for Sojourn: one network, several queues and rates, tables and figures.
+#
+#   sojourn study FILE --out results    runs it; finished runs are never repeated
+#   sojourn run FILE                    runs its scenario alone
+#   sojourn schema                      prints the JSON Schema, with which editors complete this file
+#   sojourn show codel                  lists the parameters of anything named here
+#
+# Every quantity has a unit. Everything left out has a default, which the report states.
+
+name = "codel-or-drr"
+
+# Whose version of each algorithm runs: rfc, linux, ns2, ns3 or paper. Each has its own default; uncomment to ask for one.
+# dialect = "linux"
+
+[study]
+title = "CoDel or DRR"
+description = """
+Four TCP flows and one flow of constant rate share a bottleneck. Which queue keeps the delay low, and at what loss?"""
+
+# How long and how often. The intervals in tables are taken over the replications.
+[run]
+duration = "30s"
+warmup = "5s"
+replications = 10
+
+# Hosts - router - bottleneck - router - hosts.
+[topology]
+kind = "dumbbell"
+rate = "10Mbps"
+rtt = "40ms"
+# The same limit for every queue: comparisons of unequal buffers mislead.
+buffer = "100p"
+queue = "droptail"
+
+[[flows]]
+kind = "reno"
+count = 4
+
+[[flows]]
+kind = "cbr"
+label = "voice"
+rate = "200kbps"
+size = "200B"
+
+# Time series, of each run at every step: backlog, sojourn, drops, throughput, cwnd, rtt, packets, control, state...
+[series]
+record = "backlog, sojourn"
+step = "100ms"
+
+# An experiment is the scenario with some values replaced: every combination of its factors is one point.
+[[experiment]]
+name = "rates"
+title = "Three queues at three rates"
+
+# The queues are compared: each sees the same traffic in the same replication, so that differences are paired.
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel", "drr"]
+labels = ["DropTail", "CoDel", "DRR"]
+compare = true
+
+[[experiment.factor]]
+name = "rate"
+path = "topology.rate"
+values = ["2Mbps", "10Mbps", "50Mbps"]
+unit = "Mbps"
+
+[[table]]
+id = "delay-and-loss"
+title = "Delay and loss at the bottleneck"
+experiment = "rates"
+rows = ["rate", "queue"]
+metrics = ["sojourn_s_mean", "sojourn_s_p99", "loss_ratio", "utilization_ratio"]
+
+[[figure]]
+id = "delay"
+title = "99th percentile of the sojourn time"
+kind = "lines"
+experiment = "rates"
+x = "rate"
+x_scale = "log"
+y = "sojourn_s_p99"
+series = "queue"
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Study;
+    use sojourn_scenario::document::Document;
+
+    #[test]
+    fn the_starter_is_a_study_whose_every_point_makes_a_network() {
+        let document = Document::parse(study(), "study.toml").unwrap();
+        let study = Study::from_document(&document).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(study.points.len(), 9);
+        assert_eq!((study.tables.len(), study.figures.len()), (1, 1));
+        assert_eq!(study.notes, Vec::<String>::new());
+        for point in &study.points {
+            let scenario = point.scenario().unwrap_or_else(|error| panic!("{error}"));
+            sojourn_run::compile::compile(&scenario, 0).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_starter_fits_a_screen() {
+        for line in study().lines() {
+            assert!(line.chars().count() <= 130, "{line}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The study of a result directory: its manifest holds everything that ran.
+
+use super::{Point, Study};
+use crate::auditor::DIALECT_FALLBACK;
+use sojourn_results::manifest::Manifest;
+use sojourn_scenario::error::Result;
+use sojourn_scenario::model::LimitParams;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sojourn_units::Bytes;
+
+impl Study {
+    /// The study that a manifest is of. It was allowed before, so its limits leave room for what it needs.
+    ///
+    /// # Errors
+    /// When a scenario is not one that this version reads.
+    pub fn of_manifest(manifest: &Manifest) -> Result<Study> {
+        let points: Result<Vec<Point>> = manifest
+            .points
+            .iter()
+            .map(|point| {
+                let scenario = Arc::new(point.scenario()?);
+                let (experiment, levels) = (&point.experiment, &point.levels);
+                Ok(Point::of_scenario(experiment, levels.clone(), scenario))
+            })
+            .collect();
+        let notes = manifest.notes.iter();
+        let notes = notes.filter(|note| note.rule == DIALECT_FALLBACK);
+        let mut study = Study {
+            name: manifest.name.clone(),
+            title: manifest.title.clone(),
+            description: manifest.description.clone(),
+            paper: manifest.paper.clone(),
+            experiments: manifest.experiments.clone(),
+            points: points?,
+            tables: manifest.tables.clone(),
+            figures: manifest.figures.clone(),
+            published: manifest.published.clone(),
+            notes: notes.map(|note| note.text.clone()).collect(),
+            idle: Vec::new(),
+            facts: BTreeMap::new(),
+            limits: LimitParams {
+                points: u64::MAX,
+                runs: u64::MAX,
+                ..LimitParams::default()
+            },
+        };
+        let needs = study.needs()?;
+        let least = needs.kept(false).saturating_add(needs.run_bytes);
+        study.limits.memory = Bytes::new(study.limits.memory.get().max(least));
+        Ok(study)
+    }
+}

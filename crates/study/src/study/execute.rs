@@ -1,0 +1,481 @@
+//! Runs a study on all cores, into a directory or into memory.
+//!
+//! Runs are independent of each other and of the thread they run on, so results are the same bits whatever the number of
+//! threads. Runs that a directory holds are not made again.
+
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Serialize;
+use sojourn_report::{Note, Severity};
+use sojourn_results::directory::{ResultDir, ResultSet, Run, TIMING_FILE, Taking};
+use sojourn_results::hold::{Hold, host};
+use sojourn_results::manifest::Manifest;
+use sojourn_results::outcome::RunOutcome;
+use sojourn_results::{Damage, RunState};
+use sojourn_run::run::{bug, panic_text};
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+use sojourn_scenario::model::Scenario;
+
+use super::{Point, Study};
+use crate::auditor;
+
+/// How a study is run.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// The command that repeats it, for the manifest.
+    pub command: String,
+    /// Results that the directory holds are removed.
+    pub fresh: bool,
+    /// Runs at a time; one per core unless given.
+    pub threads: Option<NonZero<usize>>,
+    /// Which part of the runs to make, where several processes share them.
+    pub shard: Option<Shard>,
+    /// Others are kept out of the directory until [`Executed::hold`] is dropped, for more to be written into it.
+    pub hold: bool,
+    /// Is told of every run that ended, on the calling thread.
+    pub progress: Option<&'a mut dyn FnMut(&Progress)>,
+    /// Once true, no run is begun any more; the study ends as interrupted. A runner that looks at the same flag ends the runs
+    /// under way.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+/// One part of several: every `of`-th run, from the `number`-th on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// From 1.
+    number: u64,
+    of: u64,
+}
+
+/// How far a study is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Runs that are there, those found in the directory included.
+    pub done: u64,
+    /// Runs that are wanted.
+    pub total: u64,
+    /// Of those that are there, runs found in the directory.
+    pub found: u64,
+    /// The run that ended last: point and replication; `None` before the first.
+    pub last: Option<(u64, u64)>,
+}
+
+/// What came of a study.
+#[derive(Debug)]
+pub struct Executed {
+    /// The results; `None` if runs are missing: other shards' or failed ones.
+    pub results: Option<ResultSet>,
+    /// Runs that were made.
+    pub made: u64,
+    /// Runs that were found in the directory.
+    pub found: u64,
+    /// What had happened to files of the directory that were made again.
+    pub repaired: Vec<Damage>,
+    /// Keeps others out of the directory, if [`Options::hold`] asks for it.
+    pub hold: Option<Arc<Hold>>,
+    /// Runs of the directory that are [not wanted](ResultDir::beyond), and are in no result.
+    pub beyond: u64,
+    /// Runs that failed by a bug of Sojourn; the others are whole.
+    pub failures: Vec<Failure>,
+}
+
+/// A run that failed by a bug of Sojourn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The point.
+    pub point: u64,
+    /// The replication.
+    pub replication: u64,
+    /// What went wrong, with everything that repeats it.
+    pub error: LabError,
+}
+
+impl Shard {
+    /// Part `number`, from 1, of `of` parts; `None` if there is no such part.
+    pub fn new(number: u64, of: u64) -> Option<Shard> {
+        (number >= 1 && number <= of).then_some(Shard { number, of })
+    }
+
+    fn has(self, index: u64) -> bool {
+        index % self.of == self.number - 1
+    }
+}
+
+impl std::str::FromStr for Shard {
+    type Err = LabError;
+
+    fn from_str(text: &str) -> Result<Shard> {
+        let parsed = text.split_once('/').and_then(|(number, of)| {
+            Shard::new(number.trim().parse().ok()?, of.trim().parse().ok()?)
+        });
+        parsed.ok_or_else(|| {
+            LabError::new(
+                LabErrorKind::BadValue,
+                format!("{text:?} is no part of a study"),
+            )
+            .remedy("write the number of the part and the number of parts, such as 1/4")
+        })
+    }
+}
+
+/// Runs every point of a study in all its replications with `runner`, and returns the results. With a directory, each run
+/// is written as soon as it ends, and runs that are there are not made again.
+///
+/// # Errors
+/// When the study asks for more than its limits allow. When the directory is not fit, cannot be written, or `runner` fails for a reason of the user's: then no further run is
+/// begun. When it was cancelled. A run that panics does not end the study: [`Executed::failures`] has it.
+pub fn execute<R>(
+    study: &Study,
+    runner: R,
+    dir: Option<&Path>,
+    mut options: Options<'_>,
+) -> Result<Executed>
+where
+    R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync,
+{
+    let clock = Clock::start();
+    let needs = study.needs()?;
+    needs.check(&study.limits, dir.is_some())?;
+    let at_a_time = needs.at_a_time(&study.limits, dir.is_some());
+    let manifest = study.manifest(&options.command)?;
+    let taking = Taking {
+        fresh: options.fresh,
+        part: options.shard.map(|shard| (shard.number, shard.of)),
+    };
+    let mut dir = dir
+        .map(|path| ResultDir::create(path, manifest.clone(), taking))
+        .transpose()?;
+    let shard = options.shard;
+    let mine = |index: &(u64, (u64, u64))| shard.is_none_or(|shard| shard.has(index.0));
+    let wanted: Vec<(u64, u64)> = (0u64..)
+        .zip(manifest.runs())
+        .filter(mine)
+        .map(|(_, run)| run)
+        .collect();
+    let damage = dir.as_ref().and_then(ResultDir::damage);
+    let mut repaired: Vec<Damage> = damage.cloned().into_iter().collect();
+    let mut lacks = |run: &(u64, u64)| {
+        let state = dir.as_ref().map(|dir| dir.state(run.0, run.1));
+        let lacks = state != Some(RunState::Whole);
+        if let Some(RunState::Damaged(damage)) = state {
+            repaired.push(damage);
+        }
+        lacks
+    };
+    let jobs: Vec<(u64, u64)> = wanted.iter().copied().filter(|run| lacks(run)).collect();
+    let mut progress = Progress {
+        done: length(&wanted) - length(&jobs),
+        total: length(&wanted),
+        found: length(&wanted) - length(&jobs),
+        last: None,
+    };
+    let mut tell = |progress: &Progress| {
+        if let Some(tell) = &mut options.progress {
+            tell(progress);
+        }
+    };
+    tell(&progress);
+    let work = Work {
+        points: &study.points,
+        dir: dir.as_ref(),
+        runner: &runner,
+        jobs: &jobs,
+        next: AtomicUsize::new(0),
+        stop: AtomicUsize::new(usize::MAX),
+        cancel: options.cancel,
+        kept: Mutex::new(Vec::new()),
+    };
+    let threads = threads(options.threads).min(jobs.len()).min(at_a_time);
+    let mut ended = Vec::with_capacity(jobs.len());
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..threads {
+            let (sender, work) = (sender.clone(), &work);
+            scope.spawn(move || work.take(&sender));
+        }
+        drop(sender);
+        for end in receiver {
+            if end.result.is_ok() {
+                progress.done += 1;
+                progress.last = Some(jobs[end.job]);
+                tell(&progress);
+            }
+            ended.push(end);
+        }
+    });
+    ended.sort_by_key(|end| end.job);
+    let kept = work
+        .kept
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let timings: Vec<RunTiming> = ended
+        .iter()
+        .filter(|end| end.result.is_ok())
+        .map(|end| RunTiming {
+            point: jobs[end.job].0,
+            replication: jobs[end.job].1,
+            wall_s: end.wall.as_secs_f64(),
+        })
+        .collect();
+    let timed = dir
+        .as_ref()
+        .map_or(Ok(()), |dir| clock.write(dir, shard, threads, &timings));
+    let made = progress.done - progress.found;
+    let user_error = ended
+        .iter()
+        .position(|end| matches!(&end.result, Err(error) if is_of_user(error)));
+    if let Some(position) = user_error {
+        if let Some(dir) = dir {
+            dir.abandon();
+        }
+        ended.swap_remove(position).result?;
+        return Err(LabError::new(
+            LabErrorKind::Bug,
+            "a failed run did not fail",
+        ));
+    }
+    timed?;
+    let stopped = ended
+        .iter()
+        .any(|end| matches!(&end.result, Err(error) if error.kind() == LabErrorKind::Interrupted));
+    let cancelled = options
+        .cancel
+        .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+    if stopped || (cancelled && progress.done < progress.total) {
+        return Err(interrupted(&progress, dir.as_ref()));
+    }
+    let mut failures = Vec::new();
+    for end in ended {
+        let (point, replication) = jobs[end.job];
+        match end.result {
+            Ok(()) => {}
+            Err(error) => failures.push(Failure {
+                point,
+                replication,
+                error,
+            }),
+        }
+    }
+    let beyond = dir.as_ref().map_or(Ok(0), ResultDir::beyond)?;
+    let held = dir.as_mut().and_then(ResultDir::release);
+    let results = gather(dir, &manifest, kept)?;
+    let results = match results {
+        Some(results) => Some(audited(results, &study.notes)?),
+        None => None,
+    };
+    Ok(Executed {
+        results,
+        made,
+        found: progress.found,
+        repaired,
+        hold: held.filter(|_| options.hold),
+        beyond,
+        failures,
+    })
+}
+
+/// Whether the user can put right what made a run fail.
+fn is_of_user(error: &LabError) -> bool {
+    !matches!(error.kind(), LabErrorKind::Bug | LabErrorKind::Interrupted)
+}
+
+/// The error of a study that was told to stop: what is kept of it, and how to go on.
+fn interrupted(progress: &Progress, dir: Option<&ResultDir>) -> LabError {
+    let (done, total) = (progress.done, progress.total);
+    let (kept, remedy) = match dir {
+        Some(dir) => (
+            format!("{done} runs are kept in {}", dir.path().display()),
+            "the same command goes on from there",
+        ),
+        None => (
+            "nothing is kept".to_owned(),
+            "with a directory for the results, finished runs are kept and the same command goes on from there",
+        ),
+    };
+    let problem = format!("interrupted with {done} of {total} runs done; {kept}");
+    LabError::new(LabErrorKind::Interrupted, problem).remedy(remedy)
+}
+
+/// The results, if every run is there.
+fn gather(
+    dir: Option<ResultDir>,
+    manifest: &Manifest,
+    kept: Vec<Run>,
+) -> Result<Option<ResultSet>> {
+    match dir {
+        Some(dir) if dir.missing().is_empty() => ResultSet::of(dir).map(Some),
+        Some(_) => Ok(None),
+        None if length(&kept) == u64::try_from(manifest.runs().count()).unwrap_or(u64::MAX) => {
+            Ok(Some(ResultSet::new(manifest.clone(), kept)))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Adds the auditor's notes, in the directory, too.
+fn audited(mut results: ResultSet, notes: &[String]) -> Result<ResultSet> {
+    let mut all: Vec<Note> = auditor::audit(&results);
+    all.extend(notes.iter().map(|text| Note {
+        rule: auditor::DIALECT_FALLBACK.to_owned(),
+        severity: Severity::Info,
+        text: text.clone(),
+        help: None,
+    }));
+    results.set_notes(all)?;
+    Ok(results)
+}
+
+/// What the threads share.
+struct Work<'a, R> {
+    points: &'a [Point],
+    dir: Option<&'a ResultDir>,
+    runner: &'a R,
+    jobs: &'a [(u64, u64)],
+    next: AtomicUsize,
+    /// The first job that failed for a reason of the user's: none behind it is begun.
+    stop: AtomicUsize,
+    cancel: Option<&'a AtomicBool>,
+    /// Outcomes, where there is no directory.
+    kept: Mutex<Vec<Run>>,
+}
+
+/// How a job ended.
+struct End {
+    job: usize,
+    result: Result<()>,
+    wall: Duration,
+}
+
+impl<R: Fn(&Scenario, u64) -> Result<RunOutcome> + Sync> Work<'_, R> {
+    /// Does jobs in turn until there are none.
+    fn take(&self, ends: &mpsc::Sender<End>) {
+        loop {
+            let job = self.next.fetch_add(1, Ordering::Relaxed);
+            let cancelled = self
+                .cancel
+                .is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+            if job >= self.jobs.len() || cancelled || job > self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let begun = Clock::now();
+            let result = self.run(self.jobs[job]);
+            if let Err(error) = &result
+                && is_of_user(error)
+            {
+                self.stop.fetch_min(job, Ordering::Relaxed);
+            }
+            let end = End {
+                job,
+                result,
+                wall: begun.elapsed(),
+            };
+            // Only a receiver that is gone refuses, and it outlives the threads.
+            let _ = ends.send(end);
+        }
+    }
+
+    fn run(&self, (number, replication): (u64, u64)) -> Result<()> {
+        let Some(point) = usize::try_from(number)
+            .ok()
+            .and_then(|n| self.points.get(n))
+        else {
+            return Ok(());
+        };
+        let scenario = &*point.scenario()?;
+        let run = catch_unwind(AssertUnwindSafe(|| (self.runner)(scenario, replication)));
+        let outcome = match run {
+            Ok(outcome) => outcome?,
+            Err(panic) => return Err(bug(scenario, replication, None, &panic_text(&*panic))),
+        };
+        match self.dir {
+            Some(dir) => dir.write_run(number, &outcome),
+            None => {
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.push(Run {
+                    point: number,
+                    outcome,
+                });
+                Ok(())
+            }
+        }
+    }
+}
+
+fn threads(given: Option<NonZero<usize>>) -> usize {
+    given
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, NonZero::get)
+}
+
+fn length<T>(items: &[T]) -> u64 {
+    u64::try_from(items.len()).unwrap_or(u64::MAX)
+}
+
+/// Wall time, which nothing but [`TIMING_FILE`] ever shows.
+struct Clock {
+    begun: Instant,
+    since_1970: Duration,
+}
+
+#[derive(Serialize)]
+struct RunTiming {
+    point: u64,
+    replication: u64,
+    wall_s: f64,
+}
+
+impl Clock {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "how long a run took is not part of its result"
+    )]
+    fn now() -> Instant {
+        Instant::now()
+    }
+
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "when a study ran is not part of its result"
+    )]
+    fn start() -> Clock {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Clock {
+            begun: Clock::now(),
+            since_1970: since.unwrap_or_default(),
+        }
+    }
+
+    /// Adds what this process did to what others did before.
+    fn write(
+        &self,
+        dir: &ResultDir,
+        shard: Option<Shard>,
+        threads: usize,
+        runs: &[RunTiming],
+    ) -> Result<()> {
+        let name = match shard {
+            None => TIMING_FILE.to_owned(),
+            Some(shard) => format!("timing-{}of{}.json", shard.number, shard.of),
+        };
+        let earlier = std::fs::read_to_string(dir.path().join(&name)).ok();
+        let earlier: Option<serde_json::Value> =
+            earlier.and_then(|text| serde_json::from_str(&text).ok());
+        let mut sessions = match earlier {
+            Some(serde_json::Value::Array(sessions)) => sessions,
+            _ => Vec::new(),
+        };
+        sessions.push(serde_json::json!({
+            "started_unix_s": self.since_1970.as_secs(),
+            "wall_s": self.begun.elapsed().as_secs_f64(),
+            "host": host(),
+            "threads": threads,
+            "runs": runs,
+        }));
+        dir.write_json(&name, &sessions)
+    }
+}

@@ -1,0 +1,263 @@
+//! The points of a study. They share the document and hold only which levels they are of: the scenario of a point is made
+//! when it is asked for, so that a study of many points needs little memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sojourn_report::Algorithm;
+use sojourn_results::asked::{JoinedNames, Names};
+use sojourn_results::manifest::ExperimentInfo;
+use sojourn_run::compile::compile;
+use sojourn_run::needs::Needs;
+use sojourn_scenario::document::{Document, Node};
+use sojourn_scenario::error::Result;
+use sojourn_scenario::model::Scenario;
+use sojourn_scenario::reader::Reading;
+
+use super::algorithms::add_algorithms;
+use super::keys::STUDY_KEYS;
+
+/// For each level of a factor, what it sets.
+pub(super) type Levels = Vec<Vec<Edit>>;
+
+/// A value to be set at a path.
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    path: String,
+    node: Arc<Node>,
+}
+
+impl Edit {
+    pub(super) fn new(path: &str, node: Arc<Node>) -> Edit {
+        Edit {
+            path: path.to_owned(),
+            node,
+        }
+    }
+}
+
+/// An experiment as it is given.
+#[derive(Clone)]
+pub(super) struct Experiment {
+    pub(super) info: ExperimentInfo,
+    pub(super) edits: Vec<Edit>,
+    /// For each factor.
+    pub(super) levels: Vec<Arc<Levels>>,
+}
+
+/// A point of a study.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its experiment.
+    pub experiment: String,
+    /// Its level of each factor.
+    pub levels: BTreeMap<String, String>,
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Scenario(Arc<Scenario>),
+    Settings {
+        base: Arc<Base>,
+        /// The index of its level of each factor.
+        chosen: Box<[usize]>,
+    },
+}
+
+/// What the points of an experiment share.
+#[derive(Debug)]
+struct Base {
+    /// The scenario without what points set, and without the tables of the study.
+    document: Document,
+    levels: Vec<Arc<Levels>>,
+    files: Arc<Files>,
+}
+
+impl Point {
+    /// A point of a scenario that is there already.
+    pub(super) fn of_scenario(
+        experiment: &str,
+        levels: BTreeMap<String, String>,
+        scenario: Arc<Scenario>,
+    ) -> Point {
+        Point {
+            experiment: experiment.to_owned(),
+            levels,
+            source: Source::Scenario(scenario),
+        }
+    }
+
+    /// What runs. A point of a study file makes it anew each time.
+    ///
+    /// # Errors
+    /// When the scenario cannot be read. All points were read once when the study was, so this is for changed code only.
+    pub fn scenario(&self) -> Result<Arc<Scenario>> {
+        match &self.source {
+            Source::Scenario(scenario) => Ok(Arc::clone(scenario)),
+            Source::Settings { base, .. } => {
+                let known_only = |_: &Path| Err(io::ErrorKind::NotFound.into());
+                let reading = base.files.reading(&self.document()?, &known_only)?;
+                Ok(Arc::new(reading.scenario))
+            }
+        }
+    }
+
+    /// Whether it holds this very scenario.
+    pub fn is_of(&self, scenario: &Scenario) -> bool {
+        match &self.source {
+            Source::Scenario(own) => std::ptr::eq(Arc::as_ptr(own), scenario),
+            Source::Settings { .. } => false,
+        }
+    }
+
+    /// The document of the point.
+    pub(super) fn document(&self) -> Result<Document> {
+        match &self.source {
+            Source::Scenario(scenario) => Ok(scenario.to_document_as_given()),
+            Source::Settings { base, chosen } => {
+                let mut document = base.document.clone();
+                for (levels, level) in base.levels.iter().zip(chosen) {
+                    set_all(&mut document, &levels[*level])?;
+                }
+                Ok(document)
+            }
+        }
+    }
+}
+
+fn set_all(document: &mut Document, edits: &[Edit]) -> Result<()> {
+    for edit in edits {
+        document.set_node(&edit.path, Node::clone(&edit.node))?;
+    }
+    Ok(())
+}
+
+impl Experiment {
+    /// How many points it has; `None` if they are too many to count.
+    pub(super) fn size(&self) -> Option<u64> {
+        let sizes = self.levels.iter().map(|levels| u64::try_from(levels.len()));
+        sizes
+            .into_iter()
+            .try_fold(1_u64, |product, size| product.checked_mul(size.ok()?))
+    }
+
+    /// Its points: each level of each factor with each of the others, the last factor fastest.
+    pub(super) fn points<'a>(
+        &'a self,
+        document: &Document,
+        files: &Arc<Files>,
+    ) -> Result<impl Iterator<Item = Point> + 'a> {
+        let mut document = document.with_emptied(&STUDY_KEYS);
+        set_all(&mut document, &self.edits)?;
+        document.set_arguments_again();
+        let base = Arc::new(Base {
+            document,
+            levels: self.levels.clone(),
+            files: Arc::clone(files),
+        });
+        let mut next = Some(vec![0; self.levels.len()]);
+        Ok(std::iter::from_fn(move || {
+            let chosen = next.take()?;
+            next = self.after(&chosen);
+            let factors = self.info.factors.iter().zip(&chosen);
+            Some(Point {
+                experiment: self.info.name.clone(),
+                levels: factors
+                    .map(|(factor, level)| (factor.name.clone(), factor.labels[*level].clone()))
+                    .collect(),
+                source: Source::Settings {
+                    base: Arc::clone(&base),
+                    chosen: chosen.into(),
+                },
+            })
+        }))
+    }
+
+    fn after(&self, chosen: &[usize]) -> Option<Vec<usize>> {
+        let mut chosen = chosen.to_vec();
+        for (level, levels) in chosen.iter_mut().zip(&self.levels).rev() {
+            *level += 1;
+            if *level < levels.len() {
+                return Some(chosen);
+            }
+            *level = 0;
+        }
+        None
+    }
+}
+
+/// The content of the other files that the scenarios of a study name, each read once.
+#[derive(Debug, Default)]
+pub(super) struct Files(Mutex<BTreeMap<PathBuf, Arc<str>>>);
+
+impl Files {
+    /// What a document says. Files that are not known yet are read with `read`.
+    pub(super) fn reading(
+        &self,
+        document: &Document,
+        read: &dyn Fn(&Path) -> io::Result<String>,
+    ) -> Result<Reading> {
+        let known = |path: &Path| {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(text) = known.get(path) {
+                return Ok(text.to_string());
+            }
+            let text = read(path)?;
+            known.insert(path.to_owned(), text.as_str().into());
+            Ok(text)
+        };
+        Scenario::read_with_files(document, &STUDY_KEYS, &known)
+    }
+}
+
+/// What is known of the points of an experiment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    /// What metrics can be of.
+    pub(super) names: Names,
+    /// What runs, each with its dialect and parameters once.
+    pub(super) algorithms: Vec<Algorithm>,
+    /// What they need.
+    pub(super) needs: Needs,
+}
+
+/// Gathers [`Facts`], point by point.
+#[derive(Default)]
+pub(super) struct Gathering {
+    names: JoinedNames,
+    algorithms: Vec<Algorithm>,
+    known: BTreeSet<Algorithm>,
+    needs: Needs,
+}
+
+impl Gathering {
+    /// Takes up a point, which has to keep to the limits and to compile.
+    pub(super) fn take(&mut self, reading: &Reading, document: &Document) -> Result<Needs> {
+        let scenario = &reading.scenario;
+        let needs = Needs::of_allowed(scenario, &reading.limits);
+        let needs = needs.map_err(|error| document.locate(error))?;
+        self.needs.add(&needs);
+        let compiled = compile(scenario, 0).map_err(|error| document.locate(error))?;
+        add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
+        self.names.join(compiled.names());
+        Ok(needs)
+    }
+
+    pub(super) fn add(&mut self, algorithm: Algorithm) {
+        if !self.known.contains(&algorithm) {
+            self.known.insert(algorithm.clone());
+            self.algorithms.push(algorithm);
+        }
+    }
+
+    pub(super) fn facts(self) -> Facts {
+        Facts {
+            names: self.names.into_names(),
+            algorithms: self.algorithms,
+            needs: self.needs,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! From results to what is shown: `summary.json` for the report, tables for the terminal, records for programs.
+//!
+//! Everything here is a function of a [`ResultSet`], so that a report is rebuilt without running anything. A study says
+//! which tables and figures it wants; what it does not say is filled in: for one comparison, metrics down the side and
+//! queues across with their paired differences; for an experiment with several factors, a row per point and a table of
+//! differences.
+
+mod columns;
+mod figures;
+mod receivers;
+mod settings;
+mod tables;
+mod transfers;
+mod wanted;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sojourn_report::{Block, Heading, Note, Summary, Table, csv_cell, text_table};
+use sojourn_results::directory::{ResultSet, write_json};
+use sojourn_results::manifest::VERSION;
+use sojourn_scenario::error::Result;
+
+pub use wanted::Record;
+
+use wanted::Wanted;
+
+/// Name of the file.
+pub const SUMMARY_FILE: &str = sojourn_report::SUMMARY_FILE;
+
+/// What a comparison says, for a terminal or a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// Heading.
+    pub title: String,
+    /// Tables, as the report has them.
+    pub tables: Vec<Table>,
+    /// Every number of the tables, one by one.
+    pub records: Vec<Record>,
+    /// What the levels under comparison differ by, replication by replication; the level is both, such as `CoDel − DRR`.
+    pub differences: Vec<Record>,
+    /// What the auditor says.
+    pub notes: Vec<Note>,
+}
+
+/// The summary of results.
+///
+/// # Errors
+/// When a time series that a figure shows cannot be read.
+pub fn summarize(results: &ResultSet) -> Result<Summary> {
+    let manifest = &results.manifest;
+    let mut blocks = Vec::new();
+    for experiment in &manifest.experiments {
+        if manifest.experiments.len() > 1 {
+            blocks.push(Block::Heading(Heading {
+                text: experiment.title.clone(),
+                level: 2,
+            }));
+        }
+        let wanted = Wanted::of(results, experiment);
+        blocks.extend(tables::of(&wanted).into_iter().map(Block::Table));
+        blocks.extend(
+            figures::of(&wanted)?
+                .into_iter()
+                .map(|figure| Block::Figure(Box::new(figure))),
+        );
+    }
+    Ok(Summary {
+        schema_version: sojourn_report::SCHEMA_VERSION,
+        title: manifest.title.clone(),
+        subtitle: manifest
+            .paper
+            .as_ref()
+            .map(|paper| format!("After {paper}")),
+        command: manifest.command.clone(),
+        version: VERSION.to_owned(),
+        paragraphs: settings::paragraphs(results),
+        settings: settings::groups(manifest),
+        algorithms: manifest.algorithms.clone(),
+        notes: manifest.notes.clone(),
+        blocks,
+    })
+}
+
+/// Writes the summary of results into a directory, under [`SUMMARY_FILE`].
+///
+/// # Errors
+/// When a time series cannot be read, or the file cannot be written.
+pub fn write(results: &ResultSet, dir: &Path) -> Result<PathBuf> {
+    let path = dir.join(SUMMARY_FILE);
+    write_json(&path, &summarize(results)?)?;
+    Ok(path)
+}
+
+/// Reads a result directory and writes its summary.
+///
+/// # Errors
+/// When results are missing or cannot be read, or the file cannot be written.
+pub fn write_summary(path: &Path) -> Result<PathBuf> {
+    write(&ResultSet::load(path)?, path)
+}
+
+/// The tables of results, for a terminal or a program.
+pub fn comparison(results: &ResultSet) -> Comparison {
+    let mut all = Comparison {
+        title: results.manifest.title.clone(),
+        tables: Vec::new(),
+        records: Vec::new(),
+        differences: Vec::new(),
+        notes: results.manifest.notes.clone(),
+    };
+    for experiment in &results.manifest.experiments {
+        let wanted = Wanted::of(results, experiment);
+        all.tables.extend(tables::of(&wanted));
+        all.records.extend(transfers::records(&wanted));
+        all.records.extend(receivers::records(&wanted));
+        for point in results.manifest.points_of(&experiment.name) {
+            for asked in wanted.asked() {
+                let Some(estimate) = wanted.estimate(point, &asked) else {
+                    continue;
+                };
+                all.records.push(Record {
+                    experiment: experiment.name.clone(),
+                    levels: wanted.levels(point),
+                    metric: asked.text(),
+                    unit: asked.unit().stored().to_owned(),
+                    value: estimate.mean,
+                    half_width: estimate.half_width,
+                    n: estimate.n,
+                    deterministic: estimate.deterministic,
+                });
+            }
+        }
+        all.differences.extend(tables::difference_records(&wanted));
+    }
+    all
+}
+
+impl Comparison {
+    /// The tables as a terminal shows them, with the auditor's notes below.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for table in &self.tables {
+            text.push_str(&text_table(table));
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let severity = match note.severity {
+                sojourn_report::Severity::Warning => "warning",
+                sojourn_report::Severity::Info => "note",
+            };
+            text.push_str(&format!("{severity}: {}: {}\n", note.rule, note.text));
+        }
+        text
+    }
+
+    /// The records as comma-separated values, one number per line, and then the differences.
+    pub fn csv(&self) -> String {
+        let mut factors: Vec<&str> = Vec::new();
+        for (name, _) in self.records.iter().flat_map(|record| &record.levels) {
+            if !factors.contains(&name.as_str()) {
+                factors.push(name);
+            }
+        }
+        let mut rows = vec![
+            std::iter::once("experiment")
+                .chain(factors.iter().copied())
+                .chain([
+                    "metric",
+                    "unit",
+                    "value",
+                    "half_width",
+                    "n",
+                    "deterministic",
+                ])
+                .map(str::to_owned)
+                .collect::<Vec<String>>(),
+        ];
+        for record in self.records.iter().chain(&self.differences) {
+            let mut row = vec![record.experiment.clone()];
+            row.extend(factors.iter().map(|factor| {
+                let level = record.levels.iter().find(|(name, _)| name == factor);
+                level.map(|(_, label)| label.clone()).unwrap_or_default()
+            }));
+            row.extend([
+                record.metric.clone(),
+                record.unit.clone(),
+                record.value.to_string(),
+                record
+                    .half_width
+                    .map(|half| half.to_string())
+                    .unwrap_or_default(),
+                record.n.to_string(),
+                record.deterministic.to_string(),
+            ]);
+            rows.push(row);
+        }
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in rows {
+            // Memory takes everything, and all rows have as many cells.
+            let _ = writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned()));
+        }
+        let bytes = writer.into_inner().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The records, the differences and the notes as JSON.
+    pub fn json(&self) -> String {
+        let values = |records: &[Record], difference: bool| -> Vec<serde_json::Value> {
+            let each = records.iter().map(|record| {
+                let levels: serde_json::Map<String, serde_json::Value> = record
+                    .levels
+                    .iter()
+                    .map(|(factor, label)| (factor.clone(), label.as_str().into()))
+                    .collect();
+                serde_json::json!({
+                    "experiment": record.experiment,
+                    "levels": levels,
+                    "metric": record.metric,
+                    "unit": record.unit,
+                    "value": record.value,
+                    "half_width": record.half_width,
+                    "n": record.n,
+                    "deterministic": record.deterministic,
+                    "difference": difference,
+                })
+            });
+            each.collect()
+        };
+        let mut records = values(&self.records, false);
+        records.extend(values(&self.differences, true));
+        let all = serde_json::json!({
+            "title": self.title,
+            "sojourn": VERSION,
+            "results": records,
+            "notes": self.notes,
+        });
+        format!("{all:#}\n")
+    }
+}

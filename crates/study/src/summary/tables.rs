@@ -1,0 +1,498 @@
+//! Tables of an experiment: those that a study asks for, or the usual ones, and paired differences.
+
+use std::collections::BTreeMap;
+
+use sojourn_report::{Cell, Column, Estimate as Shown, Table};
+use sojourn_results::asked::Asked;
+use sojourn_results::manifest::{Comparison, FactorInfo, PointInfo};
+use sojourn_results::metrics::Unit;
+use sojourn_results::specs::{Published, TableSpec, id};
+use sojourn_results::stats::{Estimate, significant};
+
+use super::columns::{factor_column, meaning, number_column, text_column};
+use super::wanted::{Record, Wanted};
+use super::{receivers, transfers};
+
+/// The tables of an experiment, in order.
+pub(super) fn of(wanted: &Wanted<'_>) -> Vec<Table> {
+    let specs = wanted.results.manifest.tables.iter();
+    let mut tables: Vec<Table> = specs
+        .filter(|spec| spec.experiment == wanted.experiment.name)
+        .map(|spec| asked_for(wanted, spec))
+        .collect();
+    let chosen = !tables.is_empty();
+    let comparisons = comparisons(wanted);
+    match (tables.is_empty(), wanted.is_one_comparison()) {
+        // Differences stand in the same table.
+        (true, true) => tables.push(side_by_side(wanted, comparisons.first())),
+        (true, false) => {
+            tables.push(point_by_point(wanted));
+            tables.extend(differences(wanted, &comparisons));
+        }
+        (false, _) => tables.extend(differences(wanted, &comparisons)),
+    }
+    tables.extend(transfers::table(wanted));
+    // A study says of which receivers it speaks.
+    tables.extend(receivers::table(wanted).filter(|_| !chosen));
+    tables
+}
+
+/// Metrics down the side, the points of a comparison across, and what they differ by.
+fn side_by_side(wanted: &Wanted<'_>, comparison: Option<&Comparison<'_>>) -> Table {
+    let points = match comparison {
+        Some(comparison) => comparison.points.clone(),
+        None => wanted.points(),
+    };
+    let label = |point: &PointInfo| match wanted.experiment.factors.first() {
+        Some(factor) => point.levels.get(&factor.name).cloned().unwrap_or_default(),
+        None => "Value".to_owned(),
+    };
+    let mut columns = vec![text_column("metric", "Metric")];
+    columns.extend(
+        points
+            .iter()
+            .map(|point| number_column(&label(point), &label(point), Unit::Index)),
+    );
+    let pairs: Vec<(&PointInfo, &PointInfo)> = pairs(&points);
+    for (a, b) in &pairs {
+        let title = format!("{} − {}", label(a), label(b));
+        columns.push(number_column(&title, &title, Unit::Index));
+    }
+    let mut rows = Vec::new();
+    for asked in wanted.default_metrics() {
+        let title = match asked.unit().shown() {
+            "" => asked.title(),
+            unit => format!("{} ({unit})", asked.title()),
+        };
+        let mut row = vec![Cell::Text(title)];
+        for point in &points {
+            row.push(wanted.cell(wanted.estimate(point, &asked), &asked));
+        }
+        for (a, b) in &pairs {
+            row.push(wanted.cell(wanted.difference(a, b, &asked), &asked));
+        }
+        rows.push(row);
+    }
+    let mut footnotes = meaning(wanted, &points);
+    if !pairs.is_empty() && !footnotes.is_empty() {
+        footnotes.push("Differences are taken replication by replication.".to_owned());
+    }
+    Table {
+        id: id(&[&wanted.experiment.name, "comparison"]),
+        title: wanted.experiment.title.clone(),
+        caption: String::new(),
+        columns,
+        rows,
+        footnotes,
+    }
+}
+
+/// A row per point, a column per metric.
+fn point_by_point(wanted: &Wanted<'_>) -> Table {
+    let points = wanted.points();
+    let asked = wanted.brief_metrics();
+    let mut columns: Vec<Column> = wanted
+        .experiment
+        .factors
+        .iter()
+        .map(factor_column)
+        .collect();
+    columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
+    let rows = points.iter().map(|point| {
+        let levels = wanted
+            .levels(point)
+            .into_iter()
+            .map(|(_, label)| Cell::Text(label));
+        let values = asked
+            .iter()
+            .map(|asked| wanted.cell(wanted.estimate(point, asked), asked));
+        levels.chain(values).collect()
+    });
+    Table {
+        id: id(&[&wanted.experiment.name, "points"]),
+        title: wanted.experiment.title.clone(),
+        caption: String::new(),
+        columns,
+        rows: rows.collect(),
+        footnotes: meaning(wanted, &points),
+    }
+}
+
+/// The comparisons of an experiment that have something to compare.
+fn comparisons<'a>(wanted: &Wanted<'a>) -> Vec<Comparison<'a>> {
+    let all = wanted.results.manifest.comparisons().into_iter();
+    all.filter(|comparison| comparison.experiment.name == wanted.experiment.name)
+        .filter(|comparison| comparison.points.len() > 1)
+        .collect()
+}
+
+/// The level of a point in a comparison.
+fn label_in(comparison: &Comparison<'_>, point: &PointInfo) -> String {
+    let label = point.levels.get(&comparison.factor.name);
+    label.cloned().unwrap_or_default()
+}
+
+/// Every difference that the tables show, one by one.
+pub(super) fn difference_records(wanted: &Wanted<'_>) -> Vec<Record> {
+    let asked: Vec<Asked> = wanted.asked();
+    let mut records = Vec::new();
+    for comparison in comparisons(wanted) {
+        for (a, b) in pairs(&comparison.points) {
+            let both = format!(
+                "{} − {}",
+                label_in(&comparison, a),
+                label_in(&comparison, b)
+            );
+            let mut levels = wanted.levels(a);
+            for (factor, level) in &mut levels {
+                if *factor == comparison.factor.name {
+                    level.clone_from(&both);
+                }
+            }
+            for asked in asked.iter().filter(|asked| !asked.pooled) {
+                let Some(difference) = wanted.difference(a, b, asked) else {
+                    continue;
+                };
+                records.push(Record {
+                    experiment: wanted.experiment.name.clone(),
+                    levels: levels.clone(),
+                    metric: asked.text(),
+                    unit: asked.unit().stored().to_owned(),
+                    value: difference.mean,
+                    half_width: difference.half_width,
+                    n: difference.n,
+                    deterministic: difference.deterministic,
+                });
+            }
+        }
+    }
+    records
+}
+
+/// What the first level of each comparison differs from the others by.
+fn differences(wanted: &Wanted<'_>, comparisons: &[Comparison<'_>]) -> Option<Table> {
+    let asked: Vec<Asked> = wanted
+        .asked()
+        .into_iter()
+        .filter(|asked| !asked.pooled)
+        .collect();
+    let first = comparisons.first()?;
+    let others: Vec<&FactorInfo> = wanted
+        .experiment
+        .factors
+        .iter()
+        .filter(|factor| {
+            comparisons
+                .iter()
+                .any(|c| c.levels.contains_key(&factor.name))
+        })
+        .collect();
+    let mut columns: Vec<Column> = others.iter().map(|factor| factor_column(factor)).collect();
+    columns.push(text_column("difference", "Difference"));
+    columns.extend(asked.iter().map(|asked| metric_column(asked, "")));
+    let mut rows = Vec::new();
+    for comparison in comparisons {
+        let label = |point: &PointInfo| label_in(comparison, point);
+        for (a, b) in pairs(&comparison.points) {
+            let levels = others.iter().map(|factor| {
+                let label = comparison.levels.get(&factor.name);
+                label.map_or(Cell::Empty, |label| Cell::Text(label.clone()))
+            });
+            let mut row: Vec<Cell> = levels.collect();
+            row.push(Cell::Text(format!("{} − {}", label(a), label(b))));
+            row.extend(
+                asked
+                    .iter()
+                    .map(|asked| wanted.cell(wanted.difference(a, b, asked), asked)),
+            );
+            rows.push(row);
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        id: id(&[&wanted.experiment.name, "differences"]),
+        title: format!("{}: differences", wanted.experiment.title),
+        caption: format!(
+            "What the levels of *{}* differ by, replication by replication: both had the same random starts. An interval \
+             that leaves out zero is more than chance.",
+            first.factor.title.to_lowercase()
+        ),
+        columns,
+        rows,
+        footnotes: meaning(wanted, &wanted.points()),
+    })
+}
+
+/// A table that a study asks for.
+fn asked_for(wanted: &Wanted<'_>, spec: &TableSpec) -> Table {
+    let factor = |name: &String| {
+        wanted
+            .experiment
+            .factors
+            .iter()
+            .find(|factor| factor.name == *name)
+    };
+    let rows: Vec<&FactorInfo> = spec.rows.iter().filter_map(factor).collect();
+    let across: Vec<&FactorInfo> = spec.columns.iter().filter_map(factor).collect();
+    let asked: Vec<Asked> = spec
+        .metrics
+        .iter()
+        .filter_map(|text| wanted.parse(text, spec.of.as_deref()))
+        .collect();
+    let points: Vec<&PointInfo> = wanted
+        .points()
+        .into_iter()
+        .filter(|point| {
+            spec.only
+                .iter()
+                .all(|(name, label)| point.levels.get(name) == Some(label))
+        })
+        .collect();
+    let published = Beside::of(wanted, spec, &asked);
+    let mut columns: Vec<Column> = rows.iter().map(|factor| factor_column(factor)).collect();
+    let mut groups = Vec::new();
+    for asked in &asked {
+        for levels in combinations(&across) {
+            let suffix: Vec<&str> = levels.iter().map(|(_, label)| label.as_str()).collect();
+            columns.push(metric_column(asked, &suffix.join(", ")));
+            let shown = published.any(asked, &levels);
+            if shown {
+                columns.push(published_column(asked, &suffix.join(", ")));
+            }
+            groups.push((asked, levels, shown));
+        }
+    }
+    let mut exact = Exactness::default();
+    let body = combinations(&rows).into_iter().map(|side| {
+        let labels = side.iter().map(|(_, label)| Cell::Text(label.clone()));
+        let mut row: Vec<Cell> = labels.collect();
+        for (asked, levels, shown) in &groups {
+            let mut at: BTreeMap<String, String> = spec.only.clone();
+            at.extend(side.iter().chain(levels).cloned());
+            let point = points.iter().find(|point| point.levels == at);
+            let cell = |point: &&PointInfo| match spec.exact {
+                Some(digits) => exact.ours(wanted.estimate(point, asked), asked, digits),
+                None => wanted.cell(wanted.estimate(point, asked), asked),
+            };
+            row.push(point.map_or(Cell::Empty, cell));
+            if *shown {
+                row.push(published.cell(asked, &at));
+                let theirs = published.value(asked, &at);
+                let labels: Vec<&str> = side.iter().map(|(_, label)| label.as_str()).collect();
+                if let (Some(digits), Some(theirs)) = (spec.exact, theirs) {
+                    let cell = exact.beside(theirs, digits, &asked.title(), &labels.join(", "));
+                    row.pop();
+                    row.push(cell);
+                }
+            }
+        }
+        exact.end_row();
+        row
+    });
+    let rows = body.collect();
+    let mut footnotes = meaning(wanted, &points);
+    footnotes.extend(published.footnotes());
+    footnotes.extend(exact.footnotes(spec.exact));
+    Table {
+        id: spec.id.clone(),
+        title: spec.title.clone(),
+        caption: spec.caption.clone(),
+        columns,
+        rows,
+        footnotes,
+    }
+}
+
+/// Published values that stand beside the metrics of a table.
+struct Beside<'a> {
+    experiment: &'a str,
+    rows: Vec<(String, &'a Published)>,
+}
+
+impl<'a> Beside<'a> {
+    fn of(wanted: &Wanted<'a>, spec: &TableSpec, asked: &[Asked]) -> Beside<'a> {
+        let mut rows = Vec::new();
+        if spec.published {
+            for published in &wanted.results.manifest.published {
+                let text = wanted
+                    .parse(&published.metric, None)
+                    .map(|asked| asked.text());
+                let shown = text.filter(|text| asked.iter().any(|asked| asked.text() == *text));
+                if let Some(text) = shown {
+                    rows.push((text, published));
+                }
+            }
+        }
+        Beside {
+            experiment: &wanted.experiment.name,
+            rows,
+        }
+    }
+
+    /// Whether anything was published of a metric at these levels.
+    fn any(&self, asked: &Asked, levels: &[(String, String)]) -> bool {
+        self.rows.iter().any(|(text, published)| {
+            let fits = |(name, label): &(String, String)| {
+                published.levels.get(name).is_none_or(|own| own == label)
+            };
+            let experiment = published.experiment.as_deref();
+            *text == asked.text()
+                && experiment.is_none_or(|own| own == self.experiment)
+                && levels.iter().all(fits)
+        })
+    }
+
+    fn cell(&self, asked: &Asked, at: &BTreeMap<String, String>) -> Cell {
+        let found = self.rows.iter().find(|(text, published)| {
+            *text == asked.text() && published.is_at(self.experiment, at)
+        });
+        let Some((_, published)) = found else {
+            return Cell::Empty;
+        };
+        let show = |value: f64| asked.unit().show(value);
+        match (published.value, published.low, published.high) {
+            (Some(value), _, _) => Cell::Estimate(Shown {
+                value: show(value),
+                note: published.note.clone(),
+                ..Shown::default()
+            }),
+            (None, Some(low), Some(high)) => {
+                Cell::Text(format!("{}–{}", short(show(low)), short(show(high))))
+            }
+            (None, Some(low), None) => Cell::Text(format!("≥ {}", short(show(low)))),
+            (None, None, Some(high)) => Cell::Text(format!("≤ {}", short(show(high)))),
+            (None, None, None) => Cell::Empty,
+        }
+    }
+
+    /// The single value published of a metric, as it is shown.
+    fn value(&self, asked: &Asked, at: &BTreeMap<String, String>) -> Option<f64> {
+        let mut rows = self.rows.iter();
+        let (_, published) = rows.find(|(text, published)| {
+            *text == asked.text() && published.is_at(self.experiment, at)
+        })?;
+        published.value.map(|value| asked.unit().show(value))
+    }
+
+    fn footnotes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for (_, published) in &self.rows {
+            // The note of a single value is the cell's own.
+            if let (None, Some(note)) = (published.value, &published.note)
+                && !notes.contains(note)
+            {
+                notes.push(note.clone());
+            }
+        }
+        notes
+    }
+}
+
+/// How many published values come out the same to some digits, and how many whole rows.
+#[derive(Default)]
+struct Exactness {
+    last: Option<String>,
+    values: (usize, usize),
+    rows: (usize, usize),
+    /// Of the row at hand: values compared, and equal.
+    row: (usize, usize),
+    differences: Vec<String>,
+}
+
+/// Differences that a footnote lists at most.
+const LISTED: usize = 100;
+
+impl Exactness {
+    fn ours(&mut self, estimate: Option<Estimate>, asked: &Asked, digits: u64) -> Cell {
+        let value = estimate.map(|estimate| asked.unit().show(estimate.mean));
+        self.last = value.map(|value| significant(value, digits));
+        self.last.clone().map_or(Cell::Empty, Cell::Text)
+    }
+
+    /// Compares a published value with ours, which came last.
+    fn beside(&mut self, published: f64, digits: u64, metric: &str, row: &str) -> Cell {
+        let theirs = significant(published, digits);
+        self.row.0 += 1;
+        match self.last.take() {
+            Some(ours) if ours == theirs => self.row.1 += 1,
+            ours => {
+                let ours = ours.as_deref().unwrap_or("none");
+                self.differences
+                    .push(format!("{row}: {metric} {ours}, published {theirs}"));
+            }
+        }
+        Cell::Text(theirs)
+    }
+
+    fn end_row(&mut self) {
+        let (compared, equal) = std::mem::take(&mut self.row);
+        self.values.0 += compared;
+        self.values.1 += equal;
+        self.rows.0 += usize::from(compared > 0);
+        self.rows.1 += usize::from(compared > 0 && compared == equal);
+    }
+
+    fn footnotes(&self, digits: Option<u64>) -> Vec<String> {
+        let Some(digits) = digits.filter(|_| self.values.0 > 0) else {
+            return Vec::new();
+        };
+        let mut notes = vec![format!(
+            "Equal to the published values to {digits} significant digits: {} of {} rows, {} of {} values.",
+            self.rows.1, self.rows.0, self.values.1, self.values.0
+        )];
+        notes.extend(self.differences.iter().take(LISTED).cloned());
+        let more = self.differences.len().saturating_sub(LISTED);
+        if more > 0 {
+            notes.push(format!("and {more} more"));
+        }
+        notes
+    }
+}
+
+/// A number with up to four significant digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    rounded.to_string()
+}
+
+/// The levels of some factors, each with each, the last fastest; of no factors, one without levels.
+fn combinations(factors: &[&FactorInfo]) -> Vec<Vec<(String, String)>> {
+    let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for factor in factors {
+        let with = |levels: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+            let each = factor.labels.iter().map(|label| {
+                let mut levels = levels.clone();
+                levels.push((factor.name.clone(), label.clone()));
+                levels
+            });
+            each.collect()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// The first of some points with each of the others.
+fn pairs<'a>(points: &[&'a PointInfo]) -> Vec<(&'a PointInfo, &'a PointInfo)> {
+    match points {
+        [first, others @ ..] => others.iter().map(|other| (*first, *other)).collect(),
+        [] => Vec::new(),
+    }
+}
+
+fn metric_column(asked: &Asked, suffix: &str) -> Column {
+    let (mut key, mut title) = (asked.key(), asked.title());
+    if !suffix.is_empty() {
+        key = format!("{key} {suffix}");
+        title = format!("{title}, {suffix}");
+    }
+    number_column(&key, &title, asked.unit())
+}
+
+fn published_column(asked: &Asked, suffix: &str) -> Column {
+    let column = metric_column(asked, suffix);
+    Column {
+        key: format!("{} published", column.key),
+        title: "published".to_owned(),
+        ..column
+    }
+}

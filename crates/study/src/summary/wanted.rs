@@ -1,0 +1,429 @@
+//! What is to be shown of an experiment, and the numbers of it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use sojourn_report::{Cell, Estimate as Shown};
+use sojourn_results::asked::{Asked, JoinedNames, Names};
+use sojourn_results::directory::ResultSet;
+use sojourn_results::manifest::{ExperimentInfo, PointInfo};
+use sojourn_results::metrics::Unit;
+use sojourn_results::stats::{Estimate, mean, paired_difference};
+use sojourn_traffic::workload::TransferKind;
+
+/// One number: a metric at a point, in the unit of storage.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Record {
+    /// The experiment.
+    pub experiment: String,
+    /// The levels of its factors, in their order.
+    pub levels: Vec<(String, String)>,
+    /// The metric: `goodput_bps_sum of reno`.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its value: the mean over replications.
+    pub value: f64,
+    /// Half the width of the 95 % interval; `None` where there is none.
+    pub half_width: Option<f64>,
+    /// Replications that have a value.
+    pub n: u64,
+    /// Nothing is random in it: one run, or replications that are all the same.
+    pub deterministic: bool,
+}
+
+/// What is to be shown of an experiment.
+pub(super) struct Wanted<'a> {
+    pub(super) results: &'a ResultSet,
+    pub(super) experiment: &'a ExperimentInfo,
+    pub(super) names: Names,
+    /// The points in which nothing is random, by number.
+    pub(super) exact: BTreeSet<u64>,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn of(results: &'a ResultSet, experiment: &'a ExperimentInfo) -> Wanted<'a> {
+        let mut names = JoinedNames::default();
+        let mut exact = BTreeSet::new();
+        for point in results.manifest.points_of(&experiment.name) {
+            if let Some(run) = results.of_point(point.point).next() {
+                names.join(Names::of_outcome(run));
+            }
+            if results.is_exact(point) {
+                exact.insert(point.point);
+            }
+        }
+        Wanted {
+            results,
+            experiment,
+            names: names.into_names(),
+            exact,
+        }
+    }
+
+    pub(super) fn points(&self) -> Vec<&'a PointInfo> {
+        self.results
+            .manifest
+            .points
+            .iter()
+            .filter(|p| p.experiment == self.experiment.name)
+            .collect()
+    }
+
+    /// The levels of a point, in the order of the factors.
+    pub(super) fn levels(&self, point: &PointInfo) -> Vec<(String, String)> {
+        let factors = self.experiment.factors.iter();
+        factors
+            .filter_map(|factor| {
+                Some((factor.name.clone(), point.levels.get(&factor.name)?.clone()))
+            })
+            .collect()
+    }
+
+    /// A metric that a study asks for; it was checked when the study was read.
+    pub(super) fn parse(&self, text: &str, of: Option<&str>) -> Option<Asked> {
+        Asked::parse(text, of, &self.names).ok()
+    }
+
+    /// Every metric that the tables of the experiment show.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        let tables = self.results.manifest.tables.iter();
+        let mut all: Vec<Asked> = Vec::new();
+        for table in tables.filter(|table| table.experiment == self.experiment.name) {
+            for text in &table.metrics {
+                let asked = self.parse(text, table.of.as_deref());
+                let new = |asked: &Asked| all.iter().all(|other| other.text() != asked.text());
+                if let Some(asked) = asked.filter(new) {
+                    all.push(asked);
+                }
+            }
+        }
+        match all.is_empty() {
+            true if self.is_one_comparison() => self.default_metrics(),
+            true => self.brief_metrics(),
+            false => all,
+        }
+    }
+
+    /// Whether the experiment has no factor but one under comparison, so that its points fit side by side.
+    pub(super) fn is_one_comparison(&self) -> bool {
+        match self.experiment.factors.as_slice() {
+            [] => true,
+            [factor] => factor.compare,
+            _ => false,
+        }
+    }
+
+    /// What is shown of each of many points where a study does not say.
+    pub(super) fn brief_metrics(&self) -> Vec<Asked> {
+        let texts = [
+            "utilization_ratio",
+            "goodput_bps_sum",
+            "sojourn_s_mean",
+            "sojourn_s_p95",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ];
+        texts
+            .iter()
+            .chain(self.transfer_metrics())
+            .chain(&self.media_metrics())
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// What is shown of transfers where there are some and a study does not say.
+    pub(super) fn transfer_metrics(&self) -> &'static [&'static str] {
+        let flows = || {
+            let points = self.points().into_iter();
+            let runs = points.flat_map(|point| self.results.of_point(point.point));
+            runs.flat_map(|run| &run.flows)
+        };
+        let kinds = || flows().flat_map(|flow| &flow.transfers);
+        if flows().any(|flow| flow.playback.is_some()) {
+            &[
+                "quality_bps_mean",
+                "quality_switches_count",
+                "stalls_count",
+                "stalled_ratio",
+                "startup_s",
+            ]
+        } else if kinds().any(|transfer| transfer.kind == TransferKind::Page) {
+            &["page_load_s_p50", "page_load_s_p95", "unfinished_count"]
+        } else if kinds().next().is_some() {
+            &[
+                "fct_s_mean",
+                "fct_s_p50",
+                "fct_s_p99",
+                "slowdown_p99",
+                "unfinished_count",
+            ]
+        } else {
+            &[]
+        }
+    }
+
+    /// What is shown of media where there is some and a study does not say.
+    pub(super) fn media_metrics(&self) -> Vec<&'static str> {
+        let media = || {
+            let points = self.points().into_iter();
+            let runs = points.flat_map(|point| self.results.of_point(point.point));
+            runs.flat_map(|run| &run.flows)
+                .filter_map(|flow| flow.media.as_ref())
+        };
+        let mut all = Vec::new();
+        if media().next().is_some() {
+            all.extend([
+                "reported_loss_ratio",
+                "reported_jitter_s_mean",
+                "reported_rtt_s_mean",
+                "playout_delay_s_mean",
+                "playout_loss_ratio",
+            ]);
+        }
+        if media().any(|media| media.reported.nacks > 0) {
+            all.extend(["rtx_ratio", "repaired_ratio"]);
+        }
+        if media().any(|media| media.voice.is_some()) {
+            all.push("mos");
+        }
+        if media().any(|media| media.frames) {
+            all.extend(["freezes_count", "frozen_ratio"]);
+        }
+        if media().any(|media| media.played.switches > 0) {
+            all.push("level_switches_count");
+        }
+        all
+    }
+
+    /// What is shown of a comparison where a study does not say.
+    pub(super) fn default_metrics(&self) -> Vec<Asked> {
+        const MOST_LABELS: usize = 6;
+        let mut texts: Vec<String> = vec!["utilization_ratio".to_owned()];
+        let labels: Vec<&String> = self.forward_labels();
+        match labels.as_slice() {
+            labels if (2..=MOST_LABELS).contains(&labels.len()) => {
+                texts.extend(
+                    labels
+                        .iter()
+                        .map(|label| format!("goodput_bps_sum of {label}")),
+                );
+            }
+            _ => texts.push("goodput_bps_sum".to_owned()),
+        }
+        for metric in [
+            "sojourn_s_mean",
+            "sojourn_s_p50",
+            "sojourn_s_p95",
+            "sojourn_s_p99",
+            "backlog_packets_mean",
+            "drop_rate_pps",
+            "loss_ratio of bottleneck",
+        ] {
+            texts.push(metric.to_owned());
+        }
+        texts.extend(
+            self.transfer_metrics()
+                .iter()
+                .map(|text| (*text).to_owned()),
+        );
+        texts.extend(self.media_metrics().iter().map(|text| (*text).to_owned()));
+        if self.any_marks() {
+            texts.push("mark_ratio".to_owned());
+        }
+        let several = |label: &&&String| {
+            let of_label = self
+                .first_flows()
+                .filter(|(own, forward)| own == *label && *forward);
+            of_label.count() > 1
+        };
+        let many: Vec<&&String> = labels.iter().filter(several).take(MOST_LABELS).collect();
+        match many.as_slice() {
+            [label] => texts.push(format!("jain_index of {label}")),
+            many => texts.extend(many.iter().map(|label| format!("jain_index of {label}"))),
+        }
+        texts
+            .iter()
+            .filter_map(|text| self.parse(text, None))
+            .collect()
+    }
+
+    /// Label and direction of each flow of the first run.
+    pub(super) fn first_flows(&self) -> impl Iterator<Item = (&'a String, bool)> {
+        let first = self.points().first().map(|point| point.point);
+        let run = first.and_then(|point| self.results.of_point(point).next());
+        run.into_iter()
+            .flat_map(|run| run.flows.iter().map(|flow| (&flow.label, flow.forward)))
+    }
+
+    pub(super) fn forward_labels(&self) -> Vec<&'a String> {
+        let mut labels: Vec<&String> = Vec::new();
+        for (label, forward) in self.first_flows() {
+            if forward && !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels
+    }
+
+    pub(super) fn any_marks(&self) -> bool {
+        let points = self.points();
+        let runs = points
+            .iter()
+            .flat_map(|point| self.results.of_point(point.point));
+        runs.flat_map(|run| &run.queues)
+            .any(|queue| queue.totals.marked > 0)
+    }
+
+    /// The value of a metric in each replication of a point.
+    pub(super) fn values(&self, point: &PointInfo, asked: &Asked) -> Vec<Option<f64>> {
+        self.results
+            .of_point(point.point)
+            .map(|run| asked.value(run))
+            .collect()
+    }
+
+    /// The mean of a metric over the replications of a point, with its interval.
+    pub(super) fn estimate(&self, point: &PointInfo, asked: &Asked) -> Option<Estimate> {
+        if asked.pooled {
+            let runs: Vec<_> = self.results.of_point(point.point).collect();
+            let n = u64::try_from(runs.len()).unwrap_or(u64::MAX);
+            return Some(Estimate {
+                deterministic: self.is_exact(point),
+                ..Estimate::exact(asked.value_pooled(&runs)?, n)
+            });
+        }
+        let values: Vec<f64> = self.values(point, asked).into_iter().flatten().collect();
+        let estimate = self.of_values(point, &values)?;
+        Some(estimate.at_least(asked.metric.resolution() * estimate.mean.abs()))
+    }
+
+    /// The interval of a metric at a point, as a figure draws it.
+    pub(super) fn band(
+        &self,
+        point: &PointInfo,
+        asked: &Asked,
+        estimate: &Estimate,
+    ) -> Option<Band> {
+        let run = self.results.of_point(point.point).next();
+        Band::of(estimate, asked.bounds(run))
+    }
+
+    /// The mean of the values that the replications of a point have, with its interval; without one where nothing is random.
+    pub(super) fn of_values(&self, point: &PointInfo, values: &[f64]) -> Option<Estimate> {
+        let estimate = Estimate::of(values)?;
+        Some(match self.is_exact(point) {
+            true => Estimate::exact(estimate.mean, estimate.n),
+            false => estimate,
+        })
+    }
+
+    /// Whether nothing is random at a point.
+    pub(super) fn is_exact(&self, point: &PointInfo) -> bool {
+        self.exact.contains(&point.point)
+    }
+
+    /// The mean difference of a metric between two points, replication by replication.
+    pub(super) fn difference(
+        &self,
+        a: &PointInfo,
+        b: &PointInfo,
+        asked: &Asked,
+    ) -> Option<Estimate> {
+        let (first, second) = (self.values(a, asked), self.values(b, asked));
+        let difference = paired_difference(&first, &second)?;
+        match self.is_exact(a) && self.is_exact(b) {
+            true => Some(Estimate::exact(difference.mean, difference.n)),
+            false => {
+                let sizes = [&first, &second].map(|values| {
+                    let values: Vec<f64> = values.iter().copied().flatten().collect();
+                    mean(&values).unwrap_or(0.0).abs()
+                });
+                let resolution = asked.metric.resolution() * (sizes[0] + sizes[1]);
+                Some(difference.at_least(resolution))
+            }
+        }
+    }
+
+    /// A cell with an estimate, in the unit that is shown.
+    pub(super) fn cell(&self, estimate: Option<Estimate>, asked: &Asked) -> Cell {
+        shown(estimate, asked.unit())
+    }
+}
+
+/// An interval as a figure draws it: no farther than the values that the quantity can have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Band {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// The interval reaches farther.
+    pub(super) cut: bool,
+}
+
+impl Band {
+    /// The band of an estimate between the least and the greatest value that there can be; `None` without an interval.
+    pub(super) fn of(estimate: &Estimate, (least, greatest): (f64, f64)) -> Option<Band> {
+        let half = estimate.half_width?;
+        let (low, high) = (estimate.mean - half, estimate.mean + half);
+        let drawn = (low.max(least), high.min(greatest));
+        // A band has its mean in it, whatever the range says.
+        let (low_drawn, high_drawn) = (drawn.0.min(estimate.mean), drawn.1.max(estimate.mean));
+        Some(Band {
+            low: low_drawn,
+            high: high_drawn,
+            cut: low_drawn > low || high_drawn < high,
+        })
+    }
+}
+
+/// A cell with an estimate, in the unit that is shown.
+pub(super) fn shown(estimate: Option<Estimate>, unit: Unit) -> Cell {
+    estimate.map_or(Cell::Empty, |estimate| {
+        Cell::Estimate(Shown {
+            value: unit.show(estimate.mean),
+            half_width: estimate.half_width.map(|half| unit.show(half)),
+            n: Some(estimate.n),
+            deterministic: estimate.deterministic.then_some(true),
+            equal: estimate.equal.then_some(true),
+            ..Shown::default()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sojourn_results::metrics::{Subject, metrics};
+    use sojourn_units::Span;
+
+    proptest! {
+        #[test]
+        fn a_band_of_any_metric_lies_in_its_range_and_keeps_the_mean(
+            number in 0..metrics().len(),
+            shares in proptest::collection::vec(0.0f64..1.0, 2..6),
+        ) {
+            let nobody = Subject::Flows(Vec::new(), Span::ZERO, Span::ZERO);
+            let (least, greatest) = metrics()[number].range.bounds(&nobody);
+            // Values all over the range.
+            let value = |share: &f64| match (least.is_finite(), greatest.is_finite()) {
+                (true, true) => least + share * (greatest - least),
+                (true, false) => least + share / (1.0 - share),
+                (false, _) => greatest - share / (1.0 - share),
+            };
+            let values: Vec<f64> = shares.iter().map(value).collect();
+            let estimate = Estimate::of(&values).unwrap();
+            let Some(band) = Band::of(&estimate, (least, greatest)) else {
+                prop_assert!(estimate.half_width.is_none());
+                return Ok(());
+            };
+            let half = estimate.half_width.unwrap();
+            let whole = (estimate.mean - half, estimate.mean + half);
+            prop_assert!(band.low >= least && band.high <= greatest);
+            prop_assert!(band.low <= estimate.mean && estimate.mean <= band.high);
+            prop_assert_eq!(band.low == whole.0 || band.low == least, true);
+            prop_assert_eq!(band.high == whole.1 || band.high == greatest, true);
+            prop_assert_eq!(band.cut, (band.low, band.high) != whole);
+        }
+    }
+}

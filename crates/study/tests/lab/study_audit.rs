@@ -1,0 +1,248 @@
+//! Every rule of the auditor finds what it looks for, and is silent where there is nothing.
+
+use sojourn_run::run;
+use sojourn_study::auditor;
+use sojourn_study::study::{Options, execute};
+
+use crate::support;
+
+/// A study with nothing wrong in it.
+const SOUND: &str = r#"
+flows = ["4*reno dialect=ns2 window=100p"]
+[run]
+duration = "8s"
+warmup = "2s"
+replications = 5
+[topology]
+rate = "2Mbps"
+rtt = "40ms"
+buffer = "20p"
+[[experiment]]
+name = "queues"
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue"
+values = ["droptail", "codel"]
+compare = true
+"#;
+
+/// Rule and text of every note on a study.
+fn notes(text: &str) -> Vec<(String, String)> {
+    let study = support::study(text);
+    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let results = executed.results.expect("all runs");
+    results
+        .manifest
+        .notes
+        .into_iter()
+        .map(|note| (note.rule, note.text))
+        .collect()
+}
+
+fn with(from: &str, to: &str) -> Vec<(String, String)> {
+    assert!(SOUND.contains(from), "{from}");
+    notes(&SOUND.replace(from, to))
+}
+
+fn rules(notes: &[(String, String)]) -> Vec<&str> {
+    notes.iter().map(|(rule, _)| rule.as_str()).collect()
+}
+
+#[test]
+fn a_sound_study_has_no_notes() {
+    assert_eq!(notes(SOUND), []);
+}
+
+#[test]
+fn unequal_buffers_are_told_in_bytes_and_in_milliseconds() {
+    let notes = with("\"codel\"]", "\"codel limit=300kB\"]");
+    assert_eq!(rules(&notes), ["unequal-buffers"]);
+    let text = &notes[0].1;
+    // 300 kB at 2 Mbps last 1.2 s; 20 packets of about 1 kB some 83 ms.
+    assert!(
+        text.contains("CoDel 300kB (300 kB, 1200 ms at 2Mbps)"),
+        "{text}"
+    );
+    assert!(text.contains("DropTail 20p ("), "{text}");
+    let same = with("\"codel\"]", "\"codel limit=20p\"]");
+    assert_eq!(rules(&same), Vec::<&str>::new());
+}
+
+#[test]
+fn short_runs_and_short_warmups_are_told() {
+    let notes = with("\"40ms\"", "\"600ms\"");
+    let short: Vec<&str> = rules(&notes)
+        .into_iter()
+        .filter(|rule| *rule == "short-run")
+        .collect();
+    assert_eq!(short.len(), 2, "{notes:?}");
+    assert_eq!(
+        rules(&with("warmup = \"2s\"", "warmup = \"0s\"")),
+        ["no-warmup"]
+    );
+}
+
+#[test]
+fn few_replications_are_told_unless_nothing_is_random() {
+    assert_eq!(
+        rules(&with("replications = 5", "replications = 2")),
+        ["few-replications"]
+    );
+    let exact = with("replications = 5", "deterministic = true");
+    assert_eq!(rules(&exact), Vec::<&str>::new());
+}
+
+#[test]
+fn replications_that_are_all_the_same_are_told() {
+    let notes = with(
+        "4*reno dialect=ns2 window=100p",
+        "reno dialect=rfc9293 start=0s",
+    );
+    let (_, text) = notes
+        .iter()
+        .find(|(rule, _)| rule == "same-replications")
+        .expect("a note");
+    assert!(text.contains("All 5 replications"), "{text}");
+    assert!(text.contains("deterministic = true"), "{text}");
+}
+
+#[test]
+fn a_buffer_below_one_packet_is_told() {
+    let notes = with("\"20p\"", "\"39B\"");
+    assert!(rules(&notes).contains(&"nothing-arrives"), "{notes:?}");
+}
+
+#[test]
+fn a_bottleneck_that_is_none_is_told() {
+    let notes = with("4*reno dialect=ns2 window=100p", "cbr 100kbps");
+    assert_eq!(rules(&notes), ["never-congested"]);
+}
+
+#[test]
+fn a_window_that_grows_unused_is_told_where_windows_are_recorded() {
+    let study = |flow: &str, record: &str| {
+        let text = SOUND
+            .replace("4*reno dialect=ns2 window=100p", flow)
+            .replace("rate = \"2Mbps\"", "rate = \"20Mbps\"")
+            .replace("[topology]", &format!("{record}[topology]"));
+        notes(&text)
+    };
+    let windows = "[series]\nrecord = \"cwnd\"\n";
+    let held_back = |tcp: &str| format!("{tcp} source=(cbr rate=500kbps)");
+    let told = study(&held_back("sack"), windows);
+    let (_, text) = told
+        .iter()
+        .find(|(rule, _)| rule == "unused-window")
+        .expect("a note");
+    assert!(text.starts_with("The congestion window of sack"), "{text}");
+    for (tcp, record) in [
+        ("cubic", windows),
+        ("sack validate_window=true", windows),
+        ("sack", ""),
+    ] {
+        let silent = study(&held_back(tcp), record);
+        assert!(!rules(&silent).contains(&"unused-window"), "{silent:?}");
+    }
+}
+
+#[test]
+fn windows_that_cannot_fill_the_link_are_told_with_both_numbers() {
+    let notes = with(
+        "4*reno dialect=ns2 window=100p",
+        "reno dialect=ns2 window=5p",
+    );
+    assert!(rules(&notes).contains(&"window-below-bdp"), "{notes:?}");
+    let (_, text) = notes
+        .iter()
+        .find(|(rule, _)| rule == "window-below-bdp")
+        .expect("a note");
+    // 5 packets of 1000 bytes; 2 Mbps x 40 ms = 10000 bytes.
+    assert!(
+        text.contains("5000 bytes together") && text.contains("10000 bytes"),
+        "{text}"
+    );
+}
+
+#[test]
+fn constant_rates_in_fixed_phases_are_told() {
+    let fixed = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps start=0s");
+    assert_eq!(
+        rules(&fixed),
+        ["same-replications", "nothing-arrives", "phase-effects"]
+    );
+    let random = with("4*reno dialect=ns2 window=100p", "3*cbr 1Mbps");
+    assert_eq!(rules(&random), Vec::<&str>::new());
+}
+
+#[test]
+fn paced_flows_beside_others_in_a_full_droptail_queue_are_told() {
+    let rule = |flows: &str| {
+        let text = SOUND.replace("4*reno dialect=ns2 window=100p", flows);
+        rules(&notes(&text)).contains(&"paced-beside-bursts")
+    };
+    assert!(rule("reno\", \"bbr"));
+    assert!(rule("2*sack\", \"sack pacing=true"));
+    assert!(!rule("2*bbr"));
+    assert!(!rule("2*reno\", \"bbr direction=reverse"));
+    assert!(!rule("2*sack"));
+    assert!(!rule("reno\", \"bbr\", \"poisson rate=50kbps size=100B"));
+}
+
+#[test]
+fn video_that_cannot_come_back_is_told() {
+    let lossy = |flow: &str| {
+        let text = SOUND.replace("4*reno dialect=ns2 window=100p", flow);
+        rules(&notes(
+            &text.replace("rate = \"2Mbps\"", "rate = \"500kbps\""),
+        ))
+        .contains(&"picture-stays-lost")
+    };
+    assert!(lossy("rtp source=(video) picture_loss=false"));
+    assert!(lossy("rtp source=(video) rtcp=false"));
+    assert!(!lossy("rtp source=(video)"));
+    assert!(!lossy("rtp source=(video gop=30) rtcp=false"));
+}
+
+#[test]
+fn ecn_on_one_side_is_told() {
+    let lone = with("window=100p", "window=100p ecn=true");
+    assert_eq!(rules(&lone), ["one-ecn"]);
+    let text = with(
+        "window=100p",
+        "window=100p ecn=true\"]\nname = \"ecn\"\n# [\"",
+    );
+    assert_eq!(rules(&text), ["one-ecn"]);
+    let ecn = SOUND.replace("window=100p", "window=100p ecn=true");
+    let mixed = notes(&ecn.replace("\"codel\"]", "\"codel ecn=true\"]"));
+    assert_eq!(rules(&mixed), ["one-ecn"]);
+    assert!(mixed[0].1.contains("only some mark"), "{mixed:?}");
+    // These mark whatever is capable, themselves or inside.
+    for queue in [
+        "step",
+        "dualpi2",
+        "cake",
+        "drr each=(step)",
+        "codel dialect=linux ce_threshold=1ms",
+    ] {
+        let marking = ecn
+            .replace("[\"droptail\"", &format!("[\"{queue}\""))
+            .replace("\"codel\"]", "\"codel ecn=true\"]");
+        let found = notes(&marking);
+        assert!(
+            found.iter().all(|note| note.0 != "one-ecn"),
+            "{queue}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn every_note_has_a_rule_that_is_listed_and_says_where_help_is() {
+    let study = support::study(&SOUND.replace("= 5", "= 1"));
+    let executed = execute(&study, run::run, None, Options::default()).expect("executed");
+    let notes = auditor::audit(&executed.results.expect("all runs"));
+    assert!(!notes.is_empty());
+    for note in notes {
+        assert!(auditor::RULES.iter().any(|(rule, _)| *rule == note.rule));
+        assert!(note.help.is_some_and(|help| help.contains(&note.rule)));
+    }
+}

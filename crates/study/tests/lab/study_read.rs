@@ -1,0 +1,340 @@
+//! Studies are read whole, and every mistake names its place, what there is, and the remedy.
+
+use std::collections::BTreeMap;
+
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::Topology;
+use sojourn_study::study::Study;
+use sojourn_units::{Rate, Span};
+
+fn read(text: &str) -> Result<Study, String> {
+    let document = Document::parse(text, "study.toml").map_err(|error| error.to_string())?;
+    Study::from_document(&document).map_err(|error| error.to_string())
+}
+
+fn error(text: &str) -> String {
+    match read(text) {
+        Err(error) => error,
+        Ok(study) => panic!("{} was read", study.name),
+    }
+}
+
+const GRID: &str = r#"
+flows = ["4*reno dialect=ns2"]
+[[experiment]]
+name = "grid"
+set = { "run.duration" = "30s", topology = { rtt = "20ms" } }
+[[experiment.factor]]
+name = "rate"
+path = "topology.rate"
+unit = "Mbps"
+values = ["2Mbps", "10Mbps"]
+[[experiment.factor]]
+name = "queue"
+path = "topology.queue, topology.reverse_queue"
+values = ["codel", { kind = "drr", quantum = "500B" }]
+compare = true
+[[experiment]]
+name = "equal"
+extends = "grid"
+set = { "topology.buffer" = "50p" }
+[[experiment.factor]]
+name = "rate"
+values = [
+    { label = "slow", set = { "topology.rate" = "1Mbps" } },
+    { label = "fast", set = { "topology.rate" = "5Mbps", "topology.rtt" = "80ms" } },
+]
+"#;
+
+#[test]
+fn an_argument_overrides_what_experiments_set_and_is_refused_where_factors_set_the_same() {
+    let with = |sets: &[&str], only: &[&str]| {
+        let mut document = Document::parse(GRID, "study.toml").unwrap();
+        for set in sets {
+            let (path, text) = set.split_once('=').unwrap();
+            document
+                .set_argument(path, text, &format!("--set {set}"))
+                .unwrap();
+        }
+        let mut study = Study::from_document(&document).unwrap();
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        study.keep_only(&only).unwrap();
+        study
+            .check_arguments()
+            .map(|()| study)
+            .map_err(|error| error.to_string())
+    };
+    let study = with(&["run.duration=7s", "topology.buffer=9p"], &[]).unwrap();
+    for point in &study.points {
+        assert_eq!(point.scenario().unwrap().run.duration, Span::from_secs(7));
+    }
+    assert_eq!(study.notes, Vec::<String>::new());
+    let error = with(&["topology.rate=3Mbps"], &[]).unwrap_err();
+    for part in ["--set topology.rate=3Mbps", "factors", "sojourn run"] {
+        assert!(error.contains(part), "{error}");
+    }
+    // One of two levels sets the round trip in one experiment, and none in the other.
+    assert!(with(&["topology.rtt=60ms"], &[]).is_ok());
+    // Without the only experiment that it would have an effect in, it has none.
+    let text =
+        "experiment[1].factor[0].values=[{ label = \"one\", set = { \"run.duration\" = \"9s\" } }]";
+    let study = with(&[text, "topology.rate=3Mbps"], &[]).unwrap();
+    assert!(
+        study.notes[0].contains("no effect in experiment \"grid\""),
+        "{:?}",
+        study.notes
+    );
+    assert!(with(&[text, "topology.rate=3Mbps"], &["equal"]).is_ok());
+    assert!(with(&[text, "topology.rate=3Mbps"], &["grid"]).is_err());
+}
+
+#[test]
+fn points_are_every_level_with_every_other_the_last_factor_fastest() {
+    let study = read(GRID).expect("a study");
+    let levels: Vec<(String, String, String)> = study
+        .points
+        .iter()
+        .map(|p| {
+            (
+                p.experiment.clone(),
+                p.levels["rate"].clone(),
+                p.levels["queue"].clone(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("grid", "2", "CoDel"),
+        ("grid", "2", "DRR"),
+        ("grid", "10", "CoDel"),
+        ("grid", "10", "DRR"),
+        ("equal", "slow", "CoDel"),
+        ("equal", "slow", "DRR"),
+        ("equal", "fast", "CoDel"),
+        ("equal", "fast", "DRR"),
+    ];
+    let expected: Vec<(String, String, String)> = expected
+        .iter()
+        .map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned()))
+        .collect();
+    assert_eq!(levels, expected);
+}
+
+#[test]
+fn settings_of_experiments_and_levels_reach_the_scenario() {
+    let study = read(GRID).expect("a study");
+    let dumbbell = |index: usize| match &study.points[index].scenario().unwrap().topology {
+        Topology::Dumbbell(dumbbell) => dumbbell.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        study.points[1].scenario().unwrap().run.duration,
+        Span::from_secs(30)
+    );
+    assert_eq!(
+        (dumbbell(1).rate, dumbbell(1).rtt),
+        (Rate::mbps(2), Span::from_ms(20))
+    );
+    assert_eq!(dumbbell(1).queue.to_string(), "drr quantum=500B");
+    assert_eq!(dumbbell(1).reverse_queue, Some(dumbbell(1).queue));
+    assert_eq!(
+        (dumbbell(1).buffer, dumbbell(7).buffer.is_some()),
+        (None, true)
+    );
+    assert_eq!(
+        (dumbbell(7).rate, dumbbell(7).rtt),
+        (Rate::mbps(5), Span::from_ms(80))
+    );
+    assert_eq!(dumbbell(5).rtt, Span::from_ms(20));
+}
+
+#[test]
+fn a_scenario_alone_is_a_study_of_one_point() {
+    let study = read("flows = [\"cbr 1Mbps\"]\ntitle = \"One\"\n").expect("a study");
+    assert_eq!((study.title.as_str(), study.points.len()), ("One", 1));
+    assert_eq!(study.points[0].levels, BTreeMap::new());
+}
+
+#[test]
+fn overrides_reach_every_point() {
+    let mut document = Document::parse(GRID, "study.toml").expect("TOML");
+    document.set("run.replications", "3").expect("set");
+    let study = Study::from_document(&document).expect("a study");
+    assert!(
+        study
+            .points
+            .iter()
+            .all(|point| Study::replications(point).unwrap() == 3)
+    );
+}
+
+#[test]
+fn an_experiment_of_another_topology_is_told_which_key_it_inherits_and_who_sets_the_kind() {
+    let text = "flows = [\"reno\"]\n[topology]\nrtt = \"40ms\"\n[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"b\"\n\
+                [experiment.set]\n\"topology.kind\" = \"chain\"";
+    assert_eq!(
+        error(text),
+        "study.toml:3: topology.rtt: rtt is of kind dumbbell, and the kind is chain (line 9) (allowed: kind, hops, rate, delay, buffer, \
+         queue, reverse_queue); leave it out; where experiments have topologies of several kinds, each sets the keys of its own"
+    );
+}
+
+#[test]
+fn mistakes_in_factors_are_told_with_their_line() {
+    let factor = |text: &str| {
+        error(&format!(
+            "flows = [\"reno dialect=ns2\"]\n[[experiment]]\nname = \"e\"\n[[experiment.factor]]\nname = \"f\"\n{text}"
+        ))
+    };
+    assert_eq!(
+        factor("path = \"topology.rat\"\nvalues = [\"2Mbps\"]"),
+        "study.toml:7: topology.rat: unknown key, did you mean \"rate\"? (allowed: kind, rate, reverse_rate, rtt, \
+         bottleneck_delay, access_delay, access_rate, buffer, queue, reverse_queue, access_queue, pairs)"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\"\nvalues = [\"2Mbps\", \"fast\"]"),
+        "study.toml:7: topology.rate: \"fast\" is not a rate: write a number (digits, with at most one decimal point between them) and a unit, \
+         such as 10Mbps"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\""),
+        "study.toml:4: experiment[0].factor[0].values: this key is required; list its levels, such as values = [\"codel\", \
+         \"drr\"]"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\"\nvalues = []"),
+        "study.toml:7: experiment[0].factor[0].values: a factor without values has no points; give one value or more"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\"\nvalues = [\"1Mbps\", \"1Mbps\"]"),
+        "study.toml:7: experiment[0].factor[0].values: two levels are called \"1Mbps\"; tell them apart with labels = [...]"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\"\nvalues = [\"1Mbps\"]\nlabels = [\"a\", \"b\"]"),
+        "study.toml:8: experiment[0].factor[0].labels: 2 labels for 1 values; give one label per value"
+    );
+    assert_eq!(
+        factor("values = [\"1Mbps\"]"),
+        "study.toml:6: experiment[0].factor[0].values[0]: a text (\"1Mbps\") stands where a table is wanted; write { label = \
+         \"small\", set = { \"topology.buffer\" = \"20p\" } }, or give the factor a path"
+    );
+    assert_eq!(
+        factor("path = \"topology.rate\"\nvalues = [\"1Mbps\"]\ncompares = true"),
+        "study.toml:8: experiment[0].factor[0].compares: unknown key, did you mean \"compare\"? (allowed: values, labels, \
+         name, title, unit, path, compare)"
+    );
+}
+
+#[test]
+fn mistakes_in_experiments_are_told_with_what_there_is() {
+    assert_eq!(
+        error("[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"b\"\nextends = \"c\"\n"),
+        "study.toml:5: experiment[1].extends: there is no experiment above this one \"c\" (there are: a)"
+    );
+    assert_eq!(
+        error("[[experiment]]\nname = \"a\"\n[[experiment]]\nname = \"a\"\n"),
+        "study.toml:4: experiment[1].name: there is another experiment \"a\"; give each experiment its own name"
+    );
+    assert_eq!(
+        error("[studdy]\ntitle = \"x\"\n"),
+        "study.toml:1: studdy: unknown key, did you mean \"study\"? (allowed: schema_version, name, title, description, \
+         dialect, attributes, run, topology, links, wire, flows, groups, members, impairments, opportunities, changes, series, limits, study, experiment, table, figure)"
+    );
+}
+
+#[test]
+fn mistakes_in_tables_and_figures_are_told_with_the_nearest_name() {
+    let with = |text: &str| error(&format!("{GRID}{text}"));
+    let line = GRID.lines().count() + 1;
+    let at = |offset: usize, text: &str| format!("study.toml:{}: {text}", line + offset);
+    assert_eq!(
+        with("[[table]]\nid = \"t\"\nmetrics = [\"sojurn_s_p95\"]"),
+        at(
+            2,
+            "table[0].metrics[0]: there is no metric \"sojurn_s_p95\", did you mean \"sojourn_s_p95\"?; docs/metrics.md lists \
+             all"
+        )
+    );
+    assert_eq!(
+        with("[[table]]\nid = \"t\"\nrows = [\"rate\"]\nmetrics = [\"jain_index\"]"),
+        at(
+            0,
+            "table[0]: the factor \"queue\" is neither in rows nor in columns; add it to one of them, or choose a level: where = \
+             { queue = \"...\" }"
+        )
+    );
+    assert_eq!(
+        with("[[table]]\nid = \"t\"\ncolumns = [\"quueue\"]\nmetrics = [\"jain_index\"]"),
+        at(
+            2,
+            "table[0].columns[0]: there is no factor \"quueue\", did you mean \"queue\"? (there are: rate, queue)"
+        )
+    );
+    assert_eq!(
+        with("[[table]]\nid = \"t\"\nmetrics = [\"jain_index\"]\nwhere = { queue = \"Codel\" }"),
+        at(
+            3,
+            "table[0].where.queue: there is no level \"Codel\", did you mean \"CoDel\"? (there are: CoDel, DRR)"
+        )
+    );
+    assert_eq!(
+        with("[[figure]]\nid = \"f\"\nkind = \"range\"\ny = \"sojourn_s_mean\""),
+        at(
+            0,
+            "figure[0].y_low: this key is required; name the metrics at both ends, such as y_low = \"sojourn_s_p05\", y_high = \
+             \"sojourn_s_p95\""
+        )
+    );
+    // Lines and bars of several points would be drawn as one.
+    for kind in ["cdf", "sizes", "time\"\ny = \"backlog_packets"] {
+        assert_eq!(
+            with(&format!(
+                "[[figure]]\nid = \"f\"\nkind = \"{kind}\"\nfacet = \"queue\""
+            )),
+            at(
+                0,
+                "figure[0]: the factor \"rate\" is neither series nor facet; use it, or choose a level: where = { rate = \"...\" }"
+            ),
+            "{kind}"
+        );
+    }
+    assert_eq!(
+        with("[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nx = \"rate\"\nx_scale = \"log\""),
+        at(
+            4,
+            "figure[0].x_scale: the level \"slow\" of \"rate\" is not a number; give the factor a unit, or labels that are \
+             numbers, or leave x_scale out"
+        )
+    );
+    assert_eq!(
+        with(
+            "[[figure]]\nid = \"f\"\nexperiment = \"equal\"\nkind = \"bars\"\nx = \"rate\"\ny = \"sojourn_s_mean\"\ny_scale = \"log\""
+        ),
+        at(
+            6,
+            "figure[0].y_scale: bars start at zero, which a logarithmic axis does not have; write kind = \"points\", or a linear axis"
+        )
+    );
+    assert_eq!(
+        with("[[figure]]\nid = \"A b\"\n"),
+        at(
+            1,
+            "figure[0].id: \"A b\" cannot name files; write lower-case letters, digits, `-` and `_`, a letter or digit first, at most 100 characters"
+        )
+    );
+    assert_eq!(
+        with("[[figure]]\nid = \"f\"\n[[figure]]\nid = \"f\"\n"),
+        at(
+            3,
+            "figure[1].id: there is another figure \"f\"; give each its own id"
+        )
+    );
+}
+
+#[test]
+fn published_values_that_are_not_there_are_told() {
+    let text = error("flows = [\"reno dialect=ns2\"]\n[study]\npublished = \"nowhere.csv\"\n");
+    assert!(
+        text.starts_with("study.toml:3: study.published: nowhere.csv: cannot read the file: "),
+        "{text}"
+    );
+}

@@ -1,0 +1,220 @@
+//! The formats, and which one a file has.
+
+use super::input::{Fault, Input, excerpt};
+use sojourn_scenario::error::{LabError, LabErrorKind, Result};
+
+/// A format of traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// ns-2's trace of wired links: twelve fields a line.
+    Ns2,
+    /// ns-3's ASCII trace.
+    Ns3,
+    /// libpcap's capture file.
+    Pcap,
+    /// The pcapng capture file.
+    Pcapng,
+}
+
+/// What can be learned from a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// What happened to each packet at each queue.
+    Events,
+    /// What passed one point.
+    Capture,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 4] = [Format::Ns2, Format::Ns3, Format::Pcap, Format::Pcapng];
+
+    /// The name, as options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Ns2 => "ns2",
+            Format::Ns3 => "ns3",
+            Format::Pcap => "pcap",
+            Format::Pcapng => "pcapng",
+        }
+    }
+
+    /// The name, as text has it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Ns2 => "a trace of ns-2",
+            Format::Ns3 => "an ASCII trace of ns-3",
+            Format::Pcap => "a pcap capture",
+            Format::Pcapng => "a pcapng capture",
+        }
+    }
+
+    /// What can be learned from it.
+    pub fn family(self) -> Family {
+        match self {
+            Format::Ns2 | Format::Ns3 => Family::Events,
+            Format::Pcap | Format::Pcapng => Family::Capture,
+        }
+    }
+
+    /// The format of a name.
+    ///
+    /// # Errors
+    /// If there is none of that name; `option` is what it was given as.
+    pub fn parse(given: &str, option: &str) -> Result<Format> {
+        let names = Format::ALL.map(Format::name);
+        let found = Format::ALL
+            .into_iter()
+            .find(|format| format.name() == given);
+        found.ok_or_else(|| {
+            LabError::new(
+                LabErrorKind::UnknownName,
+                format!("there is no trace format {given:?}"),
+            )
+            .in_file(option)
+            .nearest(sojourn_units::nearest(given, names))
+            .allowed("formats", names.join(", "))
+        })
+    }
+}
+
+/// The format that was asked for, or the one that the content has.
+///
+/// # Errors
+/// If none was asked for and the content has none.
+pub fn choose(input: &Input, asked: Option<Format>) -> Result<Format> {
+    if let Some(format) = asked {
+        return Ok(format);
+    }
+    find(input.head()).map_err(|fault| {
+        LabError::new(LabErrorKind::Syntax, fault.problem)
+            .in_file(input.name())
+            .allowed("formats", Format::ALL.map(Format::name).join(", "))
+            .remedy(fault.remedy)
+    })
+}
+
+/// The first four bytes of pcap files: either order of bytes, micro- and nanoseconds, and the variant with longer records.
+const PCAP: [[u8; 4]; 5] = [
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0x34, 0xcd, 0xb2, 0xa1],
+];
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// How files begin that are compressed in a way that is not read here, by what, and what unpacks them.
+const PACKED: [(&[u8], &str, &str); 4] = [
+    (
+        &[0x28, 0xb5, 0x2f, 0xfd],
+        "zstd",
+        "unpack it: zstd -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        &[0xfd, b'7', b'z', b'X', b'Z', 0],
+        "xz",
+        "unpack it: xz -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        b"BZh",
+        "bzip2",
+        "unpack it: bzip2 -dc FILE | sojourn trace analyse -",
+    ),
+    (
+        &[0x04, 0x22, 0x4d, 0x18],
+        "lz4",
+        "unpack it: lz4 -dc FILE | sojourn trace analyse -",
+    ),
+];
+
+/// The format that a file with this beginning has, or what it is instead, and what to do.
+pub fn find(head: &[u8]) -> Result<Format, Fault> {
+    if head.starts_with(&PCAPNG) {
+        return Ok(Format::Pcapng);
+    }
+    if PCAP.iter().any(|magic| head.starts_with(magic)) {
+        return Ok(Format::Pcap);
+    }
+    if head.starts_with(b"PAR1") {
+        return Err(Fault {
+            problem: "this is a Parquet file, which no analysis reads".to_owned(),
+            remedy: "write the run with --trace ns2-exact or pcapng",
+        });
+    }
+    if let Some((_, program, remedy)) = PACKED.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return Err(Fault {
+            problem: format!("this is compressed by {program}; read are gzip and plain files"),
+            remedy,
+        });
+    }
+    let foreign = |problem: &str| Err(Fault::new(problem));
+    let mut seen = None;
+    for line in head.split(|byte| *byte == b'\n').take(100) {
+        let fields: Vec<&[u8]> = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|field| !field.is_empty())
+            .collect();
+        let (Some(event), true) = (fields.first(), fields.len() > 2) else {
+            continue;
+        };
+        seen.get_or_insert(line);
+        let letter = event.len() == 1;
+        if letter && fields[2].starts_with(b"/") {
+            return Ok(Format::Ns3);
+        }
+        if letter && fields[1] == b"-t" {
+            return foreign("this is a trace for nam, or one of ns-2's new wireless format");
+        }
+        if letter && fields[2].starts_with(b"_") {
+            return foreign("this is a wireless trace of ns-2");
+        }
+        if letter && fields.len() >= 12 && super::number::seconds(fields[1]).is_some() {
+            return Ok(Format::Ns2);
+        }
+    }
+    Err(Fault {
+        problem: format!(
+            "no trace format begins with {}",
+            excerpt(seen.unwrap_or(head))
+        ),
+        remedy: "say which it is with --trace-format, if it is one of them",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_found_by_content() {
+        let find = |head: &[u8]| super::find(head);
+        assert_eq!(find(&[0x4d, 0x3c, 0xb2, 0xa1, 2, 0]), Ok(Format::Pcap));
+        assert_eq!(find(&[0x0a, 0x0d, 0x0d, 0x0a, 28]), Ok(Format::Pcapng));
+        let line = b"v 0 eval {set sim_annotation {start}}\n+ 0 2 0 tcp 40 ------- 1 2.0 3.0 0 0\n";
+        assert_eq!(find(line), Ok(Format::Ns2));
+        let line = b"+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue x\n";
+        assert_eq!(find(line), Ok(Format::Ns3));
+    }
+
+    #[test]
+    fn foreign_files_are_told_what_they_are() {
+        for (head, what) in [
+            (&b"+ -t 0.0 -s 0 -d 1 -p tcp -e 40\n"[..], "nam"),
+            (b"s 10.0 _0_ RTR  --- 0 message 32\n", "wireless"),
+            (b"PAR1\x15\x04", "Parquet"),
+            (b"\x28\xb5\x2f\xfd\x04", "zstd"),
+            (b"hello, this is a letter\n", "hello"),
+            (b"\x7fELF\x02\x01", "ELF"),
+        ] {
+            let problem = find(head).unwrap_err().problem;
+            assert!(problem.contains(what), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest() {
+        let error = Format::parse("pcapn", "--trace-format").unwrap_err();
+        assert!(matches!(error.meant(), Some("pcap" | "pcapng")), "{error}");
+    }
+}
