@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sojourn_lab::compile::compile;
-use sojourn_lab::document::Document;
-use sojourn_lab::limits::LimitParams;
-use sojourn_lab::model::Scenario;
+use sojourn_run::compile::compile;
+use sojourn_run::needs::Needs;
+use sojourn_scenario::document::Document;
+use sojourn_scenario::model::{LimitParams, Scenario};
 
 /// Scenarios of more flows are read, but not compiled: that is slow, and finds nothing.
 const MOST_FLOWS: u64 = 100;
@@ -29,7 +29,7 @@ fuzz_target!(|text: &str| {
     let again = Scenario::from_document(&scenario.to_document());
     assert_eq!(again.as_ref(), Ok(&resolved));
     // What is counted neither wraps nor panics.
-    let allowed = LimitParams::default().check_run(&scenario).is_ok();
+    let allowed = Needs::of_allowed(&scenario, &LimitParams::default()).is_ok();
     let flows: u64 = scenario.flows.iter().map(|group| group.place.count).sum();
     if allowed && flows <= MOST_FLOWS {
         // An error is fine: names of nodes and links may lead nowhere.

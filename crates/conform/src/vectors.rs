@@ -80,9 +80,9 @@ pub struct Arriving {
 pub struct Answer {
     /// The packet that was sent, where the transmitter asked and there was one.
     pub sent: Option<u32>,
-    /// Packets dropped, in order, with the reason where it is told.
+    /// Packets dropped, in order, with the reason if there is one.
     pub drops: Vec<(u32, Option<String>)>,
-    /// Packets marked with CE, in order, with the reason where it is told.
+    /// Packets marked with CE, in order, with the reason if there is one.
     pub marks: Vec<(u32, Option<String>)>,
     /// The internal state afterwards; none where it is not told.
     pub state: Option<Vec<f64>>,
