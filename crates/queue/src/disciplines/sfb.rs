@@ -22,13 +22,13 @@
 //! | set of bins that is laid off | begins again at 0 | keeps its probabilities under its new key |
 //!
 //! Moving hash: after `rehash` the other set of bins takes over, with another key; the packets of flows that do not respond are
-//! called to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
+//! reported to it during the last `warmup`. Linux tests this in milliseconds on each arrival, here the time is exact.
 //!
 //! Linux forgets the time since the last try even if it makes no whole token: flows in the penalty box that try more often than
 //! `penalty_rate` get nothing after the first burst. This is kept.
 //!
 //! Left open by the paper: every bin is looked at before the packet is dropped for a full one; lengths are those before the
-//! packet. A flow is called by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
+//! packet. A flow is known by its number (both directions alike). Keys come from a stream of their own ("keys"): two when the
 //! queue is built, one at each change. Packets that a scheduler takes out past the queue's own end are found when fewer wait than
 //! the bins hold; they are counted anew then. Linux marks capable packets always, so `ecn` is on in its dialect. Its child queue is
 //! a pfifo of the same limit, which never refuses.
