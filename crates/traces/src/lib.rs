@@ -1,4 +1,4 @@
-//! Packet traces: [written](write) by a run, [read](read) and analysed, whoever wrote them.
+//! Packet traces: written by a run in `write`, read and analysed in `read`, whoever wrote them.
 
 pub mod bench;
 pub mod read;

@@ -19,11 +19,11 @@ use crate::outcome::{
 /// The tables that not every run has.
 #[derive(Clone, Debug, Default)]
 pub struct OptionalTables {
-    /// [`Kind::Receivers`].
+    /// [`Kind::Receivers`](super::Kind::Receivers).
     pub receivers: Option<RecordBatch>,
-    /// [`Kind::Transfers`].
+    /// [`Kind::Transfers`](super::Kind::Transfers).
     pub transfers: Option<RecordBatch>,
-    /// [`Kind::Media`].
+    /// [`Kind::Media`](super::Kind::Media).
     pub media: Option<RecordBatch>,
 }
 
