@@ -39,8 +39,8 @@ demo: develop ## Build the command, run the study of CoDel against DRR, write it
 .PHONY: test
 test: dev-tools develop ## Run every test: Rust, oracles, Python
 	@# Builds the command of SOJOURN_BIN, too.
-	$(CARGO) test --no-fail-fast
-	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto tests/oracles tests/python
+	$(CARGO) test --no-fail-fast 2>&1 | $(BIN)/python .ci/durations.py
+	SOJOURN_BIN=$(abspath $(TARGET))/debug/sojourn $(BIN)/python -m pytest -n auto --durations 10 tests/oracles tests/python
 
 .PHONY: soak
 soak: $(BIN)/python ## Draw new cases for every property test: make soak MINUTES=60
