@@ -1,6 +1,6 @@
 """Passes the output of `cargo test` on, and lists the slowest test programs at its end.
 
-    cargo test 2>&1 | python .ci/durations.py
+Use: `cargo test 2>&1 | python .ci/durations.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 # How many are listed.
 SLOWEST = 10
 
-PROGRAM = re.compile(r"^\s+Running (?:unittests )?(\S+) \(.*?deps[/\\]([\w-]+)-[0-9a-f]+(?:\.exe)?\)")
+PROGRAM = re.compile(
+    r"^\s+Running (?:unittests )?(\S+) \(.*?deps[/\\]([\w-]+)-[0-9a-f]+(?:\.exe)?\)"
+)
 DOCS = re.compile(r"^\s+Doc-tests (\S+)")
 RESULT = re.compile(r"^test result: .* (\d+) passed; .*finished in ([\d.]+)s")
 
