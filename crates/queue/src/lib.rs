@@ -18,6 +18,7 @@ pub mod psched;
 pub mod registry;
 pub mod round;
 pub mod scheduler;
+pub mod standalone;
 pub mod store;
 mod synonyms;
 pub mod tc;

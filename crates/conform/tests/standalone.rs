@@ -1,0 +1,122 @@
+//! A queue that is driven by its three calls does what `sojourn replay` does, packet by packet.
+
+use sojourn_conform::replay::{Arrival, Decision, replay};
+use sojourn_conform::vectors;
+use sojourn_queue::standalone::{Ecn, Item, Options, Queue, Rate, Span, Time};
+use sojourn_sim::Stream;
+use sojourn_units::Spec;
+
+const PACKETS: u32 = 3000;
+const FLOWS: u64 = 5;
+const SEED: u64 = 3;
+
+/// The link sends a byte in a microsecond.
+fn rate() -> Rate {
+    Rate::bps(8_000_000)
+}
+
+/// Bursts of several flows, with pauses in which the queue becomes empty.
+fn arrivals() -> Vec<Arrival> {
+    let mut draws = Stream::derive(SEED, 0, "arrivals");
+    let mut time = Time::ZERO + Span::from_us(10);
+    (0..PACKETS)
+        .map(|number| {
+            let pause = match number % 500 {
+                0 => 400_000,
+                _ => draws.below(1400),
+            };
+            time += Span::from_us(pause);
+            Arrival {
+                ecn: u8::try_from(draws.below(3)).expect("two bits"),
+                dscp: u8::try_from(draws.below(64)).expect("six bits"),
+                ..Arrival::plain(
+                    time,
+                    u32::try_from(64 + draws.below(1437)).expect("few"),
+                    draws.below(FLOWS),
+                )
+            }
+        })
+        .collect()
+}
+
+/// The same by enqueue and dequeue.
+fn by_calls(arrivals: &[Arrival], spec: &Spec) -> Vec<(Option<Time>, bool, &'static str)> {
+    let options = Options {
+        seed: SEED,
+        name: "link/replay/queue".to_owned(),
+        rate: rate(),
+        // As in a replay: a source for each flow, and one destination.
+        hosts: (0..u32::try_from(FLOWS).expect("few"))
+            .map(|flow| (2 + flow, 1))
+            .collect(),
+    };
+    let mut queue = Queue::build(&spec.to_string(), &options).expect("a queue");
+    let mut told = vec![(None, false, ""); arrivals.len()];
+    let (mut asks_at, mut busy) = (None, false);
+    let mut ask = |queue: &mut Queue<usize>, at: Time, busy: &mut bool| match queue.dequeue(at) {
+        Some(item) => {
+            let was = arrivals[item.payload].ecn;
+            told[item.payload] = (Some(at), item.ecn.bits() != was, "");
+            *busy = true;
+            Some(at + Span::from_us(item.bytes.into()))
+        }
+        None => {
+            *busy = false;
+            queue.ready_at(at)
+        }
+    };
+    let mut dropped = Vec::new();
+    for (number, arrival) in arrivals.iter().enumerate() {
+        while let Some(at) = asks_at.filter(|at| *at <= arrival.time) {
+            asks_at = ask(&mut queue, at, &mut busy);
+        }
+        queue.enqueue(
+            arrival.time,
+            Item {
+                bytes: arrival.bytes,
+                flow: u32::try_from(arrival.flow).expect("few"),
+                ecn: Ecn::from_bits(arrival.ecn),
+                dscp: arrival.dscp,
+                payload: number,
+            },
+        );
+        if !busy && !queue.is_empty() {
+            asks_at = ask(&mut queue, arrival.time, &mut busy);
+        }
+        dropped.append(&mut queue.take_dropped());
+    }
+    while let Some(at) = asks_at {
+        asks_at = ask(&mut queue, at, &mut busy);
+        dropped.append(&mut queue.take_dropped());
+    }
+    for drop in dropped {
+        told[drop.item.payload] = (None, false, drop.reason.name());
+    }
+    told
+}
+
+#[test]
+fn every_queue_does_by_its_calls_what_it_does_in_a_replay() {
+    let arrivals = arrivals();
+    let mut queues = 0;
+    for (name, spec) in vectors::catalogue() {
+        let decisions = replay(&arrivals, &spec, rate(), None, SEED).expect("a replay");
+        let theirs: Vec<_> = decisions
+            .iter()
+            .map(|d: &Decision| match d.departure {
+                Some(at) => (Some(at), d.marked, ""),
+                None => (None, false, d.reason),
+            })
+            .collect();
+        let ours = by_calls(&arrivals, &spec);
+        let first = ours.iter().zip(&theirs).position(|(a, b)| a != b);
+        assert_eq!(
+            first,
+            None,
+            "{name}: {:?}",
+            first.map(|at| (ours[at], theirs[at]))
+        );
+        queues += 1;
+    }
+    assert!(queues > 60, "{queues}");
+}

@@ -1,0 +1,39 @@
+//! FQ-CoDel for datagrams of one's own: two flows share a link of 10 Mbit/s. One of them sends twice its rate.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use sojourn_queue::standalone::{Ecn, Item, Options, Queue, Span, Time};
+
+/// What this program sends.
+struct Datagram {
+    number: u32,
+}
+
+fn main() {
+    let mut queue = Queue::build("fq_codel target=5ms", &Options::default()).expect("a queue");
+    let (mut free, mut sent, mut marked) = (Time::ZERO, [0, 0], 0);
+    for number in 0..20_000 {
+        // Flow 0 sends a datagram every 0.6 ms, flow 1 every sixth time.
+        let now = Time::ZERO + Span::from_us(600) * u64::from(number);
+        for flow in 0..=u32::from(number % 6 == 0) {
+            let item = Item {
+                flow,
+                ecn: Ecn::Ect0,
+                ..Item::new(1500, Datagram { number })
+            };
+            queue.enqueue(now, item);
+        }
+        // The link sends 1500 bytes in 1.2 ms.
+        while free <= now {
+            let Some(item) = queue.dequeue(free) else {
+                free = now + Span::from_ps(1);
+                break;
+            };
+            free += Span::from_us(1200);
+            sent[usize::from(item.flow == 1)] += 1;
+            marked += u32::from(item.ecn == Ecn::Ce && item.payload.number > 0);
+        }
+    }
+    let dropped = queue.take_dropped().len();
+    let waiting = queue.len();
+    println!("sent {sent:?}, {marked} marked, {dropped} dropped, {waiting} wait");
+}
