@@ -2,7 +2,7 @@
 //! that take turns at its bottleneck.
 //!
 //! ```
-//! use crate::oneline::{Dumbbell, dumbbell};
+//! use sojourn_scenario::oneline::{Dumbbell, dumbbell};
 //!
 //! let text = |text: &str| Some(text.to_owned());
 //! let options = Dumbbell {
@@ -16,7 +16,7 @@
 //! let (base, queues, _) = dumbbell(&options, &|_, _| Ok(()))?;
 //! assert_eq!(queues.len(), 2);
 //! assert_eq!(base.flows.len(), 2);
-//! # Ok::<(), crate::LabError>(())
+//! # Ok::<(), sojourn_scenario::error::LabError>(())
 //! ```
 
 use sojourn_units::{ParamInfo, Params, Spec};
