@@ -95,28 +95,42 @@ fn by_calls(arrivals: &[Arrival], spec: &Spec) -> Vec<(Option<Time>, bool, &'sta
     told
 }
 
+/// Compares the two for one queue.
+fn check(name: &str, spec: &Spec, arrivals: &[Arrival]) {
+    let decisions = replay(arrivals, spec, rate(), None, SEED).expect("a replay");
+    let theirs: Vec<_> = decisions
+        .iter()
+        .map(|d: &Decision| match d.departure {
+            Some(at) => (Some(at), d.marked, ""),
+            None => (None, false, d.reason),
+        })
+        .collect();
+    let ours = by_calls(arrivals, spec);
+    let first = ours.iter().zip(&theirs).position(|(a, b)| a != b);
+    let pair = first.map(|at| (ours[at], theirs[at]));
+    assert_eq!(first, None, "{name}: {pair:?}");
+}
+
 #[test]
 fn every_queue_does_by_its_calls_what_it_does_in_a_replay() {
     let arrivals = arrivals();
-    let mut queues = 0;
-    for (name, spec) in vectors::catalogue() {
-        let decisions = replay(&arrivals, &spec, rate(), None, SEED).expect("a replay");
-        let theirs: Vec<_> = decisions
-            .iter()
-            .map(|d: &Decision| match d.departure {
-                Some(at) => (Some(at), d.marked, ""),
-                None => (None, false, d.reason),
-            })
-            .collect();
-        let ours = by_calls(&arrivals, &spec);
-        let first = ours.iter().zip(&theirs).position(|(a, b)| a != b);
-        assert_eq!(
-            first,
-            None,
-            "{name}: {:?}",
-            first.map(|at| (ours[at], theirs[at]))
-        );
-        queues += 1;
+    let queues = vectors::catalogue();
+    assert!(queues.len() > 60, "{}", queues.len());
+    for (name, spec) in queues {
+        check(&name, &spec, &arrivals);
     }
-    assert!(queues > 60, "{queues}");
+}
+
+#[test]
+fn an_empty_queue_is_not_asked_so_that_red_in_a_scheduler_ages_as_in_a_replay() {
+    let arrivals = arrivals();
+    for text in [
+        "hhf dialect=linux each=(red)",
+        "tbf dialect=linux rate=6Mbps burst=3kB each=(red)",
+        "tbf dialect=rfc2215 rate=6Mbps burst=3kB each=(red)",
+        "prio dialect=linux each=(red)",
+        "prio each=(codel ecn=true)",
+    ] {
+        check(text, &text.parse().expect("a queue"), &arrivals);
+    }
 }

@@ -212,7 +212,9 @@ impl<T> Queue<T> {
             slots: &mut self.slots,
             dropped: &mut self.dropped,
         };
-        if self.port.dequeue(&mut self.ring, now, &mut sink) {
+        // A link does not ask an empty port either; a child of a scheduler may count such a question.
+        let waits = self.port.backlog_packets() > 0;
+        if waits && self.port.dequeue(&mut self.ring, now, &mut sink) {
             let packet = self.ring.withdraw()?;
             return Some(self.slots.take(&packet));
         }
