@@ -34,13 +34,13 @@ params! {
         /// What is left of the rate for what the estimate is too high.
         margin: f64 = "0.01", range "0".."0.5", source "tcp_bbr.c, bbr_pacing_margin_percent";
     }
-    dialects {
+    dialects Dialect {
         /// As Linux has it; the paper leaves more open.
-        rfc = "bbr-v1" {}
+        rfc as Rfc = "bbr-v1" {}
         /// TcpBbr of ns-3.
-        ns3 = "ns3-3.44" { high_gain = "2.89" from "tcp-bbr.cc, HighGain"; }
+        ns3 as Ns3 = "ns3-3.44" { high_gain = "2.89" from "tcp-bbr.cc, HighGain"; }
         /// tcp_bbr.c.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 
@@ -209,7 +209,7 @@ impl Bbr {
             lost: 0,
             delivered: 0,
             policer: Policer::default(),
-            ns3: (params.dialect == "ns3").then(|| Box::new(ns3::Ns3::new(params))),
+            ns3: (params.dialect == Dialect::Ns3).then(|| Box::new(ns3::Ns3::new(params))),
         }
     }
 

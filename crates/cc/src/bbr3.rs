@@ -37,9 +37,9 @@ params! {
         /// For how long.
         probe_rtt: Span = "200ms", range "1ms".., source "draft-ietf-ccwg-bbr section 2.16.2, BBR.ProbeRTTDuration";
     }
-    dialects {
+    dialects Dialect {
         /// The draft.
-        rfc = "bbr-v3" {}
+        rfc as Rfc = "bbr-v3" {}
     }
 }
 

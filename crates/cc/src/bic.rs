@@ -30,16 +30,16 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Xu, Harfoush & Rhee 2004", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// As Linux has it.
-        rfc = "bic-2004" {}
+        rfc as Rfc = "bic-2004" {}
         /// TcpBic of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-bic.cc";
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-bic.cc";
             smooth_part = "5" from "tcp-bic.cc, SmoothPart";
             beta = "0.8" from "tcp-bic.cc, Beta";
         }
         /// tcp_bic.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_bic.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_bic.c"; }
     }
 }
 

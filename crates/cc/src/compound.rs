@@ -43,9 +43,9 @@ params! {
         /// Window from which on there is a delay window, segments.
         low_window: u32 = "38", range .."100000", source "draft-sridharan-tcpm-ctcp-02 section 2 (as HighSpeed TCP)";
     }
-    dialects {
+    dialects Dialect {
         /// The paper and the draft.
-        rfc = "ctcp-02" {}
+        rfc as Rfc = "ctcp-02" {}
     }
 }
 

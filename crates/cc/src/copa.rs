@@ -23,9 +23,9 @@ params! {
         /// How long the least delay counts.
         min_rtt_window: Span = "10s", range "1ms".., source "Arun & Balakrishnan 2018 section 2";
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "copa-2018" {}
+        rfc as Rfc = "copa-2018" {}
     }
 }
 

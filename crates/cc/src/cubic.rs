@@ -100,18 +100,18 @@ params! {
         /// How the curve is followed.
         curve: Curve = "real", source "RFC 9438 section 4.2", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// RFC 9438 as printed.
-        rfc = "rfc9438" {}
+        rfc as Rfc = "rfc9438" {}
         /// TcpCubic of ns-3, with HyStart.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             exit = "hystart_ns3" from "tcp-cubic.cc, HystartUpdate";
             curve = "ns3" from "tcp-cubic.cc, Update";
             hystart_most_rise = "1s" from "tcp-cubic.cc, HyStartDelayMax";
             hystart_rise_divisor = "1" from "tcp-cubic.cc, HystartDelayThresh";
         }
         /// tcp_cubic.c.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             exit = "hystart" from "tcp_cubic.c, hystart";
             curve = "ticks" from "tcp_cubic.c, bictcp_update";
         }

@@ -65,13 +65,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "RFC 8257", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// RFC 8257.
-        rfc = "rfc8257" {}
+        rfc as Rfc = "rfc8257" {}
         /// TcpDctcp of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-dctcp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-dctcp.cc"; }
         /// tcp_dctcp.c.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             in_1024ths = "true" from "tcp_dctcp.c, dctcp_update_alpha";
             ends = "before" from "tcp_dctcp.c, dctcp_update_alpha runs before what is delivered is counted";
             halved = "cwnd" from "tcp_dctcp.c, dctcp_react_to_loss";

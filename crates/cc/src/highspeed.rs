@@ -36,13 +36,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "RFC 3649 section 5", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// RFC 3649.
-        rfc = "rfc3649" {}
+        rfc as Rfc = "rfc3649" {}
         /// TcpHighSpeed of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-highspeed.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-highspeed.cc"; }
         /// tcp_highspeed.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_highspeed.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_highspeed.c"; }
     }
 }
 

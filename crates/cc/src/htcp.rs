@@ -29,13 +29,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "draft-leith-tcp-htcp-06", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The draft.
-        rfc = "htcp-06" {}
+        rfc as Rfc = "htcp-06" {}
         /// TcpHtcp of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-htcp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-htcp.cc"; }
         /// tcp_htcp.c.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             details = "linux" from "tcp_htcp.c";
             rtt_scaling = "true" from "tcp_htcp.c, use_rtt_scaling";
         }

@@ -29,13 +29,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Caini & Firrincieli 2004", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "hybla-2004" {}
+        rfc as Rfc = "hybla-2004" {}
         /// TcpHybla of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-hybla.cc"; rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-hybla.cc"; rtt0 = "50ms" from "tcp-hybla.cc, RRTT"; }
         /// tcp_hybla.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_hybla.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_hybla.c"; }
     }
 }
 

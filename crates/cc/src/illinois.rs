@@ -34,13 +34,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Liu, Basar & Srikant 2006", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper, with Linux's constants where it leaves them open.
-        rfc = "illinois-2006" {}
+        rfc as Rfc = "illinois-2006" {}
         /// TcpIllinois of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-illinois.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-illinois.cc"; }
         /// tcp_illinois.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_illinois.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_illinois.c"; }
     }
 }
 

@@ -50,11 +50,11 @@ params! {
         /// How delays are kept and the window follows them.
         rule: Rule = "rfc", source "RFC 6817 section 2.4.2", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// RFC 6817.
-        rfc = "rfc6817" {}
+        rfc as Rfc = "rfc6817" {}
         /// TcpLedbat of ns-3.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             slow_start = "true" from "tcp-ledbat.cc, SSParam";
             init_cwnd = "1000" from "tcp-ledbat.cc leaves it to the socket";
             rule = "ns3" from "tcp-ledbat.cc, CongestionAvoidance";

@@ -23,9 +23,9 @@ params! {
         /// Times the length of a pause between two of them.
         spacing: u32 = "9", range "1".."1000", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.4";
     }
-    dialects {
+    dialects Dialect {
         /// The draft.
-        rfc = "ledbat-plus-plus-01" {}
+        rfc as Rfc = "ledbat-plus-plus-01" {}
     }
 }
 

@@ -30,13 +30,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Kuzmanovic & Knightly 2003", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "lp-2003" {}
+        rfc as Rfc = "lp-2003" {}
         /// TcpLp of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-lp.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-lp.cc"; }
         /// tcp_lp.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_lp.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_lp.c"; }
     }
 }
 

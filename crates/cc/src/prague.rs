@@ -26,9 +26,9 @@ params! {
         /// Fraction that the first mark stands for.
         alpha: Ratio = "1", source "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.2";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 9331 and the draft.
-        rfc = "prague-04" {}
+        rfc as Rfc = "prague-04" {}
     }
 }
 

@@ -50,13 +50,13 @@ params! {
         /// Slow start threshold to begin with; none is as high as can be.
         initial_ssthresh: Option<Bytes> = "none", range "1B".., source "RFC 5681 section 3.1 (arbitrarily high)";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 5681 as printed.
-        rfc = "rfc5681" {}
+        rfc as Rfc = "rfc5681" {}
         /// TcpNewReno of ns-3.
-        ns3 = "ns3-3.44" { counting = "acks" from "tcp-congestion-ops.cc, TcpNewReno::CongestionAvoidance"; }
+        ns3 as Ns3 = "ns3-3.44" { counting = "acks" from "tcp-congestion-ops.cc, TcpNewReno::CongestionAvoidance"; }
         /// Linux's reno: every acknowledged segment counts in slow start, and the window is halved, not the flight.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             slow_start_limit = "65535" from "tcp_cong.c, tcp_slow_start";
             halved = "cwnd" from "tcp_cong.c, tcp_reno_ssthresh";
         }

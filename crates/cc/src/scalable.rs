@@ -29,16 +29,16 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Kelly 2003", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "scalable-2003" {}
+        rfc as Rfc = "scalable-2003" {}
         /// TcpScalable of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-scalable.cc";
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-scalable.cc";
             growth = "0.02" from "tcp-scalable.cc, AIFactor 50";
             low_window = "0" from "tcp-scalable.cc: the lesser of window and factor";
         }
         /// tcp_scalable.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_scalable.c";
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_scalable.c";
             low_window = "0" from "tcp_scalable.c: the lesser of window and TCP_SCALABLE_AI_CNT, 100";
         }
     }

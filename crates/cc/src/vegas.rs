@@ -31,17 +31,17 @@ params! {
         /// Whose arithmetic it follows: how round trips are counted, what waits is computed and the threshold set.
         details: Details = "paper", source "Brakmo & Peterson 1995 leaves it open; Diff as its section III.B has it", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "vegas-1995" {}
+        rfc as Rfc = "vegas-1995" {}
         /// tcp-vegas.cc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             alpha = "2" from "tcp-vegas.cc, Alpha";
             beta = "4" from "tcp-vegas.cc, Beta";
             details = "ns3" from "tcp-vegas.cc";
         }
         /// tcp_vegas.c.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             alpha = "2" from "tcp_vegas.c, alpha";
             beta = "4" from "tcp_vegas.c, beta";
             details = "linux" from "tcp_vegas.c, tcp_vegas_cong_avoid";

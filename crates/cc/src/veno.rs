@@ -22,13 +22,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Fu & Liew 2003", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper.
-        rfc = "veno-2003" {}
+        rfc as Rfc = "veno-2003" {}
         /// TcpVeno of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-veno.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-veno.cc"; }
         /// tcp_veno.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_veno.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_veno.c"; }
     }
 }
 

@@ -28,16 +28,16 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Grieco & Mascolo 2004", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// Westwood+ as Linux has it.
-        rfc = "westwood-2004" {}
+        rfc as Rfc = "westwood-2004" {}
         /// TcpWestwoodPlus of ns-3.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             details = "ns3" from "tcp-westwood-plus.cc";
             filter = "0.9" from "tcp-westwood-plus.cc, ALPHA";
         }
         /// tcp_westwood.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_westwood.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_westwood.c"; }
     }
 }
 

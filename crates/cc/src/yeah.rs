@@ -32,13 +32,13 @@ params! {
         /// Whose arithmetic it follows.
         details: Details = "paper", source "Baiocchi et al. 2007", by dialect;
     }
-    dialects {
+    dialects Dialect {
         /// The paper, with Linux's constants.
-        rfc = "yeah-2007" {}
+        rfc as Rfc = "yeah-2007" {}
         /// TcpYeah of ns-3.
-        ns3 = "ns3-3.44" { details = "ns3" from "tcp-yeah.cc"; }
+        ns3 as Ns3 = "ns3-3.44" { details = "ns3" from "tcp-yeah.cc"; }
         /// tcp_yeah.c.
-        linux = "linux-6.1" { details = "linux" from "tcp_yeah.c"; }
+        linux as Linux = "linux-6.1" { details = "linux" from "tcp_yeah.c"; }
     }
 }
 

@@ -65,11 +65,11 @@ impl Sets {
     pub fn of(
         ways: Option<u32>,
         buckets: Option<u32>,
-        dialect: &str,
+        known: bool,
     ) -> Result<Option<Sets>, &'static str> {
         match (ways, buckets) {
             (None, _) => Ok(None),
-            (Some(_), _) if dialect != "ns3" => {
+            (Some(_), _) if !known => {
                 Err("ways needs dialect ns3; leave it out or choose that one")
             }
             (Some(_), None) => Err("ways needs buckets; give their number"),

@@ -93,9 +93,9 @@ sojourn_units::params! {
         gamma: u32 = "1", range .."10000", source "ns-2.35 ns-default.tcl v_gamma_",
             where recovery is "vegas";
     }
-    dialects {
+    dialects Dialect {
         /// ns-2.35 as it comes.
-        ns2 = "ns2-2.35" {}
+        ns2 as Ns2 = "ns2-2.35" {}
     }
 }
 

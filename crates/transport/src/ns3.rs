@@ -79,8 +79,8 @@ sojourn_units::params! {
         /// Bytes of the link's header on every packet.
         link_header: Bytes = "2B", range "0B".."1000B", source "ns-3.24 ppp-header.cc: PPP on a point-to-point device";
     }
-    dialects {
+    dialects Dialect {
         /// ns-3.24 as it comes.
-        ns3_24 = "ns3-3.24" {}
+        ns3_24 as Ns3_24 = "ns3-3.24" {}
     }
 }

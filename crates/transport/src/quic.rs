@@ -90,9 +90,9 @@ params! {
         /// Whether packets are ECN-capable.
         ecn: bool = "false", source "RFC 9000 section 13.4 leaves it to the endpoint";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 9000 and RFC 9002.
-        rfc = "rfc9002" {}
+        rfc as Rfc = "rfc9002" {}
     }
 }
 

@@ -27,9 +27,9 @@ params! {
         /// Queueing delay to keep.
         rledbat_target: Span = "60ms", range "1ms".."1s", source "draft-irtf-iccrg-ledbat-plus-plus-01 section 4.5";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 9840.
-        rfc = "rfc9840" {}
+        rfc as Rfc = "rfc9840" {}
     }
 }
 

@@ -172,16 +172,16 @@ params! {
         unusable_time: Span = "10s", range "0s".."1h", source "RFC 8083 section 4.4 (seconds, or tens of seconds)",
             where unusable_loss not "none";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 3550, with the profile of RFC 3551.
-        rfc = "rfc3550" {}
+        rfc as Rfc = "rfc3550" {}
         /// The profile for feedback (RFC 4585): no least time, but in a group 1s before the first report.
-        avpf = "rfc4585" {
+        avpf as Avpf = "rfc4585" {
             rtcp_least = "0s" from "RFC 4585 section 3.4";
             rtcp_first = "0s" from "RFC 4585 section 3.5.1 (two participants; a group has 1s)";
         }
         /// ns-2's Session/RTP.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             bandwidth = "64kbps" from "session-rtp.tcl has it from the script; here RFC 3551's PCMU";
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             payload = "65495B" from "rtp.cc sends what it is told to";
@@ -215,7 +215,7 @@ const COUNTED: u32 = 28;
 impl RtpParams {
     /// Under AVPF members of a group wait before they report first, unless it is said how long.
     pub fn for_group(&mut self) {
-        if self.dialect == "avpf" && self.rtcp_first == Span::ZERO {
+        if self.dialect == Dialect::Avpf && self.rtcp_first == Span::ZERO {
             self.rtcp_first = FIRST_OF_GROUP;
         }
     }

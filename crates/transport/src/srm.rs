@@ -56,11 +56,11 @@ params! {
         /// Payload of a repair; that of the data unless given.
         repair: Option<Bytes> = "none", range "1B".."65495B", source "the data's; ns-2 sends 1024 bytes";
     }
-    dialects {
+    dialects Dialect {
         /// Floyd et al. 1997.
-        paper = "floyd1997" {}
+        paper as Paper = "floyd1997" {}
         /// ns-2.35: the sizes that are told are the sizes on the wire.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             headers = "0B" from "agent.cc: packetSize_ is the size of the packet";
             repair = "1024B" from "srm.tcl, packetSize_";
         }

@@ -40,9 +40,9 @@ params! {
         /// Whether packets are ECN-capable; a mark counts as a loss.
         ecn: bool = "false", source "RFC 5348 section 5.1 (a marked packet is a congestion indication)";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 5348.
-        rfc = "rfc5348" {}
+        rfc as Rfc = "rfc5348" {}
     }
 }
 

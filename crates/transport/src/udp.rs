@@ -41,17 +41,17 @@ params! {
         /// ECN codepoint of the datagrams; nothing reacts to marks.
         ecn: UdpEcn = "none", source "RFC 8085 section 3.1.7: not without a reaction to marks";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 768.
-        rfc = "rfc768" {}
+        rfc as Rfc = "rfc768" {}
         /// The size that the source says is the size on the wire.
-        ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
+        ns2 as Ns2 = "ns2-2.35" { headers = "0B" from "agent.cc, udp.cc: packetSize_ is the size of the packet"; }
         /// As RFC 768, with the header of a point-to-point link, which the link adds (`wire.link_header`).
-        ns3 = "ns3-3.44" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
+        ns3 as Ns3 = "ns3-3.44" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
         /// As RFC 768, with the header of a point-to-point link.
-        ns3_24 = "ns3-3.24" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
+        ns3_24 as Ns3_24 = "ns3-3.24" { headers = "30B" from "ppp-header.cc: 2 bytes"; }
         /// As RFC 768.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -845,11 +845,12 @@ pub mod expansion {
         T::parse_text(text).unwrap_or_else(|error| panic!("declared default of {name}: {error}"))
     }
 
-    /// The entry of a dialect, named in short or in full.
-    pub fn dialect<P: Params>(given: &str) -> Result<&'static DialectInfo, ParamError> {
-        let named = |info: &&DialectInfo| info.name == given || info.release == given;
+    /// The entry of a dialect, named in short or in full, and its place in the list.
+    pub fn dialect<P: Params>(given: &str) -> Result<(usize, &'static DialectInfo), ParamError> {
+        let named = |(_, info): &(usize, &DialectInfo)| info.name == given || info.release == given;
         P::DIALECTS
             .iter()
+            .enumerate()
             .find(named)
             .ok_or_else(|| ParamError::UnknownDialect {
                 given: given.to_owned(),
@@ -878,7 +879,8 @@ pub mod expansion {
     }
 }
 
-/// Declares the parameters of an algorithm: a struct with a field for each, a field `dialect`, and [`Params`] for it.
+/// Declares the parameters of an algorithm: a struct with a field for each, and [`Params`] for it. Where there are dialects,
+/// also an enum of these, and a field `dialect` of that type.
 ///
 /// Each parameter has a text, a type ([`ParamValue`]), a default, a range whose sides may be left open (both ends are
 /// allowed values), and a source; each dialect a short name, its name with the release, and the defaults in which it
@@ -903,11 +905,11 @@ pub mod expansion {
 ///         /// Held at most; more is dropped on arrival.
 ///         limit: Limit = "1000p", range "1p".., source "sch_codel's default; the RFC gives none";
 ///     }
-///     dialects {
+///     dialects Dialect {
 ///         /// RFC 8289 as printed.
-///         rfc8289 = "rfc8289" {}
+///         rfc8289 as Rfc8289 = "rfc8289" {}
 ///         /// ns-3's CoDelQueueDisc.
-///         ns3 = "ns3-3.44" { limit = "1.5MB" from "codel-queue-disc.cc, MaxSize"; }
+///         ns3 as Ns3 = "ns3-3.44" { limit = "1.5MB" from "codel-queue-disc.cc, MaxSize"; }
 ///     }
 /// }
 ///
@@ -931,9 +933,9 @@ pub mod expansion {
 ///         /// Held at most.
 ///         limit: sojourn_units::Limit = "100p", source "a default";
 ///     }
-///     dialects {
+///     dialects Dialect {
 ///         /// Another one.
-///         other = "other-1" { limits = "50p" from "its manual"; }
+///         other as Other = "other-1" { limits = "50p" from "its manual"; }
 ///     }
 /// }
 /// ```
@@ -953,10 +955,10 @@ macro_rules! params {
                 ;
             )*
         }
-        $(dialects {
+        $(dialects $Dialect:ident {
             $(
                 $(#[doc = $dialect_doc:literal])+
-                $dialect:ident = $release:literal {
+                $dialect:ident as $Variant:ident = $release:literal {
                     $($key:ident = $value:literal from $key_source:literal ;)*
                 }
             )+
@@ -969,16 +971,47 @@ macro_rules! params {
                 $(#[doc = $param_doc])+
                 pub $param: $ty,
             )*
-            /// The short name of the dialect whose defaults these began with.
-            pub dialect: &'static str,
+            $(
+                /// The dialect whose defaults these began with.
+                pub dialect: $Dialect,
+            )?
         }
 
+        $(
+            #[doc = concat!("The dialects of [`", stringify!($Name), "`].")]
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            $vis enum $Dialect {
+                $(
+                    $(#[doc = $dialect_doc])+
+                    $Variant,
+                )+
+            }
+
+            impl $Dialect {
+                /// Every dialect, in the order declared.
+                const ALL: &'static [$Dialect] = &[$($Dialect::$Variant),+];
+
+                /// The short name.
+                $vis const fn name(self) -> &'static str {
+                    match self {
+                        $($Dialect::$Variant => stringify!($dialect),)+
+                    }
+                }
+            }
+
+            impl ::core::fmt::Display for $Dialect {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.pad(self.name())
+                }
+            }
+        )?
+
         impl $Name {
-            /// The declared defaults, before what a dialect overrides.
-            fn declared(dialect: &'static str) -> Self {
+            /// The declared defaults, before what a dialect overrides. It is the dialect at that place of the list.
+            fn declared(_place: usize) -> Self {
                 Self {
                     $($param: $crate::param::expansion::declared(stringify!($param), $default),)*
-                    dialect,
+                    $(dialect: $Dialect::ALL[_place],)?
                 }
             }
         }
@@ -990,7 +1023,7 @@ macro_rules! params {
                         Ok(params) => params,
                         Err(error) => panic!("declared dialect {}: {error}", first.name),
                     },
-                    None => Self::declared("default"),
+                    None => Self::declared(0),
                 }
             }
         }
@@ -1029,8 +1062,8 @@ macro_rules! params {
             ),+)?];
 
             fn in_dialect(name: &str) -> Result<Self, $crate::ParamError> {
-                let info = $crate::param::expansion::dialect::<Self>(name)?;
-                let mut params = Self::declared(info.name);
+                let (place, info) = $crate::param::expansion::dialect::<Self>(name)?;
+                let mut params = Self::declared(place);
                 for &(key, value, _) in info.overrides {
                     $crate::Params::set(&mut params, key, value)?;
                 }
@@ -1063,7 +1096,9 @@ macro_rules! params {
             }
 
             fn dialect(&self) -> &'static str {
-                self.dialect
+                let _name = "default";
+                $(let _name = $Dialect::name(self.dialect);)?
+                _name
             }
         }
 
@@ -1457,12 +1492,12 @@ mod tests {
             /// Whether at all.
             ecn: bool = "false", source "a paper";
         }
-        dialects {
+        dialects TestDialect {
             /// As printed.
-            rfc8289 = "rfc8289" {}
+            rfc8289 as Rfc8289 = "rfc8289" {}
             /// As in
             /// the kernel.
-            linux = "linux-6.1" { limit = "50p" from "sch_codel.c"; ecn = "true" from "sch_codel.c"; }
+            linux as Linux = "linux-6.1" { limit = "50p" from "sch_codel.c"; ecn = "true" from "sch_codel.c"; }
         }
     }
 
@@ -1493,11 +1528,11 @@ mod tests {
             /// Small.
             low: u32 = "5", range .."6", source "a paper";
         }
-        dialects {
+        dialects OutOfRange {
             /// Good.
-            good = "good" {}
+            good as Good = "good" {}
             /// Bad.
-            bad = "bad-1" { low = "7" from "a paper"; }
+            bad as Bad = "bad-1" { low = "7" from "a paper"; }
         }
     }
 
@@ -1513,11 +1548,11 @@ mod tests {
             /// What is said about it.
             said: Option<Span> = "none", source "a paper", where pause not "0s", where reports is "true" or every not "5s";
         }
-        dialects {
+        dialects NeedyDialect {
             /// Good.
-            good = "good" {}
+            good as Good = "good" {}
             /// Without reports.
-            silent = "silent-1" { reports = "false" from "a paper"; every = "1s" from "a paper"; }
+            silent as Silent = "silent-1" { reports = "false" from "a paper"; every = "1s" from "a paper"; }
         }
     }
 
@@ -1594,13 +1629,13 @@ mod tests {
             /// Whose rules.
             whose: Whose = "paper", source "a paper", by dialect;
         }
-        dialects {
+        dialects DialectDialect {
             /// The paper.
-            paper = "paper-1" {}
+            paper as Paper = "paper-1" {}
             /// The program.
-            program = "program-1" { whose = "program" from "its source"; }
+            program as Program = "program-1" { whose = "program" from "its source"; }
             /// Its port, with the paper's rules.
-            port = "port-1" {}
+            port as Port = "port-1" {}
         }
     }
 
@@ -1682,9 +1717,9 @@ mod tests {
             /// A knob.
             knob: u32 = "0", source "a program", where dialect is "prgram";
         }
-        dialects {
+        dialects OfNone {
             /// The program.
-            program = "program-1" {}
+            program as Program = "program-1" {}
         }
     }
 
@@ -1755,7 +1790,7 @@ mod tests {
     fn the_first_dialect_is_the_default_one() {
         let params = TestParams::default();
         assert_eq!(params, TestParams::in_dialect("rfc8289").unwrap());
-        assert_eq!((params.dialect, params.release()), ("rfc8289", "rfc8289"));
+        assert_eq!((params.dialect(), params.release()), ("rfc8289", "rfc8289"));
         assert_eq!(params.target, Span::from_ms(5));
         assert_eq!(params.classify, Classify::Flow);
         assert_eq!(params.each, Spec::new("droptail"));
@@ -1766,7 +1801,10 @@ mod tests {
     fn a_dialect_is_named_in_short_or_in_full() {
         let linux = TestParams::in_dialect("linux").unwrap();
         assert_eq!(TestParams::in_dialect("linux-6.1").unwrap(), linux);
-        assert_eq!((linux.dialect, linux.release()), ("linux", "linux-6.1"));
+        assert_eq!(
+            (linux.dialect, linux.release()),
+            (TestDialect::Linux, "linux-6.1")
+        );
         assert_eq!((linux.limit.to_string().as_str(), linux.ecn), ("50p", true));
     }
 
@@ -1925,7 +1963,7 @@ mod tests {
 
     #[test]
     fn without_dialects_there_is_one_way_and_no_name_for_it() {
-        assert_eq!(OneParam::default().dialect, "default");
+        assert_eq!(OneParam::default().dialect(), "default");
         assert_eq!(OneParam::default().release(), "default");
         assert_eq!(NoParams::default().pairs(), vec![]);
         assert_eq!(
@@ -1944,7 +1982,7 @@ mod tests {
                 params.ecn,
                 params.limit.to_string().as_str()
             ),
-            ("linux", true, "7p")
+            (TestDialect::Linux, true, "7p")
         );
     }
 
@@ -1953,15 +1991,15 @@ mod tests {
         let given = owned(&[("dialect", "rfc8289")]);
         assert_eq!(
             build::<TestParams>(Some("linux"), &given).map(|p| p.dialect),
-            Ok("rfc8289")
+            Ok(TestDialect::Rfc8289)
         );
         assert_eq!(
             build::<TestParams>(Some("linux"), &[]).map(|p| p.dialect),
-            Ok("linux")
+            Ok(TestDialect::Linux)
         );
         assert_eq!(
             build::<TestParams>(None, &[]).map(|p| p.dialect),
-            Ok("rfc8289")
+            Ok(TestDialect::Rfc8289)
         );
     }
 

@@ -30,11 +30,11 @@ pub mod algorithm {
             /// Acceptable delay.
             target: Span = "5ms", range "1us".., source "this test";
         }
-        dialects {
+        dialects Dialect {
             /// As printed.
-            paper = "paper" {}
+            paper as Paper = "paper" {}
             /// As built.
-            linux = "linux-6.1" { victim = "head" from "this test"; }
+            linux as Linux = "linux-6.1" { victim = "head" from "this test"; }
         }
     }
 

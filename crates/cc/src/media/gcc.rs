@@ -49,9 +49,9 @@ params! {
         /// Increase per second while the capacity is not known (eta).
         eta: f64 = "1.08", range "1".."2", source "gcc-02 section 5.5";
     }
-    dialects {
+    dialects Dialect {
         /// The draft.
-        draft = "draft-ietf-rmcat-gcc-02" {}
+        draft as Draft = "draft-ietf-rmcat-gcc-02" {}
     }
 }
 

@@ -72,9 +72,9 @@ params! {
         /// Pacing rate over the sending rate of section 5.2.2: above 1, frames of varying size wait less.
         headroom: f64 = "1", range "1".."10", source "RFC 8698 section 5.2";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 8698.
-        rfc = "rfc8698" {}
+        rfc as Rfc = "rfc8698" {}
     }
 }
 

@@ -60,9 +60,9 @@ params! {
         /// Time without a trend after which fast increase resumes (T_RESUME_FAST_INCREASE).
         resume: Span = "5s", range "100ms".."60s", source "RFC 8298 section 4.1.1.1";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 8298.
-        rfc = "rfc8298" {}
+        rfc as Rfc = "rfc8298" {}
     }
 }
 

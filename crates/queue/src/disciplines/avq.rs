@@ -48,11 +48,11 @@ params! {
         /// Size of a usual packet, where packets are converted to bytes.
         avpkt: Bytes = "1000B", range "1B".., source "Kunniyur & Srikant 2001: 1000 bytes; ns-default.tcl: mean_pktsize_ 1000";
     }
-    dialects {
+    dialects Dialect {
         /// Kunniyur and Srikant 2001.
-        paper = "avq-2001" {}
+        paper as Paper = "avq-2001" {}
         /// ns-2's Queue/Vq.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
             initial = "0.8" from "ns-2.35 ns-default.tcl: ecnlim_ 0.8";
         }
@@ -99,7 +99,7 @@ impl Entry for Avq {
             (Limit::Bytes(n), false) => float(n.get()) / avpkt,
         };
         Ok(Avq {
-            ns2: params.dialect == "ns2",
+            ns2: params.dialect == Dialect::Ns2,
             avpkt,
             room: params.buflim * limit,
             queue: 0.0,

@@ -58,11 +58,11 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng et al. 2002: marks or drops";
     }
-    dialects {
+    dialects Dialect {
         /// Feng, Kandlur, Saha and Shin 2002.
-        paper = "blue-2002" {}
+        paper as Paper = "blue-2002" {}
         /// The port to ns-2.
-        ns2 = "ns2-blue-2002" {
+        ns2 as Ns2 = "ns2-blue-2002" {
             limit = "50p" from "the port's example script: queue-limit 50, ns-2's default";
             increment = "0.0025" from "the port's example script";
             decrement = "0.00025" from "the port's example script";
@@ -96,7 +96,7 @@ impl Entry for Blue {
     type Params = BlueParams;
 
     fn build(params: BlueParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let ns2 = params.dialect == "ns2";
+        let ns2 = params.dialect == Dialect::Ns2;
         check(&params, ns2)?;
         Ok(Blue {
             params,

@@ -145,9 +145,9 @@ params! {
         perturb: bool = "false", source "sch_cake.c: the kernel's hash has a random key; here collisions are the same in all replications unless asked",
             acts "flows share a queue by their hash";
     }
-    dialects {
+    dialects Dialect {
         /// Linux's sch_cake.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

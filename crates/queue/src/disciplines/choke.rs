@@ -58,11 +58,11 @@ params! {
         /// The average decays while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
     }
-    dialects {
+    dialects Dialect {
         /// Pan, Prabhakar and Psounis 2000.
-        paper = "choke-2000" {}
+        paper as Paper = "choke-2000" {}
         /// Linux sch_choke as `tc` sets it up.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             min = "none" from "iproute2 q_choke.c: max / 3";
             max = "none" from "iproute2 q_choke.c: limit / 4";
             limit = "1000p" from "the device's txqueuelen; tc has no default";
@@ -94,7 +94,7 @@ impl Entry for Choke {
     type Params = ChokeParams;
 
     fn build(params: ChokeParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         check(&params, linux)?;
         let ecn = params.ecn;
         let red = red_params(&params, linux)?;

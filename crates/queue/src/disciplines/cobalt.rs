@@ -60,11 +60,11 @@ params! {
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
         l4s: bool = "false", source "ns-3.44 cobalt-queue-disc.cc: UseL4s";
     }
-    dialects {
+    dialects Dialect {
         /// CAKE's COBALT.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
         /// ns-3's CobaltQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             limit = "1500kB" from "cobalt-queue-disc.cc: MaxSize 1500 * 1000 bytes";
             ecn = "false" from "cobalt-queue-disc.cc: UseEcn";
             mtu = "none" from "cobalt-queue-disc.cc";
@@ -129,7 +129,7 @@ impl Aqm for Cobalt {
         let room = view
             .waiting
             .peek(0)
-            .filter(|_| self.law.rules == Rules::Linux);
+            .filter(|_| self.law.rules == Dialect::Linux);
         match room.and_then(|head| bytes.checked_sub(u64::from(head.size))) {
             Some(left)
                 if self
@@ -154,7 +154,7 @@ impl Aqm for Cobalt {
             self.least = (view.rate, four_times(self.mtu, view.rate));
         }
         let least = self.least.1;
-        let spared = view.packets == 0 && self.law.rules == Rules::Linux;
+        let spared = view.packets == 0 && self.law.rules == Dialect::Linux;
         let vars = &mut self.vars;
         self.law
             .judge(vars, meta, sojourn, least, spared, cx.now, cx.rng)
@@ -187,7 +187,7 @@ fn four_times(mtu: Option<Bytes>, rate: Rate) -> u64 {
 /// The law without a queue: it judges each head of a queue, and learns of overflows and of an empty queue. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CobaltLaw {
-    rules: Rules,
+    rules: Dialect,
     /// Acceptable wait, in nanoseconds.
     target: u64,
     /// Time above target before signals begin, in nanoseconds.
@@ -206,12 +206,6 @@ pub struct CobaltLaw {
     increment: f64,
     /// What an empty queue takes off it.
     decrement: f64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rules {
-    Linux,
-    Ns3,
 }
 
 /// What the law remembers of one queue, what each judgement asks for first.
@@ -253,27 +247,24 @@ impl CobaltLaw {
     /// # Errors
     /// If the dialect lacks a threshold that is asked for.
     pub fn new(params: &CobaltParams) -> Result<CobaltLaw, SpecError> {
-        let rules = match params.dialect {
-            "ns3" => Rules::Ns3,
-            _ => Rules::Linux,
-        };
-        if rules == Rules::Linux && params.blue_threshold.is_some() {
+        let rules = params.dialect;
+        if rules == Dialect::Linux && params.blue_threshold.is_some() {
             return Err(contradiction(
                 "dialect linux has no blue_threshold; leave it out or choose dialect ns3",
             ));
         }
-        if params.ce_threshold.is_some() && (rules == Rules::Linux || !params.ecn) {
+        if params.ce_threshold.is_some() && (rules == Dialect::Linux || !params.ecn) {
             return Err(contradiction("ce_threshold needs dialect ns3 and ecn=true"));
         }
-        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
-        if rules == Rules::Ns3 && params.mtu.is_some() {
+        check_l4s(params.l4s, rules == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
+        if rules == Dialect::Ns3 && params.mtu.is_some() {
             return Err(contradiction(
                 "dialect ns3 has no mtu; leave it out or choose dialect linux",
             ));
         }
         let whole = |p: f64| match rules {
-            Rules::Linux => (p * ONE_32).floor(),
-            Rules::Ns3 => p,
+            Dialect::Linux => (p * ONE_32).floor(),
+            Dialect::Ns3 => p,
         };
         Ok(CobaltLaw {
             rules,
@@ -285,8 +276,8 @@ impl CobaltLaw {
             ce_threshold: params.ce_threshold.map(ns),
             l4s: params.l4s,
             top: match rules {
-                Rules::Linux => ONE_32 - 1.0,
-                Rules::Ns3 => 1.0,
+                Dialect::Linux => ONE_32 - 1.0,
+                Dialect::Ns3 => 1.0,
             },
             increment: whole(params.increment),
             decrement: whole(params.decrement),
@@ -309,8 +300,8 @@ impl CobaltLaw {
             dropping: false,
             count: 0,
             root: match self.rules {
-                Rules::Linux => 0,
-                Rules::Ns3 => u32::MAX,
+                Dialect::Linux => 0,
+                Dialect::Ns3 => u32::MAX,
             },
             drop_next: 0,
             probability: 0.0,
@@ -505,8 +496,8 @@ impl CobaltLaw {
     /// The values of [`CobaltLaw::STATE_NAMES`].
     pub fn state(&self, vars: &CobaltVars, out: &mut Vec<f64>) {
         let one = match self.rules {
-            Rules::Linux => ONE_32,
-            Rules::Ns3 => 1.0,
+            Dialect::Linux => ONE_32,
+            Dialect::Ns3 => 1.0,
         };
         out.extend([
             f64::from(vars.count),
@@ -535,8 +526,8 @@ impl CobaltLaw {
     /// When BLUE's probability changed, as it is remembered: ns-3 keeps 32 bits of the nanoseconds.
     fn stamp(&self, now: u64) -> u64 {
         match self.rules {
-            Rules::Linux => now,
-            Rules::Ns3 => now & u64::from(u32::MAX),
+            Dialect::Linux => now,
+            Dialect::Ns3 => now & u64::from(u32::MAX),
         }
     }
 
@@ -551,8 +542,8 @@ impl CobaltLaw {
     fn draws(&self, vars: &CobaltVars, rng: &mut Stream) -> bool {
         vars.probability > 0.0
             && match self.rules {
-                Rules::Linux => float(rng.bits() >> 32) < vars.probability,
-                Rules::Ns3 => rng.uniform() < vars.probability,
+                Dialect::Linux => float(rng.bits() >> 32) < vars.probability,
+                Dialect::Ns3 => rng.uniform() < vars.probability,
             }
     }
 }

@@ -55,20 +55,20 @@ params! {
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never count; those that waited longer than `ce_threshold` are marked, and no others by it; dialect ns3.
         l4s: bool = "false", source "ns-3.44 codel-queue-disc.cc: UseL4s";
     }
-    dialects {
+    dialects Dialect {
         /// The pseudo-code of RFC 8289.
-        rfc8289 = "rfc8289" {}
+        rfc8289 as Rfc8289 = "rfc8289" {}
         /// Linux sch_codel.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             mtu = "1514B" from "Linux sch_codel.c: psched_mtu, MTU and Ethernet header";
         }
         /// The authors' CoDel for ns-2 (codel.cc, 2013).
-        ns2 = "ns2-codel-2013" {
+        ns2 as Ns2 = "ns2-codel-2013" {
             limit = "50p" from "ns-2.35 tcl/lib/ns-default.tcl: Queue set limit_ 50";
             mtu = "256B" from "codel.cc: the largest packet seen starts at 256";
         }
         /// ns-3's CoDelQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             limit = "1500kB" from "ns-3.44 codel-queue-disc.cc: MaxSize 1500 * 1000 bytes";
             mtu = "1500B" from "ns-3.44 codel-queue-disc.cc: MinBytes 1500";
         }
@@ -178,15 +178,15 @@ pub(crate) fn is_l4s(meta: &Meta) -> bool {
     matches!(meta.ecn(), Ecn::Ect1 | Ecn::Ce)
 }
 
-/// Whether ns-3's L4S mode may be on: what is wrong if not.
+/// Whether ns-3's L4S mode may be on, which the dialect has or not: what is wrong if not.
 pub(crate) fn check_l4s(
     l4s: bool,
-    dialect: &str,
+    known: bool,
     ce_threshold: Option<Span>,
 ) -> Result<(), &'static str> {
-    match (l4s, dialect, ce_threshold) {
-        (false, ..) | (true, "ns3", Some(_)) => Ok(()),
-        (true, "ns3", None) => Err("l4s=true needs ce_threshold; give one, such as 1ms"),
+    match (l4s, known, ce_threshold) {
+        (false, ..) | (true, true, Some(_)) => Ok(()),
+        (true, true, None) => Err("l4s=true needs ce_threshold; give one, such as 1ms"),
         (true, ..) => Err("l4s=true needs dialect ns3; leave it out or choose that one"),
     }
 }
@@ -210,7 +210,7 @@ pub struct CodelVars {
     ce_class: (u8, u8),
     /// Capable packets are marked instead of dropped.
     ecn: bool,
-    rules: Rules,
+    rules: Dialect,
     /// When the sojourn time will have been above target for an interval, in units of `clock`; `None` while it is below.
     first_above: Option<u64>,
     /// When the next packet is dropped, in units of `clock`; out of the dropping state, when it would have been.
@@ -238,14 +238,6 @@ enum After {
     LaterDrop,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Rules {
-    Rfc8289,
-    Linux,
-    Ns2,
-    Ns3,
-}
-
 /// Intervals within which a new dropping state goes on from the last one.
 const RECENT_INTERVALS: u64 = 16;
 /// The same in dialect ns2.
@@ -270,26 +262,26 @@ impl CodelVars {
     /// # Errors
     /// If the dialect has no ECN or no threshold, and one is asked for.
     pub fn new(params: &CodelParams) -> Result<CodelVars, SpecError> {
-        let (rules, clock) = match params.dialect {
-            "linux" => (Rules::Linux, Clock::WrappingTicks),
-            "ns2" => (Rules::Ns2, Clock::Picoseconds),
-            "ns3" => (Rules::Ns3, Clock::PlainTicks),
-            _ => (Rules::Rfc8289, Clock::Picoseconds),
+        let rules = params.dialect;
+        let clock = match rules {
+            Dialect::Rfc8289 | Dialect::Ns2 => Clock::Picoseconds,
+            Dialect::Linux => Clock::WrappingTicks,
+            Dialect::Ns3 => Clock::PlainTicks,
         };
-        if params.ecn && rules == Rules::Ns2 {
+        if params.ecn && rules == Dialect::Ns2 {
             return Err(contradiction(
                 "ecn=true, but dialect ns2 has no ECN; leave it out or choose another dialect",
             ));
         }
-        if params.ce_threshold.is_some() && !matches!(rules, Rules::Linux | Rules::Ns3) {
+        if params.ce_threshold.is_some() && !matches!(rules, Dialect::Linux | Dialect::Ns3) {
             return Err(contradiction(
                 "ce_threshold needs dialect linux or ns3; leave it out or choose one of them",
             ));
         }
-        if params.ce_threshold.is_some() && !params.ecn && rules == Rules::Ns3 {
+        if params.ce_threshold.is_some() && !params.ecn && rules == Dialect::Ns3 {
             return Err(contradiction("ce_threshold needs ecn=true in dialect ns3"));
         }
-        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(params.l4s, rules == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
         Ok(CodelVars {
             clock,
             target: clock.length(params.target),
@@ -301,7 +293,7 @@ impl CodelVars {
             ecn: params.ecn,
             rules,
             // codel.cc starts with a time below zero, so the first packet above target may be dropped at once.
-            first_above: (rules == Rules::Ns2).then_some(0),
+            first_above: (rules == Dialect::Ns2).then_some(0),
             drop_next: 0,
             count: 0,
             lastcount: 0,
@@ -325,7 +317,7 @@ impl CodelVars {
                 _ => Verdict::Pass,
             };
         }
-        if self.rules == Rules::Ns2 {
+        if self.rules == Dialect::Ns2 {
             self.mtu = self.mtu.max(u64::from(meta.size));
         }
         let may_drop = self.above_for_interval(waited, behind, now_ticks);
@@ -352,7 +344,7 @@ impl CodelVars {
     #[inline]
     pub fn on_empty(&mut self) {
         let asked_first = self.after == After::Sent;
-        if !(asked_first && matches!(self.rules, Rules::Linux | Rules::Ns3)) {
+        if !(asked_first && matches!(self.rules, Dialect::Linux | Dialect::Ns3)) {
             self.first_above = None;
         }
         self.dropping = false;
@@ -362,7 +354,7 @@ impl CodelVars {
     /// So many packets of the queue were dropped by others: Linux's fq_codel adds them to the count.
     #[inline]
     pub fn on_evicted(&mut self, packets: u32) {
-        if self.rules == Rules::Linux {
+        if self.rules == Dialect::Linux {
             self.count = self.count.wrapping_add(packets);
         }
     }
@@ -382,7 +374,7 @@ impl CodelVars {
     #[inline]
     fn above_for_interval(&mut self, waited: u64, behind: u64, now: u64) -> bool {
         let little = match self.rules {
-            Rules::Ns3 => behind < self.mtu,
+            Dialect::Ns3 => behind < self.mtu,
             _ => behind <= self.mtu,
         };
         if little || self.clock.before(waited, self.target) {
@@ -390,7 +382,7 @@ impl CodelVars {
             return false;
         }
         let Some(end) = self.first_above else {
-            let wait = if self.rules == Rules::Ns2 && self.count > 1 && self.recent(now) {
+            let wait = if self.rules == Dialect::Ns2 && self.count > 1 && self.recent(now) {
                 self.spacing()
             } else {
                 self.interval
@@ -400,8 +392,8 @@ impl CodelVars {
             return false;
         };
         match self.rules {
-            Rules::Rfc8289 | Rules::Ns2 => now >= end,
-            Rules::Linux | Rules::Ns3 => self.clock.before(end, now),
+            Dialect::Rfc8289 | Dialect::Ns2 => now >= end,
+            Dialect::Linux | Dialect::Ns3 => self.clock.before(end, now),
         }
     }
 
@@ -411,7 +403,7 @@ impl CodelVars {
             // The dropping state was entered just now: this packet goes out.
             After::EnteringDrop => return Verdict::Pass,
             After::LaterDrop if may_drop => {
-                if self.rules == Rules::Ns2 {
+                if self.rules == Dialect::Ns2 {
                     self.count += 1;
                 }
                 self.drop_next = self.clock.add(self.drop_next, self.spacing());
@@ -434,12 +426,12 @@ impl CodelVars {
         if self.clock.before(now, self.drop_next) {
             return Verdict::Pass;
         }
-        if self.rules != Rules::Ns2 {
+        if self.rules != Dialect::Ns2 {
             self.count = self.count.wrapping_add(1);
             self.inverse_sqrt = newton_step(self.inverse_sqrt, self.count);
         }
         if markable {
-            let from = if self.rules == Rules::Ns3 {
+            let from = if self.rules == Dialect::Ns3 {
                 now
             } else {
                 self.drop_next
@@ -455,7 +447,7 @@ impl CodelVars {
     fn enter(&mut self, now: u64) {
         self.dropping = true;
         let recent = self.recent(now);
-        if self.rules == Rules::Ns2 {
+        if self.rules == Dialect::Ns2 {
             self.count = match self.count {
                 n if n > NS2_DECAY_ABOVE + 2 && recent => decayed(n),
                 n if n > 2 && recent => n - 2,
@@ -478,7 +470,7 @@ impl CodelVars {
     /// Whether the last dropping state is not long ago.
     fn recent(&self, now: u64) -> bool {
         let intervals = match self.rules {
-            Rules::Ns2 => NS2_RECENT_INTERVALS,
+            Dialect::Ns2 => NS2_RECENT_INTERVALS,
             _ => RECENT_INTERVALS,
         };
         self.clock
@@ -1091,9 +1083,9 @@ mod tests {
         /// Positions of the packets dropped by one request at `now`, counted from the head.
         fn dequeue(&mut self, now: Time) -> usize {
             let ticks = self.vars.clock.at(now);
-            let ns2 = self.vars.rules == Rules::Ns2;
+            let ns2 = self.vars.rules == Dialect::Ns2;
             let mut dropped = 0;
-            let kernel = matches!(self.vars.rules, Rules::Linux | Rules::Ns3);
+            let kernel = matches!(self.vars.rules, Dialect::Linux | Dialect::Ns3);
             if self.queue.is_empty() && kernel {
                 // Both return before they look at the time of a packet.
                 self.vars.dropping = false;
@@ -1139,7 +1131,7 @@ mod tests {
                 return false;
             };
             self.bytes -= u64::from(size);
-            if self.vars.rules == Rules::Ns2 {
+            if self.vars.rules == Dialect::Ns2 {
                 self.vars.mtu = self.vars.mtu.max(u64::from(size));
             }
             let waited = self.vars.clock.waited(now, now.since(arrived));

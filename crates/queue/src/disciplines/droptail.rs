@@ -35,19 +35,19 @@ params! {
         /// Which packet is dropped when the queue is full; the head only with a limit in packets.
         drop: DropTailDrop = "tail", source "Linux pfifo";
     }
-    dialects {
+    dialects Dialect {
         /// A plain FIFO that holds its limit.
-        fifo = "fifo" {}
+        fifo as Fifo = "fifo" {}
         /// Linux pfifo and bfifo.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
         /// Linux pfifo_head_drop.
-        linux_head = "linux-6.1-head" { drop = "head" from "Linux sch_fifo.c: pfifo_tail_enqueue drops the head"; }
+        linux_head as LinuxHead = "linux-6.1-head" { drop = "head" from "Linux sch_fifo.c: pfifo_tail_enqueue drops the head"; }
         /// ns-2's DropTail, which holds one packet less than its limit.
-        ns2 = "ns2-2.35" { limit = "50p" from "ns-2.35 tcl/lib/ns-default.tcl: Queue set limit_ 50"; }
+        ns2 as Ns2 = "ns2-2.35" { limit = "50p" from "ns-2.35 tcl/lib/ns-default.tcl: Queue set limit_ 50"; }
         /// ns-3's FifoQueueDisc.
-        ns3 = "ns3-3.44" { limit = "1000p" from "ns-3.44 fifo-queue-disc.cc: MaxSize 1000p"; }
+        ns3 as Ns3 = "ns3-3.44" { limit = "1000p" from "ns-3.44 fifo-queue-disc.cc: MaxSize 1000p"; }
         /// ns-3's DropTailQueue, the device queue of the releases up to 3.24.
-        ns3_24 = "ns3-3.24" { limit = "100p" from "ns-3.24 drop-tail-queue.cc: MaxPackets 100"; }
+        ns3_24 as Ns3_24 = "ns3-3.24" { limit = "100p" from "ns-3.24 drop-tail-queue.cc: MaxPackets 100"; }
     }
 }
 
@@ -71,7 +71,7 @@ impl Entry for DropTail {
 
     fn build(params: DropTailParams, _: &BuildContext) -> Result<Self, SpecError> {
         let unused =
-            u64::from(params.dialect == "ns2" && matches!(params.limit, Some(Limit::Packets(_))));
+            u64::from(params.dialect == Dialect::Ns2 && matches!(params.limit, Some(Limit::Packets(_))));
         if params.drop == DropTailDrop::Head && matches!(params.limit, Some(Limit::Bytes(_))) {
             return Err(SpecError::Contradiction {
                 discipline: DropTail::NAME.to_owned(),

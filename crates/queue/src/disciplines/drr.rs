@@ -69,11 +69,11 @@ params! {
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
-    dialects {
+    dialects Dialect {
         /// Shreedhar and Varghese.
-        paper = "paper" {}
+        paper as Paper = "paper" {}
         /// ns-2's Queue/DRR.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             quantum = "250B" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/DRR set quantum_ 250";
             classify = "source" from "ns-2.35 drr.cc: hash of the source address";
             buckets = "10" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/DRR set buckets_ 10";
@@ -81,7 +81,7 @@ params! {
             drop = "longest_head" from "ns-2.35 drr.cc";
         }
         /// Linux sch_drr, a class for each flow.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             quantum = "1514B" from "Linux sch_drr.c: psched_mtu, MTU and Ethernet header";
             limit = "none" from "Linux sch_drr.c: each class has its own qdisc";
             drop = "arriving" from "Linux sch_drr.c";
@@ -92,7 +92,7 @@ params! {
 
 /// The discipline.
 pub struct Drr {
-    rules: Rules,
+    rules: Dialect,
     quantum: i64,
     limit: Option<Limit>,
     drop: DrrDrop,
@@ -104,13 +104,6 @@ pub struct Drr {
     stamp: u64,
     longest: Longest,
     each: Each,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rules {
-    Paper,
-    Ns2,
-    Linux,
 }
 
 #[repr(C, align(64))]
@@ -144,26 +137,22 @@ impl Entry for Drr {
         let each = Each::ready(params.each, Drr::NAME, cx)?;
         let drops = params.limit.is_some() && params.drop != DrrDrop::Arriving;
         each.keeps_its_own(Drr::NAME, drops, "give limit=none or drop=arriving")?;
-        let rules = match params.dialect {
-            "ns2" => Rules::Ns2,
-            "linux" => Rules::Linux,
-            _ => Rules::Paper,
-        };
-        if rules == Rules::Ns2 && params.drop != DrrDrop::LongestHead {
+        let rules = params.dialect;
+        if rules == Dialect::Ns2 && params.drop != DrrDrop::LongestHead {
             return Err(contradiction(format!(
                 "drop={}, but dialect ns2 drops the head of the longest queue; leave it out or choose another dialect",
                 params.drop
             )));
         }
-        if rules == Rules::Ns2 && params.perturb {
+        if rules == Dialect::Ns2 && params.perturb {
             return Err(contradiction(
                 "perturb=true, but the hash of dialect ns2 has no key; leave it out or choose another dialect".to_owned(),
             ));
         }
         let hash = match rules {
-            Rules::Ns2 => Hash::Ns2,
-            Rules::Paper | Rules::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
-            Rules::Paper | Rules::Linux => Hash::Keyed(0),
+            Dialect::Ns2 => Hash::Ns2,
+            Dialect::Paper | Dialect::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
+            Dialect::Paper | Dialect::Linux => Hash::Keyed(0),
         };
         Ok(Drr {
             rules,
@@ -176,8 +165,8 @@ impl Entry for Drr {
             backlog: Backlog::default(),
             stamp: 0,
             longest: match rules {
-                Rules::Ns2 => Longest::by_tie(),
-                Rules::Paper | Rules::Linux => Longest::default(),
+                Dialect::Ns2 => Longest::by_tie(),
+                Dialect::Paper | Dialect::Linux => Longest::default(),
             },
             each,
         })
@@ -192,11 +181,11 @@ impl Entry for Drr {
 impl Scheduler for Drr {
     fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
         let index = self.queue_of(cx.store.packet(&packet));
-        if self.rules != Rules::Ns2 && !self.make_room(u64::from(packet.size), cx) {
+        if self.rules != Dialect::Ns2 && !self.make_room(u64::from(packet.size), cx) {
             cx.drop(packet, DropReason::Overlimit);
             return;
         }
-        let (quantum, linux) = (self.quantum, self.rules == Rules::Linux);
+        let (quantum, linux) = (self.quantum, self.rules == Dialect::Linux);
         let queue = &mut self.queues[at(index)];
         let packets = queue.child.packets();
         if self.backlog.enqueue(&mut queue.child, packet, cx) {
@@ -217,15 +206,15 @@ impl Scheduler for Drr {
             let rank = rank(queue, index, self.limit, self.rules);
             self.longest.raise(index, rank);
         }
-        if self.rules == Rules::Ns2 {
+        if self.rules == Dialect::Ns2 {
             self.keep_limit(cx);
         }
     }
 
     fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
         match self.rules {
-            Rules::Linux => self.dequeue_linux(cx),
-            Rules::Paper | Rules::Ns2 => self.dequeue_paper(cx),
+            Dialect::Linux => self.dequeue_linux(cx),
+            Dialect::Paper | Dialect::Ns2 => self.dequeue_paper(cx),
         }
     }
 
@@ -416,15 +405,15 @@ impl Queue {
 }
 
 /// The place of a queue among the longest.
-fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Rules) -> Rank {
+fn rank(queue: &Queue, index: u32, limit: Option<Limit>, rules: Dialect) -> Rank {
     Rank {
         length: match limit {
             Some(Limit::Packets(_)) => queue.child.packets(),
             Some(Limit::Bytes(_)) | None => queue.child.bytes(),
         },
         tie: match rules {
-            Rules::Ns2 => queue.stamp,
-            Rules::Paper | Rules::Linux => u64::from(index),
+            Dialect::Ns2 => queue.stamp,
+            Dialect::Paper | Dialect::Linux => u64::from(index),
         },
     }
 }
@@ -712,7 +701,7 @@ mod tests {
 
     /// DRR as the sources write it, by scans.
     struct Plain {
-        rules: Rules,
+        rules: Dialect,
         quantum: i64,
         limit: u64,
         tail: bool,
@@ -741,7 +730,7 @@ mod tests {
         /// The packets that are dropped when `uid` arrives.
         fn enqueue(&mut self, flow: usize, uid: u32, size: u32) -> Vec<u32> {
             let mut dropped = Vec::new();
-            let paper = self.rules == Rules::Paper;
+            let paper = self.rules == Dialect::Paper;
             while paper && self.total() + u64::from(size) > self.limit {
                 let most = self.flows.iter().map(PlainFlow::bytes).max().unwrap_or(0);
                 let victim = self
@@ -763,10 +752,10 @@ mod tests {
                 self.flows[flow].deficit = 0;
                 self.round.push_back(flow);
             }
-            if self.rules == Rules::Linux && was_empty {
+            if self.rules == Dialect::Linux && was_empty {
                 self.flows[flow].deficit = self.quantum;
             }
-            while self.rules == Rules::Ns2 && self.total() > self.limit {
+            while self.rules == Dialect::Ns2 && self.total() > self.limit {
                 let most = self
                     .round
                     .iter()
@@ -790,7 +779,7 @@ mod tests {
         fn dequeue(&mut self) -> Option<u32> {
             loop {
                 let index = *self.round.front()?;
-                let linux = self.rules == Rules::Linux;
+                let linux = self.rules == Dialect::Linux;
                 let flow = &mut self.flows[index];
                 if !linux && !flow.turn {
                     flow.deficit += self.quantum;
@@ -861,14 +850,14 @@ mod tests {
         ) {
             let flows = 12;
             let rules = match dialect {
-                "paper" => Rules::Paper,
-                "ns2" => Rules::Ns2,
-                _ => Rules::Linux,
+                "paper" => Dialect::Paper,
+                "ns2" => Dialect::Ns2,
+                _ => Dialect::Linux,
             };
-            let limit = if rules == Rules::Linux { "none" } else { "8000B" };
+            let limit = if rules == Dialect::Linux { "none" } else { "8000B" };
             let drop = match rules {
-                Rules::Paper if tail => "drop=longest_tail",
-                Rules::Paper => "drop=longest_head",
+                Dialect::Paper if tail => "drop=longest_tail",
+                Dialect::Paper => "drop=longest_head",
                 _ => "",
             };
             let spec = format!(

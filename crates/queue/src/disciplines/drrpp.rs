@@ -81,9 +81,9 @@ params! {
         /// What manages each queue.
         each: Spec = "droptail limit=none", source "as DRR: one limit over all queues";
     }
-    dialects {
+    dialects Dialect {
         /// Our reading of MacGregor and Shi.
-        paper = "paper" {}
+        paper as Paper = "paper" {}
     }
 }
 

@@ -102,11 +102,11 @@ params! {
         /// Memory that waiting packets may take, as Linux's allocator counts it; dialect linux, where none is 3028 bytes for each packet of the limit.
         memory_limit: Option<Bytes> = "none", range "1kB".., source "RFC 9332 gives none; sch_dualpi2.c: get_memory_limit";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 9332.
-        rfc9332 = "rfc9332" {}
+        rfc9332 as Rfc9332 = "rfc9332" {}
         /// Linux sch_dualpi2.
-        linux = "linux-6.17" {
+        linux as Linux = "linux-6.17" {
             tupdate = "16ms" from "sch_dualpi2.c: 16 ms";
             alpha = "0.16015625" from "sch_dualpi2.c: 41/256";
             beta = "3.19921875" from "sch_dualpi2.c: 819/256";
@@ -175,7 +175,7 @@ impl Entry for DualPi2 {
     type Params = DualPi2Params;
 
     fn build(params: DualPi2Params, _: &BuildContext) -> Result<Self, SpecError> {
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         if !linux && !params.drop_overload {
             return Err(contradiction(
                 "drop_overload=false, which only dialect linux has; leave it out or choose dialect linux",

@@ -57,9 +57,9 @@ params! {
         drop_batch: u32 = "64", range "1".."1000000", source "ns-3.44 fq-cobalt-queue-disc.cc: DropBatchSize",
             acts "the limit is reached, and half of the longest queue is more";
     }
-    dialects {
+    dialects Dialect {
         /// ns-3's FqCobaltQueueDisc.
-        ns3 = "ns3-3.44" {}
+        ns3 as Ns3 = "ns3-3.44" {}
     }
 }
 
@@ -101,7 +101,7 @@ impl Entry for FqCobalt {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
-        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(|text| {
+        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(|text| {
             SpecError::Contradiction {
                 discipline: Self::NAME.to_owned(),
                 text: text.to_owned(),

@@ -76,16 +76,16 @@ params! {
         mtu: Bytes = "1500B", range "1B".., source "RFC 8289 section 5.3 lists 512 and advises the MTU of the interface; Ethernet's",
             acts "so little is left in the queue when a packet is due to be dropped";
     }
-    dialects {
+    dialects Dialect {
         /// The algorithm as RFC 8290 describes it.
-        rfc8290 = "rfc8290" {}
+        rfc8290 as Rfc8290 = "rfc8290" {}
         /// Linux sch_fq_codel.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             memory_limit = "32MiB" from "Linux sch_fq_codel.c: 32 << 20";
             mtu = "1514B" from "Linux sch_fq_codel.c: psched_mtu, MTU and Ethernet header";
         }
         /// ns-3's FqCoDelQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             quantum = "1500B" from "ns-3.44 fq-codel-queue-disc.cc: the MTU of the device";
             perturb = "false" from "ns-3.44 fq-codel-queue-disc.cc: Perturbation 0";
         }
@@ -110,7 +110,7 @@ impl Entry for FqCodel {
     type Params = FqCodelParams;
 
     fn build(params: FqCodelParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         if params.memory_limit.is_some() && !linux {
             return Err(contradiction(
                 "memory_limit needs dialect linux; leave it out or choose that one",
@@ -136,16 +136,16 @@ impl Entry for FqCodel {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
-        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(contradiction)?;
+        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(contradiction)?;
         let rules = Rules {
             quantum: u32::try_from(params.quantum.get()).unwrap_or(u32::MAX),
             limit: params.limit,
             memory: params.memory_limit.map(Bytes::get),
             when_full: match params.dialect {
-                "rfc8290" => WhenFull::HalfThePackets(params.drop_batch),
-                _ => WhenFull::HalfTheBytes(params.drop_batch),
+                Dialect::Rfc8290 => WhenFull::HalfThePackets(params.drop_batch),
+                Dialect::Linux | Dialect::Ns3 => WhenFull::HalfTheBytes(params.drop_batch),
             },
-            counts_all: params.dialect != "ns3",
+            counts_all: params.dialect != Dialect::Ns3,
             sets,
             favoured: Dscps::ALL,
         };
@@ -189,9 +189,9 @@ impl Entry for FqCodel {
 /// What CoDel is built with in each queue.
 fn codel_params(params: &FqCodelParams) -> CodelParams {
     let (dialect, limit) = match params.dialect {
-        "linux" => ("linux", None),
-        "ns3" => ("ns3", Some(params.limit)),
-        _ => ("rfc8289", None),
+        Dialect::Linux => ("linux", None),
+        Dialect::Ns3 => ("ns3", Some(params.limit)),
+        Dialect::Rfc8290 => ("rfc8289", None),
     };
     let own = CodelParams::in_dialect(dialect).expect("a dialect of codel");
     CodelParams {

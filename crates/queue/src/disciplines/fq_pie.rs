@@ -84,17 +84,17 @@ params! {
             where dialect is "ns3" because "others drop the packet that comes",
             acts "the limit is reached, and half of the longest queue is more";
     }
-    dialects {
+    dialects Dialect {
         /// The algorithm as draft-tahiliani-tsvwg-fq-pie describes it.
-        draft = "draft-tahiliani-tsvwg-fq-pie" {}
+        draft as Draft = "draft-tahiliani-tsvwg-fq-pie" {}
         /// Linux sch_fq_pie.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             avpkt = "1514B" from "Linux pie.h: psched_mtu, 1500 bytes and 14 of Ethernet";
             derandomize = "true" from "Linux sch_pie.c: pie_drop_early";
             cap = "true" from "Linux sch_pie.c: pie_calculate_probability";
         }
         /// ns-3's FqPieQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             quantum = "1500B" from "ns-3.44 fq-pie-queue-disc.cc: the MTU of the device";
             perturb = "false" from "ns-3.44 fq-pie-queue-disc.cc: Perturbation 0";
             ecn = "true" from "ns-3.44 fq-pie-queue-disc.cc: UseEcn";
@@ -128,7 +128,7 @@ impl Entry for FqPie {
             false => 0,
         };
         let classes = Classifier::new(params.classify, params.buckets, Hash::Keyed(key), cx);
-        let sets = Sets::of(params.ways, params.buckets, params.dialect).map_err(|text| {
+        let sets = Sets::of(params.ways, params.buckets, params.dialect == Dialect::Ns3).map_err(|text| {
             SpecError::Contradiction {
                 discipline: Self::NAME.to_owned(),
                 text: text.to_owned(),
@@ -139,8 +139,8 @@ impl Entry for FqPie {
             limit: params.limit,
             memory: None,
             when_full: match params.dialect {
-                "ns3" => WhenFull::HalfTheBytes(params.drop_batch),
-                _ => WhenFull::Refuse,
+                Dialect::Ns3 => WhenFull::HalfTheBytes(params.drop_batch),
+                Dialect::Draft | Dialect::Linux => WhenFull::Refuse,
             },
             counts_all: false,
             sets,
@@ -181,9 +181,9 @@ impl Entry for FqPie {
 /// What PIE is built with in each queue.
 fn pie_params(params: &FqPieParams) -> PieParams {
     let (dialect, limit) = match params.dialect {
-        "linux" => ("linux", None),
-        "ns3" => ("ns3", Some(params.limit)),
-        _ => ("rfc8033", None),
+        Dialect::Linux => ("linux", None),
+        Dialect::Ns3 => ("ns3", Some(params.limit)),
+        Dialect::Draft => ("rfc8033", None),
     };
     let own = PieParams::in_dialect(dialect).expect("a dialect of pie");
     PieParams {

@@ -48,9 +48,9 @@ params! {
         /// Size of a usual packet, for idle times and for the thresholds of a limit in bytes.
         avpkt: Bytes = "1000B", range "1B".., source "J-Sim's FRED.java and the port to ns-3: mean packet size";
     }
-    dialects {
+    dialects Dialect {
         /// Lin and Morris 1997.
-        paper = "fred-1997" {}
+        paper as Paper = "fred-1997" {}
     }
 }
 

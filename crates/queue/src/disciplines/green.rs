@@ -32,9 +32,9 @@ params! {
         /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = "false", source "Feng, Kapadia & Thulasidasan 2002: drop, or mark";
     }
-    dialects {
+    dialects Dialect {
         /// Feng, Kapadia and Thulasidasan 2002.
-        paper = "green-2002" {}
+        paper as Paper = "green-2002" {}
     }
 }
 

@@ -44,11 +44,11 @@ params! {
         /// Mark an ECN-capable packet instead of dropping it.
         ecn: bool = "false", source "draft-lauten-aqm-gsp-03, section 2: drops, or marks";
     }
-    dialects {
+    dialects Dialect {
         /// The draft's adaptive GSP.
-        draft = "gsp-draft-03" {}
+        draft as Draft = "gsp-draft-03" {}
         /// GSP with a fixed interval.
-        basic = "gsp-2015" {
+        basic as Basic = "gsp-2015" {
             adaptive = "false" from "draft-lauten-aqm-gsp-03, section 4.1: the basic algorithm";
         }
     }

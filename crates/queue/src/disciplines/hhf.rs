@@ -59,9 +59,9 @@ params! {
         /// What manages each of the two buckets.
         each: Spec = "droptail limit=none", source "Linux sch_hhf.c: plain lists";
     }
-    dialects {
+    dialects Dialect {
         /// Linux sch_hhf.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -51,9 +51,9 @@ params! {
         /// order of the classes with a queue, the last for all beyond.
         each: Specs = "droptail limit=1000p", source "sch_htb.c: pfifo, txqueuelen of an Ethernet device";
     }
-    dialects {
+    dialects Dialect {
         /// Linux's sch_htb.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

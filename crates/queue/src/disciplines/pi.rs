@@ -42,11 +42,11 @@ params! {
         avpkt: Bytes = "500B", range "1B".., source "Hollot et al. 2001: 500 bytes; ns-default.tcl: mean_pktsize_ 500",
             where queue_in_bytes is "true" or byte_mode is "true";
     }
-    dialects {
+    dialects Dialect {
         /// Hollot, Misra, Towsley and Gong 2001.
-        paper = "pi-2001" {}
+        paper as Paper = "pi-2001" {}
         /// ns-2's Queue/PI.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             qref = "50p" from "ns-2.35 ns-default.tcl: qref_ 50";
             tupdate = "5882.352941us" from "ns-2.35 ns-default.tcl: w_ 170";
             limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
@@ -79,7 +79,7 @@ impl Entry for Pi {
 
     fn build(params: PiParams, _: &BuildContext) -> Result<Self, SpecError> {
         Ok(Pi {
-            ns2: params.dialect == "ns2",
+            ns2: params.dialect == Dialect::Ns2,
             qref: float(params.qref.get()),
             probability: 0.0,
             before: 0.0,

@@ -38,11 +38,11 @@ params! {
         /// Mark ECN-capable packets instead of dropping them, and Scalable ones linearly.
         ecn: bool = "true", source "De Schepper et al. 2016: Scalable traffic needs it";
     }
-    dialects {
+    dialects Dialect {
         /// De Schepper, Bondarenko, Tsang and Briscoe 2016.
-        paper = "pi2-2016" {}
+        paper as Paper = "pi2-2016" {}
         /// The controller of RFC 9332, appendix A.
-        rfc9332 = "rfc9332" {
+        rfc9332 as Rfc9332 = "rfc9332" {
             target = "15ms" from "RFC 9332, appendix A: target";
             tupdate = "15ms" from "RFC 9332, appendix A: min(target, RTT_max / 3)";
             alpha = "0.15" from "RFC 9332, appendix A: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms";

@@ -85,11 +85,11 @@ params! {
         /// The L4S mode of ns-3: packets with ECT(1) or CE are never dropped before the limit and never counted, but marked by `ce_threshold`; dialect ns3.
         l4s: bool = "false", source "ns-3.44 pie-queue-disc.cc: UseL4s";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 8033, basic PIE.
-        rfc8033 = "rfc8033" {}
+        rfc8033 as Rfc8033 = "rfc8033" {}
         /// RFC 8034: PIE of DOCSIS cable modems.
-        rfc8034 = "rfc8034" {
+        rfc8034 as Rfc8034 = "rfc8034" {
             target = "10ms" from "RFC 8034, section 4.1";
             tupdate = "16ms" from "RFC 8034, A.1.2: INTERVAL";
             limit = "125kB" from "DOCSIS 3.1, C.1.2.17: 100 ms, here at 10 Mbps; RFC 8034 leaves it to the operator";
@@ -102,13 +102,13 @@ params! {
             cap = "true" from "RFC 8034, A.2";
         }
         /// Linux sch_pie.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             avpkt = "1514B" from "sch_pie.c: psched_mtu, 1500 bytes and 14 of Ethernet";
             derandomize = "true" from "sch_pie.c";
             cap = "true" from "sch_pie.c";
         }
         /// ns-3's PieQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             limit = "25p" from "ns-3.44 pie-queue-disc.cc: MaxSize";
             avpkt = "1000B" from "ns-3.44 pie-queue-disc.cc: MeanPktSize";
             cap = "true" from "ns-3.44 pie-queue-disc.cc: UseCapDropAdjustment";
@@ -148,28 +148,29 @@ impl Entry for Pie {
 
     fn build(params: PieParams, _: &BuildContext) -> Result<Self, SpecError> {
         check(&params)?;
-        check_l4s(params.l4s, params.dialect, params.ce_threshold).map_err(contradiction)?;
+        check_l4s(params.l4s, params.dialect == Dialect::Ns3, params.ce_threshold).map_err(contradiction)?;
         if params.ce_threshold.is_some() && !params.l4s {
             return Err(contradiction(
                 "ce_threshold needs l4s=true; leave it out or add that",
             ));
         }
         let l4s = params.ce_threshold.filter(|_| params.l4s);
-        let (tupdate, dialect) = (params.tupdate, params.dialect);
-        let first = if dialect == "linux" {
+        let tupdate = params.tupdate;
+        let (linux, docsis) = (params.dialect == Dialect::Linux, params.dialect == Dialect::Rfc8034);
+        let first = if linux {
             LINUX_FIRST
         } else {
             tupdate
         };
         Ok(Pie {
-            core: if dialect == "linux" {
+            core: if linux {
                 Core::Linux(Box::new(LinuxPie::new(params)))
             } else {
                 Core::Float(Box::new(FloatPie::new(params)))
             },
             tupdate,
             next: Time::ZERO + first,
-            departures: dialect != "rfc8034",
+            departures: !docsis,
             l4s,
         })
     }
@@ -341,9 +342,9 @@ struct RateEstimator {
 impl FloatPie {
     fn new(params: PieParams) -> FloatPie {
         let rules = match params.dialect {
-            "rfc8034" => Rules::Rfc8034,
-            "ns3" => Rules::Ns3,
-            _ => Rules::Rfc8033,
+            Dialect::Rfc8034 => Rules::Rfc8034,
+            Dialect::Ns3 => Rules::Ns3,
+            Dialect::Rfc8033 | Dialect::Linux => Rules::Rfc8033,
         };
         FloatPie {
             rules,
@@ -729,7 +730,7 @@ fn is_third_full(limit: Limit, view: &View<'_>) -> bool {
 /// Refuses what a dialect lacks.
 fn check(params: &PieParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
-    let (linux, ns3, docsis) = (dialect == "linux", dialect == "ns3", dialect == "rfc8034");
+    let (linux, ns3, docsis) = (dialect == Dialect::Linux, dialect == Dialect::Ns3, dialect == Dialect::Rfc8034);
     let lacking: &[(&str, bool)] = &[
         ("derandomize=false", linux && !params.derandomize),
         ("cap=false", linux && !params.cap),

@@ -43,11 +43,11 @@ params! {
         /// the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
-    dialects {
+    dialects Dialect {
         /// Bands by precedence.
-        generic = "generic" {}
+        generic as Generic = "generic" {}
         /// Linux sch_prio with its default priomap.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             by = "priomap" from "Linux sch_prio.c and tc: priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1";
             bands = "3" from "tc q_prio.c: bands 3";
             each = "droptail limit=1000p" from "Linux sch_prio.c: pfifo, txqueuelen of an Ethernet device";

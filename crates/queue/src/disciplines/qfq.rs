@@ -48,11 +48,11 @@ params! {
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
-    dialects {
+    dialects Dialect {
         /// QFQ.
-        paper = "qfq-2013" {}
+        paper as Paper = "qfq-2013" {}
         /// Linux sch_qfq: QFQ+.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             aggregate = "8" from "Linux sch_qfq.c: QFQ_MAX_AGG_CLASSES";
             each = "droptail limit=1000p" from "Linux sch_qfq.c: pfifo, txqueuelen of an Ethernet device";
         }
@@ -180,7 +180,7 @@ impl Entry for Qfq {
 
     fn build(params: QfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
         let each = Each::ready(params.each, Qfq::NAME, cx)?;
-        let plus = params.dialect == "linux";
+        let plus = params.dialect == Dialect::Linux;
         let wrong = |text: String| {
             Err(SpecError::Contradiction {
                 discipline: Qfq::NAME.to_owned(),

@@ -158,11 +158,11 @@ params! {
         /// The average decays while the link is idle.
         idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
     }
-    dialects {
+    dialects Dialect {
         /// Floyd and Jacobson 1993.
-        paper = "red-1993" {}
+        paper as Paper = "red-1993" {}
         /// Adaptive RED: Floyd, Gummadi and Shenker 2001, with the automatic settings and gentle.
-        ared = "ared-2001" {
+        ared as Ared = "ared-2001" {
             min = "none" from "Floyd, Gummadi & Shenker 2001, section on min_th and max_th";
             max = "none" from "Floyd, Gummadi & Shenker 2001: 3 min_th";
             weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
@@ -170,11 +170,11 @@ params! {
             adaptive = "true" from "Floyd, Gummadi & Shenker 2001";
         }
         /// Feng's adaptive RED: Feng, Kandlur, Saha and Shin 1999.
-        feng = "feng-1999" { feng = "true" from "Feng, Kandlur, Saha & Shin 1999"; }
+        feng as Feng = "feng-1999" { feng = "true" from "Feng, Kandlur, Saha & Shin 1999"; }
         /// Nonlinear RED: Zhou, Yeung and Li 2006.
-        nlred = "nlred-2006" { nonlinear = "true" from "Zhou, Yeung & Li 2006"; }
+        nlred as Nlred = "nlred-2006" { nonlinear = "true" from "Zhou, Yeung & Li 2006"; }
         /// ns-2's RED with its automatic settings.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             min = "none" from "ns-2.35 ns-default.tcl: thresh_ 0";
             max = "none" from "ns-2.35 ns-default.tcl: maxthresh_ 0";
             limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
@@ -190,7 +190,7 @@ params! {
             feng_beta = "0.9" from "ns-2.35 red.cc: multiplies by beta_, 0.9 in ns-default.tcl";
         }
         /// Linux sch_red as `tc` sets it up.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             min = "none" from "iproute2 q_red.c: max / 3";
             max = "none" from "iproute2 q_red.c: limit / 4";
             limit = "400kB" from "the example in tc-red(8); tc has no default";
@@ -200,7 +200,7 @@ params! {
             bandwidth = "10Mbps" from "iproute2 q_red.c: 10Mbit";
         }
         /// ns-3's RedQueueDisc.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             limit = "25p" from "ns-3.44 red-queue-disc.cc: MaxSize 25p";
             gentle = "true" from "ns-3.44 red-queue-disc.cc: Gentle";
             wait = "true" from "ns-3.44 red-queue-disc.cc: Wait";
@@ -209,7 +209,7 @@ params! {
             bandwidth = "1.5Mbps" from "ns-3.44 red-queue-disc.cc: LinkBandwidth, whatever the link";
         }
         /// ns-3's RedQueue, the device queue of the releases up to 3.24.
-        ns3_24 = "ns3-3.24" {
+        ns3_24 as Ns3_24 = "ns3-3.24" {
             limit = "25p" from "ns-3.24 red-queue.cc: QueueLimit 25";
             gentle = "true" from "ns-3.24 red-queue.cc: Gentle";
             wait = "true" from "ns-3.24 red-queue.cc: Wait";
@@ -258,12 +258,12 @@ impl Entry for Red {
             next: Time::ZERO + interval,
         };
         Ok(match params.dialect {
-            "linux" => Red {
+            Dialect::Linux => Red {
                 timer: params.adaptive.then(|| first(LINUX_INTERVAL)),
                 core: Core::Linux(Box::new(LinuxRed::new(params)?)),
             },
             dialect => Red {
-                timer: (params.adaptive && !matches!(dialect, "ns2" | "ns3" | "ns3_24"))
+                timer: (params.adaptive && !matches!(dialect, Dialect::Ns2 | Dialect::Ns3 | Dialect::Ns3_24))
                     .then(|| first(params.interval)),
                 core: Core::Float(Box::new(FloatRed::new(params)?)),
             },
@@ -454,7 +454,7 @@ pub(super) const fn signed_float(n: i64) -> f64 {
 /// Refuses what a dialect lacks, and thresholds that contradict each other.
 fn check(params: &RedParams) -> Result<(), SpecError> {
     let dialect = params.dialect;
-    let (linux, ns2, old) = (dialect == "linux", dialect == "ns2", dialect == "ns3_24");
+    let (linux, ns2, old) = (dialect == Dialect::Linux, dialect == Dialect::Ns2, dialect == Dialect::Ns3_24);
     let lacking: &[(&str, bool)] = &[
         ("gentle=true", linux && params.gentle),
         ("wait=true", linux && params.wait),

@@ -48,11 +48,11 @@ params! {
         /// Size of a usual packet.
         avpkt: Bytes = "1000B", range "1B".., source "ns-default.tcl: mean_pktsize_ 1000";
     }
-    dialects {
+    dialects Dialect {
         /// Athuraliya, Li, Low and Yin 2001.
-        paper = "rem-2001" {}
+        paper as Paper = "rem-2001" {}
         /// ns-2's Queue/REM.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
         }
     }
@@ -89,7 +89,7 @@ impl Entry for Rem {
 
     fn build(params: RemParams, _: &BuildContext) -> Result<Self, SpecError> {
         Ok(Rem {
-            ns2: params.dialect == "ns2",
+            ns2: params.dialect == Dialect::Ns2,
             qref: float(params.qref.get()),
             avpkt: float(params.avpkt.get()),
             arrived: 0,

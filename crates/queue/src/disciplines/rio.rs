@@ -71,11 +71,11 @@ params! {
         /// Mark ECN-capable packets instead of dropping them; dialect paper.
         ecn: bool = "false", source "older than ECN; as red";
     }
-    dialects {
+    dialects Dialect {
         /// Clark and Fang 1998.
-        paper = "rio-1998" {}
+        paper as Paper = "rio-1998" {}
         /// ns-2's Queue/RED/RIO.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             min_in = "15p" from "ns-2.35 ns-default.tcl: in_thresh_ 15";
             max_in = "30p" from "ns-2.35 ns-default.tcl: in_maxthresh_ 30";
             probability_in = "0.02" from "ns-2.35 ns-default.tcl: in_linterm_ 50";
@@ -164,7 +164,7 @@ impl Entry for Rio {
     type Params = RioParams;
 
     fn build(params: RioParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let ns2 = params.dialect == "ns2";
+        let ns2 = params.dialect == Dialect::Ns2;
         for (what, given) in [("coupled=false", !params.coupled), ("ecn=true", params.ecn)] {
             if ns2 && given {
                 return Err(contradiction(format!(

@@ -84,11 +84,11 @@ params! {
             where ecn is "true",
             acts "the probability of a bin is above it";
     }
-    dialects {
+    dialects Dialect {
         /// Feng, Kandlur, Saha and Shin 2001.
-        paper = "sfb-2001" {}
+        paper as Paper = "sfb-2001" {}
         /// Linux sch_sfb as `tc` sets it up.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             limit = "1000p" from "sch_sfb.c: txqueuelen of the device, 1000 for Ethernet";
             levels = "8" from "sch_sfb.c: SFB_LEVELS";
             buckets = "16" from "sch_sfb.c: SFB_NUMBUCKETS";
@@ -219,7 +219,7 @@ impl Entry for Sfb {
     type Params = SfbParams;
 
     fn build(params: SfbParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         check(&params, linux)?;
         let mut keys = cx.stream("keys");
         let top = if linux { LINUX_TOP } else { 1.0 };

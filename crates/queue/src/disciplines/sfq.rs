@@ -63,11 +63,11 @@ params! {
         /// What manages each queue.
         each: Spec = "droptail limit=none", source "the paper: one limit over all queues";
     }
-    dialects {
+    dialects Dialect {
         /// McKenney.
-        paper = "paper" {}
+        paper as Paper = "paper" {}
         /// Linux sch_sfq.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             limit = "127p" from "Linux sch_sfq.c: SFQ_MAX_DEPTH";
             quantum = "1514B" from "Linux sch_sfq.c: psched_mtu, MTU and Ethernet header";
             classify = "flow" from "Linux sch_sfq.c: skb_get_hash";
@@ -75,7 +75,7 @@ params! {
             flows = "128" from "Linux sch_sfq.c: SFQ_DEFAULT_FLOWS";
         }
         /// ns-2's Queue/SFQ.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             limit = "40p" from "ns-2.35 sfq.cc: maxqueue_ 40";
             buckets = "16" from "ns-2.35 sfq.cc: buckets_ 16";
             perturb = "false" from "ns-2.35 sfq.cc: no key";
@@ -85,7 +85,7 @@ params! {
 
 /// The discipline.
 pub struct Sfq {
-    rules: Rules,
+    rules: Dialect,
     /// Bytes (or units of 8) in a turn; `None` for a packet a turn.
     quantum: Option<i64>,
     limit: Limit,
@@ -113,13 +113,6 @@ pub struct Sfq {
     managed: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rules {
-    Paper,
-    Linux,
-    Ns2,
-}
-
 #[repr(C, align(64))]
 struct Queue {
     /// What it may still send in its turn, in the unit of `quantum`.
@@ -144,18 +137,14 @@ impl Entry for Sfq {
     type Params = SfqParams;
 
     fn build(params: SfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
-        let rules = match params.dialect {
-            "linux" => Rules::Linux,
-            "ns2" => Rules::Ns2,
-            _ => Rules::Paper,
-        };
+        let rules = params.dialect;
         check(&params, rules)?;
         let hash = match rules {
-            Rules::Ns2 => Hash::Ns2Sum,
-            Rules::Paper | Rules::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
-            Rules::Paper | Rules::Linux => Hash::Keyed(0),
+            Dialect::Ns2 => Hash::Ns2Sum,
+            Dialect::Paper | Dialect::Linux if params.perturb => Hash::Keyed(cx.stream("hash").bits()),
+            Dialect::Paper | Dialect::Linux => Hash::Keyed(0),
         };
-        let scale = if rules == Rules::Linux { UNIT } else { 1 };
+        let scale = if rules == Dialect::Linux { UNIT } else { 1 };
         Ok(Sfq {
             rules,
             quantum: params.quantum.map(|quantum| scaled(quantum.get(), scale)),
@@ -171,15 +160,15 @@ impl Entry for Sfq {
             round: Round::default(),
             backlog: Backlog::default(),
             longest: match rules {
-                Rules::Linux => Longest::by_tie(),
-                Rules::Paper | Rules::Ns2 => Longest::default(),
+                Dialect::Linux => Longest::by_tie(),
+                Dialect::Paper | Dialect::Ns2 => Longest::default(),
             },
             changes: 0,
             period: params.perturb_period,
             perturb_at: params
                 .perturb_period
                 .map_or(Time::ZERO, |period| Time::ZERO + period),
-            managed: rules == Rules::Linux && params.each.name != "droptail",
+            managed: rules == Dialect::Linux && params.each.name != "droptail",
             each: Each::aqm(params.each, cx)?,
         })
     }
@@ -215,7 +204,7 @@ fn scaled(bytes: u64, unit: u64) -> i64 {
 }
 
 /// What a dialect lacks.
-fn check(params: &SfqParams, rules: Rules) -> Result<(), SpecError> {
+fn check(params: &SfqParams, rules: Dialect) -> Result<(), SpecError> {
     let refuse = |text: String| {
         Err(SpecError::Contradiction {
             discipline: Sfq::NAME.to_owned(),
@@ -223,18 +212,18 @@ fn check(params: &SfqParams, rules: Rules) -> Result<(), SpecError> {
         })
     };
     let in_bytes = matches!(params.limit, Limit::Bytes(_));
-    if in_bytes && rules != Rules::Paper {
+    if in_bytes && rules != Dialect::Paper {
         return refuse(format!(
             "limit={}, but dialect {} counts packets; write such as 127p or choose another dialect",
             params.limit, params.dialect
         ));
     }
-    if (params.depth.is_some() || params.flows.is_some()) && rules != Rules::Linux {
+    if (params.depth.is_some() || params.flows.is_some()) && rules != Dialect::Linux {
         return refuse(
             "depth and flows need dialect linux; leave them out or choose that one".to_owned(),
         );
     }
-    if rules != Rules::Ns2 {
+    if rules != Dialect::Ns2 {
         return Ok(());
     }
     if params.buckets.is_none() {
@@ -266,12 +255,12 @@ impl Scheduler for Sfq {
             self.queues[at(index)].child.refuse(packet, cx);
             return;
         }
-        if self.rules == Rules::Linux && held >= self.depth {
+        if self.rules == Dialect::Linux && held >= self.depth {
             self.replace(index, packet, cx);
             return;
         }
         self.insert(index, packet, cx);
-        if self.rules == Rules::Linux && !self.within_limit() {
+        if self.rules == Dialect::Linux && !self.within_limit() {
             self.drop_longest(cx);
         }
     }
@@ -289,7 +278,7 @@ impl Scheduler for Sfq {
                 continue;
             }
             let sent = self.with_child(index, |child| child.dequeue(cx));
-            let unit = if self.rules == Rules::Linux { UNIT } else { 1 };
+            let unit = if self.rules == Dialect::Linux { UNIT } else { 1 };
             let queue = &mut self.queues[at(index)];
             if queue.child.is_empty() {
                 queue.listed = false;
@@ -346,9 +335,9 @@ impl Sfq {
     #[inline]
     fn admits(&mut self, held: u64, size: u32, cx: &mut SchedulerCx) -> bool {
         match self.rules {
-            Rules::Paper => self.make_room(u64::from(size), cx),
-            Rules::Linux => held > 0 || self.round.len() < self.flows,
-            Rules::Ns2 => {
+            Dialect::Paper => self.make_room(u64::from(size), cx),
+            Dialect::Linux => held > 0 || self.round.len() < self.flows,
+            Dialect::Ns2 => {
                 let Limit::Packets(limit) = self.limit else {
                     return false;
                 };
@@ -392,7 +381,7 @@ impl Sfq {
             queue.allotment = quantum;
             self.round.join(index);
         }
-        if self.rules != Rules::Ns2 {
+        if self.rules != Dialect::Ns2 {
             let rank = rank(&self.queues[at(index)], index, self.limit, self.rules);
             self.longest.raise(index, rank);
         }
@@ -419,7 +408,7 @@ impl Sfq {
         let mut index = self
             .longest
             .top(|index| rank(&queues[at(index)], index, limit, rules));
-        if rules == Rules::Linux
+        if rules == Dialect::Linux
             && queues[at(index)].child.packets() == 1
             && let Some(front) = self.round.front()
         {
@@ -444,7 +433,7 @@ impl Sfq {
         while self.perturb_at <= cx.now {
             self.perturb_at += period;
             self.classes.rekey(cx.rng.bits());
-            if self.rules == Rules::Linux {
+            if self.rules == Dialect::Linux {
                 self.spread_anew(cx);
             }
         }
@@ -502,15 +491,15 @@ impl Sfq {
 }
 
 /// The place of a queue among the longest.
-fn rank(queue: &Queue, index: u32, limit: Limit, rules: Rules) -> Rank {
+fn rank(queue: &Queue, index: u32, limit: Limit, rules: Dialect) -> Rank {
     Rank {
         length: match limit {
             Limit::Packets(_) => queue.child.packets(),
             Limit::Bytes(_) => queue.child.bytes(),
         },
         tie: match rules {
-            Rules::Linux => Rank::LAST - queue.changed,
-            Rules::Paper | Rules::Ns2 => u64::from(index),
+            Dialect::Linux => Rank::LAST - queue.changed,
+            Dialect::Paper | Dialect::Ns2 => u64::from(index),
         },
     }
 }

@@ -62,11 +62,11 @@ params! {
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=none", source "the paper: one limit over all queues";
     }
-    dialects {
+    dialects Dialect {
         /// Guo.
-        paper = "paper" {}
+        paper as Paper = "paper" {}
         /// ns-2's Queue/SRR.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             quantum = "1000B" from "ns-2.35 tcl/lib/ns-default.tcl: Queue/SRR set mtu_ 1000";
             assign = "0" from "ns-2.35 srr.cc: every flow is in queue 0 until setqueue";
             limit = "none" from "ns-2.35 srr.cc: the code for blimit_ is commented out";
@@ -205,7 +205,7 @@ impl Entry for Srr {
     fn build(params: SrrParams, cx: &BuildContext) -> Result<Self, SpecError> {
         let each = Each::ready(params.each, Srr::NAME, cx)?;
         each.keeps_its_own(Srr::NAME, params.limit.is_some(), "give limit=none")?;
-        let ns2 = params.dialect == "ns2";
+        let ns2 = params.dialect == Dialect::Ns2;
         if ns2 && params.weights.greatest() >> NS2_ORDER > 0 {
             return Err(SpecError::Contradiction {
                 discipline: Srr::NAME.to_owned(),

@@ -48,17 +48,17 @@ params! {
         /// What may wait at most; an arrival beyond it is dropped.
         limit: Limit = "1000p", range "1p".., source "the RFCs leave it open";
     }
-    dialects {
+    dialects Dialect {
         /// DCTCP's step by the length of the queue.
-        rfc8257 = "rfc8257" {}
+        rfc8257 as Rfc8257 = "rfc8257" {}
         /// The ramp of the L4S queue.
-        rfc9332 = "rfc9332" {
+        rfc9332 as Rfc9332 = "rfc9332" {
             by = "sojourn" from "RFC 9332, appendix A: laqm(qdelay)";
             target = "800us" from "RFC 9332, appendix A: minTh";
             range = "400us" from "RFC 9332, appendix A: range";
         }
         /// The step of Linux's dualpi2.
-        linux = "linux-6.17" {
+        linux as Linux = "linux-6.17" {
             by = "sojourn" from "sch_dualpi2.c: do_step_aqm";
         }
     }

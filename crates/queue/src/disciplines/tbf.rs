@@ -43,11 +43,11 @@ params! {
         /// What manages the queue: an AQM, or a scheduler with queues of its own, such as fq_codel.
         each: Spec = "droptail limit=none", source "sch_tbf.c: a bfifo with the limit";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 2215, counted exactly.
-        rfc2215 = "rfc2215" {}
+        rfc2215 as Rfc2215 = "rfc2215" {}
         /// Linux's sch_tbf.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 
@@ -216,7 +216,7 @@ impl Entry for Tbf {
                 ),
             });
         }
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         let mut buckets = vec![Bucket::new(params.rate, params.burst, linux)];
         let mut largest = params.burst.get();
         let mut limit = params.limit;

@@ -63,11 +63,11 @@ params! {
         /// What manages each queue.
         each: Spec = "droptail limit=none", source "the papers: one limit over all queues";
     }
-    dialects {
+    dialects Dialect {
         /// Demers, Keshav and Shenker; Parekh and Gallager; Golestani.
-        paper = "paper" {}
+        paper as Paper = "paper" {}
         /// ns-2's Queue/FQ.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             limit = "none" from "ns-2.35 tcl/lib/ns-queue.tcl: FQLink, each flow has its own";
             each = "droptail dialect=ns2 limit=50p" from "ns-2.35 tcl/lib/ns-default.tcl: queueManagement_ DropTail, limit_ 50";
         }
@@ -176,7 +176,7 @@ impl Entry for Wfq {
 
     fn build(params: WfqParams, cx: &BuildContext) -> Result<Self, SpecError> {
         let each = Each::aqm(params.each, cx)?;
-        let ns2 = params.dialect == "ns2";
+        let ns2 = params.dialect == Dialect::Ns2;
         if ns2 && (params.weights.greatest() > 1 || params.clock == WfqClock::Own) {
             return Err(SpecError::Contradiction {
                 discipline: Wfq::NAME.to_owned(),

@@ -133,11 +133,11 @@ params! {
         bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
             acts "the link is idle";
     }
-    dialects {
+    dialects Dialect {
         /// Cisco IOS.
-        cisco = "cisco-ios-15" {}
+        cisco as Cisco = "cisco-ios-15" {}
         /// Linux sch_gred in WRED mode.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             class = "drop_precedence" from "iproute2 examples/diffserv/afcbq";
             min = "15KiB" from "iproute2 examples/diffserv/afcbq: 15KB";
             max = "45KiB" from "iproute2 examples/diffserv/afcbq: 45KB";
@@ -211,7 +211,7 @@ impl Entry for Wred {
     type Params = WredParams;
 
     fn build(params: WredParams, _: &BuildContext) -> Result<Self, SpecError> {
-        let linux = params.dialect == "linux";
+        let linux = params.dialect == Dialect::Linux;
         let levels = |key: &str, levels: &Levels| -> Result<Vec<u64>, SpecError> {
             let unit = |level: &Limit| match (linux, level) {
                 (true, Limit::Packets(n)) => Ok(n.get().saturating_mul(params.avpkt.get())),

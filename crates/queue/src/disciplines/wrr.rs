@@ -38,11 +38,11 @@ params! {
         /// 0 on, the last for all beyond.
         each: Specs = "droptail limit=1000p", source "as droptail";
     }
-    dialects {
+    dialects Dialect {
         /// A turn is the weight.
-        plain = "plain" {}
+        plain as Plain = "plain" {}
         /// A turn is one packet.
-        interleaved = "interleaved-1991" { interleaved = "true" from "Katevenis, Sidiropoulos & Courcoubetis 1991"; }
+        interleaved as Interleaved = "interleaved-1991" { interleaved = "true" from "Katevenis, Sidiropoulos & Courcoubetis 1991"; }
     }
 }
 

@@ -13,17 +13,17 @@ params! {
         /// Bytes to send; none goes on until the flow stops.
         bytes: Option<Bytes> = "none", range "1B".., source "a file transfer has one parameter, its size";
     }
-    dialects {
+    dialects Dialect {
         /// The same everywhere.
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-2's Application/FTP.
-        ns2 = "ns2-2.35" {}
+        ns2 as Ns2 = "ns2-2.35" {}
         /// ns-3's BulkSendApplication.
-        ns3 = "ns3-3.44" {}
+        ns3 as Ns3 = "ns3-3.44" {}
         /// ns-3.24's BulkSendApplication.
-        ns3_24 = "ns3-3.24" {}
+        ns3_24 as Ns3_24 = "ns3-3.24" {}
         /// iperf and its like.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

@@ -26,21 +26,21 @@ params! {
         /// Random part of each gap: uniform in -noise..noise of it, drawn independently.
         noise: Ratio = "0", range "0".."1", source "ns-2.35 cbr_traffic.cc: random_ is 0.5";
     }
-    dialects {
+    dialects Dialect {
         /// Exactly spaced.
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-2's Application/Traffic/CBR.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             rate = "448kbps" from "ns-default.tcl rate_";
             size = "210B" from "ns-default.tcl packetSize_";
         }
         /// ns-3's OnOffApplication that is always on: the first packet ends the first interval.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             rate = "500kbps" from "onoff-application.cc DataRate";
             size = "512B" from "onoff-application.cc PacketSize";
         }
         /// iperf and its like.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 
@@ -75,7 +75,7 @@ impl Entry for Cbr {
     fn build(params: CbrParams) -> Result<Self, ParamError> {
         let size = params.size.get();
         // The other dialects have a rate of their own, which gives way.
-        let own_rate = matches!(params.dialect, "ns2" | "ns3");
+        let own_rate = matches!(params.dialect, Dialect::Ns2 | Dialect::Ns3);
         let pacer = match (params.interval, params.rate) {
             (Some(interval), Some(rate)) if !own_rate => {
                 return Err(wrong(
@@ -87,7 +87,7 @@ impl Entry for Cbr {
                 ));
             }
             (Some(interval), _) => Pacer::every(interval),
-            (None, Some(rate)) if params.dialect == "ns3" => {
+            (None, Some(rate)) if params.dialect == Dialect::Ns3 => {
                 Pacer::every(ns3_time::nearest(8 * size, rate.as_bps()))
             }
             (None, Some(rate)) => Pacer::at_rate(size, rate),
@@ -100,8 +100,8 @@ impl Entry for Cbr {
             random_phase: params.random_phase,
             noise: params.noise.get(),
             steady: params.noise.get() == 0.0 && params.packets.is_none(),
-            gap_first: params.dialect == "ns3",
-            adds_doubles: params.dialect == "ns2" && params.noise.get() == 0.0,
+            gap_first: params.dialect == Dialect::Ns3,
+            adds_doubles: params.dialect == Dialect::Ns2 && params.noise.get() == 0.0,
             follows: false,
             next: None,
         })

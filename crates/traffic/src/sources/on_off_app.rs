@@ -33,11 +33,11 @@ params! {
         /// Bytes to write; none goes on until the flow stops.
         bytes: Option<Bytes> = "none", range "1B".., source "ns-3 onoff-application.cc MaxBytes: 0, without limit";
     }
-    dialects {
+    dialects Dialect {
         /// On ns-3's rules, to the picosecond.
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-3.24's clock and random variables.
-        ns3_24 = "ns3-3.24" {
+        ns3_24 as Ns3_24 = "ns3-3.24" {
             rate = "500kbps" from "onoff-application.cc DataRate";
         }
     }
@@ -198,7 +198,7 @@ impl Entry for OnOffApp {
         };
         Ok(OnOffApp(Box::new(OnOff {
             clock: match params.dialect {
-                "ns3_24" => Clock::Ns3,
+                Dialect::Ns3_24 => Clock::Ns3,
                 _ => Clock::Exact,
             },
             bps: params.rate.ok_or_else(missing_rate)?.as_bps(),

@@ -25,23 +25,23 @@ params! {
         /// Packets to send; none goes on until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "ns-2's source has no end";
     }
-    dialects {
+    dialects Dialect {
         /// On times are times: the mean rate is rate * on / (on + off).
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-2's Application/Traffic/Pareto: on times are rounded to whole packets.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             rate = "64kbps" from "ns-default.tcl rate_";
             size = "210B" from "ns-default.tcl packetSize_";
         }
         /// ns-3's OnOffApplication with such on and off times.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             rate = "500kbps" from "onoff-application.cc DataRate";
             size = "512B" from "onoff-application.cc PacketSize";
             on = "1s" from "onoff-application.cc OnTime";
             off = "1s" from "onoff-application.cc OffTime";
         }
         /// As exact: a generator in user space.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 
@@ -63,7 +63,7 @@ impl Entry for Pareto {
             peak: params.rate.ok_or_else(missing_rate)?,
             size: params.size.get(),
             packets: params.packets,
-            whole_packets: params.dialect == "ns2",
+            whole_packets: params.dialect == Dialect::Ns2,
         })))
     }
 }

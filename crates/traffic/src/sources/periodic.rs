@@ -28,11 +28,11 @@ params! {
         /// Whether the first on time begins after a random part of on and off time instead of at the start.
         random_phase: bool = "false", source "flows in phase decide a FIFO's drops; scenarios turn it on";
     }
-    dialects {
+    dialects Dialect {
         /// Exactly spaced.
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-2's Application/Traffic/CBR, started and stopped by the clock.
-        ns2 = "ns2-2.35" {
+        ns2 as Ns2 = "ns2-2.35" {
             rate = "448kbps" from "ns-default.tcl rate_";
             size = "210B" from "ns-default.tcl packetSize_";
         }
@@ -90,7 +90,7 @@ impl Entry for Periodic {
             on: params.on,
             off: params.off,
             random_phase: params.random_phase,
-            adds_doubles: params.dialect == "ns2",
+            adds_doubles: params.dialect == Dialect::Ns2,
             follows: false,
             until: None,
             last: Time::ZERO,

@@ -33,15 +33,15 @@ params! {
         /// Packets to send; none goes on until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "a Poisson process has no end";
     }
-    dialects {
+    dialects Dialect {
         /// The process of the textbooks (Kleinrock, Queueing Systems I, section 2.5).
-        exact = "exact" {}
+        exact as Exact = "exact" {}
         /// ns-2's Exponential with burst_time_ 0 and a very high rate_ (ns manual, chapter 39): the same process.
-        ns2 = "ns2-2.35" {}
+        ns2 as Ns2 = "ns2-2.35" {}
         /// Packets that a script schedules with ExponentialRandomVariable.
-        ns3 = "ns3-3.44" {}
+        ns3 as Ns3 = "ns3-3.44" {}
         /// As exact: a generator in user space.
-        linux = "linux-6.1" {}
+        linux as Linux = "linux-6.1" {}
     }
 }
 

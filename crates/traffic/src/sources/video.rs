@@ -92,11 +92,11 @@ params! {
         /// When it goes on, with a key frame.
         resume: Option<Span> = "none", range "0s".., source "RFC 8867 section 5.8";
     }
-    dialects {
+    dialects Dialect {
         /// From statistics.
-        statistical = "statistical" {}
+        statistical as Statistical = "statistical" {}
         /// The statistical model of RFC 8593.
-        rfc8593 = "rfc8593" {
+        rfc8593 as Rfc8593 = "rfc8593" {
             sizes = "laplace" from "RFC 8593 section 5.3";
             jitter = "0.15" from "RFC 8593 figure 2 (SCALE_t)";
             lag = "0s" from "RFC 8593 section 5.1";

@@ -93,11 +93,11 @@ params! {
         /// Packets to send; none goes on until the flow stops.
         packets: Option<Packets> = "none", range "1p".., source "a conversation has no natural end";
     }
-    dialects {
+    dialects Dialect {
         /// Spurts as in P.59.
-        p59 = "itu-p59" {}
+        p59 as P59 = "itu-p59" {}
         /// Spurts as in Brady's measurements.
-        brady = "brady-1969" {
+        brady as Brady = "brady-1969" {
             talk = "1.2s" from "Brady 1969, as cited by studies of voice";
             silence = "1.8s" from "Brady 1969, as cited by studies of voice";
         }

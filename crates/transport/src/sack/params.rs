@@ -188,11 +188,11 @@ params! {
         /// Whether segments are acknowledged one by one while the receiver opens its window.
         ack_growth: bool = "false", source "RFC 5681 section 4.2 knows none";
     }
-    dialects {
+    dialects Dialect {
         /// RFC 2018, RFC 8985, RFC 9937 and RFC 5682.
-        rfc = "rfc9293" {}
+        rfc as Rfc = "rfc9293" {}
         /// ns-3: counting, PRR, no probe.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             machine = "ns3" from "tcp-socket-base.cc, ReceivedAck";
             detection = "count" from "tcp-tx-buffer.cc, IsLost";
             last_resort = "gap" from "tcp-tx-buffer.cc, NextSeg has no rule 4";
@@ -207,7 +207,7 @@ params! {
             abc_limit = "1" from "tcp-congestion-ops.cc, TcpNewReno::SlowStart";
         }
         /// Linux 6.1.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             reduction = "prr_linux" from "tcp_input.c, tcp_cwnd_reduction";
             reduction_for_ecn = "true" from "tcp_input.c, tcp_enter_cwr";
             capable = "all" from "tcp_output.c, tcp_ecn_send_syn, tcp_ecn_send_synack and tcp_ecn_send: where the congestion control needs ECN";

@@ -139,11 +139,11 @@ params! {
         /// Whether explicit congestion notification is negotiated; both ends must want it.
         ecn: bool = "false", source "RFC 3168 section 6.1.1 leaves it to the host";
     }
-    dialects {
+    dialects Dialect {
         /// The RFCs as printed.
-        rfc = "rfc9293" {}
+        rfc as Rfc = "rfc9293" {}
         /// ns-3's TcpSocketBase with classic recovery and SACK off.
-        ns3 = "ns3-3.44" {
+        ns3 as Ns3 = "ns3-3.44" {
             mss = "536B" from "tcp-socket.cc, SegmentSize";
             headers = "54B" from "tcp-socket-base.cc: timestamps are on (12 bytes); ppp-header.cc (2 bytes, `wire.link_header`)";
             window = "131072B" from "tcp-socket.cc, RcvBufSize and SndBufSize";
@@ -156,7 +156,7 @@ params! {
             bound_flight = "false" from "tcp-socket-base.cc, EnterRecovery: BytesInFlight as it is";
         }
         /// Linux without SACK: timestamps on, timeouts from 200 ms.
-        linux = "linux-6.1" {
+        linux as Linux = "linux-6.1" {
             mss = "1448B" from "1500 less 20, 20 and 12 for timestamps";
             headers = "52B" from "tcp_output.c: timestamps are on (12 bytes)";
             min_rto = "200ms" from "tcp.h, TCP_RTO_MIN";

@@ -1,7 +1,7 @@
 //! RED in floating point: the papers', ns-2's and ns-3's.
 
 use super::idle::Idle;
-use super::{RedParams, Unit, contradiction, forced, signed_float, within_limit};
+use super::{Dialect, RedParams, Unit, contradiction, forced, signed_float, within_limit};
 use crate::aqm::{Cx, Meta, Verdict, View, Waiting, float};
 use crate::registry::SpecError;
 use sojourn_sim::{DropReason, MarkReason};
@@ -67,9 +67,11 @@ pub(super) enum Side {
 impl FloatRed {
     pub(in super::super) fn new(params: RedParams) -> Result<FloatRed, SpecError> {
         let rules = match params.dialect {
-            "ns2" => Rules::Ns2,
-            "ns3" | "ns3_24" => Rules::Ns3,
-            _ => Rules::Paper,
+            Dialect::Ns2 => Rules::Ns2,
+            Dialect::Ns3 | Dialect::Ns3_24 => Rules::Ns3,
+            Dialect::Paper | Dialect::Ared | Dialect::Feng | Dialect::Nlred | Dialect::Linux => {
+                Rules::Paper
+            }
         };
         let limit_in_bytes = matches!(params.limit, Limit::Bytes(_));
         if rules == Rules::Ns3 && !limit_in_bytes && (params.queue_in_bytes || params.byte_mode) {
