@@ -48,7 +48,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     scenario.refuse_vain_replications(&document)?;
     let needs = Needs::of_allowed(&scenario, &reading.limits);
     needs.map_err(|error| document.locate(error))?;
-    compile(&scenario, 0).map_err(|error| document.locate(error))?;
+    let resolved = scenario.resolve();
+    let compiled = resolved.and_then(|full| compile(&full, 0));
+    compiled.map_err(|error| document.locate(error))?;
     if args.trace.is_some() {
         scenario.run.replications = 1;
     }

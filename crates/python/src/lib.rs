@@ -89,7 +89,8 @@ fn set_value(py: Python<'_>, json: &str, name: &str, path: &str, value: &str) ->
 fn resolve(py: Python<'_>, json: &str, name: &str) -> PyResult<String> {
     document(json, name)
         .and_then(|document| Scenario::from_document(&document))
-        .map(|scenario| scenario.to_document().to_json().to_string())
+        .and_then(|scenario| scenario.resolve())
+        .map(|full| full.to_document().to_json().to_string())
         .map_err(|error| errors::lab(py, &error))
 }
 

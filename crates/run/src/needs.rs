@@ -180,7 +180,7 @@ impl Needs {
             return Vec::new();
         }
         // What cannot be compiled is refused for that, by whoever compiles it next.
-        let Ok(compiled) = compile(scenario, 0) else {
+        let Ok(compiled) = scenario.resolve().and_then(|full| compile(&full, 0)) else {
             return Vec::new();
         };
         let mut parts = Vec::new();

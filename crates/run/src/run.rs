@@ -73,7 +73,7 @@ fn run_in_slices<T: Tracer>(
     mut slices: Slices,
 ) -> Result<(RunOutcome, T), LabError> {
     let stopped = || stop.load(Ordering::Relaxed);
-    let compiled = compile(scenario, replication)?;
+    let compiled = compile(&scenario.resolve()?, replication)?;
     let tracer = tracer(&compiled);
     let Compiled {
         network,
@@ -781,7 +781,7 @@ mod tests {
         let text = "name = \"tiny\"\nflows = [\"cbr 1Mbps\"]\n[run]\nseed = 7\nduration = \"10ms\"\nwarmup = \"0s\"\nstart_spread = \"0s\"\n";
         let document = Document::parse(text, "tiny.toml").unwrap();
         let scenario = Scenario::from_document(&document).unwrap();
-        let compiled = compile(&scenario, 3).unwrap();
+        let compiled = compile(&scenario.resolve().unwrap(), 3).unwrap();
         let mut network = Network::build(compiled.network, NoTrace).unwrap();
         let error = caught(&scenario, 3, &mut network, |network| {
             network.run_before(Time::ZERO + Span::from_ms(2));

@@ -2,7 +2,7 @@
 
 use sojourn_units::{Bytes, Rate, Span};
 
-use crate::model::{GroupParams, Rounding, Scenario, Streams, TieRule, TreeKind};
+use crate::model::{GroupParams, Rounding, Scenario, Streams, TieRule};
 
 /// Access links are this many times as fast as the bottleneck, unless given.
 const ACCESS_SPEED_UP: u64 = 10;
@@ -75,24 +75,20 @@ pub fn access_rate(given: Option<Rate>, bottleneck: Rate) -> Rate {
     given.unwrap_or_else(|| Rate::bps(bottleneck.as_bps().saturating_mul(ACCESS_SPEED_UP)))
 }
 
-/// Fills in what a group leaves to defaults that depend on its tree and the dialect.
-pub fn resolve_group(group: &mut GroupParams, dialect: Option<&str>) {
-    let ns2 = is_dialect(dialect, "ns2");
-    match group.tree {
-        TreeKind::Shared => {
-            let bytes = if ns2 { 20 } else { 28 };
-            group.encapsulation.get_or_insert(Bytes::new(bytes));
-        }
-        TreeKind::Dense => {
-            let time = if ns2 {
-                Span::from_ms(500)
-            } else {
-                Span::from_ms(210_000)
-            };
-            group.prune_time.get_or_insert(time);
-        }
-        TreeKind::Source | TreeKind::Static => {}
-    }
+/// Bytes that packets to a shared tree have more on their way to its root.
+pub fn encapsulation(group: &GroupParams, dialect: Option<&str>) -> Bytes {
+    let usual = if is_dialect(dialect, "ns2") { 20 } else { 28 };
+    group.encapsulation.unwrap_or(Bytes::new(usual))
+}
+
+/// How long a pruned link of a dense tree carries nothing.
+pub fn prune_time(group: &GroupParams, dialect: Option<&str>) -> Span {
+    let usual = if is_dialect(dialect, "ns2") {
+        500
+    } else {
+        210_000
+    };
+    group.prune_time.unwrap_or(Span::from_ms(usual))
 }
 
 /// That a component runs in another dialect than `paper`.

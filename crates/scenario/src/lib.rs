@@ -14,8 +14,10 @@ pub mod opportunities;
 mod plain;
 pub mod quantities;
 pub mod reader;
+pub mod resolved;
 pub mod schema;
 pub mod words;
 
 pub use error::{LabError, LabErrorKind};
 pub use plain::printable;
+pub use resolved::Resolved;

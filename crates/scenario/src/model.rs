@@ -1,4 +1,5 @@
-//! A scenario, resolved and typed: what a file, a one-line command or Python says, with every default filled in.
+//! A scenario, typed: what a file, a one-line command or Python says. What is left to a default is filled in by
+//! [`Scenario::resolve`].
 //!
 //! Every table of a scenario file is one [`params!`] block here, so that a key, its unit, default, range and source are
 //! declared once and reach TOML, the command, Python, the JSON Schema and the documentation from this place.
@@ -416,6 +417,24 @@ impl DumbbellParams {
         let rest = (self.rtt / 2).saturating_sub(bottleneck) / 2;
         (bottleneck, self.access_delay.unwrap_or(rest))
     }
+
+    /// Whether the delays that are given leave each other room in the round trip.
+    pub fn delays_fit(&self) -> bool {
+        let one_way = self.rtt / 2;
+        match (self.bottleneck_delay, self.access_delay) {
+            (Some(_), Some(_)) | (None, None) => true,
+            (Some(bottleneck), None) => bottleneck <= one_way,
+            (None, Some(access)) => access.checked_mul(2).is_some_and(|both| both <= one_way),
+        }
+    }
+
+    /// The base round trip that these delays make; none if it is longer than a time can be.
+    pub fn round_trip(bottleneck: Span, access: Span) -> Option<Span> {
+        access
+            .checked_mul(2)?
+            .checked_add(bottleneck)?
+            .checked_mul(2)
+    }
 }
 
 /// The shape of the network.
@@ -442,7 +461,7 @@ pub struct FlowGroup {
     pub place: PlaceParams,
 }
 
-/// A scenario, resolved.
+/// A scenario, as it was said.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// Name for messages and results.

@@ -118,7 +118,7 @@ pub fn audit(results: &ResultSet) -> Vec<Note> {
         let Ok(scenario) = info.scenario() else {
             continue;
         };
-        let Ok(mut compiled) = compile(&scenario, 0) else {
+        let Ok(mut compiled) = scenario.resolve().and_then(|full| compile(&full, 0)) else {
             continue;
         };
         // The rules look at endpoints and at what is said of links and flows; the queues are the largest part.

@@ -106,7 +106,10 @@ mod tests {
         assert_eq!(study.notes, Vec::<String>::new());
         for point in &study.points {
             let scenario = point.scenario().unwrap_or_else(|error| panic!("{error}"));
-            sojourn_run::compile::compile(&scenario, 0).unwrap_or_else(|error| panic!("{error}"));
+            scenario
+                .resolve()
+                .and_then(|full| sojourn_run::compile::compile(&full, 0))
+                .unwrap_or_else(|error| panic!("{error}"));
         }
     }
 

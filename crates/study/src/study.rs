@@ -446,8 +446,9 @@ impl Study {
         }
         for (point, number) in self.points.iter().zip(0..) {
             let scenario = point.scenario()?;
+            let resolved = scenario.resolve()?;
             if !self.facts.contains_key(&point.experiment) {
-                let compiled = compile(&scenario, 0)?;
+                let compiled = compile(&resolved, 0)?;
                 add_algorithms(
                     &mut |algorithm| gathering.add(algorithm),
                     &scenario,
@@ -461,7 +462,7 @@ impl Study {
                 seed: scenario.run.seed,
                 replications: scenario.run.runs(),
                 deterministic: scenario.run.deterministic,
-                scenario: ScenarioText::new(&scenario.to_document().to_json()),
+                scenario: ScenarioText::new(&resolved.to_document().to_json()),
             });
         }
         let algorithms = gathering.facts().algorithms;

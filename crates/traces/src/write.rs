@@ -110,7 +110,7 @@ fn check_links(scenario: &Scenario, replication: u64, links: &[String]) -> Resul
     if links.is_empty() {
         return Ok(());
     }
-    let compiled = compile(scenario, replication)?;
+    let compiled = compile(&scenario.resolve()?, replication)?;
     let names = || compiled.links.iter().map(|link| link.name.as_str());
     for given in links {
         if !names().any(|name| name == given) {

@@ -1,13 +1,12 @@
 //! Multicast groups of a scenario, as the network wants them.
 
 use sojourn_queue::QueuePort;
-use sojourn_scenario::dialect::resolve_group;
 use sojourn_scenario::error::{LabError, LabErrorKind};
-use sojourn_scenario::model::{FlowGroup, GroupParams, MemberParams, Scenario, TreeKind};
+use sojourn_scenario::model::MemberParams;
+use sojourn_scenario::resolved::{Flow, Resolved, Tree};
 use sojourn_sim::topology::Graph;
 use sojourn_sim::{AgentSpec, DenseSpec, GroupSpec, MemberSpec, NetworkSpec, Stay, TreeSpec};
 use sojourn_traffic::media::{self, RTP};
-use sojourn_traffic::registry::Resolved;
 use sojourn_traffic::srm::{self, SRM};
 use sojourn_traffic::{BuiltFlow, Endpoint, FlowBuilder, FlowRequest};
 use sojourn_units::{Bytes, ParamError, Time};
@@ -16,13 +15,11 @@ use super::parts::{Compiled, FlowInfo, GroupInfo, MemberInfo, Place, unknown};
 
 /// The groups of a scenario.
 pub(super) fn compile(
-    scenario: &Scenario,
+    scenario: &Resolved,
     graph: &Graph,
 ) -> Result<(Vec<GroupInfo>, Vec<GroupSpec>), LabError> {
     let (mut infos, mut specs) = (Vec::new(), Vec::new());
     for (given, position) in scenario.groups.iter().zip(0..) {
-        let mut given = given.clone();
-        resolve_group(&mut given, scenario.dialect.as_deref());
         let node = |name: &str, key: &str| {
             graph.node(name).ok_or_else(|| {
                 let key = format!("groups[{position}].{key}");
@@ -34,7 +31,7 @@ pub(super) fn compile(
         let stable = format!("group/{}", given.name);
         let delay_from = given.delay_from.as_deref();
         let spec = GroupSpec {
-            tree: tree(scenario, graph, &given, position)?,
+            tree: tree(scenario, graph, &given.tree, position)?,
             members: members
                 .iter()
                 .map(|member| MemberSpec {
@@ -50,7 +47,7 @@ pub(super) fn compile(
             name: stable,
         };
         infos.push(GroupInfo {
-            name: given.name,
+            name: given.name.clone(),
             members,
             delay_from: spec.waypoint.is_some(),
         });
@@ -61,16 +58,20 @@ pub(super) fn compile(
 
 /// The tree of a group.
 fn tree(
-    scenario: &Scenario,
+    scenario: &Resolved,
     graph: &Graph,
-    given: &GroupParams,
+    tree: &Tree,
     position: usize,
 ) -> Result<TreeSpec, LabError> {
     let bytes = |bytes: Bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX);
-    Ok(match given.tree {
-        TreeKind::Source => TreeSpec::Source,
-        TreeKind::Shared => {
-            let name = given.rendezvous_point.as_deref().unwrap_or_default();
+    Ok(match tree {
+        Tree::Source => TreeSpec::Source,
+        Tree::Shared {
+            rendezvous_point,
+            encapsulation,
+            switch,
+        } => {
+            let name = rendezvous_point.as_str();
             let rendezvous_point = graph.node(name).ok_or_else(|| {
                 let key = format!("groups[{position}].rendezvous_point");
                 let names = graph.nodes.iter().map(String::as_str);
@@ -78,19 +79,23 @@ fn tree(
             })?;
             TreeSpec::Shared {
                 rendezvous_point,
-                encapsulation: given.encapsulation.map_or(0, bytes),
-                switch: given.switch.map(|at| Time::ZERO + at),
+                encapsulation: bytes(*encapsulation),
+                switch: switch.map(|at| Time::ZERO + at),
             }
         }
-        TreeKind::Dense => TreeSpec::Dense(DenseSpec {
-            prune_time: given.prune_time.unwrap_or_default(),
-            graft_retry: given.graft_retry,
-            message: bytes(given.message),
+        Tree::Dense {
+            prune_time,
+            graft_retry,
+            message,
+        } => TreeSpec::Dense(DenseSpec {
+            prune_time: *prune_time,
+            graft_retry: *graft_retry,
+            message: bytes(*message),
         }),
-        TreeKind::Static => {
+        Tree::Static(names) => {
             let mut links = Vec::new();
-            for name in given.links.iter().flat_map(|links| links.split(',')) {
-                let edge = |edge| graph.edge_name(edge) == name.trim();
+            for name in names {
+                let edge = |edge| graph.edge_name(edge) == *name;
                 let link = graph.edges.iter().position(edge).ok_or_else(|| {
                     let key = format!("groups[{position}].links");
                     let names: Vec<String> = graph
@@ -99,7 +104,7 @@ fn tree(
                         .map(|edge| graph.edge_name(edge))
                         .collect();
                     let names = names.iter().map(String::as_str);
-                    unknown(scenario, &key, "link direction", name.trim(), names)
+                    unknown(scenario, &key, "link direction", name, names)
                 })?;
                 links.push(u32::try_from(link).expect("fewer than 2^32 links"));
             }
@@ -109,7 +114,7 @@ fn tree(
 }
 
 /// The members of a group: one per node, with all its stays in order.
-fn members(scenario: &Scenario, graph: &Graph, group: &str) -> Result<Vec<MemberInfo>, LabError> {
+fn members(scenario: &Resolved, graph: &Graph, group: &str) -> Result<Vec<MemberInfo>, LabError> {
     let mut members: Vec<MemberInfo> = Vec::new();
     for (given, position) in scenario.members.iter().zip(0..) {
         if given.group != group {
@@ -157,7 +162,7 @@ pub(super) fn first_of_session(kind: &str, compiled: &Compiled, group: usize) ->
 /// Flows of the network that the flow at a place becomes: one of its own, and those in which members of its group send; `None` if these
 /// are no participants.
 pub(super) fn session_width(
-    scenario: &Scenario,
+    scenario: &Resolved,
     groups: &[GroupInfo],
     places: &[Place],
     at: usize,
@@ -197,7 +202,7 @@ fn without_link_header(
 
 /// The endpoints of a flow: of a session over a group, those of its members too. Links add `link_header` bytes to its packets.
 pub(super) fn build(
-    flow: &FlowGroup,
+    flow: &Flow,
     compiled: &Compiled,
     place: &Place,
     request: &FlowRequest<'_>,
@@ -227,7 +232,7 @@ pub(super) fn build(
 
 /// Checks that a further sender of an RTP session computes with what the first flow to the group has.
 pub(super) fn agree(
-    scenario: &Scenario,
+    scenario: &Resolved,
     compiled: &Compiled,
     first: &FlowInfo,
     (built, place): (&BuiltFlow, &Place),
@@ -246,7 +251,7 @@ pub(super) fn agree(
             .key(format!("flows[{}].clock_rate", place.group))
             .remedy("write clock_rate, or send media of another format to a group of its own"));
     }
-    let of = |parts: &[(&'static str, Resolved)], key: &str| {
+    let of = |parts: &[(&'static str, sojourn_traffic::registry::Resolved)], key: &str| {
         let own = parts.iter().find(|(name, _)| *name == RTP);
         let mut pairs = own.into_iter().flat_map(|(_, part)| &part.pairs);
         pairs
@@ -294,7 +299,7 @@ pub(super) fn introduce(
 
 /// Gives the members of a group the endpoints of a session; says which agents they are.
 pub(super) fn seat_session(
-    scenario: &Scenario,
+    scenario: &Resolved,
     compiled: &mut Compiled,
     group: usize,
     place: &Place,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sojourn_queue::registry::Resolved;
+use sojourn_queue::registry;
 use sojourn_queue::{CatalogueEntry, QueuePort};
 use sojourn_results::asked::Names;
+use sojourn_scenario::Resolved;
 use sojourn_scenario::error::{LabError, LabErrorKind};
-use sojourn_scenario::model::Scenario;
 use sojourn_sim::topology::Role;
 use sojourn_sim::{LinkState, NetworkSpec, Opportunities, Stay};
 use sojourn_traffic::Endpoint;
@@ -95,7 +95,7 @@ pub struct LinkInfo {
     /// The discipline.
     pub discipline: &'static CatalogueEntry,
     /// Its parameters, resolved.
-    pub resolved: Arc<Resolved>,
+    pub resolved: Arc<registry::Resolved>,
 }
 
 /// A flow.
@@ -196,7 +196,7 @@ impl Place {
 }
 
 /// A value that cannot be.
-pub(super) fn bad(scenario: &Scenario, key: &str, problem: &str, remedy: &str) -> LabError {
+pub(super) fn bad(scenario: &Resolved, key: &str, problem: &str, remedy: &str) -> LabError {
     LabError::new(LabErrorKind::BadValue, problem)
         .in_file(&scenario.name)
         .key(key)
@@ -205,7 +205,7 @@ pub(super) fn bad(scenario: &Scenario, key: &str, problem: &str, remedy: &str) -
 
 /// A name that refers to nothing.
 pub(super) fn unknown<'a>(
-    scenario: &Scenario,
+    scenario: &Resolved,
     key: &str,
     what: &str,
     given: &str,
@@ -220,4 +220,9 @@ pub(super) fn unknown<'a>(
     .key(key)
     .nearest(sojourn_units::nearest(given, names.iter().copied()))
     .allowed(&format!("{what}s"), names.join(", "))
+}
+
+/// A number of a scenario as the network has it.
+pub(super) fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

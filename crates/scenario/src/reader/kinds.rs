@@ -231,7 +231,7 @@ pub(super) fn try_flow(
 }
 
 /// The arguments of a flow with every parameter and its value; as given where these would mean something else.
-pub(super) fn resolve_flow(
+pub(crate) fn resolve_flow(
     kind: &str,
     args: &[(String, String)],
     dialect: Option<&str>,

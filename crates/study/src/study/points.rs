@@ -240,7 +240,10 @@ impl Gathering {
         let needs = Needs::of_allowed(scenario, &reading.limits);
         let needs = needs.map_err(|error| document.locate(error))?;
         self.needs.add(&needs);
-        let compiled = compile(scenario, 0).map_err(|error| document.locate(error))?;
+        let compiled = scenario
+            .resolve()
+            .and_then(|full| compile(&full, 0))
+            .map_err(|error| document.locate(error))?;
         add_algorithms(&mut |algorithm| self.add(algorithm), scenario, &compiled);
         self.names.join(compiled.names());
         Ok(needs)

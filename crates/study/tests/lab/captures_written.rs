@@ -92,13 +92,13 @@ fn exists(spec: &String) -> bool {
     let text = text(std::slice::from_ref(spec));
     let document = Document::parse(&text, "t.toml").unwrap();
     let scenario = Scenario::from_document(&document);
-    scenario.is_ok_and(|scenario| compile(&scenario, 0).is_ok())
+    scenario.is_ok_and(|scenario| compile(&scenario.resolve().unwrap(), 0).is_ok())
 }
 
 /// What passed both links at the senders of flows of these specifications.
 fn lossless(specs: &[String]) -> Vec<u8> {
     let scenario = scenario(&text(specs));
-    let compiled = compile(&scenario, 0).unwrap();
+    let compiled = compile(&scenario.resolve().unwrap(), 0).unwrap();
     let links: Vec<String> = compiled
         .links
         .iter()

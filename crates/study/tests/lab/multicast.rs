@@ -116,8 +116,11 @@ fn a_scenario_that_was_written_is_read_as_it_was() {
         format!("{GROUP}tree = \"dense\"\nprune_time = \"1s\"\n"),
         format!("{GROUP}tree = \"static\"\nlinks = \"a-b, b-c, b-d\"\n"),
     ] {
-        let scenario = scenario(&whole(&group, MEMBERS, FLOW)).resolved();
-        let text = scenario.to_document().to_toml();
+        let scenario = scenario(&whole(&group, MEMBERS, FLOW))
+            .resolve()
+            .unwrap()
+            .as_given();
+        let text = scenario.resolve().unwrap().to_document().to_toml();
         let document = Document::parse(&text, "again.toml").expect("TOML");
         let again =
             Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -140,7 +140,7 @@ fn seconds(time: Time) -> String {
 
 /// What ns-3's trace shows of the first 60 s.
 fn trace(scenario: &Scenario) -> Vec<String> {
-    let mut compiled = compile(scenario, 0).expect("a network");
+    let mut compiled = compile(&scenario.resolve().unwrap(), 0).expect("a network");
     let link = |name: &str| {
         let mut links = compiled.links.iter();
         links.position(|link| link.name == name).expect(name)

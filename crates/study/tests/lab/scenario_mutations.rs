@@ -37,9 +37,9 @@ fn read(text: &str) {
     let again = scenario.to_document_as_given().to_toml();
     let again = Document::parse(&again, "t.toml").unwrap();
     assert_eq!(Scenario::from_document(&again).as_ref(), Ok(&scenario));
-    let resolved = scenario.to_document();
+    let resolved = scenario.resolve().unwrap().to_document();
     let resolved = Scenario::from_document(&resolved).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(resolved, scenario.resolved());
+    assert_eq!(resolved, scenario.resolve().unwrap().as_given());
     // What is counted neither wraps nor panics, and what is allowed can be compiled.
     let allowed = Needs::of_allowed(&scenario, &LimitParams::default());
     if let Err(error) = &allowed {
@@ -51,7 +51,7 @@ fn read(text: &str) {
     let flows: u64 = scenario.flows.iter().map(|group| group.place.count).sum();
     if allowed.is_ok() && flows < 1000 {
         // Names of nodes and links may still lead nowhere.
-        if let Err(error) = compile(&scenario, 0) {
+        if let Err(error) = compile(&scenario.resolve().unwrap(), 0) {
             assert_eq!(error.exit_status(), 2);
         }
     }

@@ -116,11 +116,17 @@ fn a_bottleneck_has_to_leave_room_only_in_round_trips_that_flows_have() {
     };
     let own = "[[flows]]\nkind = \"reno\"\nrtt = \"200ms\"\n";
     let scenario = with(own).unwrap();
-    let compiled = compile(&scenario, 0).unwrap();
+    let compiled = compile(&scenario.resolve().unwrap(), 0).unwrap();
     assert_eq!(compiled.flows[0].base_rtt, Span::from_ms(200));
-    for written in [scenario.to_document_as_given(), scenario.to_document()] {
+    for written in [
+        scenario.to_document_as_given(),
+        scenario.resolve().unwrap().to_document(),
+    ] {
         let again = Scenario::from_document(&written).unwrap();
-        assert_eq!(again.resolved(), scenario.resolved());
+        assert_eq!(
+            again.resolve().unwrap().as_given(),
+            scenario.resolve().unwrap().as_given()
+        );
     }
     assert_eq!(
         with(&format!("{own}[[flows]]\nkind = \"reno\"\n")).unwrap_err(),
@@ -145,16 +151,16 @@ fn a_scenario_survives_being_written_as_given() {
 #[test]
 fn a_resolved_scenario_reads_back_and_resolves_to_itself() {
     for name in every_file() {
-        let resolved = read(&name).resolved();
-        let text = resolved.to_document().to_toml();
+        let resolved = read(&name).resolve().unwrap().as_given();
+        let text = resolved.resolve().unwrap().to_document().to_toml();
         let again = Scenario::from_document(&Document::parse(&text, &name).unwrap())
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
         assert_eq!(again, resolved, "{name}:\n{text}");
-        assert_eq!(again.resolved(), resolved, "{name}");
-        let json = resolved.to_document().to_json();
+        assert_eq!(again.resolve().unwrap().as_given(), resolved, "{name}");
+        let json = resolved.resolve().unwrap().to_document().to_json();
         let again = Document::from_json(&json, &name).unwrap();
         let again = Scenario::from_document(&again).unwrap();
-        assert_eq!(again.resolved(), resolved, "{name}");
+        assert_eq!(again.resolve().unwrap().as_given(), resolved, "{name}");
     }
 }
 
@@ -162,9 +168,13 @@ fn a_resolved_scenario_reads_back_and_resolves_to_itself() {
 fn every_file_makes_a_network() {
     for name in every_file() {
         let scenario = read(&name);
-        let given = sojourn_run::compile::compile(&scenario, 0)
+        let given = sojourn_run::compile::compile(&scenario.resolve().unwrap(), 0)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        let resolved = sojourn_run::compile::compile(&scenario.resolved(), 0).unwrap();
+        let resolved = sojourn_run::compile::compile(
+            &scenario.resolve().unwrap().as_given().resolve().unwrap(),
+            0,
+        )
+        .unwrap();
         for (given, resolved) in given.links.iter().zip(&resolved.links) {
             assert_eq!((given.rate, given.delay), (resolved.rate, resolved.delay));
             // What is inside a queue is written in full in the resolved one alone.
@@ -215,10 +225,10 @@ fn every_kind_of_flow_resolves_to_all_its_parameters() {
             Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}"))
         };
         let scenario = read(&file);
-        let given = sojourn_run::compile::compile(&scenario, 0).unwrap();
-        let resolved = scenario.resolved();
-        let full = read(&resolved.to_document().to_toml());
-        let again = sojourn_run::compile::compile(&full, 0).unwrap();
+        let given = sojourn_run::compile::compile(&scenario.resolve().unwrap(), 0).unwrap();
+        let resolved = scenario.resolve().unwrap().as_given();
+        let full = read(&resolved.resolve().unwrap().to_document().to_toml());
+        let again = sojourn_run::compile::compile(&full.resolve().unwrap(), 0).unwrap();
         assert_eq!(given.flows[0].parts, again.flows[0].parts, "{text}");
         let (_, first) = &given.flows[0].parts[0];
         for (key, _) in &first.pairs {
@@ -234,7 +244,7 @@ fn every_kind_of_flow_resolves_to_all_its_parameters() {
 
 #[test]
 fn resolving_fills_in_what_the_dialect_says() {
-    let resolved = read("dumbbell.toml").resolved();
+    let resolved = read("dumbbell.toml").resolve().unwrap().as_given();
     assert_eq!(resolved.run.ties, Some(TieRule::Ns2Clock));
     let Topology::Dumbbell(topology) = &resolved.topology else {
         panic!("no dumbbell");

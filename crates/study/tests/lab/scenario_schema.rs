@@ -90,7 +90,7 @@ fn valid_files_fit_as_they_are_and_resolved() {
         fits(&document.to_json(), &schema, &schema)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let scenario = sojourn_scenario::model::Scenario::from_document(&document).unwrap();
-        let resolved = scenario.to_document().to_json();
+        let resolved = scenario.resolve().unwrap().to_document().to_json();
         fits(&resolved, &schema, &schema)
             .unwrap_or_else(|error| panic!("{} resolved: {error}\n{resolved:#}", path.display()));
         files += 1;

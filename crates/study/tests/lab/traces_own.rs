@@ -65,7 +65,7 @@ fn row(table: &TraceTable, wanted: &[(&str, &str)]) -> Option<usize> {
 
 fn agree(text: &str, format: TraceFormat) {
     let scenario = scenario(text);
-    let compiled = compile(&scenario, 0).unwrap();
+    let compiled = compile(&scenario.resolve().unwrap(), 0).unwrap();
     let (outcome, bytes) = written(&scenario, format);
     let mut options = Options {
         from: Some(Time::ZERO + scenario.run.warmup),

@@ -223,7 +223,7 @@ fn files_that_a_scenario_names_become_part_of_it() {
         "(empirical points=0:0,3000:1)".to_owned()
     )));
     // What is written of it needs no file.
-    let full = reading.scenario.to_document().to_toml();
+    let full = reading.scenario.resolve().unwrap().to_document().to_toml();
     assert!(
         full.contains("0.5:1000,1.5:2000") && !full.contains("sizes.txt"),
         "{full}"

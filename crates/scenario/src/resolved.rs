@@ -1,0 +1,513 @@
+//! A scenario in which nothing is left to a default: what runs, and what a manifest writes down.
+//!
+//! [`Scenario`] holds what was said. [`Scenario::resolve`] fills in the rest, once: the run is compiled from the
+//! [`Resolved`], and the manifest is written from it.
+
+use sojourn_queue::CatalogueEntry;
+use sojourn_queue::registry;
+use sojourn_units::{Bytes, Limit, Rate, Span, Spec};
+use std::sync::Arc;
+
+use crate::dialect::{Conventions, access_rate, encapsulation, prune_time};
+use crate::document::Document;
+use crate::error::{LabError, Result};
+use crate::model::{
+    ChainParams, ChangeParams, DumbbellParams, FlowGroup, GroupParams, ImpairmentParams,
+    LinkParams, MemberParams, OpportunityParams, ParkingLotParams, PlaceParams, RunParams,
+    Scenario, SeriesParams, Topology, TreeKind, WireParams,
+};
+use crate::reader::{resolve_flow, resolve_queue, with_buffer};
+
+/// A scenario in which nothing is left to a default.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// Name for messages and results.
+    pub name: String,
+    /// Default dialect of every component; a component's own wins.
+    pub dialect: Option<String>,
+    /// How long and how often. Its `ties` and `streams` stand in the conventions.
+    pub run: RunParams,
+    /// What the dialect decides of events, links and random numbers, unless it is given.
+    pub conventions: Conventions,
+    /// The links and routers, and how hosts are attached.
+    pub network: Network,
+    /// Flows, in the order of the file.
+    pub flows: Vec<Flow>,
+    /// Multicast groups, in the order of the file.
+    pub groups: Vec<Group>,
+    /// Stays in them, in the order of the file.
+    pub members: Vec<MemberParams>,
+    /// What links do to packets.
+    pub impairments: Vec<ImpairmentParams>,
+    /// Links that send when they may.
+    pub opportunities: Vec<OpportunityParams>,
+    /// Timed changes, in the order of time.
+    pub changes: Vec<ChangeParams>,
+    /// Time series to record.
+    pub series: SeriesParams,
+}
+
+/// The shape of the network.
+#[derive(Clone, Debug)]
+pub enum Network {
+    /// Two routers, one bottleneck.
+    Dumbbell {
+        /// The bottleneck, in both directions.
+        bottleneck: Pair,
+        /// The access link of each host.
+        access: Pipe,
+        /// Base round trip of flows without one of their own.
+        rtt: Span,
+        /// Hosts on each side; one pair per flow if none.
+        pairs: Option<u64>,
+        /// The limit of the bottleneck's queues that was given; it stands in the queues.
+        buffer: Option<Limit>,
+    },
+    /// Several bottlenecks in a row.
+    ParkingLot {
+        /// Bottlenecks in the row.
+        hops: u64,
+        /// Each bottleneck, in both directions.
+        bottleneck: Pair,
+        /// The access link of each host.
+        access: Pipe,
+        /// Flows that cross all bottlenecks.
+        end_to_end: u64,
+        /// The limit of the bottlenecks' queues that was given; it stands in the queues.
+        buffer: Option<Limit>,
+    },
+    /// Nodes in a line.
+    Chain {
+        /// Links in the line.
+        hops: u64,
+        /// Each link, in both directions.
+        link: Pair,
+        /// The limit of the queues that was given; it stands in the queues.
+        buffer: Option<Limit>,
+    },
+    /// Links one by one.
+    Graph(Vec<Link>),
+}
+
+/// Both directions of a link.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The direction under study.
+    pub forward: Pipe,
+    /// Against it.
+    pub reverse: Pipe,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Pipe {
+    /// Rate.
+    pub rate: Rate,
+    /// One-way propagation.
+    pub delay: Span,
+    /// The queue before it.
+    pub queue: Queue,
+}
+
+/// A link of a graph.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Node at one end.
+    pub from: String,
+    /// Node at the other end.
+    pub to: String,
+    /// Its two directions, that from `from` first.
+    pub pair: Pair,
+    /// The two queues are reported and traced.
+    pub observed: bool,
+    /// Whether it is a bottleneck; the slowest on the ways of the flows if nothing is said.
+    pub bottleneck: Option<bool>,
+}
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// What was said of it, with the limit that the topology sets.
+    pub given: Spec,
+    /// The same with every parameter, down through what is nested in it.
+    pub full: Spec,
+    /// The discipline.
+    pub discipline: &'static CatalogueEntry,
+    /// Its parameters.
+    pub params: Arc<registry::Resolved>,
+    /// The key of the scenario that names it, for messages.
+    pub key: String,
+}
+
+/// Flows of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flow {
+    /// What runs: `reno`, `cbr`...
+    pub kind: String,
+    /// Every parameter of the kind, as text.
+    pub args: Vec<(String, String)>,
+    /// Name of the flows in results.
+    pub label: String,
+    /// Where and when.
+    pub place: PlaceParams,
+}
+
+/// A multicast group.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// How packets reach the members.
+    pub tree: Tree,
+    /// A node from which on delays are measured, too.
+    pub delay_from: Option<String>,
+    /// Every parameter, those that its tree does not use, too.
+    params: GroupParams,
+}
+
+/// How packets reach the members of a group.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Tree {
+    /// One tree for all sources.
+    Shared {
+        /// The node at its root.
+        rendezvous_point: String,
+        /// Bytes that packets have more on their way to the root.
+        encapsulation: Bytes,
+        /// When every source gets a tree of its own instead, if ever.
+        switch: Option<Span>,
+    },
+    /// A tree for each source.
+    Source,
+    /// Flooded; nodes without members prune themselves off.
+    Dense {
+        /// How long a pruned link carries nothing.
+        prune_time: Span,
+        /// After how long a graft that is not acknowledged is sent again.
+        graft_retry: Span,
+        /// Bytes of a prune, graft or acknowledgement.
+        message: Bytes,
+    },
+    /// The link directions that make it.
+    Static(Vec<String>),
+}
+
+impl Scenario {
+    /// The scenario with everything filled in that depends on other values: rates, delays and queues of the other
+    /// direction, conventions of the dialect, and every parameter of every queue and flow.
+    ///
+    /// # Errors
+    /// If there is no such discipline, or a parameter of it is wrong: with the key of the queue.
+    pub fn resolve(&self) -> Result<Resolved> {
+        let dialect = self.dialect.as_deref();
+        let conventions = Conventions::of(self);
+        let run = RunParams {
+            ties: Some(conventions.ties),
+            streams: Some(conventions.streams),
+            ..self.run.clone()
+        };
+        let flows = self.flows.iter().map(|group| Flow::of(group, dialect));
+        let groups = self.groups.iter().map(|group| Group::of(group, dialect));
+        Ok(Resolved {
+            name: self.name.clone(),
+            dialect: self.dialect.clone(),
+            run,
+            conventions,
+            network: self.network()?,
+            flows: flows.collect(),
+            groups: groups.collect(),
+            members: self.members.clone(),
+            impairments: self.impairments.clone(),
+            opportunities: self.opportunities.clone(),
+            changes: self.changes.clone(),
+            series: self.series.clone(),
+        })
+    }
+
+    fn network(&self) -> Result<Network> {
+        Ok(match &self.topology {
+            Topology::Dumbbell(params) => {
+                let (bottleneck, access) = params.delays();
+                let rates = (params.rate, params.reverse_rate.unwrap_or(params.rate));
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                Network::Dumbbell {
+                    bottleneck: self.pair(rates, bottleneck, queues, params.buffer)?,
+                    access: Pipe {
+                        rate: access_rate(params.access_rate, params.rate),
+                        delay: access,
+                        queue: self.access_queue(&params.access_queue)?,
+                    },
+                    rtt: DumbbellParams::round_trip(bottleneck, access).unwrap_or(params.rtt),
+                    pairs: params.pairs,
+                    buffer: params.buffer,
+                }
+            }
+            Topology::ParkingLot(params) => {
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                let rates = (params.rate, params.rate);
+                Network::ParkingLot {
+                    hops: params.hops,
+                    bottleneck: self.pair(rates, params.delay, queues, params.buffer)?,
+                    access: Pipe {
+                        rate: access_rate(params.access_rate, params.rate),
+                        delay: params.access_delay,
+                        queue: self.access_queue(&params.access_queue)?,
+                    },
+                    end_to_end: params.end_to_end,
+                    buffer: params.buffer,
+                }
+            }
+            Topology::Chain(params) => {
+                let queues = (&params.queue, params.reverse_queue.as_ref());
+                let rates = (params.rate, params.rate);
+                Network::Chain {
+                    hops: params.hops,
+                    link: self.pair(rates, params.delay, queues, params.buffer)?,
+                    buffer: params.buffer,
+                }
+            }
+            Topology::Graph(links) => {
+                let links = links.iter().zip(0..).map(|(link, at)| self.link(link, at));
+                Network::Graph(links.collect::<Result<_>>()?)
+            }
+        })
+    }
+
+    fn link(&self, link: &LinkParams, at: usize) -> Result<Link> {
+        let pipe = |rate, spec: &Spec, key: &str| {
+            Ok(Pipe {
+                rate,
+                delay: link.delay,
+                queue: self.resolve_queue(spec, None, format!("links[{at}].{key}"))?,
+            })
+        };
+        let back = link.reverse_queue.as_ref().unwrap_or(&link.queue);
+        Ok(Link {
+            from: link.from.clone(),
+            to: link.to.clone(),
+            pair: Pair {
+                forward: pipe(link.rate, &link.queue, "queue")?,
+                reverse: pipe(
+                    link.reverse_rate.unwrap_or(link.rate),
+                    back,
+                    "reverse_queue",
+                )?,
+            },
+            observed: link.observed,
+            bottleneck: link.bottleneck,
+        })
+    }
+
+    /// Both directions of a builder's bottleneck.
+    fn pair(
+        &self,
+        rates: (Rate, Rate),
+        delay: Span,
+        (queue, reverse): (&Spec, Option<&Spec>),
+        buffer: Option<Limit>,
+    ) -> Result<Pair> {
+        let pipe = |rate, spec: &Spec, key: &str| {
+            Ok(Pipe {
+                rate,
+                delay,
+                queue: self.resolve_queue(spec, buffer, format!("topology.{key}"))?,
+            })
+        };
+        Ok(Pair {
+            forward: pipe(rates.0, queue, "queue")?,
+            reverse: pipe(rates.1, reverse.unwrap_or(queue), "reverse_queue")?,
+        })
+    }
+
+    fn access_queue(&self, spec: &Spec) -> Result<Queue> {
+        self.resolve_queue(spec, None, "topology.access_queue".to_owned())
+    }
+
+    fn resolve_queue(&self, spec: &Spec, buffer: Option<Limit>, key: String) -> Result<Queue> {
+        let given = with_buffer(spec, buffer);
+        let dialect = self.dialect.as_deref();
+        let at =
+            |error: registry::SpecError| LabError::from_queue(&error).in_file(&self.name).key(&key);
+        let full = resolve_queue(&given, dialect).map_err(at)?;
+        let (discipline, params) = registry::resolve(&given, dialect).map_err(at)?;
+        Ok(Queue {
+            given,
+            full,
+            discipline,
+            params: Arc::new(params),
+            key,
+        })
+    }
+}
+
+impl Flow {
+    fn of(group: &FlowGroup, dialect: Option<&str>) -> Flow {
+        Flow {
+            kind: group.kind.clone(),
+            args: resolve_flow(&group.kind, &group.args, dialect),
+            label: group
+                .place
+                .label
+                .clone()
+                .unwrap_or_else(|| group.kind.clone()),
+            place: group.place.clone(),
+        }
+    }
+
+    fn as_given(&self) -> FlowGroup {
+        FlowGroup {
+            kind: self.kind.clone(),
+            args: self.args.clone(),
+            place: PlaceParams {
+                label: Some(self.label.clone()),
+                ..self.place.clone()
+            },
+        }
+    }
+}
+
+impl Group {
+    fn of(group: &GroupParams, dialect: Option<&str>) -> Group {
+        let mut params = group.clone();
+        let tree = match group.tree {
+            TreeKind::Source => Tree::Source,
+            TreeKind::Shared => {
+                let encapsulation = encapsulation(group, dialect);
+                params.encapsulation = Some(encapsulation);
+                Tree::Shared {
+                    rendezvous_point: group.rendezvous_point.clone().unwrap_or_default(),
+                    encapsulation,
+                    switch: group.switch,
+                }
+            }
+            TreeKind::Dense => {
+                let prune_time = prune_time(group, dialect);
+                params.prune_time = Some(prune_time);
+                Tree::Dense {
+                    prune_time,
+                    graft_retry: group.graft_retry,
+                    message: group.message,
+                }
+            }
+            TreeKind::Static => {
+                let names = group.links.iter().flat_map(|links| links.split(','));
+                Tree::Static(names.map(|name| name.trim().to_owned()).collect())
+            }
+        };
+        Group {
+            name: group.name.clone(),
+            tree,
+            delay_from: group.delay_from.clone(),
+            params,
+        }
+    }
+}
+
+impl Resolved {
+    /// The same as a scenario in which everything is given.
+    pub fn as_given(&self) -> Scenario {
+        let conventions = &self.conventions;
+        Scenario {
+            name: self.name.clone(),
+            dialect: self.dialect.clone(),
+            run: self.run.clone(),
+            topology: self.network.as_given(),
+            wire: WireParams {
+                tx_rounding: Some(conventions.tx_rounding),
+                device_queue: Some(conventions.device_queue),
+                link_header: Some(conventions.link_header),
+            },
+            flows: self.flows.iter().map(Flow::as_given).collect(),
+            groups: self
+                .groups
+                .iter()
+                .map(|group| group.params.clone())
+                .collect(),
+            members: self.members.clone(),
+            impairments: self.impairments.clone(),
+            opportunities: self.opportunities.clone(),
+            changes: self.changes.clone(),
+            series: self.series.clone(),
+        }
+    }
+
+    /// The scenario as a document: every parameter of every table and queue stands there with its value, so that a later
+    /// version with other defaults runs the same.
+    pub fn to_document(&self) -> Document {
+        self.as_given().to_document_as_given()
+    }
+}
+
+impl Network {
+    fn as_given(&self) -> Topology {
+        match self {
+            Network::Dumbbell {
+                bottleneck: Pair { forward, reverse },
+                access,
+                rtt,
+                pairs,
+                buffer,
+            } => Topology::Dumbbell(DumbbellParams {
+                rate: forward.rate,
+                reverse_rate: Some(reverse.rate),
+                rtt: *rtt,
+                bottleneck_delay: Some(forward.delay),
+                access_delay: Some(access.delay),
+                access_rate: Some(access.rate),
+                buffer: *buffer,
+                queue: forward.queue.full.clone(),
+                reverse_queue: Some(reverse.queue.full.clone()),
+                access_queue: access.queue.full.clone(),
+                pairs: *pairs,
+            }),
+            Network::ParkingLot {
+                hops,
+                bottleneck: Pair { forward, reverse },
+                access,
+                end_to_end,
+                buffer,
+            } => Topology::ParkingLot(ParkingLotParams {
+                hops: *hops,
+                rate: forward.rate,
+                delay: forward.delay,
+                access_rate: Some(access.rate),
+                access_delay: access.delay,
+                buffer: *buffer,
+                queue: forward.queue.full.clone(),
+                reverse_queue: Some(reverse.queue.full.clone()),
+                access_queue: access.queue.full.clone(),
+                end_to_end: *end_to_end,
+            }),
+            Network::Chain {
+                hops,
+                link: Pair { forward, reverse },
+                buffer,
+            } => Topology::Chain(ChainParams {
+                hops: *hops,
+                rate: forward.rate,
+                delay: forward.delay,
+                buffer: *buffer,
+                queue: forward.queue.full.clone(),
+                reverse_queue: Some(reverse.queue.full.clone()),
+            }),
+            Network::Graph(links) => Topology::Graph(links.iter().map(Link::as_given).collect()),
+        }
+    }
+}
+
+impl Link {
+    fn as_given(&self) -> LinkParams {
+        let Pair { forward, reverse } = &self.pair;
+        LinkParams {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            rate: forward.rate,
+            reverse_rate: Some(reverse.rate),
+            delay: forward.delay,
+            queue: forward.queue.full.clone(),
+            reverse_queue: Some(reverse.queue.full.clone()),
+            observed: self.observed,
+            bottleneck: self.bottleneck,
+        }
+    }
+}
