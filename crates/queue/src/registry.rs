@@ -408,3 +408,140 @@ fn in_known_dialects(spec: &Spec) -> Spec {
     }
     spec
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring};
+    use sojourn_units::{Rate, Span, Time};
+
+    fn prepared(text: &str) -> Result<Prepared, SpecError> {
+        prepare(&text.parse().expect("a spec"), None)
+    }
+
+    fn error(text: &str) -> String {
+        prepared(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn what_runs_alike_is_equal_however_it_was_written() {
+        let [name, alias, written] = ["droptail", "pfifo", "droptail limit=1000p"].map(prepared);
+        assert_eq!(name, written);
+        assert_eq!(name, alias);
+        for other in ["droptail limit=999p", "droptail dialect=ns2", "codel"] {
+            assert_ne!(name, prepared(other), "{other}");
+        }
+        assert_ne!(prepared("drr"), prepared("drr each=(codel)"));
+        assert_ne!(
+            prepared("prio each=(codel)"),
+            prepared("prio each=(codel),(red)")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_inside_shows_before_anything_is_built() {
+        assert!(error("drr each=(codl)").contains("did you mean \"codel\"?"));
+        let deep = error("prio each=(droptail),(drr each=(codel traget=1ms))");
+        assert!(deep.contains("did you mean \"target\"?"), "{deep}");
+        let scheduler = error("sfq each=(drr)");
+        assert!(scheduler.starts_with("drr is a scheduler"), "{scheduler}");
+        assert!(prepared("prio each=(drr)").is_ok());
+    }
+
+    #[test]
+    fn contradictions_show_when_it_is_built() {
+        let red = prepared("red min=9p max=3p").expect("each value is allowed");
+        let error = red.build(&BuildContext::plain(1, "queue/test")).err();
+        let text = error.expect("a contradiction").to_string();
+        assert_eq!(text, "red: min is above max; exchange them");
+    }
+
+    #[test]
+    fn the_dialect_reaches_what_is_inside() {
+        let spec = "drr each=(red)".parse().expect("a spec");
+        let full = prepare(&spec, Some("ns2")).expect("prepared").spec();
+        assert_eq!(
+            full.get("dialect"),
+            Some(&SpecValue::Text("ns2-2.35".to_owned()))
+        );
+        let Some(SpecValue::Specs(each)) = full.get("each") else {
+            panic!("{full}");
+        };
+        assert_eq!(each.of(0).get("dialect"), full.get("dialect"));
+        // Its own dialect wins, and stays its own.
+        let spec = "drr dialect=linux each=(red)".parse().expect("a spec");
+        let full = prepare(&spec, Some("ns2")).expect("prepared").spec();
+        assert_eq!(
+            full.get("dialect"),
+            Some(&SpecValue::Text("linux-6.1".to_owned()))
+        );
+        assert!(
+            full.to_string().contains("each=(red dialect=ns2-2.35 "),
+            "{full}"
+        );
+    }
+
+    #[test]
+    fn the_whole_specification_describes_the_same() {
+        let nested = ["prio each=(pfifo),(drr limit=none each=(codel))"].map(str::to_owned);
+        let entries = catalogue().iter();
+        let dialects = entries.flat_map(|entry| {
+            entry
+                .dialects
+                .iter()
+                .map(|dialect| format!("{} dialect={}", entry.name, dialect.name))
+        });
+        for text in dialects.chain(nested) {
+            let prepared = prepared(&text).expect("prepared");
+            let full = prepared.spec();
+            let again = prepare(&full, None).expect("prepared");
+            assert_eq!(again.spec(), full);
+            assert_eq!(again.release(), prepared.release(), "{text}");
+            let plain = resolve(&text.parse().expect("a spec"), None);
+            assert_eq!(plain.expect("resolved").1, prepared.resolved(), "{text}");
+        }
+    }
+
+    /// Numbers of the packets that were dropped.
+    struct Lost(Vec<u32>);
+
+    impl PortSink for Lost {
+        fn dropped(&mut self, packet: Packet, _: DropReason, _: Time) {
+            self.0.push(packet.uid);
+        }
+
+        fn marked(&mut self, _: &Label, _: MarkReason, _: Time) {}
+    }
+
+    /// What leaves a port, and what is lost, if two packets arrive for each that leaves.
+    fn outcome(mut port: QueuePort) -> (Vec<u32>, Vec<u32>) {
+        let (mut ring, mut lost, mut left) = (Ring::new(), Lost(Vec::new()), Vec::new());
+        port.on_rate(Rate::mbps(8));
+        for uid in 0..400 {
+            let now = Time::ZERO + Span::from_us(500 * u64::from(uid));
+            port.enqueue(Packet::test(1000, uid % 3, uid), &mut ring, now, &mut lost);
+            if uid % 2 == 1 && port.dequeue(&mut ring, now, &mut lost) {
+                left.push(ring.withdraw().expect("a packet was sent").uid);
+            }
+        }
+        (left, lost.0)
+    }
+
+    #[test]
+    fn every_port_built_from_it_does_the_same() {
+        let cx = BuildContext::plain(1, "queue/test");
+        for text in [
+            "red limit=40p",
+            "codel limit=40p",
+            "fq_codel limit=40p",
+            "drr limit=40p",
+            "prio each=(red),(drr limit=40p buckets=4 perturb=true),(droptail limit=10p)",
+        ] {
+            let prepared = prepared(text).expect("prepared");
+            let port = || prepared.build(&cx).expect("built");
+            let (left, lost) = outcome(port());
+            assert!(left.len() > 100 && !lost.is_empty(), "{text}");
+            assert_eq!(outcome(port()), (left, lost), "{text}");
+        }
+    }
+}
