@@ -387,12 +387,7 @@ impl Core {
     #[inline(always)]
     fn judge(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
         let params = &self.params;
-        let number = match params.class {
-            WredClass::Precedence => u32::from(meta.dscp() >> 3),
-            WredClass::DropPrecedence => drop_precedence(meta.dscp()),
-            WredClass::Dscp => u32::from(meta.dscp()),
-            WredClass::Flow => meta.flow,
-        };
+        let number = class_of(params.class, meta);
         let last = self.classes.len() - 1;
         let place = usize::try_from(number).map_or(last, |number| number.min(last));
         let class = &mut self.classes[place];
@@ -403,24 +398,10 @@ impl Core {
                 weight,
                 idle,
             } => {
-                let ended = match (idle.end(cx.now), view.waiting) {
-                    _ if view.packets > 0 => None,
-                    // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
-                    (None, Waiting::Queue(..)) => Some(cx.now.since(view.last_departure)),
-                    (reported, _) => reported,
-                };
-                let keep = 1.0 - *weight;
-                *value = match ended {
-                    None => keep * *value + *weight * float(view.packets),
-                    Some(idle) => {
-                        let rate = params.bandwidth.unwrap_or(view.rate).as_bps_f64();
-                        let packet_s = 8.0 * float(params.avpkt.get()) / rate;
-                        libm::pow(keep, idle.as_secs_f64() / packet_s) * *value
-                    }
-                };
-                let region = class.judge_as_cisco(*value, cx);
-                was_idle = ended.is_some();
-                region
+                let idle = idle_time(idle, view, cx.now);
+                was_idle = idle.is_some();
+                *value = cisco_average(*value, *weight, idle, view, params);
+                class.judge_as_cisco(*value, cx)
             }
             Average::Linux {
                 value,
@@ -439,15 +420,7 @@ impl Core {
                 class.judge_as_linux(*value, *wlog, cx)
             }
         };
-        let capable = params.ecn && meta.ecn().is_capable();
-        let verdict = match region {
-            Region::Pass => Verdict::Pass,
-            Region::Random if capable => Verdict::Mark(MarkReason::Early),
-            Region::Random => Verdict::Drop(DropReason::Early),
-            Region::Beyond if capable && !params.harddrop => Verdict::Mark(MarkReason::Threshold),
-            Region::Beyond => Verdict::Drop(DropReason::Forced),
-        };
-        let verdict = within_limit(verdict, params.limit, meta, view);
+        let verdict = within_limit(verdict_in(region, meta, params), params.limit, meta, view);
         if was_idle
             && matches!(verdict, Verdict::Drop(_))
             && let Average::Cisco { idle, .. } = &mut self.average
@@ -459,12 +432,67 @@ impl Core {
     }
 }
 
+/// The number of the class of a packet; the last class has all greater numbers.
+#[inline(always)]
+fn class_of(by: WredClass, meta: &Meta) -> u32 {
+    match by {
+        WredClass::Precedence => u32::from(meta.dscp() >> 3),
+        WredClass::DropPrecedence => drop_precedence(meta.dscp()),
+        WredClass::Dscp => u32::from(meta.dscp()),
+        WredClass::Flow => meta.flow,
+    }
+}
+
+/// How long the link was idle before an arrival, if it was.
+#[inline(always)]
+fn idle_time(idle: &mut Idle, view: &View<'_>, now: Time) -> Option<Span> {
+    match (idle.end(now), view.waiting) {
+        _ if view.packets > 0 => None,
+        // A scheduler does not ask an empty queue for packets: it is idle since its last packet left.
+        (None, Waiting::Queue(..)) => Some(now.since(view.last_departure)),
+        (reported, _) => reported,
+    }
+}
+
+/// Cisco's average, in packets, after an arrival.
+#[inline(always)]
+fn cisco_average(
+    average: f64,
+    weight: f64,
+    idle: Option<Span>,
+    view: &View<'_>,
+    params: &WredParams,
+) -> f64 {
+    let keep = 1.0 - weight;
+    match idle {
+        None => keep * average + weight * float(view.packets),
+        Some(idle) => {
+            let rate = params.bandwidth.unwrap_or(view.rate).as_bps_f64();
+            let packet_s = 8.0 * float(params.avpkt.get()) / rate;
+            libm::pow(keep, idle.as_secs_f64() / packet_s) * average
+        }
+    }
+}
+
 /// What becomes of a packet, before ECN and the limit are looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Region {
     Pass,
     Random,
     Beyond,
+}
+
+/// What becomes of a packet with ECN, before the limit is looked at.
+#[inline(always)]
+fn verdict_in(region: Region, meta: &Meta, params: &WredParams) -> Verdict {
+    let capable = params.ecn && meta.ecn().is_capable();
+    match region {
+        Region::Pass => Verdict::Pass,
+        Region::Random if capable => Verdict::Mark(MarkReason::Early),
+        Region::Random => Verdict::Drop(DropReason::Early),
+        Region::Beyond if capable && !params.harddrop => Verdict::Mark(MarkReason::Threshold),
+        Region::Beyond => Verdict::Drop(DropReason::Forced),
+    }
 }
 
 impl Class {

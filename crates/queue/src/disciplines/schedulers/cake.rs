@@ -234,24 +234,7 @@ impl Entry<NestingContext> for Cake {
 
     fn build(params: CakeParams, cx: &NestingContext) -> Result<Self, SpecError> {
         let rate = params.bandwidth.map_or(0, |rate| rate.as_bps() / 8);
-        let (table, shares): (&'static [u8; 64], Vec<(u64, i64)>) = match params.tins {
-            CakeTins::Besteffort => (&BESTEFFORT, vec![(rate, 65_535)]),
-            CakeTins::Diffserv3 => (
-                &DIFFSERV3,
-                vec![(rate, 1024), (rate >> 4, 64), (rate >> 2, 256)],
-            ),
-            CakeTins::Diffserv4 => (
-                &DIFFSERV4,
-                vec![
-                    (rate, 1024),
-                    (rate >> 4, 64),
-                    (rate >> 1, 512),
-                    (rate >> 2, 256),
-                ],
-            ),
-            CakeTins::Diffserv8 => (&DIFFSERV8, eighths(rate)),
-            CakeTins::Precedence => (&PRECEDENCE, eighths(rate)),
-        };
+        let (table, shares) = tins_of(params.tins, rate);
         let mtu = u32::try_from(params.mtu.get()).unwrap_or(u32::MAX);
         let (target, interval) = (nanoseconds(params.target), nanoseconds(params.interval));
         let tins: Vec<Tin> = shares
@@ -259,16 +242,6 @@ impl Entry<NestingContext> for Cake {
             .zip(0..)
             .map(|((rate, quantum), number)| Tin::new(number, rate, quantum, mtu, target, interval))
             .collect();
-        let automatic = || {
-            let in_interval = u128::from(rate) * u128::from(params.interval.as_ps()) * 4;
-            let bytes = u64::try_from(in_interval / 1_000_000_000_000).unwrap_or(u64::MAX);
-            let bytes = if rate > 0 {
-                bytes.max(4 << 20)
-            } else {
-                u64::MAX
-            };
-            Limit::Bytes(Bytes::new(bytes.min(10_240 * params.mtu.get())))
-        };
         Ok(Cake {
             shaper: Shaper {
                 shapes: rate > 0,
@@ -307,7 +280,9 @@ impl Entry<NestingContext> for Cake {
                 packets: 0,
                 memory: 0,
                 bytes: 0,
-                limit: params.limit.unwrap_or_else(automatic),
+                limit: params
+                    .limit
+                    .unwrap_or_else(|| automatic_limit(rate, &params)),
             },
             longest: None,
             tins,
@@ -342,6 +317,41 @@ impl Entry<NestingContext> for Cake {
             None => line,
         })
     }
+}
+
+/// The tin of each DSCP, and the rate (bytes per second, 0 for no limit) and quantum (bytes) of each tin.
+fn tins_of(tins: CakeTins, rate: u64) -> (&'static [u8; 64], Vec<(u64, i64)>) {
+    match tins {
+        CakeTins::Besteffort => (&BESTEFFORT, vec![(rate, 65_535)]),
+        CakeTins::Diffserv3 => (
+            &DIFFSERV3,
+            vec![(rate, 1024), (rate >> 4, 64), (rate >> 2, 256)],
+        ),
+        CakeTins::Diffserv4 => (
+            &DIFFSERV4,
+            vec![
+                (rate, 1024),
+                (rate >> 4, 64),
+                (rate >> 1, 512),
+                (rate >> 2, 256),
+            ],
+        ),
+        CakeTins::Diffserv8 => (&DIFFSERV8, eighths(rate)),
+        CakeTins::Precedence => (&PRECEDENCE, eighths(rate)),
+    }
+}
+
+/// What may wait at a rate in bytes per second where no limit is given: four times what the rate gives in an interval, from 4 MiB to
+/// 10,240 full packets.
+fn automatic_limit(rate: u64, params: &CakeParams) -> Limit {
+    let in_interval = u128::from(rate) * u128::from(params.interval.as_ps()) * 4;
+    let bytes = u64::try_from(in_interval / 1_000_000_000_000).unwrap_or(u64::MAX);
+    let bytes = if rate > 0 {
+        bytes.max(4 << 20)
+    } else {
+        u64::MAX
+    };
+    Limit::Bytes(Bytes::new(bytes.min(10_240 * params.mtu.get())))
 }
 
 /// Rates and quanta of eight tins, each seven eighths of the one before.
