@@ -1,11 +1,11 @@
 //! What is inside one queue of a scheduler: a FIFO with an AQM of its own, or another scheduler with queues of its own.
 
 use crate::aqm::{Aqm, Cx, Departures, Interest, Meta, Verdict, View, Waiting};
-use crate::registry::{self, AnyAqm, AnyScheduler, BuildContext, DisciplineKind, SpecError};
+use crate::disciplines::aqms::AnyAqm;
 use crate::scheduler::{Inside, QueueState, Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, MarkReason, Packet};
-use sojourn_units::{Bytes, Limit, Packets, Spec, Specs, Time};
+use sojourn_units::{Bytes, Limit, Packets, Time};
 
 /// A child queue. What a packet touches whatever the AQM comes first: with as much before it that the scheduler has for each
 /// queue it is one cache line.
@@ -31,7 +31,7 @@ pub struct Child {
     /// At most one packet, released by the AQM or the scheduler and not taken yet.
     peeked: List,
     /// The scheduler in place of the AQM. Not one enum with it, so that the AQM is reached without a look at this.
-    inside: Option<Box<AnyScheduler>>,
+    inside: Option<Box<dyn Scheduler + Send>>,
     /// Unused under a scheduler.
     aqm: AnyAqm,
 }
@@ -86,40 +86,11 @@ impl Child {
     }
 
     /// Empty queues under `scheduler`, which are asked as one.
-    pub fn under(scheduler: AnyScheduler) -> Child {
+    pub fn under(scheduler: Box<dyn Scheduler + Send>) -> Child {
         Child {
             departures: ASIDE,
-            inside: Some(Box::new(scheduler)),
+            inside: Some(scheduler),
             ..Child::new(AnyAqm::Custom(Box::new(Unasked)))
-        }
-    }
-
-    /// What a specification describes, an AQM or a scheduler.
-    ///
-    /// # Errors
-    /// As [`registry::build_port`].
-    pub fn build(spec: &Spec, cx: &BuildContext) -> Result<Child, SpecError> {
-        match registry::find(&spec.name)?.kind {
-            DisciplineKind::Aqm => registry::build_aqm(spec, cx).map(Child::new),
-            DisciplineKind::Scheduler => registry::build_scheduler(spec, cx).map(Child::under),
-        }
-    }
-
-    /// As [`Child::build`], for a shaper.
-    ///
-    /// # Errors
-    /// As [`Child::build`], and if it is a shaper too: when the inner one is ready is not known to the outer one.
-    pub fn in_shaper(spec: &Spec, around: &str, cx: &BuildContext) -> Result<Child, SpecError> {
-        let child = Child::build(spec, cx)?;
-        match child.shapes() {
-            false => Ok(child),
-            true => Err(contradiction(
-                around,
-                format!(
-                    "each=({}) holds packets back too, and a shaper has no other inside; give one of them the rates",
-                    spec.name
-                ),
-            )),
         }
     }
 
@@ -562,6 +533,19 @@ impl Inside for Child {
     }
 }
 
+impl QueueState<'_> {
+    /// A child queue and its deficit.
+    pub fn of(number: u32, child: &Child, deficit: Option<i64>) -> QueueState<'_> {
+        QueueState {
+            number,
+            packets: child.packets(),
+            bytes: child.bytes(),
+            deficit,
+            inside: child,
+        }
+    }
+}
+
 /// What waits in all queues of a scheduler together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
@@ -634,117 +618,6 @@ impl Backlog {
     /// As [`Scheduler::backlog`].
     pub fn counts(&self) -> (u64, u64) {
         (self.packets, self.bytes)
-    }
-}
-
-/// What manages each queue of a scheduler, its parameter `each`, and what that may need to know.
-pub struct Each {
-    specs: Specs,
-    cx: BuildContext,
-    /// Schedulers are among them.
-    scheduled: bool,
-}
-
-impl Each {
-    /// An AQM for each queue, all of one name.
-    ///
-    /// # Errors
-    /// As [`registry::build_aqm`]: now, not when the first packet comes.
-    pub fn aqm(spec: Spec, cx: &BuildContext) -> Result<Each, SpecError> {
-        registry::build_aqm(&spec, cx)?;
-        Ok(Each {
-            specs: spec.into(),
-            cx: cx.clone(),
-            scheduled: false,
-        })
-    }
-
-    /// An AQM or a scheduler for each queue; what schedulers in different queues draw and hash is their own.
-    ///
-    /// # Errors
-    /// As [`registry::build_port`].
-    pub fn any(specs: Specs, cx: &BuildContext) -> Result<Each, SpecError> {
-        let mut scheduled = false;
-        for spec in specs.all() {
-            scheduled |= Child::build(spec, cx)?.is_scheduled();
-        }
-        Ok(Each {
-            specs,
-            cx: cx.clone(),
-            scheduled,
-        })
-    }
-
-    /// As [`Each::any`], for a discipline that never waits for a queue which holds packets.
-    ///
-    /// # Errors
-    /// As [`Each::any`], and if one of `specs` holds packets back.
-    pub fn ready(specs: Specs, around: &str, cx: &BuildContext) -> Result<Each, SpecError> {
-        for spec in specs.all() {
-            if Child::build(spec, cx)?.shapes() {
-                let text = format!(
-                    "each=({}) holds packets back, for which {around} does not wait; put {around} inside it, or use prio",
-                    spec.name
-                );
-                return Err(contradiction(around, text));
-            }
-        }
-        Each::any(specs, cx)
-    }
-
-    /// True if a scheduler is among them.
-    pub fn has_schedulers(&self) -> bool {
-        self.scheduled
-    }
-
-    /// Nothing may be dropped out of the middle of what a scheduler holds: only what a limit over all queues refuses.
-    ///
-    /// # Errors
-    /// If a scheduler is among them, and `around` `drops` packets that wait in its queues.
-    pub fn keeps_its_own(&self, around: &str, drops: bool, remedy: &str) -> Result<(), SpecError> {
-        let is_scheduler = |spec: &&Spec| {
-            registry::find(&spec.name).is_ok_and(|entry| entry.kind == DisciplineKind::Scheduler)
-        };
-        match self.specs.all().into_iter().find(is_scheduler) {
-            Some(spec) if drops => {
-                let text = format!(
-                    "each=({}) keeps queues of its own, of which the limit of {around} cannot drop the longest; {remedy}",
-                    spec.name
-                );
-                Err(contradiction(around, text))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The queue of this number, which is that of the class of the same number.
-    ///
-    /// # Panics
-    /// Not after a first one was built: what was built once can be built again.
-    #[cold]
-    pub fn queue(&self, number: usize) -> Child {
-        self.queue_of(number, number)
-    }
-
-    /// The queue of this number, of the class (or bucket) of that number.
-    ///
-    /// # Panics
-    /// Not after a first one was built: what was built once can be built again.
-    #[cold]
-    pub fn queue_of(&self, class: usize, number: usize) -> Child {
-        let spec = self.specs.of(class);
-        let built = match self.scheduled {
-            false => Child::build(spec, &self.cx),
-            true => Child::build(spec, &self.cx.inside(number)),
-        };
-        built.expect("what was built once can be built again")
-    }
-}
-
-fn contradiction(discipline: &str, text: String) -> SpecError {
-    SpecError::Contradiction {
-        discipline: discipline.to_owned(),
-        text,
     }
 }
 

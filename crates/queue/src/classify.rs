@@ -1,6 +1,6 @@
 //! Which packets share a queue: by flow, by node or by DSCP, one queue each or by hash into buckets.
 
-use crate::registry::BuildContext;
+use crate::entry::BuildContext;
 use sojourn_sim::{Flags, Packet, to_usize as at};
 use sojourn_units::choice;
 use std::collections::BTreeMap;

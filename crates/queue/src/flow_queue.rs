@@ -10,8 +10,9 @@
 
 use crate::child::{Backlog, Child};
 use crate::classify::Classifier;
+use crate::disciplines::aqms::AnyAqm;
+use crate::entry::SpecError;
 use crate::longest::{Longest, Rank};
-use crate::registry::{AnyAqm, SpecError};
 use crate::scheduler::{QueueState, SchedulerCx};
 use crate::store::Held;
 use sojourn_sim::{Packet, to_usize as at};

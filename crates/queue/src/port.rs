@@ -2,7 +2,9 @@
 
 use crate::account::Account;
 use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View, Waiting};
-use crate::registry::{AnyAqm, AnyScheduler};
+use crate::disciplines::aqms::AnyAqm;
+use crate::disciplines::schedulers::AnyScheduler;
+use crate::frame::Frame;
 use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
 use crate::store::Held;
 use sojourn_sim::{Caps, DropReason, FastPort, MarkReason, Packet, Port, PortSink, Ring, Stream};
@@ -36,29 +38,6 @@ impl SchedulerPort {
 pub struct QueuePort {
     frame: Frame,
     discipline: Discipline,
-}
-
-/// All of a port but its discipline. The fields that a packet touches which goes straight through come first.
-#[repr(C)]
-pub(crate) struct Frame {
-    account: Account,
-    interest: Interest,
-    /// When the last packet left.
-    last_departure: Time,
-    /// Packets wait in the ring and leave it unjudged, in order.
-    unjudged: bool,
-    /// Packets wait in the ring: the discipline is an AQM.
-    in_ring: bool,
-    /// Departures may be counted ahead of their time.
-    precomputes: bool,
-    /// Rate of the link.
-    rate: Rate,
-    /// When the next periodic update of the AQM is due.
-    tick_at: Time,
-    /// The verdict on a packet that was not admitted or released as it was; the next enqueue or dequeue carries it out.
-    pending: Option<Verdict>,
-    /// The random stream of an AQM. A scheduler has its own in its context.
-    rng: Stream,
 }
 
 impl QueuePort {
@@ -710,83 +689,6 @@ impl QueuePort {
         self.frame.last_departure = now;
         ring.put(|| packet.replicate());
         true
-    }
-}
-
-impl Frame {
-    /// What the AQM of a ring may know of it.
-    #[inline(always)]
-    fn view<'a>(&self, ring: &'a Ring) -> View<'a> {
-        View {
-            packets: self.account.backlog_packets(),
-            bytes: self.account.backlog_bytes(),
-            rate: self.rate,
-            last_departure: self.last_departure,
-            waiting: Waiting::Ring(ring),
-        }
-    }
-
-    /// As [`QueuePort::judge_arrival`]. Each AQM has its own copy with its judgement inlined, so that only what it reads of the
-    /// view is loaded.
-    #[inline(never)]
-    pub(crate) fn judge_arrival(
-        &mut self,
-        packet: &Packet,
-        ring: &Ring,
-        now: Time,
-        aqm: &mut (impl Aqm + ?Sized),
-    ) -> bool {
-        let (view, rng) = (self.view(ring), &mut self.rng);
-        let verdict = aqm.on_enqueue(&Meta::of(packet), &view, &mut Cx { now, rng });
-        self.note_tick(aqm);
-        self.keep(verdict)
-    }
-
-    /// As [`QueuePort::judge_departure`], in the same way.
-    #[inline(never)]
-    pub(crate) fn judge_departure(
-        &mut self,
-        head: &Packet,
-        now: Time,
-        aqm: &mut (impl Aqm + ?Sized),
-    ) -> bool {
-        let sojourn = now.since(head.arrived());
-        let view = View {
-            packets: self.account.backlog_packets() - 1,
-            bytes: self.account.backlog_bytes() - u64::from(head.size),
-            rate: self.rate,
-            last_departure: self.last_departure,
-            waiting: Waiting::Nothing,
-        };
-        let rng = &mut self.rng;
-        let verdict = aqm.on_dequeue(&Meta::of(head), sojourn, &view, &mut Cx { now, rng });
-        self.note_tick(aqm);
-        self.keep(verdict)
-    }
-
-    /// Keeps a verdict that has to be carried out; true if there is nothing to do.
-    #[inline(always)]
-    fn keep(&mut self, verdict: Verdict) -> bool {
-        if verdict != Verdict::Pass {
-            self.pending = Some(verdict);
-        }
-        verdict == Verdict::Pass
-    }
-
-    #[inline(always)]
-    fn note_tick(&mut self, aqm: &(impl Aqm + ?Sized)) {
-        if self.interest.ticks {
-            self.tick_at = aqm.next_tick().unwrap_or(Time::MAX);
-        }
-    }
-
-    /// Replays the periodic updates that are due by `now`.
-    fn tick(&mut self, aqm: &mut AnyAqm, ring: &Ring, now: Time) {
-        while let Some(now) = aqm.next_tick().filter(|at| *at <= now) {
-            let (view, rng) = (self.view(ring), &mut self.rng);
-            aqm.on_tick(&view, &mut Cx { now, rng });
-        }
-        self.note_tick(aqm);
     }
 }
 

@@ -1,221 +1,333 @@
-//! The registry: from the lines in [`crate::disciplines`] come the enums that dispatch statically, the builders by name
-//! and the catalogue.
+//! The registry: disciplines by name, read from specifications and built.
+//!
+//! It alone knows the lists of [`aqms`] and [`schedulers`], and no discipline knows it.
 
-use crate::aqm::{Aqm, Cx, Meta, Verdict, View};
-use crate::disciplines;
+use crate::catalogue::LINUX;
+use crate::child::Child;
+use crate::disciplines::aqms::{self, AnyAqmParams};
+use crate::disciplines::schedulers::{self, AnySchedulerParams};
+use crate::nesting::{Inner, NestingContext};
 use crate::port::QueuePort;
-use crate::synonyms::hinted;
+use crate::synonyms::advice;
 use crate::tc::Line;
-use sojourn_sim::Stream;
-use sojourn_units::{
-    DialectInfo, ParamError, ParamInfo, Params, Span, Spec, SpecValue, check_declaration,
-    head_markdown, head_of, nearest,
-};
+use sojourn_units::{ParamError, Spec, SpecValue, Specs, nearest};
 use std::sync::Arc;
 
-pub use crate::disciplines::{AnyAqm, AnyScheduler};
-pub use crate::synonyms::advised;
+pub use crate::catalogue::{CatalogueEntry, DisciplineKind, Resolve, Resolved};
+pub use crate::disciplines::aqms::AnyAqm;
+pub use crate::disciplines::schedulers::AnyScheduler;
+pub use crate::entry::{BuildContext, Entry, SpecError};
 
-/// What a discipline declares of itself, beside its parameters.
-pub trait Entry: Sized {
-    /// The name in specifications: `tc`'s where one exists.
-    const NAME: &'static str;
-    /// Other names for it.
-    const ALIASES: &'static [&'static str] = &[];
-    /// The name as papers write it.
-    const TITLE: &'static str;
-    /// What it does, which sources and revisions it follows, where it deviates: the page of the discipline, in Markdown.
-    const ABOUT: &'static str;
-    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
-    const FAIR: bool = false;
-    /// No flow can be kept from sending for ever by another one.
-    const STARVES_NONE: bool = true;
-    /// It marks ECN-capable packets without being asked to by a parameter.
-    const MARKS: bool = false;
-    /// Its parameter `each` may name a scheduler, not only an AQM.
-    const TAKES_SCHEDULERS: bool = false;
-    /// Its parameters.
-    type Params: Params;
+const COUNT: usize = aqms::CATALOGUE.len() + schedulers::CATALOGUE.len();
 
-    /// Builds it with the given parameters.
+/// Every discipline: AQMs, then schedulers.
+const CATALOGUE: [CatalogueEntry; COUNT] = {
+    let mut all = [aqms::CATALOGUE[0]; COUNT];
+    let mut at = 1;
+    while at < COUNT {
+        all[at] = if at < aqms::CATALOGUE.len() {
+            aqms::CATALOGUE[at]
+        } else {
+            schedulers::CATALOGUE[at - aqms::CATALOGUE.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
+/// Every discipline, in the order of the lists.
+pub fn catalogue() -> &'static [CatalogueEntry] {
+    const { &CATALOGUE }
+}
+
+/// The name of every discipline, in the order of the lists.
+pub fn names() -> Vec<&'static str> {
+    catalogue().iter().map(|entry| entry.name).collect()
+}
+
+/// The entry called `name`, by its name or an alias.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
+pub fn find(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
+    let entries = catalogue();
+    entries
+        .iter()
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
+        .ok_or_else(|| {
+            let all = entries
+                .iter()
+                .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));
+            SpecError::Unknown {
+                given: name.to_owned(),
+                nearest: nearest(name, all),
+                known: names(),
+            }
+        })
+}
+
+/// The error for a scheduler of this name where an AQM is wanted.
+pub fn not_aqm(name: &str) -> SpecError {
+    let takers = catalogue().iter().filter(|entry| entry.takes_schedulers);
+    SpecError::NotAqm {
+        given: name.to_owned(),
+        takers: takers.map(|entry| entry.name).collect(),
+    }
+}
+
+/// The error with what to write for a switch of `tc`'s that stands alone where a parameter should: `ecn=false` for `noecn`.
+#[must_use]
+pub fn advised(error: sojourn_units::SpecError) -> sojourn_units::SpecError {
+    let advice = error
+        .lone_word()
+        .and_then(|(discipline, word)| Some((find(discipline).ok()?, word)))
+        .and_then(|(entry, word)| {
+            let others = catalogue().iter().map(|entry| entry.params);
+            advice(entry.name, entry.params, others, word)
+        });
+    match advice {
+        Some(advice) => error.advised(&advice),
+        None => error,
+    }
+}
+
+/// A specification that was read and checked. It builds what it describes any number of times, and reads no text for it.
+///
+/// Two are equal if they are the same discipline in the same dialect with the same values; specifications inside are compared as
+/// they were written.
+///
+/// ```
+/// use sojourn_queue::{BuildContext, registry};
+///
+/// let spec = "drr each=(codel target=10ms)".parse()?;
+/// let prepared = registry::prepare(&spec, None)?;
+/// assert_eq!(prepared.release(), "paper");
+/// for name in ["link/a/queue", "link/b/queue"] {
+///     let port = prepared.build(&BuildContext::plain(1, name))?;
+///     assert_eq!(port.account().backlog_packets(), 0);
+/// }
+///
+/// let wrong = "drr each=(codel traget=10ms)".parse()?;
+/// let error = registry::prepare(&wrong, None).unwrap_err().to_string();
+/// assert!(error.contains("did you mean \"target\"?"), "{error}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prepared {
+    /// The name of the discipline; aliases are resolved.
+    name: &'static str,
+    params: AnyParams,
+    /// What is inside the queues of a scheduler, as it was written and as it was read.
+    inside: Vec<(Spec, Arc<Prepared>)>,
+}
+
+/// The parameters of a discipline, checked.
+#[derive(Clone, PartialEq, Debug)]
+enum AnyParams {
+    Aqm(AnyAqmParams),
+    Scheduler(AnySchedulerParams),
+}
+
+impl AnyParams {
+    fn resolved(&self) -> Resolved {
+        match self {
+            AnyParams::Aqm(params) => params.resolved(),
+            AnyParams::Scheduler(params) => params.resolved(),
+        }
+    }
+}
+
+impl Prepared {
+    /// The entry of the discipline in the catalogue.
     ///
-    /// # Errors
-    /// If parameters contradict each other, or a nested specification is wrong.
-    fn build(params: Self::Params, cx: &BuildContext) -> Result<Self, SpecError>;
-
-    /// The lines of Linux's `tc` that configure the same; none where Linux has nothing like it.
-    fn tc(params: &Self::Params) -> Option<Line> {
-        let _ = params;
-        None
-    }
-}
-
-/// What a discipline may need to know of its surroundings when it is built.
-#[derive(Clone, Debug)]
-pub struct BuildContext {
-    /// Seed of the run.
-    pub seed: u64,
-    /// Replication of the run.
-    pub replication: u64,
-    /// Stable name of the queue: random streams derive from it.
-    pub name: String,
-    /// The dialect of the scenario, if it has one; a component's own wins.
-    pub dialect: Option<String>,
-    /// Source and sink node of each flow, for classification by address.
-    pub flow_nodes: Arc<[(u32, u32)]>,
-    /// Counts per flow are kept.
-    pub per_flow: bool,
-    /// The number of its random variable, where these are numbered as in ns-3.
-    pub ns3_number: Option<u64>,
-}
-
-impl BuildContext {
-    /// A context for tests and for queues outside a network.
-    pub fn plain(seed: u64, name: &str) -> BuildContext {
-        BuildContext {
-            seed,
-            replication: 0,
-            name: name.to_owned(),
-            dialect: None,
-            flow_nodes: Arc::from([]),
-            per_flow: true,
-            ns3_number: None,
-        }
+    /// # Panics
+    /// Never: what was prepared is in the catalogue.
+    pub fn entry(&self) -> &'static CatalogueEntry {
+        find(self.name).expect("what was prepared is in the catalogue")
     }
 
-    /// As this one, for the queue of this number inside: what draws or hashes in it does so on its own.
-    pub fn inside(&self, number: usize) -> BuildContext {
-        BuildContext {
-            name: format!("{}/{number}", self.name),
-            ..self.clone()
-        }
-    }
-
-    /// The random stream of this queue for `purpose`.
-    pub fn stream(&self, purpose: &str) -> Stream {
-        if let Some(number) = self.ns3_number {
-            // The first replication is ns-3's first run.
-            return Stream::of_ns3(self.seed, number, self.replication + 1);
-        }
-        Stream::derive(
-            self.seed,
-            self.replication,
-            &format!("{}/{purpose}", self.name),
-        )
-    }
-}
-
-/// Which kind of discipline an entry is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DisciplineKind {
-    /// Judges packets of one FIFO.
-    Aqm,
-    /// Owns child queues.
-    Scheduler,
-}
-
-/// One entry of the catalogue.
-#[derive(Clone, Copy, Debug)]
-pub struct CatalogueEntry {
-    /// The name in specifications.
-    pub name: &'static str,
-    /// Other names for it.
-    pub aliases: &'static [&'static str],
-    /// The name as papers write it.
-    pub title: &'static str,
-    /// Its page.
-    pub about: &'static str,
-    /// Sources, revisions and deviations, dialect by dialect: the head of the discipline's file, in Markdown, with `//!` before
-    /// each line.
-    pub head: &'static str,
-    /// Which kind it is.
-    pub kind: DisciplineKind,
-    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
-    pub fair: bool,
-    /// No flow can be kept from sending for ever by another one.
-    pub starves_none: bool,
-    /// It marks ECN-capable packets without being asked to by a parameter.
-    pub marks: bool,
-    /// Its parameter `each` may name a scheduler, not only an AQM.
-    pub takes_schedulers: bool,
-    /// Its parameters.
-    pub params: &'static [ParamInfo],
-    /// Its dialects, the default one first.
-    pub dialects: &'static [DialectInfo],
-    /// Resolves parameters: name and value of each, with the dialect's release first.
-    pub resolve: Resolve,
-    /// Whether the declaration of the parameters holds together.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
-    pub check: fn() -> Result<(), String>,
-    /// The lines of Linux's `tc` for these parameters in a dialect, if Linux has the discipline.
-    tc: WriteTc,
-}
-
-/// Writes parameters as `tc` does.
-type WriteTc = fn(Option<&str>, &[(String, String)]) -> Result<Option<Line>, ParamError>;
-
-/// Reads parameters in a dialect.
-pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
-
-/// Parameters of one discipline as they will run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Resolved {
     /// The dialect in full, such as `linux-6.1`.
-    pub release: &'static str,
-    /// Every parameter and its value.
-    pub pairs: Vec<(&'static str, String)>,
-}
+    pub fn release(&self) -> &'static str {
+        self.params.resolved().release
+    }
 
-impl CatalogueEntry {
-    pub(crate) const fn of<E: Entry>(kind: DisciplineKind, file: &'static str) -> CatalogueEntry {
-        CatalogueEntry {
-            name: E::NAME,
-            aliases: E::ALIASES,
-            title: E::TITLE,
-            about: E::ABOUT,
-            head: head_of(file),
-            kind,
-            fair: E::FAIR,
-            starves_none: E::STARVES_NONE,
-            marks: E::MARKS,
-            takes_schedulers: E::TAKES_SCHEDULERS,
-            params: <E::Params as Params>::TABLE,
-            dialects: <E::Params as Params>::DIALECTS,
-            resolve: |dialect, pairs| {
-                let params: E::Params = build_params(dialect, pairs)?;
-                Ok(Resolved {
-                    release: params.release(),
-                    pairs: params.pairs(),
-                })
-            },
-            check: check_declaration::<E::Params>,
-            tc: |dialect, pairs| Ok(E::tc(&build_params(dialect, pairs)?)),
+    /// The dialect in full, and every parameter with its value. Specifications inside stay as they were written.
+    pub fn resolved(&self) -> Resolved {
+        self.params.resolved()
+    }
+
+    /// The specification with every parameter and its value, the dialect in full first, down through what is inside.
+    pub fn spec(&self) -> Spec {
+        let Resolved { release, pairs } = self.params.resolved();
+        let mut full = Spec::new(self.name);
+        if !self.entry().dialects.is_empty() {
+            let release = SpecValue::Text(release.to_owned());
+            full.args.push(("dialect".to_owned(), release));
+        }
+        for (key, text) in pairs {
+            full.args.push((key.to_owned(), self.value(key, text)));
+        }
+        full
+    }
+
+    /// The value of a parameter for [`Prepared::spec`].
+    fn value(&self, key: &str, text: String) -> SpecValue {
+        let info = self.entry().params.iter().find(|info| info.name == key);
+        let holds_specs = info.is_some_and(|info| (info.kind)().holds_specs());
+        let inside = self.inside.iter().map(|(_, inner)| inner.spec()).collect();
+        match Specs::of_list(inside) {
+            Some(specs) if holds_specs => SpecValue::Specs(specs),
+            _ => SpecValue::Text(text),
         }
     }
 
-    /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph, each item of a list and each row
-    /// of a table.
-    pub fn sources(&self) -> String {
-        head_markdown(self.head)
+    /// The port of a queue.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn build(&self, cx: &BuildContext) -> Result<QueuePort, SpecError> {
+        match &self.params {
+            AnyParams::Aqm(params) => Ok(QueuePort::aqm(
+                params.build(cx)?,
+                cx.stream("aqm"),
+                cx.per_flow,
+            )),
+            AnyParams::Scheduler(params) => Ok(QueuePort::scheduler(
+                params.build(&self.nesting(cx))?,
+                cx.stream("scheduler"),
+                cx.per_flow,
+            )),
+        }
     }
 
-    /// Whether Linux's `tc` configures it.
-    pub fn has_tc(&self) -> bool {
-        let linux = self.dialects.iter().any(|info| info.name == LINUX);
-        linux && matches!((self.tc)(Some(LINUX), &[]), Ok(Some(_)))
+    fn nesting(&self, cx: &BuildContext) -> NestingContext {
+        let inside = self.inside.iter();
+        let inside = inside.map(|(spec, inner)| (spec.clone(), Arc::<Prepared>::clone(inner) as _));
+        NestingContext::new(cx.clone(), inside.collect())
     }
 }
 
-/// The dialect that [`tc`] writes for.
-const LINUX: &str = "linux";
+impl Inner for Prepared {
+    fn is_scheduler(&self) -> bool {
+        matches!(self.params, AnyParams::Scheduler(_))
+    }
+
+    fn aqm(&self, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
+        match &self.params {
+            AnyParams::Aqm(params) => params.build(cx),
+            AnyParams::Scheduler(_) => Err(not_aqm(self.name)),
+        }
+    }
+
+    fn child(&self, cx: &BuildContext) -> Result<Child, SpecError> {
+        match &self.params {
+            AnyParams::Aqm(params) => params.build(cx).map(Child::new),
+            AnyParams::Scheduler(params) => {
+                params.build_inside(&self.nesting(cx)).map(Child::under)
+            }
+        }
+    }
+}
+
+/// Reads and checks a specification, and those inside it, in its own dialect or else in the given one.
+///
+/// # Errors
+/// If the discipline or a parameter does not exist, a value is not allowed, or a scheduler stands where an AQM is wanted.
+pub fn prepare(spec: &Spec, dialect: Option<&str>) -> Result<Prepared, SpecError> {
+    prepare_as(spec, dialect, true)
+}
+
+/// As [`prepare`]; without `schedulers` it has to be an AQM.
+fn prepare_as(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Prepared, SpecError> {
+    let (entry, params) = params_of(spec, dialect)?;
+    let specs = match &params {
+        AnyParams::Scheduler(_) if !schedulers => return Err(not_aqm(entry.name)),
+        AnyParams::Scheduler(params) => params.inside(),
+        AnyParams::Aqm(_) => Vec::new(),
+    };
+    let prepare_inside = |spec: &Spec| {
+        let inner = prepare_as(spec, dialect, entry.takes_schedulers)?;
+        Ok((spec.clone(), Arc::new(inner)))
+    };
+    let inside = specs.into_iter().map(prepare_inside);
+    let inside = inside.collect::<Result<Vec<_>, SpecError>>()?;
+    Ok(Prepared {
+        name: entry.name,
+        params,
+        inside,
+    })
+}
+
+/// The parameters of a specification, without what is inside.
+fn params_of(
+    spec: &Spec,
+    dialect: Option<&str>,
+) -> Result<(&'static CatalogueEntry, AnyParams), SpecError> {
+    let entry = find(&spec.name)?;
+    let pairs = spec.pairs();
+    let dialect = usable_dialect(entry, dialect, &pairs);
+    let read = match entry.kind {
+        DisciplineKind::Aqm => {
+            AnyAqmParams::read(entry.name, dialect, &pairs).map(|read| read.map(AnyParams::Aqm))
+        }
+        DisciplineKind::Scheduler => AnySchedulerParams::read(entry.name, dialect, &pairs)
+            .map(|read| read.map(AnyParams::Scheduler)),
+    };
+    let read = read.expect("every entry of the catalogue has its parameters in a list");
+    let params = read.map_err(|error| in_name_of(entry, error))?;
+    Ok((entry, params))
+}
+
+fn in_name_of(entry: &CatalogueEntry, error: ParamError) -> SpecError {
+    SpecError::Param {
+        discipline: entry.name,
+        error,
+    }
+}
+
+/// The scenario's dialect, unless it is `paper` and this discipline has none of that name: then its default.
+fn usable_dialect<'a>(
+    entry: &CatalogueEntry,
+    dialect: Option<&'a str>,
+    pairs: &[(String, String)],
+) -> Option<&'a str> {
+    let own = pairs.iter().any(|(key, _)| key == "dialect");
+    dialect.filter(|d| !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d)))
+}
+
+/// Resolves the parameters of a specification, without what is inside.
+///
+/// # Errors
+/// If the discipline or a parameter does not exist or has a value that is not allowed.
+pub fn resolve(
+    spec: &Spec,
+    dialect: Option<&str>,
+) -> Result<(&'static CatalogueEntry, Resolved), SpecError> {
+    let (entry, params) = params_of(spec, dialect)?;
+    Ok((entry, params.resolved()))
+}
+
+/// The port that a specification describes.
+///
+/// # Errors
+/// As [`prepare`], and if parameters contradict each other.
+pub fn build_port(spec: &Spec, cx: &BuildContext) -> Result<QueuePort, SpecError> {
+    prepare(spec, cx.dialect.as_deref())?.build(cx)
+}
+
+/// The AQM that a specification describes.
+///
+/// # Errors
+/// As [`build_port`], and if the specification names a scheduler.
+pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
+    prepare_as(spec, cx.dialect.as_deref(), false)?.aqm(cx)
+}
 
 /// The lines of Linux's `tc` that configure a queue on a device, in dialect linux unless the specification names another;
 /// none where Linux has nothing like it.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As [`build_port`].
 pub fn tc(spec: &Spec, device: &str) -> Result<Option<String>, SpecError> {
     Ok(tc_line(spec)?.map(|line| line.on(device)))
 }
@@ -232,12 +344,10 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
         ..BuildContext::plain(1, "tc")
     };
     build_port(&in_known_dialects(spec), &cx)?;
-    let refused = |error| SpecError::Param {
-        discipline: entry.name,
-        error,
-    };
-    let given = pairs(spec);
-    let Some(mut line) = (entry.tc)(Some(LINUX), &given).map_err(refused)? else {
+    let refused = |error| in_name_of(entry, error);
+    let inside = |spec: &Spec| tc_line(spec).ok().flatten();
+    let given = spec.pairs();
+    let Some(mut line) = (entry.tc)(Some(LINUX), &given, &inside).map_err(refused)? else {
         return Ok(None);
     };
     let usual = (entry.resolve)(Some(LINUX), &[]).map_err(refused)?;
@@ -269,7 +379,7 @@ pub(crate) fn tc_line(spec: &Spec) -> Result<Option<Line>, SpecError> {
             })
             .collect();
         otherwise.extend(dialect.cloned());
-        if let Ok(Some(other)) = (entry.tc)(Some(LINUX), &otherwise)
+        if let Ok(Some(other)) = (entry.tc)(Some(LINUX), &otherwise, &inside)
             && other.says_as(&silent)
         {
             line = line.note(&format!(
@@ -299,441 +409,139 @@ fn in_known_dialects(spec: &Spec) -> Spec {
     spec
 }
 
-/// Why a queue cannot be built from its specification.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SpecError {
-    /// There is no discipline of this name.
-    Unknown {
-        /// The name given.
-        given: String,
-        /// The nearest name that exists.
-        nearest: Option<&'static str>,
-    },
-    /// A scheduler stands where an AQM is wanted.
-    NotAqm {
-        /// The name given.
-        given: String,
-    },
-    /// A parameter is wrong.
-    Param {
-        /// The discipline.
-        discipline: &'static str,
-        /// What is wrong.
-        error: ParamError,
-    },
-    /// Parameters contradict each other.
-    Contradiction {
-        /// The discipline.
-        discipline: String,
-        /// What is wrong and what to do.
-        text: String,
-    },
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_sim::{DropReason, Label, MarkReason, Packet, Port, PortSink, Ring};
+    use sojourn_units::{Rate, Span, Time};
 
-impl std::fmt::Display for SpecError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            SpecError::Unknown { given, nearest } => {
-                write!(f, "unknown queue discipline {given:?}")?;
-                if let Some(name) = nearest {
-                    write!(f, ", did you mean {name:?}?")?;
-                }
-                write!(f, " (disciplines: {})", names().join(", "))
-            }
-            SpecError::NotAqm { given } => {
-                let others = catalogue().iter().filter(|entry| entry.takes_schedulers);
-                let others: Vec<&str> = others.map(|entry| entry.name).collect();
-                write!(
-                    f,
-                    "{given} is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of {} take schedulers",
-                    others.join(", ")
-                )
-            }
-            SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
-            SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
-        }
+    fn prepared(text: &str) -> Result<Prepared, SpecError> {
+        prepare(&text.parse().expect("a spec"), None)
     }
-}
 
-impl std::error::Error for SpecError {}
+    fn error(text: &str) -> String {
+        prepared(text).expect_err(text).to_string()
+    }
 
-/// Every discipline, in the order of the registry.
-pub fn catalogue() -> &'static [CatalogueEntry] {
-    disciplines::CATALOGUE
-}
+    #[test]
+    fn what_runs_alike_is_equal_however_it_was_written() {
+        let [name, alias, written] = ["droptail", "pfifo", "droptail limit=1000p"].map(prepared);
+        assert_eq!(name, written);
+        assert_eq!(name, alias);
+        for other in ["droptail limit=999p", "droptail dialect=ns2", "codel"] {
+            assert_ne!(name, prepared(other), "{other}");
+        }
+        assert_ne!(prepared("drr"), prepared("drr each=(codel)"));
+        assert_ne!(
+            prepared("prio each=(codel)"),
+            prepared("prio each=(codel),(red)")
+        );
+    }
 
-/// The name of every discipline, in the order of the registry.
-pub fn names() -> Vec<&'static str> {
-    disciplines::CATALOGUE.iter().map(|e| e.name).collect()
-}
+    #[test]
+    fn what_is_wrong_inside_shows_before_anything_is_built() {
+        assert!(error("drr each=(codl)").contains("did you mean \"codel\"?"));
+        let deep = error("prio each=(droptail),(drr each=(codel traget=1ms))");
+        assert!(deep.contains("did you mean \"target\"?"), "{deep}");
+        let scheduler = error("sfq each=(drr)");
+        assert!(scheduler.starts_with("drr is a scheduler"), "{scheduler}");
+        assert!(prepared("prio each=(drr)").is_ok());
+    }
 
-/// The entry called `name`, by its name or an alias.
-///
-/// # Errors
-/// If there is none; the error names the nearest.
-pub fn find(name: &str) -> Result<&'static CatalogueEntry, SpecError> {
-    let entries = disciplines::CATALOGUE;
-    entries
-        .iter()
-        .find(|e| e.name == name || e.aliases.contains(&name))
-        .ok_or_else(|| {
-            let names = entries
+    #[test]
+    fn contradictions_show_when_it_is_built() {
+        let red = prepared("red min=9p max=3p").expect("each value is allowed");
+        let error = red.build(&BuildContext::plain(1, "queue/test")).err();
+        let text = error.expect("a contradiction").to_string();
+        assert_eq!(text, "red: min is above max; exchange them");
+    }
+
+    #[test]
+    fn the_dialect_reaches_what_is_inside() {
+        let spec = "drr each=(red)".parse().expect("a spec");
+        let full = prepare(&spec, Some("ns2")).expect("prepared").spec();
+        assert_eq!(
+            full.get("dialect"),
+            Some(&SpecValue::Text("ns2-2.35".to_owned()))
+        );
+        let Some(SpecValue::Specs(each)) = full.get("each") else {
+            panic!("{full}");
+        };
+        assert_eq!(each.of(0).get("dialect"), full.get("dialect"));
+        // Its own dialect wins, and stays its own.
+        let spec = "drr dialect=linux each=(red)".parse().expect("a spec");
+        let full = prepare(&spec, Some("ns2")).expect("prepared").spec();
+        assert_eq!(
+            full.get("dialect"),
+            Some(&SpecValue::Text("linux-6.1".to_owned()))
+        );
+        assert!(
+            full.to_string().contains("each=(red dialect=ns2-2.35 "),
+            "{full}"
+        );
+    }
+
+    #[test]
+    fn the_whole_specification_describes_the_same() {
+        let nested = ["prio each=(pfifo),(drr limit=none each=(codel))"].map(str::to_owned);
+        let entries = catalogue().iter();
+        let dialects = entries.flat_map(|entry| {
+            entry
+                .dialects
                 .iter()
-                .flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));
-            SpecError::Unknown {
-                given: name.to_owned(),
-                nearest: nearest(name, names),
-            }
-        })
-}
-
-/// Resolves the parameters of a specification without building anything.
-///
-/// # Errors
-/// If the discipline or a parameter does not exist or has a value that is not allowed.
-pub fn resolve(
-    spec: &Spec,
-    dialect: Option<&str>,
-) -> Result<(&'static CatalogueEntry, Resolved), SpecError> {
-    let entry = find(&spec.name)?;
-    let pairs = pairs(spec);
-    let dialect = usable_dialect(entry, dialect, &pairs);
-    let resolved = (entry.resolve)(dialect, &pairs).map_err(|error| SpecError::Param {
-        discipline: entry.name,
-        error,
-    })?;
-    Ok((entry, resolved))
-}
-
-/// The port that a specification describes.
-///
-/// # Errors
-/// As [`resolve`], and if parameters contradict each other.
-pub fn build_port(spec: &Spec, cx: &BuildContext) -> Result<QueuePort, SpecError> {
-    let entry = find(&spec.name)?;
-    match entry.kind {
-        DisciplineKind::Aqm => Ok(QueuePort::aqm(
-            build_aqm(spec, cx)?,
-            cx.stream("aqm"),
-            cx.per_flow,
-        )),
-        DisciplineKind::Scheduler => {
-            let scheduler = disciplines::build_scheduler(entry.name, &pairs(spec), cx)?;
-            Ok(QueuePort::scheduler(
-                scheduler,
-                cx.stream("scheduler"),
-                cx.per_flow,
-            ))
-        }
-    }
-}
-
-/// The AQM that a specification describes, for a port or for a queue inside a scheduler.
-///
-/// # Errors
-/// As [`build_port`], and if the specification names a scheduler.
-pub fn build_aqm(spec: &Spec, cx: &BuildContext) -> Result<AnyAqm, SpecError> {
-    let entry = find(&spec.name)?;
-    if entry.kind != DisciplineKind::Aqm {
-        return Err(SpecError::NotAqm {
-            given: entry.name.to_owned(),
+                .map(|dialect| format!("{} dialect={}", entry.name, dialect.name))
         });
+        for text in dialects.chain(nested) {
+            let prepared = prepared(&text).expect("prepared");
+            let full = prepared.spec();
+            let again = prepare(&full, None).expect("prepared");
+            assert_eq!(again.spec(), full);
+            assert_eq!(again.release(), prepared.release(), "{text}");
+            let plain = resolve(&text.parse().expect("a spec"), None);
+            assert_eq!(plain.expect("resolved").1, prepared.resolved(), "{text}");
+        }
     }
-    disciplines::build_aqm(entry.name, &pairs(spec), cx)
-}
 
-/// The scheduler that a specification describes, for a queue of another one.
-///
-/// # Errors
-/// As [`build_port`].
-pub(crate) fn build_scheduler(spec: &Spec, cx: &BuildContext) -> Result<AnyScheduler, SpecError> {
-    disciplines::build_scheduler(find(&spec.name)?.name, &pairs(spec), cx)
-}
+    /// Numbers of the packets that were dropped.
+    struct Lost(Vec<u32>);
 
-/// Parameters of `E` from the pairs of a specification, in its own dialect or else the scenario's.
-pub(crate) fn params_of<E: Entry>(
-    pairs: &[(String, String)],
-    cx: &BuildContext,
-) -> Result<E::Params, SpecError> {
-    let entry = find(E::NAME)?;
-    let dialect = usable_dialect(entry, cx.dialect.as_deref(), pairs);
-    build_params(dialect, pairs).map_err(|error| SpecError::Param {
-        discipline: E::NAME,
-        error,
-    })
-}
-
-/// The scenario's dialect, unless it is `paper` and this discipline has none of that name: then its default.
-fn usable_dialect<'a>(
-    entry: &CatalogueEntry,
-    dialect: Option<&'a str>,
-    pairs: &[(String, String)],
-) -> Option<&'a str> {
-    let own = pairs.iter().any(|(key, _)| key == "dialect");
-    dialect.filter(|d| !own && (*d != "paper" || entry.dialects.iter().any(|info| info.name == *d)))
-}
-
-fn build_params<P: Params>(
-    dialect: Option<&str>,
-    pairs: &[(String, String)],
-) -> Result<P, ParamError> {
-    sojourn_units::build(dialect, pairs).map_err(|error| hinted(error, P::TABLE))
-}
-
-/// The arguments of a specification as texts.
-fn pairs(spec: &Spec) -> Vec<(String, String)> {
-    spec.args
-        .iter()
-        .map(|(key, value)| {
-            let text = match value {
-                SpecValue::Text(text) => text.clone(),
-                SpecValue::Specs(specs) => specs.to_string(),
-            };
-            (key.clone(), text)
-        })
-        .collect()
-}
-
-// Disciplines are compiled into what asks them of a ring (`Frame::judge_arrival`); who asks any of them calls these.
-pub(crate) fn on_enqueue(
-    aqm: &mut impl Aqm,
-    meta: &Meta,
-    view: &View<'_>,
-    cx: &mut Cx<'_>,
-) -> Verdict {
-    aqm.on_enqueue(meta, view, cx)
-}
-
-pub(crate) fn on_dequeue(
-    aqm: &mut impl Aqm,
-    meta: &Meta,
-    sojourn: Span,
-    view: &View<'_>,
-    cx: &mut Cx<'_>,
-) -> Verdict {
-    aqm.on_dequeue(meta, sojourn, view, cx)
-}
-
-/// Declares the modules of the disciplines, the enums that dispatch to them, their builders and the catalogue.
-macro_rules! register {
-    (
-        aqm { $($aqm_file:ident :: $Aqm:ident),* $(,)? }
-        scheduler { $($scheduler_file:ident :: $Scheduler:ident),* $(,)? }
-    ) => {
-        $(pub mod $aqm_file;)*
-        $(pub mod $scheduler_file;)*
-
-        use crate::aqm::{Aqm, Cx, Interest, Meta, Verdict, View};
-        use crate::port::Frame;
-        use crate::registry::{self, BuildContext, CatalogueEntry, DisciplineKind, Entry, SpecError, params_of};
-        use crate::scheduler::{QueueState, Scheduler, SchedulerCx};
-        use crate::store::Held;
-        use sojourn_sim::{Packet, Ring};
-        use sojourn_units::{Span, Time};
-
-        /// Every discipline.
-        pub const CATALOGUE: &[CatalogueEntry] = &[
-            $(CatalogueEntry::of::<$aqm_file::$Aqm>(
-                DisciplineKind::Aqm,
-                include_str!(concat!("disciplines/", stringify!($aqm_file), ".rs")),
-            ),)*
-            $(CatalogueEntry::of::<$scheduler_file::$Scheduler>(
-                DisciplineKind::Scheduler,
-                include_str!(concat!("disciplines/", stringify!($scheduler_file), ".rs")),
-            ),)*
-        ];
-
-        /// Any AQM, dispatched statically.
-        pub enum AnyAqm {
-            $(
-                #[doc = concat!("See [`", stringify!($aqm_file), "`].")]
-                $Aqm($aqm_file::$Aqm),
-            )*
-            /// One from outside this crate.
-            Custom(Box<dyn Aqm + Send>),
+    impl PortSink for Lost {
+        fn dropped(&mut self, packet: Packet, _: DropReason, _: Time) {
+            self.0.push(packet.uid);
         }
 
-        impl AnyAqm {
-            #[inline(always)]
-            pub(crate) fn judge_arrival(&mut self, frame: &mut Frame, packet: &Packet, ring: &Ring, now: Time) -> bool {
-                match self {
-                    $(AnyAqm::$Aqm(a) => frame.judge_arrival(packet, ring, now, a),)*
-                    AnyAqm::Custom(a) => frame.judge_arrival(packet, ring, now, &mut **a),
-                }
-            }
-            #[inline(always)]
-            pub(crate) fn judge_departure(&mut self, frame: &mut Frame, head: &Packet, now: Time) -> bool {
-                match self {
-                    $(AnyAqm::$Aqm(a) => frame.judge_departure(head, now, a),)*
-                    AnyAqm::Custom(a) => frame.judge_departure(head, now, &mut **a),
-                }
-            }
-        }
+        fn marked(&mut self, _: &Label, _: MarkReason, _: Time) {}
+    }
 
-        impl Aqm for AnyAqm {
-            fn interest(&self) -> Interest {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.interest(),)*
-                    AnyAqm::Custom(a) => a.interest(),
-                }
-            }
-            // Into the few places that ask, so that one call leads to the discipline and not two.
-            #[inline(always)]
-            fn on_enqueue(&mut self, meta: &Meta, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-                match self {
-                    $(AnyAqm::$Aqm(a) => registry::on_enqueue(a, meta, view, cx),)*
-                    AnyAqm::Custom(a) => a.on_enqueue(meta, view, cx),
-                }
-            }
-            #[inline(always)]
-            fn on_dequeue(&mut self, meta: &Meta, sojourn: Span, view: &View<'_>, cx: &mut Cx<'_>) -> Verdict {
-                match self {
-                    $(AnyAqm::$Aqm(a) => registry::on_dequeue(a, meta, sojourn, view, cx),)*
-                    AnyAqm::Custom(a) => a.on_dequeue(meta, sojourn, view, cx),
-                }
-            }
-            #[inline]
-            fn on_empty(&mut self, now: Time) {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.on_empty(now),)*
-                    AnyAqm::Custom(a) => a.on_empty(now),
-                }
-            }
-            #[inline]
-            fn on_evicted(&mut self, packets: u32) {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.on_evicted(packets),)*
-                    AnyAqm::Custom(a) => a.on_evicted(packets),
-                }
-            }
-            #[inline]
-            fn next_tick(&self) -> Option<Time> {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.next_tick(),)*
-                    AnyAqm::Custom(a) => a.next_tick(),
-                }
-            }
-            fn on_tick(&mut self, view: &View<'_>, cx: &mut Cx<'_>) {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.on_tick(view, cx),)*
-                    AnyAqm::Custom(a) => a.on_tick(view, cx),
-                }
-            }
-            fn state_names(&self) -> &'static [&'static str] {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.state_names(),)*
-                    AnyAqm::Custom(a) => a.state_names(),
-                }
-            }
-            fn state(&self, out: &mut Vec<f64>) {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.state(out),)*
-                    AnyAqm::Custom(a) => a.state(out),
-                }
-            }
-            fn state_with_backlog(&self, packets: u64, out: &mut Vec<f64>) {
-                match self {
-                    $(AnyAqm::$Aqm(a) => a.state_with_backlog(packets, out),)*
-                    AnyAqm::Custom(a) => a.state_with_backlog(packets, out),
-                }
+    /// What leaves a port, and what is lost, if two packets arrive for each that leaves.
+    fn outcome(mut port: QueuePort) -> (Vec<u32>, Vec<u32>) {
+        let (mut ring, mut lost, mut left) = (Ring::new(), Lost(Vec::new()), Vec::new());
+        port.on_rate(Rate::mbps(8));
+        for uid in 0..400 {
+            let now = Time::ZERO + Span::from_us(500 * u64::from(uid));
+            port.enqueue(Packet::test(1000, uid % 3, uid), &mut ring, now, &mut lost);
+            if uid % 2 == 1 && port.dequeue(&mut ring, now, &mut lost) {
+                left.push(ring.withdraw().expect("a packet was sent").uid);
             }
         }
+        (left, lost.0)
+    }
 
-        /// Any scheduler, dispatched statically.
-        #[allow(clippy::large_enum_variant, reason = "there is one in each port, and it lives in a box of its own")]
-        pub enum AnyScheduler {
-            $(
-                #[doc = concat!("See [`", stringify!($scheduler_file), "`].")]
-                $Scheduler($scheduler_file::$Scheduler),
-            )*
-            /// One from outside this crate.
-            Custom(Box<dyn Scheduler + Send>),
+    #[test]
+    fn every_port_built_from_it_does_the_same() {
+        let cx = BuildContext::plain(1, "queue/test");
+        for text in [
+            "red limit=40p",
+            "codel limit=40p",
+            "fq_codel limit=40p",
+            "drr limit=40p",
+            "prio each=(red),(drr limit=40p buckets=4 perturb=true),(droptail limit=10p)",
+        ] {
+            let prepared = prepared(text).expect("prepared");
+            let port = || prepared.build(&cx).expect("built");
+            let (left, lost) = outcome(port());
+            assert!(left.len() > 100 && !lost.is_empty(), "{text}");
+            assert_eq!(outcome(port()), (left, lost), "{text}");
         }
-
-        impl Scheduler for AnyScheduler {
-            #[inline]
-            fn enqueue(&mut self, packet: Held, cx: &mut SchedulerCx) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.enqueue(packet, cx),)*
-                    AnyScheduler::Custom(s) => s.enqueue(packet, cx),
-                }
-            }
-            #[inline]
-            fn dequeue(&mut self, cx: &mut SchedulerCx) -> Option<Held> {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.dequeue(cx),)*
-                    AnyScheduler::Custom(s) => s.dequeue(cx),
-                }
-            }
-            fn shapes(&self) -> bool {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.shapes(),)*
-                    AnyScheduler::Custom(s) => s.shapes(),
-                }
-            }
-            fn ready_at(&mut self, now: Time) -> Time {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.ready_at(now),)*
-                    AnyScheduler::Custom(s) => s.ready_at(now),
-                }
-            }
-            fn on_empty(&mut self, now: Time) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.on_empty(now),)*
-                    AnyScheduler::Custom(s) => s.on_empty(now),
-                }
-            }
-            fn backlog(&self) -> (u64, u64) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.backlog(),)*
-                    AnyScheduler::Custom(s) => s.backlog(),
-                }
-            }
-            fn state_names(&self) -> &'static [&'static str] {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.state_names(),)*
-                    AnyScheduler::Custom(s) => s.state_names(),
-                }
-            }
-            fn state(&self, out: &mut Vec<f64>) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.state(out),)*
-                    AnyScheduler::Custom(s) => s.state(out),
-                }
-            }
-            fn catch_up(&mut self, cx: &mut SchedulerCx) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.catch_up(cx),)*
-                    AnyScheduler::Custom(s) => s.catch_up(cx),
-                }
-            }
-            fn queues(&self, show: &mut dyn FnMut(QueueState<'_>)) {
-                match self {
-                    $(AnyScheduler::$Scheduler(s) => s.queues(show),)*
-                    AnyScheduler::Custom(s) => s.queues(show),
-                }
-            }
-        }
-
-        pub(crate) fn build_aqm(name: &str, pairs: &[(String, String)], cx: &BuildContext) -> Result<AnyAqm, SpecError> {
-            match name {
-                $(<$aqm_file::$Aqm as Entry>::NAME => {
-                    let params = params_of::<$aqm_file::$Aqm>(pairs, cx)?;
-                    Ok(AnyAqm::$Aqm(<$aqm_file::$Aqm as Entry>::build(params, cx)?))
-                })*
-                _ => Err(SpecError::Unknown { given: name.to_owned(), nearest: None }),
-            }
-        }
-
-        pub(crate) fn build_scheduler(name: &str, pairs: &[(String, String)], cx: &BuildContext) -> Result<AnyScheduler, SpecError> {
-            match name {
-                $(<$scheduler_file::$Scheduler as Entry>::NAME => {
-                    let params = params_of::<$scheduler_file::$Scheduler>(pairs, cx)?;
-                    Ok(AnyScheduler::$Scheduler(<$scheduler_file::$Scheduler as Entry>::build(params, cx)?))
-                })*
-                _ => Err(SpecError::Unknown { given: name.to_owned(), nearest: None }),
-            }
-        }
-    };
+    }
 }
-pub(crate) use register;

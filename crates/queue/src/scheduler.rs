@@ -1,6 +1,5 @@
 //! The scheduler trait: a discipline that owns child queues, classification and the overflow victim.
 
-use crate::child::Child;
 use crate::store::{Held, Store};
 use sojourn_sim::{DropReason, Label, MarkReason, Stream};
 use sojourn_units::{Rate, Time};
@@ -94,19 +93,6 @@ pub struct QueueState<'a> {
     pub deficit: Option<i64>,
     /// Its AQM, or the scheduler in it.
     pub inside: &'a dyn Inside,
-}
-
-impl QueueState<'_> {
-    /// A child queue and its deficit.
-    pub fn of(number: u32, child: &Child, deficit: Option<i64>) -> QueueState<'_> {
-        QueueState {
-            number,
-            packets: child.packets(),
-            bytes: child.bytes(),
-            deficit,
-            inside: child,
-        }
-    }
 }
 
 /// A packet scheduler.

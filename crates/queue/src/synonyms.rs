@@ -5,7 +5,6 @@
 //! Sources: iproute2 6.1 (`tc qdisc add ... help`, its manual pages), for DualPI2 that of 2025 (`q_dualpi2.c`); the attributes that
 //! ns-3.37 registers; ns-2.35's `ns-default.tcl`. Of ns-3's releases after 3.37, what [`crate::disciplines`] names.
 
-use crate::registry::{CatalogueEntry, catalogue, find};
 use sojourn_units::{Kind, ParamError, ParamInfo, UnitError};
 
 /// Names elsewhere, in lower case without signs between, and the parameters that they may stand for: the first that a discipline has.
@@ -177,52 +176,40 @@ pub(crate) fn hinted(error: ParamError, has: &[ParamInfo]) -> ParamError {
     }
 }
 
-/// The error with what to write for a switch of `tc`'s that stands alone where a parameter should: `ecn=false` for `noecn`.
-#[must_use]
-pub fn advised(error: sojourn_units::SpecError) -> sojourn_units::SpecError {
-    let advice = error
-        .lone_word()
-        .and_then(|(discipline, word)| Some((find(discipline).ok()?, word)))
-        .and_then(|(entry, word)| advice(entry, word));
-    match advice {
-        Some(advice) => error.advised(&advice),
-        None => error,
-    }
-}
-
-fn advice(entry: &CatalogueEntry, word: &str) -> Option<String> {
-    if let Some(pair) = switch(entry, word).or_else(|| choice(entry, word)) {
+/// What to write for a word that stands alone where a parameter of a discipline should, if it is a switch of `tc`'s: for this
+/// discipline with its `params`, or for one of the `others`.
+pub(crate) fn advice(
+    discipline: &str,
+    params: &[ParamInfo],
+    mut others: impl Iterator<Item = &'static [ParamInfo]>,
+    word: &str,
+) -> Option<String> {
+    if let Some(pair) = switch(params, word).or_else(|| choice(params, word)) {
         return Some(format!("write {pair}"));
     }
-    let elsewhere = || {
-        catalogue()
-            .iter()
-            .any(|other| switch(other, word).is_some())
-    };
+    let mut elsewhere = || others.any(|other| switch(other, word).is_some());
     (NOT_HERE.contains(&plain(word).as_str()) || elsewhere()).then(|| {
-        let names: Vec<&str> = entry.params.iter().map(|info| info.name).collect();
+        let names: Vec<&str> = params.iter().map(|info| info.name).collect();
         format!(
-            "{} has no such switch (parameters: {})",
-            entry.name,
+            "{discipline} has no such switch (parameters: {})",
             names.join(", ")
         )
     })
 }
 
 /// What to write for a switch that stands alone.
-fn switch(entry: &CatalogueEntry, word: &str) -> Option<String> {
+fn switch(params: &[ParamInfo], word: &str) -> Option<String> {
     let given = plain(word);
     let special = SWITCHES
         .iter()
         .filter(|(name, _)| *name == given)
         .flat_map(|(_, here)| *here)
-        .find(|(name, _)| entry.params.iter().any(|info| info.name == *name));
+        .find(|(name, _)| params.iter().any(|info| info.name == *name));
     if let Some((name, value)) = special {
         return Some(format!("{name}={value}"));
     }
     let flag = |given: &str| {
-        let mut flags = entry
-            .params
+        let mut flags = params
             .iter()
             .filter(|info| matches!((info.kind)(), Kind::Flag));
         flags.find(|info| plain(info.name) == given)
@@ -234,9 +221,9 @@ fn switch(entry: &CatalogueEntry, word: &str) -> Option<String> {
 }
 
 /// What to write for a word to choose that stands alone, as with `tc`'s CAKE.
-fn choice(entry: &CatalogueEntry, word: &str) -> Option<String> {
+fn choice(params: &[ParamInfo], word: &str) -> Option<String> {
     let given = plain(word);
-    entry.params.iter().find_map(|info| match (info.kind)() {
+    params.iter().find_map(|info| match (info.kind)() {
         Kind::Choice(words) => {
             let word = words.iter().find(|(word, _)| plain(word) == given)?.0;
             Some(format!("{}={word}", info.name))
@@ -248,7 +235,8 @@ fn choice(entry: &CatalogueEntry, word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{SpecError, catalogue, resolve, tc};
+    use crate::catalogue::CatalogueEntry;
+    use crate::registry::{SpecError, advised, catalogue, resolve, tc};
     use sojourn_units::Spec;
 
     /// Options of `tc`, attributes of ns-3 and variables of ns-2 that are called otherwise here.
@@ -514,7 +502,7 @@ mod tests {
             assert!(
                 catalogue()
                     .iter()
-                    .all(|entry| switch(entry, word).is_none()),
+                    .all(|entry| switch(entry.params, word).is_none()),
                 "{word}"
             );
         }

@@ -1,9 +1,8 @@
 //! The lines of Linux's `tc` that configure the same discipline, for `sojourn tc`.
 //!
-//! A discipline of Linux writes its own in [`crate::registry::Entry::tc`], with the help of [`Line`]: every option that `tc`
+//! A discipline of Linux writes its own in [`crate::entry::Entry::tc`], with the help of [`Line`]: every option that `tc`
 //! has, whatever its default, so that the line means the same on every release.
 
-use crate::registry;
 use sojourn_sim::to_usize as at;
 use sojourn_units::{Bytes, Limit, Rate, Span, Spec, Specs};
 use std::fmt::{Display, Write};
@@ -12,17 +11,20 @@ use std::fmt::{Display, Write};
 ///
 /// ```
 /// use sojourn_queue::tc::Line;
-/// use sojourn_units::Span;
+/// use sojourn_units::{Span, Spec};
 ///
 /// let line = Line::root("codel").option("limit", 1000).time("target", Span::from_ms(5)).word("noecn");
 /// assert_eq!(line.on("eth0"), "tc qdisc replace dev eth0 root codel limit 1000 target 5ms noecn");
 ///
-/// let inside = "tbf rate=1Mbps each=(codel)".parse()?;
-/// let text = Line::with_handle("prio").option("bands", 3).with_queue(2, &inside).on("eth0");
+/// let tbf = "tbf each=(codel)".parse()?;
+/// let codel = "codel".parse()?;
+/// let inside = |_: &Spec| Some(Line::root("codel").option("limit", 1000));
+/// let shaped = |_: &Spec| Some(Line::with_handle("tbf").with_queue(1, &codel, &inside));
+/// let text = Line::with_handle("prio").option("bands", 3).with_queue(2, &tbf, &shaped).on("eth0");
 /// let places: Vec<String> = text.lines().map(|line| line.split(' ').skip(5).take(5).collect::<Vec<_>>().join(" ")).collect();
 /// assert_eq!(places[0], "root handle 1: prio bands");
-/// assert_eq!(places[2], "parent 1:2 handle 2: tbf");
-/// assert_eq!(places[3], "parent 2:1 codel limit 1000");
+/// assert_eq!(places[1], "parent 1:2 handle 2: tbf");
+/// assert_eq!(places[2], "parent 2:1 codel limit 1000");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +34,10 @@ pub struct Line {
     notes: Vec<String>,
     more: Vec<Line>,
 }
+
+/// Gives the lines of a specification inside a queue, in dialect linux unless the specification names another; none where Linux has
+/// nothing like it.
+pub type Inside<'a> = &'a dyn Fn(&Spec) -> Option<Line>;
 
 /// What a line configures. Numbers are those of classes: the part behind the colon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,18 +119,17 @@ impl Line {
         self.then(Line::of(What::Class { parent, class }, words))
     }
 
-    /// The qdisc of a specification in the class of this number, in dialect linux unless the specification names another; a comment
-    /// where Linux has nothing like it.
+    /// The qdisc of a specification in the class of this number, as `inside` gives it; a comment where Linux has nothing like it.
     #[must_use]
-    pub fn with_queue(self, class: u32, spec: &Spec) -> Line {
-        match registry::tc_line(spec) {
-            Ok(Some(mut line)) => {
+    pub fn with_queue(self, class: u32, spec: &Spec, inside: Inside<'_>) -> Line {
+        match inside(spec) {
+            Some(mut line) => {
                 if let What::Qdisc { class: own, .. } = &mut line.what {
                     *own = class;
                 }
                 self.then(line)
             }
-            Ok(None) | Err(_) => self.note(&format!(
+            None => self.note(&format!(
                 "the queue of HANDLE:{class:x}: tc has nothing like {spec}"
             )),
         }
@@ -138,6 +143,7 @@ impl Line {
         buckets: Option<u32>,
         words: impl Fn(Option<u32>) -> String,
         each: &Specs,
+        inside: Inside<'_>,
     ) -> Line {
         let filter = |divisor: &str| {
             format!(
@@ -148,8 +154,11 @@ impl Line {
         if let Some(buckets) = buckets.filter(|buckets| *buckets <= MOST_CLASSES) {
             let line = self.note(&filter(&buckets.to_string()));
             return (1..=buckets).fold(line, |line, class| {
-                line.with_class(0, class, &words(Some(class)))
-                    .with_queue(class, each.of(at(class - 1)))
+                line.with_class(0, class, &words(Some(class))).with_queue(
+                    class,
+                    each.of(at(class - 1)),
+                    inside,
+                )
             });
         }
         let line = self.note(&format!(
@@ -167,18 +176,18 @@ impl Line {
                     (_, false) => format!("the queue of class {number}"),
                     (_, true) => format!("the queue of class {number} and of those beyond"),
                 };
-                line.note_inside(&whose, spec)
+                line.note_inside(&whose, spec, inside)
             });
         line.note(&filter("CLASSES"))
     }
 
     /// What is to be written for the queue of a class that is not known by number.
-    fn note_inside(self, whose: &str, each: &Spec) -> Line {
-        let inside = match registry::tc_line(each) {
-            Ok(Some(inside)) => {
+    fn note_inside(self, whose: &str, each: &Spec, inside: Inside<'_>) -> Line {
+        let notes = match inside(each) {
+            Some(line) => {
                 let mut text = String::new();
                 let mut taken = 0;
-                inside.write(
+                line.write(
                     &mut text,
                     &mut Place {
                         device: "DEV",
@@ -200,9 +209,9 @@ impl Line {
                     .chain(lines)
                     .collect()
             }
-            Ok(None) | Err(_) => vec![format!("{whose}: tc has nothing like {each}")],
+            None => vec![format!("{whose}: tc has nothing like {each}")],
         };
-        inside.iter().fold(self, |line, text| line.note(text))
+        notes.iter().fold(self, |line, text| line.note(text))
     }
 
     /// A word of its own.
@@ -376,6 +385,7 @@ pub fn gains(mut line: Line, alpha: f64, beta: f64) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry;
     use sojourn_units::Packets;
 
     /// The lines of a specification without their comments.

@@ -1,36 +1,67 @@
 //! What the tests of the disciplines share: building one from a specification, and a bench that calls a scheduler.
 
 use crate::aqm::{Meta, View, Waiting};
-use crate::registry::{BuildContext, Entry, SpecError};
+use crate::entry::{BuildContext, Entry, SpecError};
+use crate::nesting::{Inner, NestingContext};
+use crate::registry;
 use crate::scheduler::{Scheduler, SchedulerCx};
 use crate::store::{Held, List, Store};
 use sojourn_sim::{DropReason, Label, MarkReason, Packet, Stream};
-use sojourn_units::{Rate, Spec, Time, build};
+use sojourn_units::{Params, Rate, Spec, Time, build};
 use std::sync::Arc;
 
-/// The discipline that the arguments of a specification describe.
+/// The parameters that the arguments of a specification describe.
+fn params_of<P: Params>(name: &str, arguments: &str) -> P {
+    let spec: Spec = format!("{name} {arguments}").parse().expect("a spec");
+    build(None, &spec.pairs()).expect("parameters")
+}
+
+/// The AQM that the arguments of a specification describe.
 ///
 /// # Errors
 /// If parameters contradict each other.
 pub(crate) fn built<E: Entry>(arguments: &str) -> Result<E, SpecError> {
+    let cx = BuildContext::plain(1, "queue/test");
+    E::build(params_of(E::NAME, arguments), &cx)
+}
+
+/// The scheduler that the arguments of a specification describe.
+///
+/// # Errors
+/// If parameters contradict each other, or a nested specification is wrong.
+pub(crate) fn built_scheduler<E: Entry<NestingContext>>(arguments: &str) -> Result<E, SpecError> {
     built_between(arguments, &[])
 }
 
-/// As [`built`], in a network whose flows run between these pairs of nodes.
+/// As [`built_scheduler`], in a network whose flows run between these pairs of nodes.
 ///
 /// # Errors
-/// As [`built`].
-pub(crate) fn built_between<E: Entry>(
+/// As [`built_scheduler`].
+pub(crate) fn built_between<E: Entry<NestingContext>>(
     arguments: &str,
     flow_nodes: &[(u32, u32)],
 ) -> Result<E, SpecError> {
-    let spec: Spec = format!("{} {arguments}", E::NAME).parse().expect("a spec");
-    let params: E::Params = build(None, &spec.pairs()).expect("parameters");
     let cx = BuildContext {
         flow_nodes: Arc::from(flow_nodes),
         ..BuildContext::plain(1, "queue/test")
     };
-    E::build(params, &cx)
+    built_with(params_of(E::NAME, arguments), cx)
+}
+
+/// The scheduler with these parameters.
+///
+/// # Errors
+/// As [`built_scheduler`].
+pub(crate) fn built_with<E: Entry<NestingContext>>(
+    params: E::Params,
+    cx: BuildContext,
+) -> Result<E, SpecError> {
+    let inside = E::inside(&params).into_iter().map(|spec| {
+        let inner: Arc<dyn Inner> = Arc::new(registry::prepare(spec, None)?);
+        Ok((spec.clone(), inner))
+    });
+    let inside = inside.collect::<Result<_, SpecError>>()?;
+    E::build(params, &NestingContext::new(cx, inside))
 }
 
 /// What an AQM sees of a queue of packets of 1000 bytes each, in front of a link that sends one a millisecond.
@@ -76,7 +107,7 @@ pub(crate) struct Bench<S> {
     pub marks: Vec<(Label, MarkReason)>,
 }
 
-impl<S: Entry + Scheduler> Bench<S> {
+impl<S: Entry<NestingContext> + Scheduler> Bench<S> {
     /// In front of a link of 10 Mbit/s at time zero.
     pub(crate) fn new(arguments: &str) -> Bench<S> {
         Bench::between(arguments, &[])

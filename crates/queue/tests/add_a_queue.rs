@@ -10,15 +10,15 @@ use std::io;
 fn a_new_discipline_is_one_file_and_one_line() -> io::Result<()> {
     let directories = ["crates/units", "crates/sim", "crates/queue"];
     let recipe = Recipe::begin("add-a-queue", &directories)?;
-    recipe.write_file("crates/queue/src/disciplines/delay_step.rs")?;
+    recipe.write_file("crates/queue/src/disciplines/aqms/delay_step.rs")?;
     recipe.add_line(
-        "crates/queue/src/disciplines.rs",
-        "    aqm {\n",
-        "        delay_step::DelayStep,\n",
+        "crates/queue/src/disciplines/aqms.rs",
+        "list! {\n",
+        "    delay_step::DelayStep,\n",
     )?;
 
     // Its own test, and those of the catalogue, which fail on an entry that they cannot run.
-    let output = recipe.cargo_test("sojourn-queue", &["--lib", "disciplines::delay_step"]);
+    let output = recipe.cargo_test("sojourn-queue", &["--lib", "disciplines::aqms::delay_step"]);
     assert!(
         output.contains("packets_are_marked_above_the_threshold_and_not_at_it ... ok"),
         "{output}"

@@ -308,15 +308,16 @@ impl LabError {
     /// The error that the specification of a queue makes.
     pub fn from_queue(error: &registry::SpecError) -> LabError {
         match error {
-            registry::SpecError::Unknown { given, nearest } => {
-                let names: Vec<&str> = registry::catalogue().iter().map(|e| e.name).collect();
-                LabError::new(
-                    LabErrorKind::UnknownName,
-                    format!("unknown queue discipline {given:?}"),
-                )
-                .nearest(*nearest)
-                .allowed("disciplines", names.join(", "))
-            }
+            registry::SpecError::Unknown {
+                given,
+                nearest,
+                known,
+            } => LabError::new(
+                LabErrorKind::UnknownName,
+                format!("unknown queue discipline {given:?}"),
+            )
+            .nearest(*nearest)
+            .allowed("disciplines", known.join(", ")),
             registry::SpecError::Param { discipline, error } => {
                 let reason = LabError::from_param(error);
                 let problem = match error {

@@ -142,9 +142,7 @@ pub(super) fn misplaced(spec: &Spec, error: &SpecError) -> Option<String> {
 fn resolve(spec: &Spec, dialect: Option<&str>, schedulers: bool) -> Result<Spec, SpecError> {
     let (entry, resolved) = registry::resolve(spec, dialect)?;
     if !schedulers && entry.kind != DisciplineKind::Aqm {
-        return Err(SpecError::NotAqm {
-            given: entry.name.to_owned(),
-        });
+        return Err(registry::not_aqm(entry.name));
     }
     let mut full = Spec::new(entry.name);
     if !entry.dialects.is_empty() {

@@ -1,0 +1,123 @@
+//! One entry of the catalogue: what a discipline declares, without its types.
+
+use crate::entry::{Entry, read};
+use crate::tc::{Inside, Line};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, check_declaration, head_markdown, head_of,
+};
+
+/// The dialect that [`crate::registry::tc`] writes for.
+pub(crate) const LINUX: &str = "linux";
+
+/// Which kind of discipline an entry is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DisciplineKind {
+    /// Judges packets of one FIFO.
+    Aqm,
+    /// Owns child queues.
+    Scheduler,
+}
+
+/// One entry of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueEntry {
+    /// The name in specifications.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// The name as papers write it.
+    pub title: &'static str,
+    /// Its page.
+    pub about: &'static str,
+    /// Sources, revisions and deviations, dialect by dialect: the head of the discipline's file, in Markdown, with `//!` before
+    /// each line.
+    pub head: &'static str,
+    /// Which kind it is.
+    pub kind: DisciplineKind,
+    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
+    pub fair: bool,
+    /// No flow can be kept from sending for ever by another one.
+    pub starves_none: bool,
+    /// It marks ECN-capable packets without being asked to by a parameter.
+    pub marks: bool,
+    /// Its parameter `each` may name a scheduler, not only an AQM.
+    pub takes_schedulers: bool,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its dialects, the default one first.
+    pub dialects: &'static [DialectInfo],
+    /// Resolves parameters: name and value of each, with the dialect's release first.
+    pub resolve: Resolve,
+    /// Whether the declaration of the parameters holds together.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub check: fn() -> Result<(), String>,
+    /// The lines of Linux's `tc` for these parameters in a dialect, if Linux has the discipline.
+    pub(crate) tc: WriteTc,
+}
+
+/// Writes parameters as `tc` does.
+type WriteTc =
+    fn(Option<&str>, &[(String, String)], Inside<'_>) -> Result<Option<Line>, ParamError>;
+
+/// Reads parameters in a dialect.
+pub type Resolve = fn(Option<&str>, &[(String, String)]) -> Result<Resolved, ParamError>;
+
+/// Parameters of one discipline as they will run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resolved {
+    /// The dialect in full, such as `linux-6.1`.
+    pub release: &'static str,
+    /// Every parameter and its value.
+    pub pairs: Vec<(&'static str, String)>,
+}
+
+impl Resolved {
+    pub(crate) fn of(params: &impl Params) -> Resolved {
+        Resolved {
+            release: params.release(),
+            pairs: params.pairs(),
+        }
+    }
+}
+
+impl CatalogueEntry {
+    pub(crate) const fn of<E: Entry<Cx>, Cx>(
+        kind: DisciplineKind,
+        file: &'static str,
+    ) -> CatalogueEntry {
+        CatalogueEntry {
+            name: E::NAME,
+            aliases: E::ALIASES,
+            title: E::TITLE,
+            about: E::ABOUT,
+            head: head_of(file),
+            kind,
+            fair: E::FAIR,
+            starves_none: E::STARVES_NONE,
+            marks: E::MARKS,
+            takes_schedulers: E::TAKES_SCHEDULERS,
+            params: <E::Params as Params>::TABLE,
+            dialects: <E::Params as Params>::DIALECTS,
+            resolve: |dialect, pairs| {
+                let params: E::Params = read(dialect, pairs)?;
+                Ok(Resolved::of(&params))
+            },
+            check: check_declaration::<E::Params>,
+            tc: |dialect, pairs, inside| Ok(E::tc_with(&read(dialect, pairs)?, inside)),
+        }
+    }
+
+    /// Sources, revisions and deviations, dialect by dialect, in Markdown: a line for each paragraph, each item of a list and each row
+    /// of a table.
+    pub fn sources(&self) -> String {
+        head_markdown(self.head)
+    }
+
+    /// Whether Linux's `tc` configures it.
+    pub fn has_tc(&self) -> bool {
+        let linux = self.dialects.iter().any(|info| info.name == LINUX);
+        linux && matches!((self.tc)(Some(LINUX), &[], &|_| None), Ok(Some(_)))
+    }
+}

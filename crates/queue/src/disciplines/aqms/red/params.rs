@@ -1,0 +1,145 @@
+//! RED's parameters.
+
+use sojourn_units::{Bytes, Limit, Packets, Rate, Span, params};
+
+params! {
+    /// Random early detection: drops at random as the average queue grows between two thresholds.
+    pub struct RedParams {
+        /// Average queue at which random drops begin; `none` sets it automatically.
+        min: Option<Limit> = "5p", range "1p".., source "Floyd & Jacobson 1993: min_th 5 in the simulations";
+        /// Average queue at which the drop probability is `probability`; `none` sets it automatically.
+        max: Option<Limit> = "15p", range "1p".., source "Floyd & Jacobson 1993: max_th 15 in the simulations, at least twice min_th",
+            acts "the average comes near it";
+        /// What may wait at most; an arrival beyond it is dropped.
+        limit: Limit = "100p", range "1p".., source "the paper gives none";
+        /// Drop probability at `max`; with `adaptive` the one to begin with.
+        probability: f64 = "0.02", range "0".."1", source "Floyd & Jacobson 1993: max_p 1/50";
+        /// Weight of the queue in its average; `none` sets it automatically.
+        weight: Option<f64> = "0.002", range "0".."1", source "Floyd & Jacobson 1993: w_q 0.002";
+        /// Size of a usual packet: for idle times, automatic settings, and where packets are converted to bytes.
+        avpkt: Bytes = "500B", range "1B".., source "ns-2.35 ns-default.tcl: mean_pktsize_ 500; the paper leaves it open";
+        /// Above `max` the probability grows to 1 at twice `max` instead of being 1 at once.
+        gentle: bool = "false", source "Floyd & Jacobson 1993";
+        /// Measure the queue in bytes instead of packets.
+        queue_in_bytes: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// A packet's drop probability is proportional to its size.
+        byte_mode: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// Let at least 1/p packets pass between drops; dialects other than linux.
+        wait: bool = "false", source "Floyd & Jacobson 1993, figure 2";
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = "false", source "Linux sch_red; the paper marks where the transport can be told";
+        /// With `ecn`, drop all packets above the upper threshold, ECN-capable ones too; dialects other than ns2.
+        harddrop: bool = "false", source "Floyd & Jacobson 1993, figure 2: marks",
+            where ecn is "true",
+            acts "the average is above the upper threshold";
+        /// With `ecn`, the probability from which packets are dropped, not marked; `none` for above the upper threshold. Dialect ns2.
+        mark_p: Option<f64> = "none", range "0".., source "red.cc has it alone";
+        /// Adapt max_p so that the average stays between `min` and `max` (ARED).
+        adaptive: bool = "false", source "Floyd & Jacobson 1993";
+        /// Time between adaptations.
+        interval: Span = "500ms", range "1ms".."1000s", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
+        /// max_p grows by this, or by a quarter of itself if that is less.
+        alpha: f64 = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
+        /// max_p shrinks to this part of itself.
+        beta: f64 = "0.9", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants";
+        /// Above it max_p does not grow.
+        top: f64 = "0.5", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants",
+            acts "the adaptive probability reaches it";
+        /// Below it max_p does not shrink; `none`: 0.01, or one packet of the window that fills the link at 100 ms if that is less.
+        bottom: Option<f64> = "0.01", range "0".."1", source "Floyd, Gummadi & Shenker 2001",
+            where adaptive is "true",
+            where dialect not "linux" because "sch_red.c adapts by constants",
+            acts "the adaptive probability reaches it";
+        /// Divide and multiply max_p when the average crosses `min` and `max` (Feng's adaptive RED).
+        feng: bool = "false", source "Floyd & Jacobson 1993";
+        /// With `feng`: by which max_p is divided when the average has come below `min`.
+        feng_alpha: f64 = "3", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: alpha 3",
+            where feng is "true";
+        /// With `feng`: by which max_p is multiplied when the average has come above `max`.
+        feng_beta: f64 = "2", range "0.000001".."1000", source "Feng, Kandlur, Saha & Shin 1999: beta 2",
+            where feng is "true",
+            acts "the average rises above the upper threshold";
+        /// Between the thresholds the probability is 1.5 times the greatest one times the square of the way (NLRED).
+        nonlinear: bool = "false", source "Floyd & Jacobson 1993";
+        /// Delay for which automatic thresholds are chosen.
+        target_delay: Span = "5ms", range "1us".."10s", source "Floyd, Gummadi & Shenker 2001",
+            where min is "none",
+            where dialect not "linux" because "the thresholds of tc follow from limit";
+        /// Rate for idle times and automatic settings; `none` for the rate of the link.
+        bandwidth: Option<Rate> = "none", range "1bps".., source "the rate of the link",
+            acts "the link is idle, or settings are automatic";
+        /// Propagation delay of the link, for the automatic weight; dialect ns2.
+        link_delay: Span = "0s", range "0s".."1000s", source "below 33 ms it changes nothing";
+        /// Packets of a burst that may pass while the average is below `min`, which sets the weight; `none`: (2 `min` + `max`) / (3 `avpkt`). Dialect linux.
+        burst: Option<Packets> = "none", range "1p".., source "tc has it alone",
+            where weight is "none";
+        /// The average decays while the link is idle.
+        idle_decay: bool = "true", source "Floyd & Jacobson 1993, figure 2";
+    }
+    dialects Dialect {
+        /// Floyd and Jacobson 1993.
+        paper as Paper = "red-1993" {}
+        /// Adaptive RED: Floyd, Gummadi and Shenker 2001, with the automatic settings and gentle.
+        ared as Ared = "ared-2001" {
+            min = "none" from "Floyd, Gummadi & Shenker 2001, section on min_th and max_th";
+            max = "none" from "Floyd, Gummadi & Shenker 2001: 3 min_th";
+            weight = "none" from "Floyd, Gummadi & Shenker 2001: 1 - exp(-1 / C)";
+            gentle = "true" from "Floyd, Gummadi & Shenker 2001";
+            adaptive = "true" from "Floyd, Gummadi & Shenker 2001";
+        }
+        /// Feng's adaptive RED: Feng, Kandlur, Saha and Shin 1999.
+        feng as Feng = "feng-1999" { feng = "true" from "Feng, Kandlur, Saha & Shin 1999"; }
+        /// Nonlinear RED: Zhou, Yeung and Li 2006.
+        nlred as Nlred = "nlred-2006" { nonlinear = "true" from "Zhou, Yeung & Li 2006"; }
+        /// ns-2's RED with its automatic settings.
+        ns2 as Ns2 = "ns2-2.35" {
+            min = "none" from "ns-2.35 ns-default.tcl: thresh_ 0";
+            max = "none" from "ns-2.35 ns-default.tcl: maxthresh_ 0";
+            limit = "50p" from "ns-2.35 ns-default.tcl: Queue set limit_ 50";
+            probability = "0.1" from "ns-2.35 ns-default.tcl: linterm_ 10";
+            weight = "none" from "ns-2.35 ns-default.tcl: q_weight_ -1";
+            gentle = "true" from "ns-2.35 ns-default.tcl: gentle_";
+            queue_in_bytes = "true" from "ns-2.35 ns-default.tcl: queue_in_bytes_";
+            byte_mode = "true" from "ns-2.35 ns-default.tcl: bytes_";
+            wait = "true" from "ns-2.35 ns-default.tcl: wait_";
+            mark_p = "0.1" from "ns-2.35 ns-default.tcl: use_mark_p_, mark_p_ 0.1";
+            bottom = "none" from "ns-2.35 ns-default.tcl: bottom_ 0";
+            feng_alpha = "0.01" from "ns-2.35 red.cc: divides by alpha_, 0.01 in ns-default.tcl";
+            feng_beta = "0.9" from "ns-2.35 red.cc: multiplies by beta_, 0.9 in ns-default.tcl";
+        }
+        /// Linux sch_red as `tc` sets it up.
+        linux as Linux = "linux-6.1" {
+            min = "none" from "iproute2 q_red.c: max / 3";
+            max = "none" from "iproute2 q_red.c: limit / 4";
+            limit = "400kB" from "the example in tc-red(8); tc has no default";
+            weight = "none" from "iproute2 q_red.c: from burst";
+            avpkt = "1000B" from "the example in tc-red(8); tc has no default";
+            queue_in_bytes = "true" from "sch_red.c: backlog in bytes";
+            bandwidth = "10Mbps" from "iproute2 q_red.c: 10Mbit";
+        }
+        /// ns-3's RedQueueDisc.
+        ns3 as Ns3 = "ns3-3.44" {
+            limit = "25p" from "ns-3.44 red-queue-disc.cc: MaxSize 25p";
+            gentle = "true" from "ns-3.44 red-queue-disc.cc: Gentle";
+            wait = "true" from "ns-3.44 red-queue-disc.cc: Wait";
+            harddrop = "true" from "ns-3.44 red-queue-disc.cc: UseHardDrop";
+            bottom = "none" from "ns-3.44 red-queue-disc.cc: Bottom 0";
+            bandwidth = "1.5Mbps" from "ns-3.44 red-queue-disc.cc: LinkBandwidth, whatever the link";
+        }
+        /// ns-3's RedQueue, the device queue of the releases up to 3.24.
+        ns3_24 as Ns3_24 = "ns3-3.24" {
+            limit = "25p" from "ns-3.24 red-queue.cc: QueueLimit 25";
+            gentle = "true" from "ns-3.24 red-queue.cc: Gentle";
+            wait = "true" from "ns-3.24 red-queue.cc: Wait";
+            bandwidth = "1.5Mbps" from "ns-3.24 red-queue.cc: LinkBandwidth, whatever the link";
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a discipline declares: its names, its parameters and how to build it. This module knows no discipline.
+
+use crate::synonyms::hinted;
+use crate::tc::{Inside, Line};
+use sojourn_sim::Stream;
+use sojourn_units::{ParamError, Params, Spec};
+use std::sync::Arc;
+
+/// What a discipline declares of itself, beside its parameters.
+///
+/// An AQM is built with a [`BuildContext`], a scheduler with a [`NestingContext`](crate::NestingContext), which builds the queues
+/// inside.
+pub trait Entry<Cx = BuildContext>: Sized {
+    /// The name in specifications: `tc`'s where one exists.
+    const NAME: &'static str;
+    /// Other names for it.
+    const ALIASES: &'static [&'static str] = &[];
+    /// The name as papers write it.
+    const TITLE: &'static str;
+    /// What it does, which sources and revisions it follows, where it deviates: the page of the discipline, in Markdown.
+    const ABOUT: &'static str;
+    /// Flows that are always backlogged get equal shares, with the parameters' defaults.
+    const FAIR: bool = false;
+    /// No flow can be kept from sending for ever by another one.
+    const STARVES_NONE: bool = true;
+    /// It marks ECN-capable packets without being asked to by a parameter.
+    const MARKS: bool = false;
+    /// Its parameter `each` may name a scheduler, not only an AQM.
+    const TAKES_SCHEDULERS: bool = false;
+    /// Its parameters.
+    type Params: Params;
+
+    /// Builds it with the given parameters.
+    ///
+    /// # Errors
+    /// If parameters contradict each other, or a nested specification is wrong.
+    fn build(params: Self::Params, cx: &Cx) -> Result<Self, SpecError>;
+
+    /// The specifications among the parameters: what is inside its queues. The registry prepares them.
+    fn inside(params: &Self::Params) -> Vec<&Spec> {
+        let _ = params;
+        Vec::new()
+    }
+
+    /// The lines of Linux's `tc` that configure the same; none where Linux has nothing like it.
+    fn tc(params: &Self::Params) -> Option<Line> {
+        let _ = params;
+        None
+    }
+
+    /// As [`Entry::tc`], for a discipline with queues inside; `inside` gives their lines.
+    fn tc_with(params: &Self::Params, inside: Inside<'_>) -> Option<Line> {
+        let _ = inside;
+        Self::tc(params)
+    }
+}
+
+/// What a discipline may need to know of its surroundings when it is built.
+#[derive(Clone, Debug)]
+pub struct BuildContext {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Replication of the run.
+    pub replication: u64,
+    /// Stable name of the queue: random streams derive from it.
+    pub name: String,
+    /// The dialect of the scenario, if it has one; a component's own wins.
+    pub dialect: Option<String>,
+    /// Source and sink node of each flow, for classification by address.
+    pub flow_nodes: Arc<[(u32, u32)]>,
+    /// Counts per flow are kept.
+    pub per_flow: bool,
+    /// The number of its random variable, where these are numbered as in ns-3.
+    pub ns3_number: Option<u64>,
+}
+
+impl BuildContext {
+    /// A context for tests and for queues outside a network.
+    pub fn plain(seed: u64, name: &str) -> BuildContext {
+        BuildContext {
+            seed,
+            replication: 0,
+            name: name.to_owned(),
+            dialect: None,
+            flow_nodes: Arc::from([]),
+            per_flow: true,
+            ns3_number: None,
+        }
+    }
+
+    /// As this one, for the queue of this number inside: what draws or hashes in it does so on its own.
+    pub fn inside(&self, number: usize) -> BuildContext {
+        BuildContext {
+            name: format!("{}/{number}", self.name),
+            ..self.clone()
+        }
+    }
+
+    /// The random stream of this queue for `purpose`.
+    pub fn stream(&self, purpose: &str) -> Stream {
+        if let Some(number) = self.ns3_number {
+            // The first replication is ns-3's first run.
+            return Stream::of_ns3(self.seed, number, self.replication + 1);
+        }
+        Stream::derive(
+            self.seed,
+            self.replication,
+            &format!("{}/{purpose}", self.name),
+        )
+    }
+}
+
+/// Reads parameters in a dialect.
+///
+/// # Errors
+/// The first parameter that is wrong. A name that Linux, ns-3 or ns-2 uses is answered with the name here.
+pub(crate) fn read<P: Params>(
+    dialect: Option<&str>,
+    pairs: &[(String, String)],
+) -> Result<P, ParamError> {
+    sojourn_units::build(dialect, pairs).map_err(|error| hinted(error, P::TABLE))
+}
+
+/// Why a queue cannot be built from its specification.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SpecError {
+    /// There is no discipline of this name.
+    Unknown {
+        /// The name given.
+        given: String,
+        /// The nearest name that exists.
+        nearest: Option<&'static str>,
+        /// The names that exist.
+        known: Vec<&'static str>,
+    },
+    /// A scheduler stands where an AQM is wanted.
+    NotAqm {
+        /// The name given.
+        given: String,
+        /// The disciplines that take schedulers in their queues.
+        takers: Vec<&'static str>,
+    },
+    /// A parameter is wrong.
+    Param {
+        /// The discipline.
+        discipline: &'static str,
+        /// What is wrong.
+        error: ParamError,
+    },
+    /// Parameters contradict each other.
+    Contradiction {
+        /// The discipline.
+        discipline: String,
+        /// What is wrong and what to do.
+        text: String,
+    },
+}
+
+impl std::fmt::Display for SpecError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpecError::Unknown {
+                given,
+                nearest,
+                known,
+            } => {
+                write!(f, "unknown queue discipline {given:?}")?;
+                if let Some(name) = nearest {
+                    write!(f, ", did you mean {name:?}?")?;
+                }
+                write!(f, " (disciplines: {})", known.join(", "))
+            }
+            SpecError::NotAqm { given, takers } => {
+                write!(
+                    f,
+                    "{given} is a scheduler, but this queue inside a scheduler takes an AQM (such as droptail or codel); those of {} take schedulers",
+                    takers.join(", ")
+                )
+            }
+            SpecError::Param { discipline, error } => write!(f, "{discipline}: {error}"),
+            SpecError::Contradiction { discipline, text } => write!(f, "{discipline}: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// Parameters of `discipline` contradict each other: what is wrong, and what to do.
+pub(crate) fn contradiction(discipline: &str, text: impl Into<String>) -> SpecError {
+    SpecError::Contradiction {
+        discipline: discipline.to_owned(),
+        text: text.into(),
+    }
+}
