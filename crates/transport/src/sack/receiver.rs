@@ -6,7 +6,7 @@
 //! together behind a gap.
 
 use super::accecn::{EcnMode, Feedback, MARKS_PER_ACK, OPTION_BYTES, ROOM, answer, asked, tell};
-use super::ns3::syn_options;
+use super::ns3_socket::syn_options;
 use super::offered::Offered;
 use super::params::{Capable, Machine, ReceiverEcn, SackParams};
 use super::ranges::Held;
