@@ -1,7 +1,11 @@
 //! The algorithms by name: static dispatch, parameters and documentation, from one line each.
 
-use crate::{ALGORITHMS, AnyCc};
-use sojourn_units::{DialectInfo, ParamError, ParamInfo, head_markdown, head_title, nearest};
+use crate::control::{Acked, Congestion, CongestionControl, Sent, Start};
+use crate::sample::{Lost, Phase, Sample, Traits, Undo};
+use sojourn_units::{
+    DialectInfo, ParamError, ParamInfo, Params, Rate, Time, head_markdown, head_of, head_title,
+    nearest,
+};
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -142,55 +146,52 @@ pub fn prepare(
 /// and with `, linux = Ops` `details=linux` in that of [`crate::linux`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
     ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
-        pub mod $first;
-        $(pub mod $module;)*
-
         /// An algorithm of the registry, dispatched statically, or one that the registry does not know.
         #[derive(Debug)]
         pub enum AnyCc {
-            #[doc = concat!("See [`mod@", stringify!($first), "`].")]
-            $First($first::$First),
+            #[doc = concat!("See [`mod@crate::", stringify!($first), "`].")]
+            $First(crate::$first::$First),
             $(
-                #[doc = concat!("See [`mod@", stringify!($module), "`].")]
-                $Type(Box<$module::$Type>),
+                #[doc = concat!("See [`mod@crate::", stringify!($module), "`].")]
+                $Type(Box<crate::$module::$Type>),
             )*
             /// An algorithm from outside this crate, or one with the arithmetic of ns-3 or Linux.
             Custom(Box<dyn CongestionControl>),
         }
 
         /// Every algorithm of this crate.
-        pub const ALGORITHMS: &[registry::Algorithm] = &[
-            registry::Algorithm {
+        pub const ALGORITHMS: &[Algorithm] = &[
+            Algorithm {
                 name: stringify!($first),
-                head: sojourn_units::head_of(include_str!(concat!(stringify!($first), ".rs"))),
+                head: head_of(include_str!(concat!(stringify!($first), ".rs"))),
                 aliases: &[$($first_alias),*],
-                doc: <$first::$FirstParams as sojourn_units::Params>::DOC,
-                params: <$first::$FirstParams as sojourn_units::Params>::TABLE,
-                dialects: <$first::$FirstParams as sojourn_units::Params>::DIALECTS,
+                doc: <crate::$first::$FirstParams as Params>::DOC,
+                params: <crate::$first::$FirstParams as Params>::TABLE,
+                dialects: <crate::$first::$FirstParams as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
-                    let params = sojourn_units::build::<$first::$FirstParams>(dialect, pairs)?;
-                    Ok(Box::new(move || AnyCc::$First($first::$First::new(&params))))
+                    let params = sojourn_units::build::<crate::$first::$FirstParams>(dialect, pairs)?;
+                    Ok(Box::new(move || AnyCc::$First(crate::$first::$First::new(&params))))
                 },
             },
-            $(registry::Algorithm {
+            $(Algorithm {
                 name: stringify!($module),
-                head: sojourn_units::head_of(include_str!(concat!(stringify!($module), ".rs"))),
+                head: head_of(include_str!(concat!(stringify!($module), ".rs"))),
                 aliases: &[$($($alias),*)?],
-                doc: <$module::$Params as sojourn_units::Params>::DOC,
-                params: <$module::$Params as sojourn_units::Params>::TABLE,
-                dialects: <$module::$Params as sojourn_units::Params>::DIALECTS,
+                doc: <crate::$module::$Params as Params>::DOC,
+                params: <crate::$module::$Params as Params>::TABLE,
+                dialects: <crate::$module::$Params as Params>::DIALECTS,
                 prepare: |dialect, pairs| {
-                    let params = sojourn_units::build::<$module::$Params>(dialect, pairs)?;
+                    let params = sojourn_units::build::<crate::$module::$Params>(dialect, pairs)?;
                     Ok(Box::new(move || {
                         $(if params.details.is_ns3() {
-                            let ops = $module::$Ns3::new(&params);
-                            return AnyCc::Custom(Box::new(ns3::Socket::new(ops)));
+                            let ops = crate::$module::$Ns3::new(&params);
+                            return AnyCc::Custom(Box::new(crate::ns3::Socket::new(ops)));
                         })?
                         $(if params.details.is_linux() {
-                            let ops = $module::$Linux::new(&params);
-                            return AnyCc::Custom(Box::new(linux::Socket::new(ops)));
+                            let ops = crate::$module::$Linux::new(&params);
+                            return AnyCc::Custom(Box::new(crate::linux::Socket::new(ops)));
                         })?
-                        AnyCc::$Type(Box::new($module::$Type::new(&params)))
+                        AnyCc::$Type(Box::new(crate::$module::$Type::new(&params)))
                     }))
                 },
             },)*
@@ -335,7 +336,30 @@ macro_rules! algorithms {
         }
     };
 }
-pub(crate) use algorithms;
+
+algorithms! {
+    reno ["newreno"] = Reno(RenoParams);
+    cubic = Cubic(CubicParams);
+    bbr ["bbr1", "bbrv1"] = Bbr(BbrParams);
+    bbr3 ["bbrv3"] = Bbr3(Bbr3Params);
+    dctcp = Dctcp(DctcpParams), ns3 = Ns3;
+    vegas = Vegas(VegasParams), ns3 = Ns3, linux = Linux;
+    ledbat = Ledbat(LedbatParams);
+    westwood ["westwood+", "westwood_plus", "westwoodplus", "tcpwestwood"] = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
+    highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
+    scalable ["stcp"] = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
+    htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
+    bic = Bic(BicParams), ns3 = Ns3, linux = Linux;
+    veno = Veno(VenoParams), ns3 = Ns3, linux = Linux;
+    illinois = Illinois(IllinoisParams), ns3 = Ns3, linux = Linux;
+    hybla = Hybla(HyblaParams), ns3 = Ns3, linux = Linux;
+    yeah = Yeah(YeahParams), ns3 = Ns3, linux = Linux;
+    lp ["tcp_lp"] = Lp(LpParams), ns3 = Ns3, linux = Linux;
+    compound ["ctcp"] = Compound(CompoundParams);
+    ledbat_plus ["ledbat++", "ledbat_plus_plus", "ledbatplusplus", "ledbatpp"] = LedbatPlus(LedbatPlusParams);
+    copa = Copa(CopaParams);
+    prague = Prague(PragueParams);
+}
 
 #[cfg(test)]
 mod tests {
