@@ -32,7 +32,6 @@ pub mod copa;
 pub mod cubic;
 pub mod dctcp;
 mod delays;
-mod details;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
@@ -60,7 +59,6 @@ pub mod yeah;
 pub use control::{
     Acked, Congestion, CongestionControl, CongestionKind, Expiry, Sent, Stage, Start,
 };
-pub use details::Details;
 pub use reduction::reduce;
 pub use registry::{ALGORITHMS, AnyCc, BuildError};
 pub use sample::{EcnUse, Lost, Phase, Sample, Traits, Undo};

@@ -141,11 +141,22 @@ pub fn prepare(
     })
 }
 
+/// The arithmetic of a dialect that has one of its own: a congestion control of the algorithm's module, or what that module has for the frame of
+/// [`crate::ns3`] or [`crate::linux`].
+macro_rules! of_dialect {
+    ($module:ident, $dialect:ident, Socket($Ops:ident), $params:expr) => {
+        crate::$dialect::Socket::new(crate::$module::$Ops::new($params))
+    };
+    ($module:ident, $dialect:ident, $Own:ident, $params:expr) => {
+        crate::$module::$Own::new($params)
+    };
+}
+
 /// Declares the algorithms of this crate, one per line: `module = Type(Params);`, the name of the module being the name
-/// of the algorithm; `module ["other", ...] = ` gives it other names. With `, ns3 = Ops` its parameter `details=ns3` runs `Ops` in the frame of [`crate::ns3`],
-/// and with `, linux = Ops` `details=linux` in that of [`crate::linux`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
+/// of the algorithm; `module ["other", ...] = ` gives it other names. With `, ns3 = Own` it is `Own` in dialect ns3, with `, ns3 = Socket(Ops)` `Ops` in the frame
+/// of [`crate::ns3`]. The first one is asked without a detour; the others lie in boxes, so that a connection stays small.
 macro_rules! algorithms {
-    ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, ns3 = $Ns3:ident)? $(, linux = $Linux:ident)?;)*) => {
+    ($first:ident [$($first_alias:literal),*] = $First:ident($FirstParams:ident); $($module:ident $([$($alias:literal),*])? = $Type:ident($Params:ident) $(, $dialect:ident = $Other:ident $(($Ops:ident))?)*;)*) => {
         /// An algorithm of the registry, dispatched statically, or one that the registry does not know.
         #[derive(Debug)]
         pub enum AnyCc {
@@ -183,14 +194,10 @@ macro_rules! algorithms {
                 prepare: |dialect, pairs| {
                     let params = sojourn_units::build::<crate::$module::$Params>(dialect, pairs)?;
                     Ok(Box::new(move || {
-                        $(if params.details.is_ns3() {
-                            let ops = crate::$module::$Ns3::new(&params);
-                            return AnyCc::Custom(Box::new(crate::ns3::Socket::new(ops)));
-                        })?
-                        $(if params.details.is_linux() {
-                            let ops = crate::$module::$Linux::new(&params);
-                            return AnyCc::Custom(Box::new(crate::linux::Socket::new(ops)));
-                        })?
+                        $(if params.dialect() == stringify!($dialect) {
+                            let cc = of_dialect!($module, $dialect, $Other $(($Ops))?, &params);
+                            return AnyCc::Custom(Box::new(cc));
+                        })*
                         AnyCc::$Type(Box::new(crate::$module::$Type::new(&params)))
                     }))
                 },
@@ -339,22 +346,22 @@ macro_rules! algorithms {
 
 algorithms! {
     reno ["newreno"] = Reno(RenoParams);
-    cubic = Cubic(CubicParams);
-    bbr ["bbr1", "bbrv1"] = Bbr(BbrParams);
+    cubic = Cubic(CubicParams), ns3 = Ns3, linux = Linux;
+    bbr ["bbr1", "bbrv1"] = Bbr(BbrParams), ns3 = Ns3;
     bbr3 ["bbrv3"] = Bbr3(Bbr3Params);
-    dctcp = Dctcp(DctcpParams), ns3 = Ns3;
-    vegas = Vegas(VegasParams), ns3 = Ns3, linux = Linux;
-    ledbat = Ledbat(LedbatParams);
-    westwood ["westwood+", "westwood_plus", "westwoodplus", "tcpwestwood"] = Westwood(WestwoodParams), ns3 = Ns3, linux = Linux;
-    highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Ns3, linux = Linux;
-    scalable ["stcp"] = Scalable(ScalableParams), ns3 = Ns3, linux = Linux;
-    htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Ns3, linux = Linux;
-    bic = Bic(BicParams), ns3 = Ns3, linux = Linux;
-    veno = Veno(VenoParams), ns3 = Ns3, linux = Linux;
-    illinois = Illinois(IllinoisParams), ns3 = Ns3, linux = Linux;
-    hybla = Hybla(HyblaParams), ns3 = Ns3, linux = Linux;
-    yeah = Yeah(YeahParams), ns3 = Ns3, linux = Linux;
-    lp ["tcp_lp"] = Lp(LpParams), ns3 = Ns3, linux = Linux;
+    dctcp = Dctcp(DctcpParams), ns3 = Socket(Ns3);
+    vegas = Vegas(VegasParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    ledbat = Ledbat(LedbatParams), ns3 = Ns3;
+    westwood ["westwood+", "westwood_plus", "westwoodplus", "tcpwestwood"] = Westwood(WestwoodParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    highspeed ["hs", "hstcp"] = Highspeed(HighspeedParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    scalable ["stcp"] = Scalable(ScalableParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    htcp ["h_tcp"] = Htcp(HtcpParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    bic = Bic(BicParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    veno = Veno(VenoParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    illinois = Illinois(IllinoisParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    hybla = Hybla(HyblaParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    yeah = Yeah(YeahParams), ns3 = Socket(Ns3), linux = Socket(Linux);
+    lp ["tcp_lp"] = Lp(LpParams), ns3 = Socket(Ns3), linux = Socket(Linux);
     compound ["ctcp"] = Compound(CompoundParams);
     ledbat_plus ["ledbat++", "ledbat_plus_plus", "ledbatplusplus", "ledbatpp"] = LedbatPlus(LedbatPlusParams);
     copa = Copa(CopaParams);
