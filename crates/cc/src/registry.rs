@@ -73,6 +73,10 @@ impl std::fmt::Display for BuildError {
                 let names: Vec<_> = ALGORITHMS.iter().map(|a| a.name).collect();
                 write!(f, " (algorithms: {})", names.join(", "))
             }
+            BuildError::Param {
+                error: error @ ParamError::OfDialect { .. },
+                ..
+            } => write!(f, "{error}"),
             BuildError::Param { algorithm, error } => write!(f, "{algorithm}: {error}"),
         }
     }
@@ -87,7 +91,39 @@ impl std::error::Error for BuildError {
     }
 }
 
+/// Parameters of release 0.1.0 that said whose rules an algorithm follows, and the dialect for each of their words.
+const OF_DIALECT: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "details",
+        &[("paper", "rfc"), ("ns3", "ns3"), ("linux", "linux")],
+    ),
+    (
+        "curve",
+        &[("real", "rfc"), ("ns3", "ns3"), ("ticks", "linux")],
+    ),
+    ("rule", &[("rfc", "rfc"), ("ns3", "ns3")]),
+];
+
 impl Algorithm {
+    /// Refuses parameters of earlier releases that said what the dialect says, among `pairs` of key and value.
+    ///
+    /// # Errors
+    /// The first of them, with the dialect to write.
+    pub fn refuse_of_dialect(&self, pairs: &[(String, String)]) -> Result<(), ParamError> {
+        let found = pairs.iter().find_map(|(key, given)| {
+            let (_, said) = OF_DIALECT.iter().find(|(name, _)| name == key)?;
+            let has = self.params.iter().any(|info| info.name == key);
+            (!has).then_some((key, given, said))
+        });
+        match found {
+            None => Ok(()),
+            Some((key, given, said)) => {
+                let pair = (key.as_str(), given.as_str());
+                Err(ParamError::of_dialect(self.name, pair, said, self.dialects))
+            }
+        }
+    }
+
     /// Whether that is its name, or one of the others for it.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
@@ -135,7 +171,9 @@ pub fn prepare(
     pairs: &[(String, String)],
 ) -> Result<Maker, BuildError> {
     let algorithm = find(name)?;
-    (algorithm.prepare)(dialect, pairs).map_err(|error| BuildError::Param {
+    let prepared = algorithm.refuse_of_dialect(pairs);
+    let prepared = prepared.and_then(|()| (algorithm.prepare)(dialect, pairs));
+    prepared.map_err(|error| BuildError::Param {
         algorithm: algorithm.name,
         error,
     })
@@ -424,6 +462,40 @@ mod tests {
         let pairs = [("slow_start_limit".to_owned(), "0".to_owned())];
         let error = build("reno", None, &pairs).unwrap_err().to_string();
         assert!(error.starts_with("reno: slow_start_limit:"), "{error}");
+    }
+
+    #[test]
+    fn a_parameter_that_chose_rules_is_refused_with_the_dialect_that_has_them() {
+        for (algorithm, key, value, expected) in [
+            (
+                "cubic",
+                "curve",
+                "ticks",
+                "cubic has no parameter curve: write dialect=linux",
+            ),
+            (
+                "dctcp",
+                "details",
+                "paper",
+                "dctcp has no parameter details: write dialect=rfc",
+            ),
+            (
+                "ledbat",
+                "rule",
+                "ns3",
+                "ledbat has no parameter rule: write dialect=ns3",
+            ),
+            (
+                "copa",
+                "details",
+                "ns3",
+                "copa has no parameter details: choose a dialect: rfc",
+            ),
+        ] {
+            let pairs = [(key.to_owned(), value.to_owned())];
+            let error = build(algorithm, None, &pairs).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
     }
 
     #[test]

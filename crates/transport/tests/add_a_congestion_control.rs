@@ -17,11 +17,7 @@ fn a_new_congestion_control_is_one_file_and_two_lines() -> io::Result<()> {
     ];
     let recipe = Recipe::begin("add-a-congestion-control", &directories)?;
     recipe.write_file("crates/cc/src/gaimd.rs")?;
-    recipe.add_line(
-        "crates/cc/src/lib.rs",
-        "mod delays;\n",
-        "pub mod gaimd;\n",
-    )?;
+    recipe.add_line("crates/cc/src/lib.rs", "mod delays;\n", "pub mod gaimd;\n")?;
     recipe.add_line(
         "crates/cc/src/registry.rs",
         "    reno [\"newreno\"] = Reno(RenoParams);\n",

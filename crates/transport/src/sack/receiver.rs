@@ -157,18 +157,18 @@ impl SackReceiver {
             compresses: false,
             ack_pushed: sack.ack_pushed,
             timestamps: sack.timestamps,
-            as_ns3: sack.machine == Machine::Ns3,
+            as_ns3: sack.machine() == Machine::Ns3,
             fresh: false,
             marked_at: 0,
             prior: 0,
-            syn_options: syn_options(sack.machine, sack.timestamps),
+            syn_options: syn_options(sack.machine(), sack.timestamps),
             // ns-3 pads the options as a whole (tcp-header.cc): beside timestamps, 10 bytes of 12, the first two of this one take no more room.
-            sack_option: match sack.machine == Machine::Ns3 && sack.timestamps {
+            sack_option: match sack.machine() == Machine::Ns3 && sack.timestamps {
                 true => 0,
                 false => SACK_OPTION,
             },
             dsack: sack.dsack,
-            held: Held::new(sack.machine == Machine::Ns3),
+            held: Held::new(sack.machine() == Machine::Ns3),
             duplicate: None,
             sack_blocks: sack.sack_blocks,
             gap_at: 0,

@@ -47,7 +47,7 @@ impl Options {
     fn of(params: &TcpParams, sack: &SackParams, traits: &Traits) -> Options {
         let linux = sack.reduction == Reduction::PrrLinux;
         Options {
-            machine: sack.machine,
+            machine: sack.machine(),
             detection: sack.detection,
             last_resort: sack.last_resort,
             flight: sack.flight,
@@ -119,7 +119,7 @@ impl<S: Source> SackSender<S> {
             forced: false,
             ecn: false,
             cwr_due: false,
-            fast_path: !traits.model && sack.machine == Machine::Linux,
+            fast_path: !traits.model && sack.machine() == Machine::Linux,
             paces: sack.pacing && !traits.paces,
             usage: WindowUsage::default(),
             unused: Unused::new(&params),
